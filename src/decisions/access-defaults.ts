@@ -1,25 +1,26 @@
 /**
- * What the items of an AuthZEN batch inherit (authzen.md 4.2): whole members, never merged. Only a subject or resource that lacks
- * exactly its `type` takes that from the default of the same name, which both readings of the specification allow.
+ * Applies the defaults of an AuthZEN batch to its items (authzen.md 4.2). An item inherits whole members,
+ * which are never merged. One exception: a subject or resource that lacks only its `type` inherits the type
+ * from the default of the same name. Both readings of the specification allow this.
  */
 import type { EvaluationsRequest } from '#model/wire/access.ts'
 import type { EvaluationParts } from './sent-attributes.ts'
 
-/** The members of a batch that items inherit. */
+/** Members of a batch that its items can inherit. */
 export type Defaults = Readonly<Partial<Record<Member, unknown>>>
 
 type Member = (typeof MEMBERS)[number]
 const MEMBERS = ['subject', 'action', 'resource', 'context'] as const
 
-/** What is read of a default. */
+/** Members of a default that are read. */
 const NAMES = ['type', 'id', 'name'] as const
 const PROPERTIES = 'properties'
 const PROPERTY = 'tenant'
 
 /**
- * The defaults with nothing in them that is not read, but of the shape they had. An item is checked with all that it
- * inherits, and a caller decides how much a default holds and how many inherit it: a kilobyte each could cost seconds.
- * O(batch).
+ * Returns the defaults reduced to the members that are read, with the same JSON types. Each item is validated
+ * together with the defaults that it inherits, and the caller controls how large a default is and how many
+ * items inherit it: defaults of one kilobyte could otherwise cost seconds. O(batch).
  */
 export function defaultsOf(batch: EvaluationsRequest): Defaults {
   const defaults: Partial<Record<Member, unknown>> = {}
@@ -30,7 +31,10 @@ export function defaultsOf(batch: EvaluationsRequest): Defaults {
   return defaults
 }
 
-/** An item with what it inherits; one that is no object as it is. O(item). */
+/**
+ * Returns the item with the members that it inherits. An item that is not an object is returned unchanged.
+ * O(item).
+ */
 export function withDefaults(item: unknown, defaults: Defaults): unknown {
   if (!isObject(item)) return item
   const evaluation: Record<string, unknown> = {}
@@ -42,7 +46,10 @@ export function withDefaults(item: unknown, defaults: Defaults): unknown {
   return evaluation
 }
 
-/** What lacks its id, too, is not completed: of a resource it would become a question about all of the default's type. */
+/**
+ * A member that also lacks its id is not completed: a resource would turn into a check of the default's whole
+ * type.
+ */
 function withType(member: Member, own: unknown, inherited: unknown): unknown {
   const hasType = member === 'subject' || member === 'resource'
   if (!hasType || !isObject(own) || !isObject(inherited)) return own
@@ -60,7 +67,10 @@ function onlyRead(value: Readonly<Record<string, unknown>>): unknown {
   return read
 }
 
-/** What an item says, or inherits, that conditions may ask for. Both were checked: of a default the kind, of an item all. */
+/**
+ * Parts of an item, own or inherited, that conditions can read. Items were validated completely; for
+ * defaults, only the JSON type was validated.
+ */
 export function attributesOf(item: unknown, batch: EvaluationsRequest): EvaluationParts {
   const own = isObject(item) ? item : {}
   const partOf = (member: 'subject' | 'action' | 'resource'): EvaluationParts['subject'] =>
@@ -71,7 +81,7 @@ export function attributesOf(item: unknown, batch: EvaluationsRequest): Evaluati
 
 const NO_PART = {}
 
-/** Of the same kind, with nothing in it. */
+/** Returns an empty value of the same JSON type. */
 function emptied(value: unknown): unknown {
   if (Array.isArray(value)) return []
   return isObject(value) ? {} : value

@@ -1,4 +1,4 @@
-/** AuthZEN entities as native questions (authzen.md 8). */
+/** Converts AuthZEN entities to native queries (authzen.md 8). */
 import { BEFORE_RULES, type Circumstances, type Query } from '#model/decision.ts'
 
 interface Entity {
@@ -7,8 +7,8 @@ interface Entity {
 }
 
 /**
- * The tenant a resource names in its properties; null lets the instance's own, or the default one, count.
- * Anything but a string is an attribute like any other.
+ * Returns the tenant that a resource names in its properties. With null, the tenant of the instance or the
+ * default tenant applies. A `tenant` property that is not a string is an ordinary attribute.
  */
 export function tenantOf(resource: Entity): string | null {
   const properties = resource.properties
@@ -16,7 +16,7 @@ export function tenantOf(resource: Entity): string | null {
   return typeof properties['tenant'] === 'string' ? properties['tenant'] : null
 }
 
-/** `circumstances`: what conditions may ask for beside; null where nobody does. */
+/** `circumstances`: additional values that conditions can read; null if no condition reads them. */
 export function queryOf(
   request: {
     readonly subject: { readonly id: string }

@@ -1,6 +1,7 @@
 /**
- * AuthZEN evaluations (authzen.md 3 and 4): single ones, and batches with defaults, replacement and the three
- * semantics. A denial is a value; so is an item that cannot be read, at its place, with the reason in its context.
+ * Serves AuthZEN evaluations (authzen.md 3 and 4): single ones, and batches with defaults, replacement and
+ * the three semantics. A denial is a normal result. An invalid item also gets a result at its position, with
+ * the reason in its context.
  */
 import type { Query } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -19,23 +20,29 @@ import type { DecisionService } from './decision-service.ts'
 import { AccessCircumstances } from './sent-attributes.ts'
 
 export interface AccessOptions {
-  /** Types whose ids are user keys (native.md D-17). */
+  /** Resource types whose ids are user keys (native.md D-17). */
   readonly subjectTypes: ReadonlySet<string>
-  /** Reads an evaluation; throws `INVALID_SHAPE` saying what is wrong with it. */
+  /** Parses an evaluation. Throws `INVALID_SHAPE` with a description of the problem. */
   readonly readEvaluation: (value: unknown) => EvaluationRequest
 }
 
-/** Items evaluated at once where a semantic may stop early: enough to be cheap, few enough to waste little. */
+/**
+ * Number of items evaluated together if a semantic can stop early: large enough to be cheap, small enough to
+ * waste little work.
+ */
 const STAGE_ITEMS = 64
 
 interface Evaluations {
   readonly evaluations: Decision[]
 }
 
-/** Of an item: what is known without asking, or its place among the questions. */
+/** Outcome of an item: a decision that needs no evaluation, or the index of its query. */
 type Outcome = Decision | { readonly query: number; readonly circumstances: FailsafeCircumstances | null }
 
-/** How items are read: what they inherit, and when, where conditions may ask for it. */
+/**
+ * Parameters for reading items: the defaults that they inherit and, if conditions can read it, the request
+ * time.
+ */
 interface Reading {
   readonly batch: EvaluationsRequest
   readonly defaults: Defaults
@@ -56,7 +63,7 @@ export class AccessService {
     this.#options = options
   }
 
-  /** A promise as of `DecisionService.evaluate`. */
+  /** Returns a promise in the same cases as `DecisionService.evaluate`. */
   evaluate(
     environmentId: string,
     evaluation: EvaluationRequest,
@@ -74,17 +81,20 @@ export class AccessService {
     return this.#decisions.readAt(environmentId)
   }
 
-  /** The same for one about a user, as it stands in bytes. */
+  /** The same for the first of several packed queries; its subject is a user. */
   evaluateFirst(environmentId: string, packed: PackedQueries, waiting: Waiting): boolean | Promise<boolean> {
     return this.#decisions.evaluateFirst(environmentId, packed, waiting)
   }
 
-  /** Whether subjects of a type are users; of any other type nobody is known. */
+  /** Returns whether subjects of this type are users. Subjects of any other type are unknown to the model. */
   isUserType(type: string): boolean {
     return this.#options.subjectTypes.has(type)
   }
 
-  /** Without items, the batch is a single evaluation of its defaults (authzen.md 4.1). A promise where the pool is at it. */
+  /**
+   * A batch without items is a single evaluation of its defaults (authzen.md 4.1). Returns a promise if the
+   * pool evaluates the batch.
+   */
   evaluateBatch(
     environmentId: string,
     batch: EvaluationsRequest,
@@ -115,7 +125,7 @@ export class AccessService {
     return { evaluations }
   }
 
-  /** A batch all of whose items can be read and are to be answered, as it stands in bytes. */
+  /** Evaluates a packed batch in which all items are valid and all items need a result. */
   evaluatePacked(
     environmentId: string,
     packed: PackedQueries,
@@ -154,7 +164,9 @@ export class AccessService {
     return { evaluations: decisionsOf(outcomes, decided) }
   }
 
-  /** Up to the item at which the semantic stops; what is decided behind it, nobody is told. */
+  /**
+   * Returns results up to the item at which the semantic stops. Decisions after that item are not returned.
+   */
   async #answerStage(
     environmentId: string,
     { queries, outcomes }: ReadItems,

@@ -1,27 +1,30 @@
-/** What takes large bodies off the thread that received them. */
+/** Interface for parsing large bodies on another thread than the one that received them. */
 import type { Principal } from '#model/principal.ts'
 import type { Leaver } from './decision-pool.ts'
 
-/** A body in shared memory, which nobody writes until the work is done. */
+/** A body in shared memory. It is not modified until the work is done. */
 export interface SharedBody {
   readonly bytes: number
-  /** Of one size, one behind the other. */
+  /** Consecutive segments of equal size. */
   readonly segments: readonly SharedArrayBuffer[]
 }
 
 /** An admitted request with a large body. */
 export interface BodyWork {
-  /** Of the route. */
+  /** Operation id of the route. */
   readonly operationId: string
-  /** Null: one whose key may be known in a state to come. */
+  /** Null if the key is not known yet but might belong to a later state. */
   readonly principal: Principal | null
   readonly contentEncoding: string | undefined
   readonly requestId: string
   readonly body: SharedBody
   readonly waiting: Leaver
-  /** Throws the refusal of a caller whose key is none any more: asked when it is begun, and before its outcome is told. */
+  /**
+   * Throws the error for a caller whose key is no longer valid. Called when the work begins and before its
+   * outcome is returned.
+   */
   readonly identify: () => void
-  /** Whether it is read and checked, and not answered. */
+  /** True if the body is only parsed and validated, without producing a response. */
   readonly isOnlyChecked: boolean
 }
 
@@ -30,16 +33,20 @@ export type BodyOutcome =
   | {
       readonly kind: 'answered'
       readonly status: number
-      /** JSON. */
+      /** The body as JSON. */
       readonly bytes: Uint8Array
-      /** Whether it is as long as an answer may be, and kept only among others that are bounded. */
+      /**
+       * True if the result can be as long as the largest response. It is then kept only together with other
+       * results of limited size.
+       */
       readonly isOfParts: boolean
     }
 
 export interface BodyReader {
   /**
-   * Resolves when nobody reads the body any more. Null: no thread could be started, and nothing has been done. Rejects with
-   * what is wrong with the request, with `OVERLOADED` when too much waits already or the thread died, and when nobody waits any more.
+   * Resolves when the body is no longer read. Resolves to null if no thread could be started; nothing has
+   * been done then. Rejects with the error of an invalid request. Rejects with `OVERLOADED` if the queue is
+   * full, if the thread died, or if the client disconnected.
    */
   read(work: BodyWork): Promise<BodyOutcome | null>
 }

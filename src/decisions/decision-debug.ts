@@ -1,5 +1,6 @@
 /**
- * The debug output of a decision (native.md A.2): the explanation in the words clients of the original read.
+ * Formats the debug output of a decision (native.md A.2): the explanation, in the words that clients of the
+ * original service expect.
  */
 import type { Explanation, NearMiss } from '#engine/explanation.ts'
 import type { Ending } from '#model/change.ts'
@@ -7,7 +8,7 @@ import type { Query } from '#model/decision.ts'
 import type { AllowedQuery } from '#model/wire/decision.ts'
 import { abacPart } from './rules-told.ts'
 
-/** Roles that a reason names; of more it says how many. */
+/** Maximum number of roles that a reason names. If there are more, the reason states their number. */
 const ROLES_NAMED_MAX = 20
 
 interface Part {
@@ -19,16 +20,19 @@ interface Part {
 /** A decision with the reasons for it. */
 export interface ToldDecision {
   readonly allow: boolean
-  /** The tenant it was answered in. */
+  /** Tenant in which the query was evaluated. */
   readonly tenant: string
   readonly isUserKnown: boolean
   /** Members of the `debug` object as JSON, without braces. */
   readonly reasons: string
-  /** `rules` and `more` as JSON, without braces; null: there are no rules on it, or nobody asked for them. */
+  /**
+   * `rules` and `more` as JSON, without braces. Null if no rules apply to the query or the caller did not
+   * request them.
+   */
   readonly rules: string | null
 }
 
-/** The `debug` object as JSON: the question as it was evaluated, and the reasons. */
+/** Returns the `debug` object as JSON: the query as it was evaluated, and the reasons. */
 export function debugText(question: AllowedQuery, query: Query, told: ToldDecision): string {
   const request = {
     user: { key: query.user, synced: told.isUserKnown, attributes: question.user.attributes ?? {} },
@@ -39,7 +43,10 @@ export function debugText(question: AllowedQuery, query: Query, told: ToldDecisi
   return `{"request":${JSON.stringify(request)},${told.reasons}}`
 }
 
-/** Why tenant roles allow or do not, why roles on the instance, and why rules. `hasRules`: there are any in the environment. */
+/**
+ * Returns the reasons for the results of tenant roles, of roles on the instance and of rules. `hasRules`:
+ * true if the environment has rules.
+ */
 export function reasonsOf(query: Query, explanation: Explanation, hasRules: boolean) {
   const { tenant, isCutShort } = explanation
   const [first] = explanation.path
@@ -114,7 +121,7 @@ function denied(code: string, reason: string): Part {
   return { allow: false, code, reason }
 }
 
-/** What both parts check first, in the order of native.md A.2. */
+/** Reasons for denial that both parts check first, in the order of native.md A.2. */
 function deniedByNames(query: Query, explanation: Explanation): Part | null {
   const { known, tenant, isTenantMismatch } = explanation
   if (!known.type) return denied('no_such_resource', `there is no resource ${query.type}`)
@@ -127,7 +134,7 @@ function deniedByNames(query: Query, explanation: Explanation): Part | null {
   return null
 }
 
-/** Why rules are not even asked. They need no stored user. */
+/** Returns why rules are not evaluated, or null. Rules do not require a stored user. */
 function unaskedReason(query: Query, explanation: Explanation): string | null {
   const known = { ...explanation.known, user: true }
   return deniedByNames(query, { ...explanation, known })?.reason ?? null
@@ -157,7 +164,7 @@ function deniedByInstanceRoles(query: Query, explanation: Explanation): Part {
   return denied('no_permission', `held: ${named(held)}${others}; would allow: ${named(allowing)}`)
 }
 
-/** For whoever holds nothing: which roles to ask for, if there are any. */
+/** Text for a user without roles: the roles that would allow the action, if any exist. */
 function wanted(allowing: readonly string[]): string {
   return allowing.length === 0 ? '' : `; would allow: ${named(allowing)}`
 }

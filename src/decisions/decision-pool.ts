@@ -1,6 +1,6 @@
 /**
- * What takes wide work off the thread that parsed it (`threads/pool/job-pool.ts` does). Its answers are those the engine gives, in the same
- * order.
+ * Interface for moving expensive work off the thread that parsed it; `threads/pool/job-pool.ts` implements
+ * it. Results are the same as those of the engine, in the same order.
  */
 import type { ActionQuestion, KeyPage, PageRequest, ResourceQuestion, UserQuestion } from '#engine/engine.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
@@ -10,44 +10,44 @@ import type { Sendable, SendableQuery } from './sendable-query.ts'
 import type { ExplainJob, ToldDecisions } from './told-decisions.ts'
 import type { TriedSamples, TryJob } from './tried-conditions.ts'
 
-/** Who waits for an answer. */
+/** A client that waits for a response. */
 export interface Waiting {
-  /** Whether nobody does any more: the connection has ended. */
+  /** True if the connection is closed, so that no client waits for the response. */
   readonly isGone: boolean
 }
 
-/** Who waits for an answer, and has sent a body for it. */
+/** A client that waits for a response and has sent a body. */
 export interface Caller extends Waiting {
-  /** Of the body; 0 where there is none, or it comes in pieces. */
+  /** Size of the body. 0 if the request has no body or the body arrives in chunks. */
   readonly bodyBytes: number
   /**
-   * Has `listener` called when nobody waits any more: the last byte of the answer is out, or the connection has ended. At once, if
-   * that is so already. Several listeners are called in order.
+   * Calls `listener` when the request is over: the last byte of the response has been sent, or the connection
+   * is closed. Calls it immediately if that has already happened. Several listeners are called in order.
    */
   whenOver(listener: () => void): void
 }
 
-/** Who waits for what is given up in its midst when nobody does any more. */
+/** A client whose work is canceled, even while it runs, if the client disconnects. */
 export type Leaver = Pick<Caller, 'isGone' | 'whenOver'>
 
-/** Work that is done whoever left. */
+/** For work that is completed even if the client disconnects. */
 export const SOMEBODY: Waiting = Object.freeze({ isGone: false })
 
 export type SearchJob =
   | { readonly kind: 'users'; readonly question: Sendable<UserQuestion>; readonly page: PageRequest }
   | { readonly kind: 'resources'; readonly question: Sendable<ResourceQuestion>; readonly page: PageRequest }
 
-/** Reads that may take long and are done in slices. */
+/** Potentially long reads that run in time slices. */
 export interface SlicedJobs {
-  /** Actions, ascending. */
+  /** Actions in ascending order. */
   readonly actions: { readonly job: ActionsJob; readonly answer: string[] }
-  /** A question whose conditions take long. */
+  /** A query whose conditions take long to evaluate. */
   readonly decide: { readonly job: DecideJob; readonly answer: boolean }
-  /** A search in which rules are asked. */
+  /** A search that evaluates rules. */
   readonly search: { readonly job: RuledSearchJob; readonly answer: KeyPage }
   readonly try: { readonly job: TryJob; readonly answer: TriedSamples }
   readonly explain: { readonly job: ExplainJob; readonly answer: ToldDecisions }
-  /** JSON text in bytes. */
+  /** Result is JSON text as bytes. */
   readonly permissions: { readonly job: PermissionsJob; readonly answer: Uint8Array }
   readonly 'authorized-users': { readonly job: AuthorizedUsersJob; readonly answer: Uint8Array }
   readonly 'allowed-tenants': { readonly job: AllowedTenantsJob; readonly answer: Uint8Array }
@@ -74,14 +74,17 @@ export type SlicedJob<Kind extends SlicedKind = SlicedKind> = SlicedJobs[Kind]['
 export type SlicedAnswer<Kind extends SlicedKind = SlicedKind> = SlicedJobs[Kind]['answer']
 
 /**
- * All throw or reject with `OVERLOADED` when too much waits already, and when the thread that was at it died. What nobody
- * waits for any more is not begun, and what is done in slices is not gone on with; its promise is rejected with
- * `OVERLOADED`, too.
+ * All methods throw or reject with `OVERLOADED` if the queue is full or if the thread that processed the job
+ * died. If the client disconnects, a queued job is not started and a sliced job is stopped; its promise is
+ * also rejected with `OVERLOADED`.
  */
 export interface DecisionPool {
-  /** From so many checks on a bulk is better spread over the pool. */
+  /** Minimum number of checks for which a bulk is spread over the pool. */
   readonly pooledChecksMin: number
-  /** 1 or 0 for each question, as `DecisionEngine.evaluatePacked`. The bytes are not used after this returned. */
+  /**
+   * Resolves to 1 or 0 per query, like `DecisionEngine.evaluatePacked`. The bytes are not used after the
+   * method has returned.
+   */
   evaluate(environmentId: string, packed: PackedQueries, waiting: Waiting): Promise<Uint8Array>
   search(environmentId: string, job: SearchJob, waiting: Waiting): Promise<KeyPage>
   read<Kind extends SlicedKind>(

@@ -1,6 +1,6 @@
 /**
- * Answers decision requests on the thread that parsed them, from that thread's engines, without waiting. What is wide goes to
- * a pool, where there is one.
+ * Serves decision requests synchronously on the thread that parsed them, with the engines of that thread.
+ * Expensive work goes to a pool, if one exists.
  */
 import type { DecisionEngine, KeyPage } from '#engine/engine.ts'
 import type { RuleDetail } from '#engine/explanation.ts'
@@ -28,35 +28,48 @@ import { SlicedReads } from './sliced-reads.ts'
 import { TurnShares } from './turn-shares.ts'
 import type { ToldDecisions } from './told-decisions.ts'
 
-/** Explained in one go: what comes of them crosses threads and is put together at once. */
+/** Number of explanations per job. Their results are sent between threads and assembled in one step. */
 const EXPLAINED_AT_ONCE = 64
-/** How long a bulk of an environment with rules keeps this thread at first. The rest is decided between other requests. */
+/**
+ * Time for which a bulk of an environment with rules occupies this thread initially. The remaining queries
+ * are decided between other requests.
+ */
 const RULED_AT_ONCE_MS = 2
 
-/** Where a thread keeps its engines. */
+/** Source of the engines of a thread. */
 export interface EngineSource {
   /**
-   * The environment's engine; null while it is not loaded. Throws `STALE` when it must not decide any more, `ENVIRONMENT_CLOSED`
-   * when there is none to be had.
+   * Returns the engine of the environment, or null while the environment is not loaded. Throws `STALE` if
+   * decisions are no longer permitted on its state, and `ENVIRONMENT_CLOSED` if the environment has no
+   * engine.
    */
   engine(environmentId: string): DecisionEngine | null
-  /** Whether the environment has rules; false, too, while there is no engine. Asked for each request, so nothing else is looked at. */
+  /**
+   * Returns whether the environment has rules; false if it has no engine. Called for each request, so it
+   * checks nothing else.
+   */
   hasRules(environmentId: string): boolean
 }
 
-/** Hears of every decision made, at once and in the thread that made it. Never throws. */
+/** Observes every decision, synchronously and on the thread that made it. Must not throw. */
 export interface DecisionObserver {
-  /** Of questions in bytes it is the first. */
+  /** For packed queries, the decision is that of the first one. */
   decided(isAllowed: boolean, environmentId: string, asked: Query | PackedQueries): void
-  /** Of a bulk or a batch, in order. */
+  /** Decisions of a bulk or a batch, in order. */
   decidedAll(
     decisions: ArrayLike<boolean | number>,
     environmentId: string,
     asked: readonly Query[] | PackedQueries,
   ): void
-  /** Returns who is to hear, as `decidedAll` does, of decisions of the request that is being answered, in whatever turn they are made. */
+  /**
+   * Returns a function like `decidedAll` for later decisions of the current request, in any iteration of the
+   * event loop.
+   */
   later(): (decisions: ArrayLike<boolean | number>, environmentId: string, asked: readonly Query[]) => void
-  /** Questions that are decided later, of which the bytes may go before. Returns who is to hear of the decisions then. */
+  /**
+   * Announces queries that are decided later, after their bytes may have been reused. Returns the function to
+   * call with the decisions.
+   */
   asked(
     environmentId: string,
     asked: Query | readonly Query[] | PackedQueries,
@@ -68,16 +81,19 @@ export class DecisionService {
   readonly #bulkChecksMax: number
   readonly #observer: DecisionObserver | null
   readonly #pool: DecisionPool | null
-  /** Without a pool. */
+  /** Used if no pool exists. */
   readonly #reads: SlicedReads
   readonly #ruledBulks: RuledBulks
-  /** Without a pool: null. */
+  /** Null if no pool exists. */
   readonly #longDecisions: LongDecisions | null
   readonly #turnShares = new TurnShares()
   readonly #now: () => number
   readonly #elapsedMs: () => number
 
-  /** `pool`: takes what is wide; null: everything is done here. `now`: milliseconds since 1970; `elapsedMs`: of a clock that is never set. */
+  /**
+   * `pool`: runs expensive work; with null, this thread does all work. `now`: milliseconds since 1970.
+   * `elapsedMs`: milliseconds of a monotonic clock.
+   */
   constructor(
     engines: EngineSource,
     limits: { readonly bulkChecksMax: number; readonly poolJobsMax: number },
@@ -100,16 +116,17 @@ export class DecisionService {
   }
 
   /**
-   * The time at which a request of the environment is read, for conditions. Null where it has no rules, or no engine now: nobody asks
-   * for it, nor for anything else that a question says beside its texts.
+   * Returns the request time for conditions. Null if the environment has no rules or no engine: then nothing
+   * reads the time, the attributes or the context of its queries.
    */
   readAt(environmentId: string): number | null {
     return this.#engines.hasRules(environmentId) ? this.#now() : null
   }
 
   /**
-   * Throws `NOT_READY` while the environment is not loaded; an unknown name is a plain false. A promise only where conditions take long,
-   * or rules of the environment have taken their share of this turn.
+   * Throws `NOT_READY` while the environment is not loaded. Unknown names give false. Returns a promise only
+   * if conditions take long, or if rules of the environment have used their quota of this event-loop
+   * iteration.
    */
   evaluate(environmentId: string, query: Query, waiting: Waiting): boolean | Promise<boolean> {
     if (query.circumstances !== undefined) return this.#evaluateRuledOne(environmentId, query, waiting)
@@ -118,7 +135,7 @@ export class DecisionService {
     return isAllowed
   }
 
-  /** The same for the first of questions that still are bytes. */
+  /** The same for the first of several packed queries. */
   evaluateFirst(environmentId: string, packed: PackedQueries, waiting: Waiting): boolean | Promise<boolean> {
     if (packed.readAt !== null) return this.#evaluateRuledOne(environmentId, packed, waiting)
     const isAllowed = this.engine(environmentId).evaluateFirst(packed)
@@ -126,7 +143,10 @@ export class DecisionService {
     return isAllowed
   }
 
-  /** One question of an environment with rules: at once, or in line behind the others that are under way. */
+  /**
+   * Decides one query of an environment with rules: immediately, or queued after other queries that are in
+   * progress.
+   */
   #evaluateRuledOne(
     environmentId: string,
     asked: Query | PackedQueries,
@@ -158,9 +178,11 @@ export class DecisionService {
   }
 
   /**
-   * In order, see `DecisionEngine.evaluateAll`. Throws `LIMIT_EXCEEDED` beyond the configured number. A promise where there are many
-   * and a pool, where they count as under way like those that still are bytes, and are refused with `OVERLOADED` like them. Those that
-   * cannot be packed are decided here. So are those of an environment with rules, between other requests if they take long.
+   * Returns decisions in order, see `DecisionEngine.evaluateAll`. Throws `LIMIT_EXCEEDED` above the
+   * configured number of queries. Returns a promise if there are many queries and a pool. They count as in
+   * progress, like packed queries, and are rejected with `OVERLOADED` under the same conditions. Queries that
+   * cannot be packed are decided on this thread. So are queries of an environment with rules; if they take
+   * long, they alternate with other requests.
    */
   evaluateBulk(
     environmentId: string,
@@ -187,7 +209,10 @@ export class DecisionService {
     return decided
   }
 
-  /** The same for questions that still are bytes; a promise where there are many and a pool. The bytes may go then. */
+  /**
+   * The same for packed queries. Returns a promise if there are many queries and a pool; the bytes can be
+   * reused as soon as the method returns.
+   */
   evaluatePacked(
     environmentId: string,
     packed: PackedQueries,
@@ -210,7 +235,7 @@ export class DecisionService {
     return decisions
   }
 
-  /** Packed questions of an environment with rules. */
+  /** Decides packed queries of an environment with rules. */
   #evaluateRuled(
     environmentId: string,
     packed: PackedQueries,
@@ -254,8 +279,8 @@ export class DecisionService {
   }
 
   /**
-   * For whoever may answer fewer than are decided, and says by `answered` which: what nobody hears is not observed. A promise as of
-   * `evaluateBulk`.
+   * Decides queries for a caller that might return only some of the decisions. Decisions are observed only
+   * after the caller reports them through `answered`. Returns a promise in the same cases as `evaluateBulk`.
    */
   decideAhead(
     environmentId: string,
@@ -267,8 +292,8 @@ export class DecisionService {
   }
 
   /**
-   * Who is to be told which decisions are the answers to which queries of the request that is being answered. To be asked for before the
-   * first stop: behind it others are answered.
+   * Returns the function that reports which decisions are returned for which queries of the current request.
+   * Call it before the first asynchronous pause: after that, other requests are current.
    */
   answered(): (
     environmentId: string,
@@ -281,7 +306,10 @@ export class DecisionService {
     }
   }
 
-  /** A page of a search, found by the pool where there is one: nobody knows beforehand how much a search finds. */
+  /**
+   * Returns a page of a search. The pool runs the search, if one exists, because the size of the result is
+   * not known beforehand.
+   */
   search(environmentId: string, job: SearchJob, waiting: Leaver): KeyPage | Promise<KeyPage> {
     if (job.question.said !== null) {
       return this.read<'search'>(environmentId, { kind: 'search', search: job }, waiting)
@@ -291,8 +319,8 @@ export class DecisionService {
   }
 
   /**
-   * A read in slices: what takes no more than one is there at once, all else is promised. The pool does it, where there is one,
-   * else this thread between other requests.
+   * Runs a sliced read. A result that needs only one slice is returned directly, any other as a promise. The
+   * pool continues the read; without a pool, this thread continues it between other requests.
    */
   read<Kind extends SlicedKind>(
     environmentId: string,
@@ -306,7 +334,7 @@ export class DecisionService {
     return this.#reads.run({ work, waiting, check: () => this.engine(environmentId) })
   }
 
-  /** A decision with the reasons for it. `detail`: of rules. */
+  /** Returns a decision with its reasons. `detail`: level of detail for rules. */
   explain(
     environmentId: string,
     query: Query,
@@ -329,8 +357,9 @@ export class DecisionService {
   }
 
   /**
-   * Many, in order, some at a time, so that neither they nor what they are told in keeps a thread. They share what one alone may
-   * cost in steps and text: behind that, explanations are cut short, and too much text is `LIMIT_EXCEEDED`.
+   * Explains many decisions in order, in batches, so that neither their computation nor their text blocks a
+   * thread. All of them share the limits on steps and text that apply to a single explanation. When the steps
+   * are used up, explanations are shortened; too much text throws `LIMIT_EXCEEDED`.
    */
   async explainAll(
     environmentId: string,
@@ -371,7 +400,7 @@ export class DecisionService {
   }
 }
 
-/** Work that is continued when the promise is settled. */
+/** Continues the work after the promise is settled. */
 function* after(promise: Promise<unknown>, work: Deciding): Deciding {
   yield promise
   return yield* work

@@ -1,39 +1,50 @@
 /**
- * What it means that a node has not heard from its store for a while, of everything or of one environment. It says so, and goes
- * on deciding; and in the end it stops, so that a right that was taken away elsewhere is not granted here without end.
+ * Decides how a node reacts when it has received nothing from its store for some time, for all environments
+ * or for one. The node first reports that it is stale and keeps making decisions. After `maxStaleMs` it stops
+ * making decisions, so that it does not grant a permission indefinitely after another node revoked it.
  *
- * All rests on the organization, whose keys may have been revoked: without it all stops. What cannot be followed of one environment
- * stops that one alone.
+ * All decisions depend on the organization, because its keys might have been revoked: if changes of the
+ * organization are missing, all decisions stop. If changes of one environment are missing, only decisions of
+ * that environment stop.
  */
 
-/** `stopped`: it must not decide any more. `emptied`: nor then, since what it knows was lost by the store. */
+/**
+ * `stopped`: decisions are not permitted. `emptied`: the same, because the store has lost the data that this
+ * node knows.
+ */
 export type Standing = 'fresh' | 'stale' | 'stopped' | 'emptied'
 
 export interface FreshnessOptions {
-  /** For how long changes of the organization may have been missed, in milliseconds. */
+  /** Time for which changes of the organization might have been missed, in milliseconds. */
   readonly stalenessMs: () => number
-  /** Whether the store holds nothing any more of what is known here. */
+  /** Returns whether the store has lost all data that this node knows. */
   readonly isEmptied: () => boolean
-  /** Those that are decided on. */
+  /** Environments for which this node makes decisions. */
   readonly environmentIds: () => Iterable<string>
-  /** The same of one of them. */
+  /** The same as `stalenessMs` for one environment. */
   readonly stalenessMsOf: (environmentId: string) => number
   readonly staleAfterMs: number
-  /** 0: goes on deciding, however long. */
+  /** 0: decisions continue without a time limit. */
   readonly maxStaleMs: number
-  /** Told at every look: for how long from now on decisions may be made. Milliseconds; infinite, where for ever. */
+  /**
+   * Called at every check with the time for which decisions are permitted from now on, in milliseconds.
+   * Infinite without a time limit.
+   */
   readonly onLook: (decidesForMs: number) => void
   readonly onLookAt: (environmentId: string, decidesForMs: number) => void
-  /** Told when it changes whether everything is heard of. */
+  /** Called when the node becomes fresh or stale. */
   readonly onFresh: (isFresh: boolean) => void
   readonly onChange: (standing: Standing, stalenessMs: number) => void
-  /** Of one environment, told while the organization is heard of: else it is the same for all. */
+  /**
+   * Called when the state of one environment changes while the organization is fresh. Otherwise the state is
+   * the same for all environments.
+   */
   readonly onChangeOf: (environmentId: string, standing: Standing, stalenessMs: number) => void
 }
 
 /**
- * Looks in the shortest of the times that matter: a bound is exceeded by a twentieth at most, and by `LOOK_MS_MIN` if that
- * is more.
+ * The check interval is the shortest relevant time limit divided by this number. A limit is exceeded by at
+ * most 5 percent, or by `LOOK_MS_MIN` if that is more.
  */
 const LOOKS_PER_BOUND = 20
 const LOOK_MS_MIN = 5
@@ -42,9 +53,9 @@ const LOOK_MS_MAX = 250
 export class Freshness {
   readonly #options: FreshnessOptions
   #standing: Standing = 'fresh'
-  /** Since when the organization is heard of; infinite while it is not. */
+  /** Time since which changes of the organization are received; infinite while they are not. */
   #heardSince = performance.now()
-  /** Of environments that are not fresh while the organization is. */
+  /** States of the environments that are not fresh while the organization is fresh. */
   readonly #standings = new Map<string, Standing>()
   #isFresh = true
   readonly #timer: NodeJS.Timeout
@@ -56,7 +67,7 @@ export class Freshness {
     this.#timer = setInterval(() => this.look(), everyMs)
   }
 
-  /** Compares now, and tells of changes. */
+  /** Compares the state with the limits and reports changes. */
   look(): void {
     const { stalenessMs, environmentIds, onLook, onFresh, onChange } = this.#options
     const age = stalenessMs()
@@ -76,13 +87,13 @@ export class Freshness {
     onFresh(isFresh)
   }
 
-  /** The same of one environment, before it is decided on. */
+  /** The same for one environment, before decisions are made for it. */
   lookAt(environmentId: string): void {
     const age = this.#options.stalenessMs()
     this.#lookAt(environmentId, this.#decidesForMs(age, this.#standingAt(age)))
   }
 
-  /** It is decided on no more. */
+  /** Stops tracking an environment for which no more decisions are made. */
   forget(environmentId: string): void {
     this.#standings.delete(environmentId)
   }
@@ -96,7 +107,8 @@ export class Freshness {
     const age = stalenessMsOf(environmentId)
     const standing = this.#standingOf(age)
     onLookAt(environmentId, Math.min(decidesForMs, this.#decidesForMs(age, standing)))
-    // What comes of a store that was silent comes to all at about the same time, and ends so.
+    // After a silent store recovers, changes of all environments arrive at about the same time, and their
+    // staleness ends together.
     const isHeard = performance.now() - this.#heardSince >= this.#owedMs
     const former = this.#standings.get(environmentId) ?? 'fresh'
     if (standing === former || !(isHeard || standing === 'fresh')) return
@@ -105,7 +117,10 @@ export class Freshness {
     onChangeOf(environmentId, standing, age)
   }
 
-  /** By when an environment is as fresh as the organization, if it is not itself what cannot be followed. */
+  /**
+   * Time after which an environment is as fresh as the organization, unless that environment itself cannot be
+   * followed.
+   */
   get #owedMs(): number {
     return this.#options.staleAfterMs / 2
   }

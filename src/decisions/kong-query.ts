@@ -1,6 +1,6 @@
 /**
- * A request at a gateway as a question (conditions.md 10.6): may the consumer do what the method says on the type that the
- * path says, in the default tenant?
+ * Converts a gateway request to a query (conditions.md 10.6): can the consumer perform the action of the HTTP
+ * method on the resource type of the path, in the default tenant?
  */
 import { DEFAULT_TENANT } from '#model/decision.ts'
 import { readRequestUrl } from '#model/mapping-urls.ts'
@@ -8,10 +8,10 @@ import type { AllowedQuery } from '#model/wire/decision.ts'
 import type { KongQuery } from '#model/wire/kong.ts'
 
 const VERSION = /^v\d+$/
-/** The type of the path `/`. */
+/** Resource type for the path `/`. */
 const INDEX_TYPE = 'index'
 
-/** Null where nothing can be asked, which is a deny: nobody asks, or the path says no type. */
+/** Returns null if the request has no consumer or the path names no type. The result is then a denial. */
 export function questionAtGateway({ input }: KongQuery): AllowedQuery | null {
   const { method, path } = input.request.http
   const key = input.consumer?.username

@@ -1,11 +1,12 @@
 /**
- * The permission listings as JSON in bytes: what one user may do everywhere (native.md A.4), and who may do
- * one thing (native.md A.5). Made in slices, by whichever thread has an engine. A listing is whole or
- * refused: beyond a ceiling the caller is told to narrow it, never given a part of it, and nothing is put
- * together before it is known to be below.
+ * Creates the permission listings as JSON bytes: all permissions of one user (native.md A.4), and all users
+ * with one permission (native.md A.5). The work is sliced and runs on any thread that has an engine. A
+ * listing is complete or rejected. Above a limit, the caller is asked to narrow the request and never
+ * receives a partial list. The JSON is assembled only after its size is known to be within the limit.
  *
- * Members are named by callers' keys, so the JSON is made here: an object of ours would reorder keys that look like numbers
- * and trip over `__proto__`. What a set of roles permits is written once, and copied for all who have it.
+ * Members are named by keys that callers choose, so the JSON text is written here: a JavaScript object would
+ * reorder keys that look like numbers and would mishandle `__proto__`. The permissions of a set of roles are
+ * written once and copied for all users with these roles.
  */
 import type {
   DecisionEngine,
@@ -32,11 +33,14 @@ import { sortedInSlices } from './sliced-sort.ts'
 
 const TENANT_TYPE = '__tenant'
 export const TENANT_PREFIX = `${TENANT_TYPE}:`
-/** Users asked for at once, and candidates tried for them. */
+/** Users per search page, and candidates tried per page. */
 const SEARCHED_AT_ONCE = { limit: 1_000, triedMax: 20_000 } as const
-/** So many that are allowed are asked about, whether by roles or by rules, before a listing is refused. */
+/**
+ * Maximum number of allowed users that are explained, whether roles or rules allow them. Above it, the
+ * listing is rejected.
+ */
 export const EXPLAINED_MAX = 50_000
-/** Entries written between two stops. */
+/** Entries written between two pauses. */
 const WRITTEN_ENTRIES = 256
 
 /** Form of permission strings: `action:type`, or `type:action` for published clients (native.md 0.2). */
@@ -44,7 +48,7 @@ export type PermissionFormat = 'action:resource' | 'resource:action'
 
 export interface ListingLimits {
   readonly entriesMax: number
-  /** Of the JSON. */
+  /** Maximum size of the JSON. */
   readonly bytesMax: number
 }
 
@@ -55,19 +59,19 @@ export interface PermissionsJob {
   readonly format: PermissionFormat
   /** `null`: all entries. */
   readonly page: { readonly number: number; readonly size: number } | null
-  /** What conditions are asked of beside; `null`: rules are not asked. */
+  /** Values of the query for conditions; `null`: rules are not evaluated. */
   readonly said: Sendable<Query>['said']
 }
 
 export interface AuthorizedUsersJob {
   readonly kind: 'authorized-users'
   readonly question: Sendable<UserQuestion>
-  /** Whether those are listed, too, whom rules allow. */
+  /** Whether users that rules allow are also listed. */
   readonly areRulesAsked: boolean
   readonly limits: ListingLimits
 }
 
-/** Tenants first, then instances, each ascending. Throws `LIMIT_EXCEEDED` beyond a ceiling. */
+/** Lists tenants first, then instances, each in ascending order. Throws `LIMIT_EXCEEDED` above a limit. */
 export function* listPermissions(
   engine: DecisionEngine,
   { query, limits, format }: PermissionsJob,
@@ -99,7 +103,7 @@ export function* listPermissions(
   room.requireEnough(wayOut)
   const ofTenants = yield* sortedInSlices(tenants.items, byName)
   const ofInstances = yield* sortedInSlices(instances.items, byName)
-  // Each brings a comma; that of the last one is where the brace goes.
+  // Each entry includes a comma. The comma of the last entry is overwritten by the closing brace.
   const text = new Text(1 + Math.max(1, room.bytes))
   text.write('{')
   let written = 0
@@ -116,7 +120,10 @@ export function* listPermissions(
   return text.whole()
 }
 
-/** By user, ascending by UTF-8 bytes; the grants of instances before those of the tenant. Throws `LIMIT_EXCEEDED` beyond a ceiling. */
+/**
+ * Lists users in ascending order of UTF-8 bytes; for each user, grants on instances before grants in the
+ * tenant. Throws `LIMIT_EXCEEDED` above a limit.
+ */
 export function* listAuthorizedUsers(
   engine: DecisionEngine,
   { question, limits, areRulesAsked }: AuthorizedUsersJob,
@@ -146,7 +153,10 @@ export function* listAuthorizedUsers(
   return text.whole()
 }
 
-/** Those whom rules allow, with the sets that match: found by a user search, and explained (conditions.md 8.2). */
+/**
+ * Adds users that rules allow, with the matching condition sets. A user search finds them and explanations
+ * give the sets (conditions.md 8.2).
+ */
 function* addRuled(engine: DecisionEngine, question: UserQuestion, grants: Grants): Resumable<void> {
   let explained = 0
   for (let after: string | null = null, hasMore = true; hasMore;) {
@@ -170,7 +180,7 @@ function* addRuled(engine: DecisionEngine, question: UserQuestion, grants: Grant
   }
 }
 
-/** What is left of the ceilings for all parts of a listing. */
+/** Remaining capacity for all parts of a listing: bytes and entries. */
 export class Room {
   readonly #limits: ListingLimits
   #entries = 0
@@ -180,7 +190,7 @@ export class Room {
     this.#limits = limits
   }
 
-  /** Counts an entry, or some off. False: there was no room for it. */
+  /** Reserves capacity; negative amounts release it. Returns false if the limit is exceeded. */
   take(bytes: number, entries = 1): boolean {
     this.bytes += bytes
     this.#entries += entries
@@ -188,7 +198,7 @@ export class Room {
     return this.#entries <= entriesMax && this.bytes <= bytesMax
   }
 
-  /** Throws `LIMIT_EXCEEDED` if there was not. */
+  /** Throws `LIMIT_EXCEEDED` if the limit was exceeded. */
   requireEnough(wayOut: string): void {
     const { entriesMax, bytesMax } = this.#limits
     if (this.#entries > entriesMax) {
@@ -198,7 +208,7 @@ export class Room {
   }
 }
 
-/** Most of what is allowed may be allowed by roles, and rules are asked about each. */
+/** Roles might allow most of the users, but rules are evaluated for each of them. */
 export function tooManyAllowed(wayOut: string): AuthzError {
   return tooLarge(`more than ${EXPLAINED_MAX} entries of which rules would have to be asked`, wayOut)
 }
@@ -210,12 +220,12 @@ function tooLarge(size: string, wayOut: string): AuthzError {
 interface Entry {
   /** `__tenant:<tenant>` or `<type>:<key>`. */
   readonly name: string
-  /** What is its own, then what it shares with others. */
+  /** The text specific to this entry. It is followed by text that other entries share. */
   readonly head: string
   readonly rest: Buffer
 }
 
-/** Entries of a listing, as far as there is room. */
+/** Entries of a listing, kept up to the capacity limit. */
 class Entries<Found> implements ResultSink<Found> {
   readonly #room: Room
   readonly #write: (found: Found) => Entry
@@ -242,7 +252,7 @@ class Entries<Found> implements ResultSink<Found> {
   }
 }
 
-/** Permissions and roles as members of an entry: each set of roles is written once. */
+/** Writes permissions and roles as members of an entry. The text of each set of roles is written once. */
 class RolesWriter {
   readonly #isActionFirst: boolean
   readonly #known = new WeakMap<readonly string[], Buffer>()
@@ -251,7 +261,7 @@ class RolesWriter {
     this.#isActionFirst = format === 'action:resource'
   }
 
-  /** The end of an entry. Both without duplicates, ascending. */
+  /** Returns the text at the end of an entry. Both lists are without duplicates and in ascending order. */
   text(roles: readonly string[], permissions: Permissions | (() => Permissions)): Buffer {
     const known = this.#known.get(roles)
     if (known !== undefined) return known
@@ -274,13 +284,16 @@ type Permissions = TenantRoles['permissions']
 interface Grant {
   readonly user: string
   readonly role: string
-  /** Where the role is held, or the resource set of a rule. Roles on instances come first, those of the tenant next, rules last. */
+  /**
+   * Resource on which the role is held, or the resource set of a rule. Roles on instances come first, then
+   * roles in the tenant, then rules.
+   */
   readonly resource: string
   readonly rank: 0 | 1 | 2
   readonly json: string
 }
 
-/** The grants of a listing, as far as there is room. */
+/** Grants of a listing, kept up to the capacity limit. */
 class Grants implements ResultSink<UserGrant> {
   readonly #room: Room
   readonly #tenant: string
@@ -308,10 +321,10 @@ class Grants implements ResultSink<UserGrant> {
   add(user: string, role: string, resource: string, rank: Grant['rank']): boolean {
     const grant: AuthorizedUserGrant = { user, tenant: this.#tenant, resource, role }
     const json = JSON.stringify(grant)
-    // A comma, or what closes the user's: a bracket.
+    // One byte for a comma or for the closing bracket of the user's list.
     let bytes = Buffer.byteLength(json) + 1
     if (!this.#users.has(user)) {
-      // A name, a colon, a bracket, and a comma before it but for the first one.
+      // Name, colon, opening bracket and, except for the first user, a comma.
       bytes += Buffer.byteLength(JSON.stringify(user)) + (this.#users.size === 0 ? 2 : 3)
       this.#users.add(user)
     }
@@ -334,13 +347,13 @@ function byUser(left: Grant, right: Grant): number {
   )
 }
 
-/** Bytes of a length that is known before the first of them is written. */
+/** A buffer for text whose length is known before the first byte is written. */
 export class Text {
   readonly #bytes: Buffer
   #length = 0
 
   constructor(bytes: number) {
-    // Not of the pool of buffers: it goes to another thread.
+    // Not from the shared buffer pool, because the memory is transferred to another thread.
     this.#bytes = Buffer.allocUnsafeSlow(bytes)
   }
 
@@ -360,7 +373,7 @@ export class Text {
 
 type Filters = Pick<UserPermissionsQuery, 'tenants' | 'resources' | 'resource_types'>
 
-/** Which tenants are listed as entries of their own (native.md A.4). */
+/** Returns the filter for tenants that are listed as separate entries (native.md A.4). */
 export function tenantFilter({ tenants, resources, resource_types: types }: Filters): TenantFilter {
   const named = tenants ? bareTenants(tenants) : null
   const asResources = resources && !tenants ? bareTenants(resources.filter(isTenantName)) : null
@@ -372,7 +385,10 @@ export function tenantFilter({ tenants, resources, resource_types: types }: Filt
   }
 }
 
-/** Which instances are listed; a list of resources that holds tenants only says nothing about instances. */
+/**
+ * Returns the filter for instances. A list of resources that contains only tenants does not restrict
+ * instances.
+ */
 export function instanceFilter({ tenants, resources, resource_types: types }: Filters): InstanceFilter {
   const wanted = new Set(resources?.filter(name => !isTenantName(name)))
   const isNarrowed = wanted.size > 0 || resources?.length === 0

@@ -1,6 +1,6 @@
 /**
- * Decisions that take long, left to the pool: one of each environment at a time, so that an environment whose conditions are expensive does
- * not fill the queue that all environments share.
+ * Sends long decisions to the pool, one per environment at a time. An environment with expensive conditions
+ * thus cannot fill the queue that all environments share.
  */
 import type { Query } from '#model/decision.ts'
 import type { DecideJob, DecisionPool, Waiting } from './decision-pool.ts'
@@ -9,7 +9,7 @@ import { nobodyWaits } from './sliced-reads.ts'
 
 export class LongDecisions {
   readonly #pool: DecisionPool
-  /** By environment: the decision that came last. */
+  /** Most recent decision per environment. */
   readonly #last = new Map<string, Promise<unknown>>()
 
   constructor(pool: DecisionPool) {
@@ -17,8 +17,8 @@ export class LongDecisions {
   }
 
   /**
-   * Rejects with `OVERLOADED` when the pool has too many jobs, and when the caller has left. Reads what the question says before it returns:
-   * the body of the request might not exist any longer when its turn comes.
+   * Rejects with `OVERLOADED` if the pool has too many jobs or the client disconnected. Reads all values of
+   * the query before it returns, because the body of the request might be gone when the job starts.
    */
   decide(environmentId: string, query: Query, waiting: Waiting): Promise<boolean> {
     const before = this.#last.get(environmentId)
@@ -39,7 +39,7 @@ export class LongDecisions {
   ): Promise<boolean> {
     await before?.catch(() => {})
     if (waiting.isGone) throw nobodyWaits()
-    // It is short enough to be completed for a caller who leaves.
+    // The decision is short enough to be completed even if the client disconnects.
     const leaver = { isGone: false, whenOver: () => {} }
     return this.#pool.read<'decide'>(environmentId, job, leaver)
   }

@@ -1,49 +1,50 @@
 /**
- * Read your own writes anywhere: a decision that carries the revision of a management answer is made on a state that has it,
- * or not at all. Costs nothing where nobody asks for it.
+ * Implements read-your-writes consistency across nodes. A decision request that carries the revision of a
+ * management response is evaluated on a state that includes this revision, or it is rejected. Requests
+ * without a revision have no cost.
  */
 import { AuthzError } from '#model/errors.ts'
 import { formatRevision, parseRevision, type Revision } from '#model/revision.ts'
 
-/** Where an environment's index stands, or what follows from the organization. */
+/** Progress of the index of an environment, or of the data derived from the organization. */
 export interface Progress {
   readonly epoch: string
   readonly revision: string
-  /** Whether the index has that commit. */
+  /** Returns whether the state includes that commit. */
   has(sequence: number): boolean
-  /** The same, or whether it has it in time. */
+  /** Resolves to whether the state includes that commit within the given time. */
   reaches(sequence: number, withinMs: number): Promise<boolean>
 }
 
 export interface ProgressSource {
   /** Null while the environment is not loaded. Throws `ENVIRONMENT_CLOSED`. */
   progress(environmentId: string): Progress | null
-  /** How far keys and environments are those of the organization; null before they are known. */
+  /** Progress of keys and environments relative to the organization; null before they are loaded. */
   organizationProgress(): Progress | null
 }
 
-/** Requests that wait in one thread at once. */
+/** Maximum number of requests that wait concurrently in one thread. */
 export const MIN_REVISION_WAITERS_MAX = 10_000
-/** Revisions in one request. */
+/** Maximum number of revisions in one request. */
 const REVISIONS_MAX = 8
 
 export class MinRevision {
   readonly #source: ProgressSource
   readonly #waitMs: number
   #waiterCount = 0
-  /** What was said last, and what it means: callers say the same for long. */
+  /** The last header text and its parsed revisions. Callers often repeat the same text. */
   #text = ''
   #revisions: readonly Revision[] | null = null
 
-  /** `waitMs`: how long a request may wait. */
+  /** `waitMs`: maximum time for which a request waits. */
   constructor(source: ProgressSource, waitMs: number) {
     this.#source = source
     this.#waitMs = waitMs
   }
 
   /**
-   * Whether decisions for a caller of that environment see what `text` says, as they do for most who say it. False also where
-   * `reached` would refuse.
+   * Returns whether decisions for a caller of that environment already include the revisions of `text`, which
+   * is the common case. Also returns false if `reached` would reject the text.
    */
   isReached(text: string, environmentId: string): boolean {
     if (text !== this.#text) {
@@ -60,10 +61,11 @@ export class MinRevision {
   }
 
   /**
-   * Resolves when decisions see what `text` says: a revision as answers of management carry it, or several, separated by
-   * commas. Those of the organization are waited for first; then `identify` says, or says anew, whose environment the others
-   * are of. Throws `INVALID_INPUT` when they are none or of another history, `NOT_READY` when one does not come in time,
-   * `OVERLOADED` when too many wait, and what `identify` throws.
+   * Resolves when decisions include the revisions of `text`: one revision from a management response, or
+   * several, separated by commas. Waits for revisions of the organization first. Then `identify` returns the
+   * environment of the caller again, to which the other revisions belong. Throws `INVALID_INPUT` for
+   * malformed revisions or revisions of another epoch, `NOT_READY` if a revision does not arrive in time,
+   * `OVERLOADED` if too many requests wait, and the errors of `identify`.
    */
   async reached(text: string, identify: () => string): Promise<void> {
     const revisions = revisionsIn(text)
@@ -89,8 +91,9 @@ export class MinRevision {
   }
 
   /**
-   * Whether it says something of the organization that has not been heard of here: then a key that is not known may be
-   * one all the same. Only who was told a revision of the organization can say so.
+   * Returns whether the text contains a revision of the organization that this node has not received yet. An
+   * unknown key might then still be valid. Only a client that received a revision of the organization can
+   * send one.
    */
   isAhead(text: string): boolean {
     const organization = this.#source.organizationProgress()
@@ -118,7 +121,7 @@ export class MinRevision {
   }
 }
 
-/** Null where it says none, something else, or too much. */
+/** Returns null if the text is empty, malformed or too long. */
 function revisionsOf(text: string): Revision[] | null {
   const parts = text.split(',')
   const revisions = parts.flatMap(part => parseRevision(part.trim()) ?? [])

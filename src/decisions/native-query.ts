@@ -1,15 +1,18 @@
-/** Native decision bodies as questions (native.md A.2). */
+/** Converts native decision bodies to queries (native.md A.2). */
 import { BEFORE_RULES, type Query } from '#model/decision.ts'
 import type { AllowedQuery } from '#model/wire/decision.ts'
 import { NativeCircumstances } from './sent-attributes.ts'
 
-/** `readAt`: when the request was read, where conditions may ask for it (`DecisionService.readAt`); null: its texts are all that counts. */
+/**
+ * `readAt`: time at which the request was read, if conditions can read it (`DecisionService.readAt`). With
+ * null, only the keys and names of the query are used.
+ */
 export function queryOf(question: AllowedQuery, readAt: number | null): Query {
   return {
     user: question.user.key,
     action: question.action,
     type: question.resource.type,
-    // Some clients send an empty key for the question about the type.
+    // Some clients send an empty key for a check of the whole type.
     key: question.resource.key || null,
     tenant: question.resource.tenant ?? null,
     ...(readAt === null ? BEFORE_RULES : { circumstances: new NativeCircumstances(question, readAt) }),

@@ -1,13 +1,16 @@
-/** What a thread asks the main thread about this node and the others. The answer is the text that its caller gets. */
+/**
+ * Queries that a thread sends to the main thread about this node and the others. The result is the body of
+ * the response.
+ */
 
 export type NodeQuestion =
   | { readonly about: 'metrics' }
-  /** All nodes, each with its revision of that environment; null: without one. */
+  /** All nodes, each with its revision of that environment; with null, without revisions. */
   | { readonly about: 'nodes'; readonly environmentId: string | null }
-  /** What this node did in the last minutes. */
+  /** Activity of this node in the last minutes. */
   | { readonly about: 'recent' }
 
 export interface NodeSource {
-  /** `by` names the request. */
+  /** `by` identifies the request. */
   ask(question: NodeQuestion, by: { readonly requestId: string; readonly operation: string }): Promise<string>
 }

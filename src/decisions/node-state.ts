@@ -1,12 +1,18 @@
-/** What the main thread knows of this node and its health routes tell; `/ready` also goes by the deadline of decisions. */
+/**
+ * State of this node, as known to the main thread and reported by the health routes. `/ready` also depends on
+ * the deadline of decisions.
+ */
 export interface NodeState {
-  /** From the end of the start to the stop. */
+  /** True from the end of startup until shutdown begins. */
   readonly isServing: boolean
-  /** Whether it hears what other nodes change; true where there are no others. */
+  /** Whether changes of other nodes arrive; true if there are no other nodes. */
   readonly isFresh: boolean
-  /** Why the store refused to write the last change, as a full disk or a full Redis does; null when it did not. */
+  /**
+   * Reason why the store rejected the last write, such as a full disk or a full Redis; null if it accepted
+   * the write.
+   */
   readonly writeRefusal: string | null
 }
 
-/** Before the start has come to its end. */
+/** State before startup is complete. */
 export const STARTING: NodeState = { isServing: false, isFresh: true, writeRefusal: null }

@@ -1,9 +1,10 @@
 /**
- * What one user may do everywhere, where rules count or a page is asked for (conditions.md 8.1), as JSON in bytes. Without either
- * `listing.ts` answers, which has more entries in less memory.
+ * Lists all permissions of one user as JSON bytes, for requests that evaluate rules or select a page
+ * (conditions.md 8.1). Other requests use `listing.ts`, which fits more entries into less memory.
  *
- * Entries are ordered by name, tenants among them. What roles give is listed as there; rules add actions, and instances on which they
- * alone allow something: those that a resource search finds. Only the entries of the page are explained.
+ * Entries, including tenants, are ordered by name. Permissions from roles are listed as in `listing.ts`.
+ * Rules add actions, and they add instances on which only rules allow an action, found by a resource search.
+ * Only the entries of the page are explained.
  */
 import type { DecisionEngine, InstanceRoles, KeyPage, ResultSink, TenantRoles } from '#engine/engine.ts'
 import { type ExplainedByRules, RULES_EXPLAINED_MAX } from '#engine/explanation.ts'
@@ -29,17 +30,17 @@ import {
 import { received } from './sendable-query.ts'
 import { sortedInSlices } from './sliced-sort.ts'
 
-/** Keys asked for at once, and candidates tried for them. */
+/** Keys per search page, and candidates tried per page. */
 const SEARCHED_AT_ONCE = 1_000
 const TRIED_AT_ONCE = 20_000
-/** Names looked up between two stops. */
+/** Names looked up between two pauses. */
 const LOOKED_UP_AT_ONCE = 256
-/** Entries written between two stops. */
+/** Entries written between two pauses. */
 const WRITTEN_ENTRIES = 256
 
 interface Entry {
   readonly name: string
-  /** `null`: it is that of a tenant. */
+  /** `null` for the entry of a tenant. */
   readonly instance: InstanceKey | null
   readonly tenant: string | null
   readonly attributes: string | null
@@ -47,11 +48,14 @@ interface Entry {
   readonly permissions: Permission[]
 }
 
-/** Throws `LIMIT_EXCEEDED` beyond a ceiling. O(what the user reaches, and candidates of rules, whatever the page). */
+/**
+ * Throws `LIMIT_EXCEEDED` above a limit. O(entries reachable by the user + candidates of rules), for any
+ * page.
+ */
 export function* listPermissionEntries(engine: DecisionEngine, job: PermissionsJob): Resumable<Uint8Array> {
   const { query, limits, page } = job
   const kept = page === null ? limits.entriesMax + 1 : page.number * page.size
-  // A page needs the first entries in order, of all that are found.
+  // A page needs the first entries in order, out of all entries found.
   const limit = page === null ? kept : Infinity
   const tenants = new FirstEntries(kept, entryOfTenant)
   const instances = new FirstEntries(kept, entryOfInstance)
@@ -88,7 +92,7 @@ export function* listPermissionEntries(engine: DecisionEngine, job: PermissionsJ
   return text.whole()
 }
 
-/** The first entries by name of all that are found. */
+/** Keeps the first entries by name out of all entries found. */
 class FirstEntries<Found> implements ResultSink<Found> {
   readonly #kept: number
   readonly #entryOf: (found: Found) => Entry
@@ -110,11 +114,11 @@ class FirstEntries<Found> implements ResultSink<Found> {
   }
 }
 
-/** Keys of the condition sets by which rules allow something on an entry. */
+/** Keys of the condition sets whose rules allow an action on an entry. */
 interface MatchedSets {
   readonly user: Set<string>
   readonly resource: Set<string>
-  /** There are more of them. */
+  /** Whether more sets match than are listed. */
   hasMore: boolean
 }
 
@@ -124,9 +128,9 @@ class RuledEntries {
   readonly #circumstances: { readonly circumstances?: Circumstances }
   readonly #ruled: readonly Permission[]
   readonly #kept: number
-  /** What searches found so far. */
+  /** Number of results explained so far. */
   #explained = 0
-  /** By name of an instance: the actions that rules allow there. */
+  /** Actions that rules allow, by name of the instance. */
   readonly #allowed = new Map<string, string[]>()
 
   constructor(engine: DecisionEngine, { query, said }: PermissionsJob, kept: number) {
@@ -137,7 +141,10 @@ class RuledEntries {
     this.#kept = kept
   }
 
-  /** Adds the instances of the types asked for on which rules allow something. What tenant roles allow is in the tenant's entry. */
+  /**
+   * Adds the instances of the requested types on which rules allow an action. Actions that tenant roles allow
+   * are in the entry of the tenant.
+   */
   *addInstances(entries: Map<string, Entry>): Resumable<void> {
     const types = new Set(this.#query.resource_types)
     const { tenants } = this.#query
@@ -146,7 +153,7 @@ class RuledEntries {
     const named = new Map<string, readonly string[]>()
     for (const { type, action } of this.#ruled.filter(permission => types.has(permission.type))) {
       if (isNamed) {
-        // Once for all actions, and whatever the tenants: a request may name thousands of both.
+        // Looked up once for all actions and tenants: a request can name thousands of both.
         const keys = named.get(type) ?? (yield* this.#namedOf(type, within))
         named.set(type, keys)
         const allowed = yield* this.#allowedAmong({ type, action, keys })
@@ -168,13 +175,13 @@ class RuledEntries {
     if (entries.has(name)) return
     const { type, key } = instance
     const tenant = this.#engine.tenantOf(type, key)
-    // It has gone since it was found.
+    // The instance was deleted after it was found.
     if (tenant === null) return
     const attributes = this.#engine.attributesOf(type, key)
     entries.set(name, { name, instance, tenant, attributes, roles: [], permissions: [] })
   }
 
-  /** The first keys in order, as many as a page may need of them. */
+  /** Returns the first keys in order, up to the number that a page can need. */
   *#allowedOn(type: string, action: string, tenant: string | null): Resumable<string[]> {
     const question = { user: this.#query.user.key, action, type, tenant, ...this.#circumstances }
     const keys: string[] = []
@@ -205,7 +212,10 @@ class RuledEntries {
     return rules
   }
 
-  /** The stored instances that the filter names, ascending; `within`: in these tenants, `null`: in any. */
+  /**
+   * Returns the stored instances that the filter names, in ascending order. `within`: tenants of the
+   * instances; `null`: any tenant.
+   */
   *#namedOf(type: string, within: ReadonlySet<string> | null): Resumable<string[]> {
     const prefix = `${type}:`
     const keys = new Set<string>()
@@ -224,7 +234,7 @@ class RuledEntries {
     return yield* sortedInSlices(stored, compareUtf8)
   }
 
-  /** The first of these keys in order, as many as a page may need of them. */
+  /** Returns the first of these keys in order, up to the number that a page can need. */
   *#allowedAmong({
     type,
     action,
@@ -239,14 +249,14 @@ class RuledEntries {
     return allowed
   }
 
-  /** Adds to the entry what rules permit there, and says by which sets. */
+  /** Adds the actions that rules allow on the entry, and the matching sets. */
   *explain(entry: Entry): Resumable<MatchedSets> {
     const sets: MatchedSets = { user: new Set(), resource: new Set(), hasMore: false }
     const { instance, tenant, permissions } = entry
     const actions = instance && this.#allowed.get(entry.name)
     const asked = instance
       ? (actions ?? []).map(action => ({ type: instance.type, action }))
-      : // What holds for a type as a whole joins what the tenant's roles permit.
+      : // Actions that rules allow on the type as a whole are merged with those of the tenant roles.
         this.#ruled
     for (const permission of asked) {
       const rules = yield* this.#rulesOn({
@@ -261,7 +271,7 @@ class RuledEntries {
         sets.user.add(userSet)
         sets.resource.add(resourceSet)
       }
-      // Those that do not allow are not told here, so that there being more of them says nothing.
+      // Only allowing rules are explained here, so reaching the limit means that more might allow.
       sets.hasMore ||= rules.rules.length === RULES_EXPLAINED_MAX
     }
     return sets

@@ -1,7 +1,7 @@
 /**
- * The permission listings: what one user may do everywhere (native.md A.4), and who may do one thing
- * (native.md A.5), as JSON in bytes. Both are there at once where they are small, else promised; both throw
- * or reject with `LIMIT_EXCEEDED` beyond a ceiling.
+ * Serves the permission listings as JSON bytes: all permissions of one user (native.md A.4), and all users
+ * with one permission (native.md A.5). Small listings are returned directly, others as promises. Both throw
+ * or reject with `LIMIT_EXCEEDED` above a limit.
  */
 import type { Query } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -32,8 +32,8 @@ export class PermissionService {
   }
 
   /**
-   * Rules are asked where the context says so and types are named (conditions.md 8.1). `page`: `null` for all entries. Throws
-   * `LIMIT_EXCEEDED` for a page too far away.
+   * Evaluates rules if the context requests it and the request names types (conditions.md 8.1). `page`:
+   * `null` for all entries. Throws `LIMIT_EXCEEDED` for a page beyond the limit.
    */
   permissionsOf(
     environmentId: string,
@@ -71,8 +71,8 @@ export class PermissionService {
   }
 
   /**
-   * Includes users that rules allow if a flag is set in the context, the context of the resource or the resource
-   * (conditions.md 8.2).
+   * Includes users that rules allow if a flag is set in the context, the context of the resource or the
+   * resource (conditions.md 8.2).
    */
   authorizedUsers(
     environmentId: string,
@@ -80,7 +80,7 @@ export class PermissionService {
     waiting: Leaver,
   ): Uint8Array | Promise<Uint8Array> {
     const { type, tenant = null } = resource
-    // Some clients send an empty key for the question about the type.
+    // Some clients send an empty key for a query about the whole type.
     const key = resource.key || null
     const flag = 'enable_abac_authorized_users'
     const isAsked = isSet(context, flag) || isSet(resource.context, flag) || isSet(resource, flag)
@@ -98,7 +98,7 @@ export class PermissionService {
     return this.#decisions.read<'authorized-users'>(environmentId, job, waiting)
   }
 
-  /** `null` where the environment has no rules. */
+  /** Values of the query for conditions; `null` if the environment has no rules. */
   #said(environmentId: string, question: AllowedQuery): Sendable<Query>['said'] {
     const readAt = this.#decisions.readAt(environmentId)
     return readAt === null

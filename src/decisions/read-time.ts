@@ -1,16 +1,16 @@
 /**
- * How long a read in slices may keep threads in all. What it costs to ask rules about each of many candidates is known only when it is
- * done, so that no count of entries bounds it.
+ * Limits the total thread time of a sliced read. The cost of evaluating rules for many candidates is known
+ * only afterwards, so a limit on entries does not bound it.
  */
 import { AuthzError } from '#model/errors.ts'
 
-/** Of the time in slices; hundred times what the largest lists take. */
+/** Maximum total time in slices; a hundred times the duration of the largest lists. */
 export const READ_MS_MAX = 10_000
 
 export class ReadTime {
   #spentMs = 0
 
-  /** Counts a slice. Throws `LIMIT_EXCEEDED` for one that ends beyond the ceiling. */
+  /** Adds the time of a slice. Throws `LIMIT_EXCEEDED` if the total exceeds the limit. */
   spend(ms: number): void {
     this.#spentMs += ms
     if (this.#spentMs <= READ_MS_MAX) return

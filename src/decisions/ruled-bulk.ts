@@ -1,22 +1,25 @@
 /**
- * Questions of an environment with rules, decided some at a time. The environment determines what its conditions cost, up to a limit for
- * each question. Questions that take long are left to the pool, where there is one.
+ * Decides queries of an environment with rules in batches. The environment determines the cost of its
+ * conditions, up to a limit per query. If a pool exists, long queries are sent to it.
  */
 import type { DecisionEngine } from '#engine/engine.ts'
 import type { Query } from '#model/decision.ts'
 import { PackedQueries } from '#model/packed-queries.ts'
 import type { Resumable } from '#model/resumable.ts'
 
-/** Steps of conditions in one go, about a millisecond: of one question, and of several together. One question may cost twenty times more. */
+/**
+ * Condition steps per batch, about one millisecond, for one query or several together. A single query can
+ * cost twenty times more.
+ */
 export const STEPS_AT_ONCE = 100_000
 
-/** Work that stops, at times until a promise is settled. */
+/** Work that pauses, in some cases until a promise is settled. */
 export type Deciding = Generator<Promise<unknown> | undefined | void, Uint8Array, void>
 
-/** Has another thread decide a question that takes long; `null`: there is none. */
+/** Sends a long query to another thread. `null`: no other thread is available. */
 export type DecideElsewhere = (query: Query) => Promise<boolean> | null
 
-/** The engine decides so many at one state. */
+/** Number of queries that the engine decides on one state. */
 const PART_CHECKS_MAX = 128
 
 export class RuledBulk {
@@ -29,12 +32,12 @@ export class RuledBulk {
     this.#verdicts = new Uint8Array(countOf(asked))
   }
 
-  /** Makes the questions independent of the bytes of their request. O(bytes). */
+  /** Copies the queries, so that the bytes of the request can be reused. O(bytes). */
   detach(): void {
     if (this.#asked instanceof PackedQueries) this.#asked = this.#asked.detached()
   }
 
-  /** 1 or 0 for each question, in order. Stops between parts. `engine` is asked for again after each stop. */
+  /** Returns 1 or 0 per query, in order. Pauses between batches and calls `engine` again after each pause. */
   *decide(engine: () => DecisionEngine): Resumable<Uint8Array> {
     for (;;) {
       yield* this.#decideQuick(engine)
@@ -43,7 +46,7 @@ export class RuledBulk {
     }
   }
 
-  /** As `decide`; another thread decides the questions that take long. */
+  /** Like `decide`, but another thread decides the long queries. */
   *decideWith(engine: () => DecisionEngine, elsewhere: DecideElsewhere): Deciding {
     for (;;) {
       yield* this.#decideQuick(engine)
@@ -58,7 +61,7 @@ export class RuledBulk {
     return this.#next === this.#verdicts.length
   }
 
-  /** Up to the end, or to a question that takes long. */
+  /** Runs until all queries are decided or a long query is reached. */
   *#decideQuick(engine: () => DecisionEngine): Resumable<void> {
     while (!this.#isDone) {
       if (this.#next > 0) yield
@@ -87,7 +90,7 @@ export class RuledBulk {
   }
 }
 
-/** Decides one question with as many steps as it may take, which are done in one go. Stops while conditions have to be read. */
+/** Decides one query with its full step limit, in one slice. Pauses while conditions have to be read. */
 export function* decideInSlices(engine: () => DecisionEngine, query: Query): Resumable<boolean> {
   for (;;) {
     const verdict = engine().evaluateWithin(query, Infinity)
@@ -100,7 +103,10 @@ function countOf(asked: readonly Query[] | PackedQueries): number {
   return asked instanceof PackedQueries ? asked.count : asked.length
 }
 
-/** A promise that might be rejected before the work is continued: its failure is not lost, and is not unhandled either. */
+/**
+ * Marks a promise as handled that might be rejected before the work continues. The error is still delivered
+ * to a later `await`, but is not reported as unhandled.
+ */
 function handled<Value>(promise: Promise<Value>): Promise<Value> {
   promise.catch(() => {})
   return promise

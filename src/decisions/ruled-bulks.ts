@@ -1,6 +1,7 @@
 /**
- * The bulks, and single questions, of environments with rules that are under way in this thread: a slice of one, whatever else has
- * come, then a slice of another environment's. An environment says what its questions cost, so it does not say how long others wait.
+ * Schedules the bulks and single queries of environments with rules that are in progress in this thread. It
+ * runs one slice, lets other events of the thread run, and then runs a slice of another environment. An
+ * environment with expensive queries therefore does not determine how long other environments wait.
  */
 import { FairQueue } from '#model/fair-queue.ts'
 import type { Waiting } from './decision-pool.ts'
@@ -11,7 +12,7 @@ import { nobodyWaits, SLICE_MS, tooManyReads } from './sliced-reads.ts'
 export interface RuledRead {
   readonly work: Deciding
   readonly waiting: Waiting
-  /** Throws what a decision would: asked before every slice, and before it is answered. */
+  /** Throws the same errors as a decision. Called before every slice and before the result is returned. */
   readonly check: () => void
 }
 
@@ -29,7 +30,7 @@ export class RuledBulks {
   #count = 0
   #isRunning = false
 
-  /** `bulksMax`: those under way at once; one environment has at most half of them. */
+  /** `bulksMax`: maximum number of bulks in progress. One environment can use half of them. */
   constructor(bulksMax: number) {
     this.#bulksMax = bulksMax
   }
@@ -38,7 +39,10 @@ export class RuledBulks {
     return this.#isRunning && this.#waiting.hasWaiting(environmentId)
   }
 
-  /** Of one question, of which each connection has one: as many as come wait. Rejects where nobody waits for it any more. */
+  /**
+   * Enqueues a single query. Each connection has at most one, so their number is not limited. Rejects if the
+   * client disconnects.
+   */
   line(environmentId: string, read: RuledRead): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       this.#push({ environmentId, read, resolve, reject })
@@ -50,7 +54,7 @@ export class RuledBulks {
     if (!this.#isRunning) void this.#drive()
   }
 
-  /** Rejects with `OVERLOADED` when too many are under way, and when nobody waits for this one any more. */
+  /** Rejects with `OVERLOADED` if too many bulks are in progress, or if the client disconnects. */
   async run(environmentId: string, read: RuledRead): Promise<Uint8Array> {
     const own = this.#countOf.get(environmentId) ?? 0
     if (this.#count >= this.#bulksMax || own >= Math.ceil(this.#bulksMax / 2)) throw tooManyReads()
@@ -71,7 +75,7 @@ export class RuledBulks {
     for (;;) {
       await new Promise(resolve => setImmediate(resolve))
       if (this.#waiting.isEmpty) break
-      // Single questions are short: several of them are one slice.
+      // Single queries are short: one slice runs several of them.
       const until = performance.now() + SLICE_MS
       do this.#takeTurn(this.#waiting.take(() => true)!)
       while (!this.#waiting.isEmpty && performance.now() < until)
@@ -79,7 +83,10 @@ export class RuledBulks {
     this.#isRunning = false
   }
 
-  /** A bulk that is not done goes to the end of its environment's line, when the question that another thread decides is decided. */
+  /**
+   * An unfinished bulk returns to the end of the queue of its environment. If another thread decides one of
+   * its queries, it returns after that decision.
+   */
   #takeTurn(bulk: Bulk): void {
     try {
       const step = takeSlice(bulk.read)
@@ -92,7 +99,7 @@ export class RuledBulks {
   }
 }
 
-/** Continues for one slice, at most until a promise has to be settled. Throws what ends the work. */
+/** Continues for one slice, or until a promise has to be settled. Throws the errors that end the work. */
 function takeSlice({ work, waiting, check }: RuledRead): ReturnType<Deciding['next']> {
   if (waiting.isGone) throw nobodyWaits()
   check()

@@ -1,4 +1,4 @@
-/** What a question says beside its keys and terms, read from its text, which was checked (`http/bytes`). */
+/** Reads attributes and context of a query from its JSON text, which was validated before (`http/bytes`). */
 import type { SentAttributes } from '#model/decision.ts'
 import { parsedJson } from '#model/json-numbers.ts'
 import { SENT_ATTRIBUTES_BYTES_MAX } from '#model/limits.ts'
@@ -7,12 +7,18 @@ import type { AllowedQuery } from '#model/wire/decision.ts'
 import { attributesOf } from './access-defaults.ts'
 import { AccessCircumstances, NativeCircumstances } from './sent-attributes.ts'
 
-/** A text of JSON has at most so many times the bytes as `JSON.stringify` writes it: `1e20` has one digit for each of its powers. */
+/**
+ * `JSON.stringify` can produce a text that is this many times longer than the JSON that was received: `1e20`
+ * is written with one digit per power of ten.
+ */
 const REWRITTEN_FACTOR = 6
-/** No text of a question up to so many bytes says too many attributes. */
+/** A query text of at most this many bytes cannot exceed the limit on attributes. */
 export const SENT_TEXT_BYTES_MAX = Math.floor(SENT_ATTRIBUTES_BYTES_MAX / REWRITTEN_FACTOR)
 
-/** Reads what the question says whose text stands in the body. Throws `LIMIT_EXCEEDED` for too many attributes. */
+/**
+ * Reads the attributes and context of the query with this text in the body. Throws `LIMIT_EXCEEDED` if the
+ * attributes are too large.
+ */
 export type SaidReader = (text: string, body: Buffer) => SentAttributes
 
 export function nativeSent(text: string): SentAttributes {
@@ -23,14 +29,17 @@ export function accessSent(text: string): SentAttributes {
   return new AccessCircumstances(parsedJson(text) as EvaluationRequest, 0).sent()
 }
 
-/** Where the items of a batch stand in its body, and where the body ends. */
+/** Positions of the items of a batch in its body, and the end of the body. */
 export interface ItemsInBody {
   readonly from: number
   readonly to: number
   readonly end: number
 }
 
-/** Reads what items of a batch say, or inherit. What they inherit is parsed once, when it is first asked for. */
+/**
+ * Returns a reader for the items of a batch, including inherited values. Inherited values are parsed once, on
+ * first use.
+ */
 export function itemsSent(items: ItemsInBody): SaidReader {
   let batch: EvaluationsRequest | null = null
   return (text, body) => {

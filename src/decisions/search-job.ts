@@ -1,10 +1,10 @@
-/** A search as a job, done by whichever thread has an engine. */
+/** Runs a search as a job, on any thread that has an engine. */
 import type { DecisionEngine, KeyPage } from '#engine/engine.ts'
 import { type Resumable, runAtOnce } from '#model/resumable.ts'
 import type { SearchJob } from './decision-pool.ts'
 import { received } from './sendable-query.ts'
 
-/** Where no rule is asked, a page is made in one go. */
+/** If no rule applies, a page is computed without pauses. */
 export function searchWith(engine: DecisionEngine, job: SearchJob): KeyPage {
   return runAtOnce(searchInSlices(engine, job))
 }

@@ -1,7 +1,7 @@
 /**
- * AuthZEN searches (authzen.md 5): the same decision core seen from another side, page by page. A page is
- * complete or says where it goes on; where it goes on is a key, so what is true throughout a walk appears exactly once
- * whatever else changes meanwhile.
+ * Serves AuthZEN searches (authzen.md 5), page by page, on the same decision core. A page is complete or
+ * contains the position of the next one. A position is a key, so an entry that matches throughout a walk is
+ * returned exactly once, even if other entries change in the meantime.
  */
 import type { ActionQuestion, KeyPage, PageRequest, ResourceQuestion, UserQuestion } from '#engine/engine.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
@@ -16,7 +16,7 @@ import { AccessCircumstances, type EvaluationParts } from './sent-attributes.ts'
 
 const NOTHING: KeyPage = { keys: [], hasMore: false, last: null, total: 0 }
 
-/** Where a page begins, and its size. */
+/** Start position and size of a page. */
 type Position = Omit<PageRequest, 'triedMax'>
 
 export class SearchService {
@@ -24,7 +24,7 @@ export class SearchService {
   readonly #access: AccessService
   readonly #triedMax: number
 
-  /** `triedMax`: candidates that a page tries where rules are asked (`SEARCH_SCAN_MAX`). */
+  /** `triedMax`: maximum number of candidates per page if rules are evaluated (`SEARCH_SCAN_MAX`). */
   constructor(decisions: DecisionService, access: AccessService, triedMax: number) {
     this.#decisions = decisions
     this.#access = access
@@ -72,7 +72,7 @@ export class SearchService {
     return this.#decisions.search(environmentId, { kind: 'resources', question, page }, waiting)
   }
 
-  /** The actions of a type are few: they are found whole and cut to the page. */
+  /** A type has few actions: all are computed and then cut to the page. */
   actions(
     environmentId: string,
     request: ActionSearchRequest,
@@ -97,9 +97,9 @@ export class SearchService {
   }
 
   /**
-   * Attributes and context of the search, the same for each candidate. The parts must not have properties of the side that is searched
-   * for (conditions.md 16, ruling 5): an evaluation of a candidate would not have them. Only the tenant among them counts, and it
-   * is a part of the question.
+   * Returns attributes and context of the search, which are the same for each candidate. The parts must not
+   * contain properties of the searched entity (conditions.md 16, ruling 5), because an evaluation of a
+   * candidate would not contain them. Only the tenant is used, as a part of the query.
    */
   #circumstances(
     environmentId: string,

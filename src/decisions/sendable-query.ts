@@ -1,4 +1,7 @@
-/** A question as it crosses threads: what it brings along is read before, since a reader of a body cannot be sent. */
+/**
+ * Makes a query ready for transfer to another thread. Its attributes and context are read first, because a
+ * reader of a request body cannot be transferred.
+ */
 import type { Circumstances, Query, SentAttributes } from '#model/decision.ts'
 import { AuthzError, type ErrorData, errorFromData, errorToData } from '#model/errors.ts'
 
@@ -10,12 +13,12 @@ interface Said {
   readonly said: { readonly readAt: number; readonly attributes: SentAttributes | Refused } | null
 }
 
-/** Attributes that cannot be read: whoever asks for them there hears why, and nobody else does. */
+/** Attributes that cannot be read. Reading them on the other thread throws the reason. */
 interface Refused {
   readonly refused: ErrorData
 }
 
-/** A question of any kind without what cannot be sent. */
+/** A query of any kind without the members that cannot be transferred. */
 export type Sendable<Question extends Asking> = Omit<Question, 'circumstances'> & Said
 
 export type SendableQuery = Sendable<Query>

@@ -1,6 +1,6 @@
 /**
- * The attributes and the context that a question brings along (conditions.md 4), in both dialects. They are merged and measured
- * when a condition first asks for one of them: most questions are decided before that.
+ * Attributes and context of a query (conditions.md 4), in both dialects. They are merged and measured on
+ * first use by a condition: most queries are decided without them.
  */
 import type { Circumstances, JsonObject, SentAttributes } from '#model/decision.ts'
 import { mergedObjects } from '#model/merged-objects.ts'
@@ -10,13 +10,13 @@ import type { AllowedQuery } from '#model/wire/decision.ts'
 
 type Sent = JsonObject | null | undefined
 
-/** Of a native question. Its own context counts before that of its resource. */
+/** Values of a native query. Its own context takes precedence over the context of its resource. */
 export class NativeCircumstances implements Circumstances {
   readonly readAt: number
   readonly #question: AllowedQuery
   #sent: SentAttributes | null = null
 
-  /** `readAt`: when the request was read, in milliseconds since 1970. */
+  /** `readAt`: time at which the request was read, in milliseconds since 1970. */
   constructor(question: AllowedQuery, readAt: number) {
     this.#question = question
     this.readAt = readAt
@@ -44,7 +44,10 @@ export class NativeCircumstances implements Circumstances {
   }
 }
 
-/** The parts of an AuthZEN evaluation that say attributes, checked as far as they are its own. */
+/**
+ * Parts of an AuthZEN evaluation that contain attributes. Their own members are validated; inherited ones
+ * only by type.
+ */
 export interface EvaluationParts {
   readonly subject: { readonly properties?: Sent }
   readonly action: { readonly properties?: Sent }
@@ -52,7 +55,10 @@ export interface EvaluationParts {
   readonly context?: Sent
 }
 
-/** Of an AuthZEN evaluation. Properties of its action are `context.action`, before a member of that name (conditions.md 4.2). */
+/**
+ * Values of an AuthZEN evaluation. Properties of its action are available as `context.action` and take
+ * precedence over a context member of that name (conditions.md 4.2).
+ */
 export class AccessCircumstances implements Circumstances {
   readonly readAt: number
   readonly #parts: EvaluationParts
@@ -70,7 +76,7 @@ export class AccessCircumstances implements Circumstances {
 
   #read(): SentAttributes {
     const { subject, action, resource, context } = this.#parts
-    // Empty ones say nothing, like absent ones: a body without attributes is read from its bytes.
+    // Empty properties count as absent: a body without attributes is read directly from its bytes.
     const ofAction = isEmpty(action.properties) ? null : action.properties
     checkSent([subject.properties, ofAction, resource.properties, context])
     return {

@@ -1,4 +1,4 @@
-/** A read as a job in slices, done by whichever thread has an engine. */
+/** Runs a sliced read as a job, on any thread that has an engine. */
 import type { DecisionEngine } from '#engine/engine.ts'
 import type { Resumable } from '#model/resumable.ts'
 import type { SlicedAnswer, SlicedJob, SlicedJobs, SlicedKind } from './decision-pool.ts'
@@ -37,7 +37,7 @@ export function readWith<Kind extends SlicedKind>(
   engine: DecisionEngine,
   job: SlicedJob<Kind>,
 ): Resumable<SlicedAnswer<Kind>> {
-  // The kind of the job is that of who does it; the compiler does not follow that.
+  // The kind of the job matches its function in `DOERS`, but the compiler cannot infer that.
   const does = DOERS[job.kind] as (of: DecisionEngine, what: SlicedJob) => Resumable<SlicedAnswer<Kind>>
   return does(engine, job)
 }

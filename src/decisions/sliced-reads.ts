@@ -1,20 +1,21 @@
 /**
- * Reads in slices in the thread that takes requests, where there is no pool or none of its threads has started: one after the
- * other, so that only one keeps memory, and between two slices whatever else has come.
+ * Runs sliced reads in the thread that receives requests, if no pool exists or none of its threads has
+ * started. Reads run one after the other, so that only one of them occupies memory. Other events of the
+ * thread run between two slices.
  */
 import { AuthzError } from '#model/errors.ts'
 import type { Resumable } from '#model/resumable.ts'
 import type { Waiting } from './decision-pool.ts'
 import { ReadTime } from './read-time.ts'
 
-/** How long single decisions may have to wait for a slice. */
+/** Duration of a slice: the maximum delay that it adds to single decisions. */
 export const SLICE_MS = 0.25
 
-/** A read, from its beginning or where it stopped. */
+/** A sliced read, at its beginning or paused. */
 export interface SlicedRead<Answer> {
   readonly work: Resumable<Answer>
   readonly waiting: Waiting
-  /** Throws what a decision would: asked before every slice, and before it is answered. */
+  /** Throws the same errors as a decision. Called before every slice and before the result is returned. */
   readonly check: () => void
 }
 
@@ -23,12 +24,12 @@ export class SlicedReads {
   #last: Promise<unknown> = Promise.resolve()
   #count = 0
 
-  /** `readsMax`: those that may wait or be under way at once. */
+  /** `readsMax`: maximum number of reads that wait or are in progress. */
   constructor(readsMax: number) {
     this.#readsMax = readsMax
   }
 
-  /** Rejects with `OVERLOADED` when too many wait, and when nobody waits for this one any more. */
+  /** Rejects with `OVERLOADED` if too many reads wait, or if the client disconnects. */
   async run<Answer>(read: SlicedRead<Answer>): Promise<Answer> {
     if (this.#count >= this.#readsMax) throw tooManyReads()
     this.#count += 1
@@ -56,7 +57,7 @@ async function drive<Answer>(read: SlicedRead<Answer>): Promise<Answer> {
   }
 }
 
-/** Goes on with a read for one slice. The last step of it. Throws what ends the read. */
+/** Continues a read for one slice and returns its last step. Throws the errors that end the read. */
 function takeSlice<Answer>({ work, waiting, check }: SlicedRead<Answer>): IteratorResult<void, Answer> {
   if (waiting.isGone) throw nobodyWaits()
   check()

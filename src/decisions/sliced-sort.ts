@@ -1,10 +1,10 @@
-/** Sorting in slices: a hundred thousand texts take longer than others may wait. */
+/** Sorts in slices: sorting a hundred thousand texts in one step would block other requests. */
 import type { Resumable } from '#model/resumable.ts'
 
-/** Items sorted in one go, and comparisons between two stops. */
+/** Items sorted in one step, and comparisons between two pauses. */
 const RUN = 512
 
-/** A new array, in order; equal items stay as they came. O(n log n). */
+/** Returns a new sorted array. The sort is stable. O(n log n). */
 export function* sortedInSlices<Item>(
   items: readonly Item[],
   compare: (left: Item, right: Item) => number,

@@ -1,11 +1,12 @@
 /**
- * Lists of tenants as JSON in bytes: those in which a user may do something, and those in which a user has a role
- * (conditions.md 10.1 and 10.2). Made in slices, by whichever thread has an engine, and whole or refused, as all lists are.
+ * Lists tenants as JSON bytes: tenants in which a user can perform an action, and tenants in which a user has
+ * a role (conditions.md 10.1 and 10.2). The work is sliced and runs on any thread that has an engine. A list
+ * is complete or rejected.
  *
- * A tenant is listed because a check of it allows: the list of an action is nothing but many checks. Which tenants are worth one
- * follows from what a check reads. An instance allows in its own tenant alone (native.md D-14). Roles are
- * held in tenants that the user's assignments name. Rules on the type and action may hold in any tenant that
- * is stored.
+ * The list for an action contains the tenants in which a check is allowed. The candidates follow from the
+ * data that a check reads. An instance allows only in its own tenant (native.md D-14). Roles are held in
+ * tenants that the assignments of the user name. Rules for the type and action can match in any stored
+ * tenant.
  */
 import type { DecisionEngine, ResultSink } from '#engine/engine.ts'
 import type { Query } from '#model/decision.ts'
@@ -18,12 +19,12 @@ import { RuledBulk } from './ruled-bulk.ts'
 import { received, type SendableQuery } from './sendable-query.ts'
 import { sortedInSlices } from './sliced-sort.ts'
 
-/** Entries written between two stops. */
+/** Entries written between two pauses. */
 const WRITTEN_ENTRIES = 256
 
 export interface AllowedTenantsJob {
   readonly kind: 'allowed-tenants'
-  /** Its tenant says nothing. */
+  /** Its tenant is ignored. */
   readonly query: SendableQuery
   readonly limits: ListingLimits
 }
@@ -34,7 +35,10 @@ export interface UserTenantsJob {
   readonly limits: ListingLimits
 }
 
-/** Ascending by UTF-8 bytes. Throws `LIMIT_EXCEEDED` beyond a ceiling, and where too many tenants would have to be tried. */
+/**
+ * Ascending order of UTF-8 bytes. Throws `LIMIT_EXCEEDED` above a limit, and if too many tenants would have
+ * to be tried.
+ */
 export function* listAllowedTenants(
   engine: DecisionEngine,
   { query, limits }: AllowedTenantsJob,
@@ -56,7 +60,7 @@ export function* listAllowedTenants(
   return yield* written(room, ['{"allowed_tenants":[', '}'], entries)
 }
 
-/** Ascending by UTF-8 bytes. Throws `LIMIT_EXCEEDED` beyond a ceiling. */
+/** Ascending order of UTF-8 bytes. Throws `LIMIT_EXCEEDED` above a limit. */
 export function* listUserTenants(
   engine: DecisionEngine,
   { user, limits }: UserTenantsJob,
@@ -73,7 +77,9 @@ export function* listUserTenants(
   )
 }
 
-/** The tenants in which a check could allow, each once. Throws `LIMIT_EXCEEDED` if they are too many to try. */
+/**
+ * Returns the tenants in which a check could allow, each once. Throws `LIMIT_EXCEEDED` if there are too many.
+ */
 function* tenantsToTry(
   engine: DecisionEngine,
   { user, type, action, key, asksRules }: Query,
@@ -86,7 +92,7 @@ function* tenantsToTry(
     requireFewEnough(stored, TRIED_TENANTS_MAX)
     return stored
   }
-  // More than may be listed, since some of them may deny.
+  // More than the list can contain, because some of them might deny.
   const heldMax = Math.max(entriesMax, TRIED_TENANTS_MAX)
   const held = new TenantKeys()
   yield* engine.tenantRolesOf(user, null, heldMax + 1, held)
@@ -104,7 +110,7 @@ function requireFewEnough({ length }: readonly string[], most: number): void {
   throw new AuthzError('LIMIT_EXCEEDED', message, { limit: 'list' })
 }
 
-/** The tenants in which a user has a role. */
+/** Collects the tenants in which a user has a role. */
 class TenantKeys implements ResultSink<{ readonly tenant: string }> {
   items: string[] = []
 
@@ -120,11 +126,11 @@ class TenantKeys implements ResultSink<{ readonly tenant: string }> {
 
 interface StoredTenant {
   readonly tenant: string
-  /** As JSON. */
+  /** Attributes as JSON. */
   readonly attributes: string | null
 }
 
-/** The same with their attributes, as far as there is room. */
+/** Collects the same tenants with their attributes, up to the capacity limit. */
 class TenantTexts implements ResultSink<StoredTenant> {
   readonly #room: Room
   #bytes = 0
@@ -153,12 +159,14 @@ function tenantText(key: string, attributes: string | null): string {
   return `{"key":${JSON.stringify(key)},"attributes":${attributes ?? '{}'}}`
 }
 
-/** Of an entry with its comma, or with what stands in for that of the last one: a bracket. */
+/**
+ * Bytes of an entry with its comma, or with the closing bracket that replaces the comma of the last entry.
+ */
 function bytesOf(entry: string): number {
   return Buffer.byteLength(entry) + 1
 }
 
-/** A list with all the entries for which `room` was taken. */
+/** Writes a list of all entries for which `room` was reserved. */
 function* written(
   room: Room,
   [head, tail]: readonly [string, string],

@@ -1,6 +1,6 @@
 /**
- * The lists of tenants (conditions.md 10.1 and 10.2) as JSON in bytes, at once where they are small, else promised. Both
- * throw or reject with `LIMIT_EXCEEDED` beyond a ceiling.
+ * Serves the lists of tenants (conditions.md 10.1 and 10.2) as JSON bytes. Small lists are returned directly,
+ * others as promises. Both throw or reject with `LIMIT_EXCEEDED` above a limit.
  */
 import type { Query } from '#model/decision.ts'
 import type { Leaver } from './decision-pool.ts'
@@ -20,13 +20,13 @@ export class TenantService {
     this.#limits = { entriesMax: options.listedEntriesMax, bytesMax: options.listedBytesMax }
   }
 
-  /** The tenants in which the question, whatever tenant it names, is allowed. */
+  /** Lists the tenants in which the query is allowed. The tenant of the query is ignored. */
   allowed(environmentId: string, query: Query, waiting: Leaver): Uint8Array | Promise<Uint8Array> {
     const job = { kind: 'allowed-tenants', query: sendable(query), limits: this.#limits } as const
     return this.#decisions.read<'allowed-tenants'>(environmentId, job, waiting)
   }
 
-  /** The tenants in which the user has a role. */
+  /** Lists the tenants in which the user has a role. */
   heldIn(environmentId: string, user: string, waiting: Leaver): Uint8Array | Promise<Uint8Array> {
     const job = { kind: 'user-tenants', user, limits: this.#limits } as const
     return this.#decisions.read<'user-tenants'>(environmentId, job, waiting)

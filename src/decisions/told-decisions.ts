@@ -1,4 +1,4 @@
-/** Decisions with the reasons for them, made in slices by whichever thread has an engine. */
+/** Explains decisions in slices, on any thread that has an engine. */
 import type { DecisionEngine } from '#engine/engine.ts'
 import type { RuleDetail } from '#engine/explanation.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -7,27 +7,30 @@ import { reasonsOf, type ToldDecision } from './decision-debug.ts'
 import { tellRules } from './rules-told.ts'
 import { received, type SendableQuery } from './sendable-query.ts'
 
-/** Steps that each of many has, however many were made for those before: enough for what is usual. */
+/**
+ * Minimum number of steps for each of several explanations, regardless of the steps used by earlier ones. It
+ * is sufficient for typical models.
+ */
 const STEPS_MIN = 64
 
 export interface ExplainJob {
   readonly kind: 'explain'
   readonly queries: readonly SendableQuery[]
-  /** For each walk of one of them, and for all of them together. */
+  /** Maximum number of steps per search in the graph, and for all explanations together. */
   readonly stepsMax: number
-  /** Most characters that are told, all together. */
+  /** Maximum number of characters for all explanations together. */
   readonly lengthMax: number
-  /** Of rules. With `none`, reasons name those that allow. */
+  /** Detail for rules. With `none`, reasons name only the rules that allow. */
   readonly detail: RuleDetail
 }
 
 export interface ToldDecisions {
   readonly decisions: readonly ToldDecision[]
-  /** Made for all of them together. */
+  /** Steps used by all explanations together. */
   readonly steps: number
 }
 
-/** Throws `LIMIT_EXCEEDED` where telling them takes too many characters. */
+/** Throws `LIMIT_EXCEEDED` if the explanations exceed the limit on characters. */
 export function* tellDecisions(engine: DecisionEngine, job: ExplainJob): Resumable<ToldDecisions> {
   const decisions: ToldDecision[] = []
   let steps = 0

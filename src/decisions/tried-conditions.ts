@@ -1,4 +1,4 @@
-/** Condition sets that are tried on samples, evaluated in slices by whichever thread has an engine. */
+/** Evaluates condition sets on samples, in slices, on any thread that has an engine. */
 import type { DecisionEngine, TriedQuestion, WrittenConditions } from '#engine/engine.ts'
 import type { TriedConditions } from '#engine/explanation.ts'
 import type { SentAttributes } from '#model/decision.ts'
@@ -8,7 +8,7 @@ import type { Resumable } from '#model/resumable.ts'
 import { toldTest } from '#model/wire/explained-rule.ts'
 import type { ConditionTrial, TriedSample, TriedTest } from '#model/wire/tried-set.ts'
 
-/** Tests that are written between two stops. */
+/** Tests written between two pauses. */
 const TESTS_AT_ONCE = 32
 
 export interface TryJob {
@@ -18,7 +18,7 @@ export interface TryJob {
 
 export interface TriedSamples {
   readonly samples: TriedSample[]
-  /** Places of the samples that cost more than a question may. */
+  /** Indexes of the samples that exceed the step limit of a query. */
   readonly overBudget: readonly number[]
 }
 
@@ -30,7 +30,7 @@ export function* trySamples(engine: DecisionEngine, { trial }: TryJob): Resumabl
   const overBudget: number[] = []
   let bytesLeft = TRIED_TESTS_BYTES_MAX
   for (const [index, { head, question, sent }] of asked.entries()) {
-    // The thread that takes the request only begins this.
+    // The thread that receives the request only starts this work.
     yield
     if (question === null) {
       samples.push({ ...head, conditions: [] })
@@ -75,7 +75,7 @@ function* testsOf(
   return { tests, bytes, hasMore: false }
 }
 
-/** The tests of a tree, in the order in which they are written. */
+/** Returns the tests of a tree, in their written order. */
 function* testsIn(tree: Tree): Iterable<Exclude<Tree, { readonly connective: unknown }>> {
   if (!('connective' in tree)) yield tree
   else for (const item of tree.items) yield* testsIn(item)

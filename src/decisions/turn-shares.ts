@@ -1,11 +1,12 @@
 /**
- * What single decisions of environments with rules have taken of a turn of this thread's loop. An environment says what its questions
- * cost, up to tens of milliseconds each, and may send as many at once as it has connections: others would wait for all of them.
+ * Measures the time that single decisions of environments with rules have used in the current event-loop
+ * iteration. An environment determines the cost of its queries, up to tens of milliseconds each, and can send
+ * as many concurrently as it has connections. Without a quota, other environments would wait for all of them.
  */
 
-/** Of a turn each environment may take so much; what it asks beyond that is decided between other requests. */
+/** Quota per environment and event-loop iteration. Further queries are decided between other requests. */
 const SHARE_MS = 1
-/** What takes less is not counted: counting it would cost more than others wait for it. */
+/** Shorter times are not counted: counting them would cost more than the delay that they cause. */
 const COUNTED_MS_MIN = 0.02
 
 export class TurnShares {
@@ -17,7 +18,7 @@ export class TurnShares {
 
   take(environmentId: string, ms: number): void {
     if (ms < COUNTED_MS_MIN) return
-    // Behind all requests that have come by now.
+    // Runs after all requests that have already arrived.
     if (this.#takenMs.size === 0) setImmediate(() => this.#takenMs.clear())
     this.#takenMs.set(environmentId, (this.#takenMs.get(environmentId) ?? 0) + ms)
   }

@@ -1,12 +1,13 @@
-/** A request by its URL as a question (conditions.md 10.3): the one that the mapping rules of the environment make of it. */
+/** Converts a URL request to a query with the mapping rules of the environment (conditions.md 10.3). */
 import type { DecisionEngine } from '#engine/engine.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { AllowedUrlQuery } from '#model/wire/allowed-url.ts'
 import type { AllowedQuery } from '#model/wire/decision.ts'
 
 /**
- * Null: no rule fits, which is a deny. What its placeholders stand for are attributes of the resource, whatever they are called; the
- * question is about the type as such. Throws `INVALID_SHAPE` without a method.
+ * Returns null if no rule matches, which is a denial. The values of placeholders become attributes of the
+ * resource, under any name. The query is about the type as a whole. Throws `INVALID_SHAPE` if the method is
+ * missing.
  */
 export function questionOfUrl(asked: AllowedUrlQuery, engine: DecisionEngine): AllowedQuery | null {
   const { user, url, tenant, context } = asked
