@@ -1,6 +1,6 @@
 /**
- * A condition as a tree of frozen nodes, made of JSON once (`read-condition.ts`). What is done with it are separate visitors over
- * this union: evaluating, explaining, checking against declared attributes.
+ * Represents a condition as a tree of frozen nodes, parsed from JSON once (`read-condition.ts`). Evaluation,
+ * explanation and validation against declared attributes are separate visitors over this union.
  */
 import type { AllOf } from '#conditions/nodes/all-of.ts'
 import type { AnyOf } from '#conditions/nodes/any-of.ts'

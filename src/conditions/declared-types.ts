@@ -1,6 +1,6 @@
 /**
- * Tests that can never hold of an attribute as it is declared (conditions.md 3.4). A declaration makes mistakes visible where
- * a condition is written, and does nothing else: values decide, never declarations.
+ * Finds tests that can never be true for an attribute of its declared type (conditions.md 3.4). Declarations
+ * only reveal mistakes when a condition is written. Evaluation uses the values and ignores declarations.
  */
 import type { ErrorDetail } from '#model/errors.ts'
 import type { Condition, Test } from './condition.ts'
@@ -17,7 +17,7 @@ export type DeclaredType =
   | 'object'
   | 'object_array'
 
-/** `null`: it is not declared. */
+/** Returns the declared type of a path; `null` if it is not declared. */
 export type Declarations = (path: Path) => DeclaredType | null
 
 const SCALARS: ReadonlySet<DeclaredType> = new Set(['bool', 'number', 'string', 'time'])
@@ -26,11 +26,11 @@ const ORDERED: ReadonlySet<DeclaredType> = new Set(['number', 'string', 'time'])
 const ARRAYS: ReadonlySet<DeclaredType> = new Set(['array', 'object_array', 'json'])
 const OBJECTS: ReadonlySet<DeclaredType> = new Set(['object', 'json'])
 
-/** What is wrong with it, of tests on declared attributes. O(tests). */
+/** Returns the tests that do not fit the declared types. O(tests). */
 export function findMisfits(condition: Condition, declarations: Declarations): readonly ErrorDetail[] {
   const findings = new Findings()
   visit(condition, test => {
-    // A member of an attribute is not declared, nor is one that a match looks at.
+    // Members of an attribute have no declaration, including the members that a match tests.
     if (test.path.root === 'member' || test.path.names.length > 1) return
     const type = declarations(test.path)
     if (type === null || fits(test, type)) return
@@ -77,7 +77,7 @@ function fits(test: Test, type: DeclaredType): boolean {
   }
 }
 
-/** Keys of instances are texts. */
+/** Keys of instances are strings. */
 function fitsMatch(quantity: 'one' | 'any' | 'all', isLookup: boolean, type: DeclaredType): boolean {
   if (quantity !== 'one') return ARRAYS.has(type)
   return isLookup ? TEXTS.has(type) : OBJECTS.has(type)

@@ -1,4 +1,4 @@
-/** The value of a condition for one question: a literal walk of its tree (conditions.md 5). */
+/** Evaluates a condition for one query by walking its tree (conditions.md 5). */
 import type { Condition, Test } from './condition.ts'
 import type { EvaluationBudget } from './evaluation-budget.ts'
 import { occursIn, searchCost } from '#conditions/nodes/contains.ts'
@@ -21,17 +21,17 @@ import {
 } from './step-costs.ts'
 import { amongTruth, equality, isObject, isUnreadable, type JsonObject, ValueSet } from './values.ts'
 
-/** What there is to know of a question. `undefined` stands for what is missing. */
+/** Values of a query that conditions can read. `undefined` represents a missing value. */
 export interface QuestionValues {
   valueOf(path: Path): unknown
   /**
-   * The stored attributes of an instance of the question's tenant; `undefined`: no such instance exists, or the budget is exceeded.
-   * Their bytes are spent before they are parsed.
+   * Returns the stored attributes of an instance in the tenant of the query. `undefined` if the instance does
+   * not exist or the budget is exceeded. The cost of their bytes is charged before they are parsed.
    */
   attributesOf(type: string, key: string, budget: EvaluationBudget): JsonObject | undefined
 }
 
-/** Time and recursion are bounded by the condition's size, `budget` and how deep values are nested. */
+/** The size of the condition, `budget` and the nesting depth of values bound time and recursion. */
 export function evaluate(condition: Condition, values: QuestionValues, budget: EvaluationBudget): Truth {
   return new Evaluation(values, budget).truth(condition, null)
 }
@@ -45,9 +45,10 @@ class Evaluation {
     this.#budget = budget
   }
 
-  /** `member`: what paths without a root begin at. */
+  /** `member`: the object in which paths without a root begin. */
   truth(condition: Condition, member: JsonObject | null): Truth {
-    // Whatever it is: there may be ten thousand sets, each of as many nodes as its bytes hold.
+    // Charged for every node: there might be ten thousand sets, each with as many nodes as fit into its size
+    // limit.
     if (!this.#budget.spend(NODE_STEPS)) return UNKNOWN
     switch (condition.kind) {
       case 'all-of':
@@ -60,7 +61,7 @@ class Evaluation {
         const { root, names } = condition.path
         if (!this.#budget.spend(pathSteps(names, root === 'member' ? 'one' : 'all'))) return UNKNOWN
         const truth = this.#test(condition, this.#attribute(condition.path, member))
-        // A value that was too expensive to read counts as missing, and `exists` would take that for an answer.
+        // A value that was too expensive to read counts as missing, and `exists` must not treat it as absent.
         return this.#budget.isExceeded ? UNKNOWN : truth
       }
     }
@@ -85,7 +86,7 @@ class Evaluation {
       case 'between': {
         const low = this.#operand(test.low)
         const high = this.#operand(test.high)
-        // A bound that is missing leaves all of it unknown, whatever the other says.
+        // If one bound is missing, the result is unknown, whatever the other bound gives.
         if (low === undefined || high === undefined) return UNKNOWN
         const isAbove = this.#ordered(attribute, 'above-or-equal', low)
         const isBelow = this.#ordered(attribute, 'below-or-equal', high)
@@ -114,7 +115,7 @@ class Evaluation {
     }
   }
 
-  /** `undefined` where a ref of it leads to nothing. */
+  /** `undefined` if one of its references leads to no value. */
   #operand(operand: Operand): unknown {
     if (operand.kind !== 'list') return this.#item(operand)
     const items = operand.items.map(item => this.#item(item))

@@ -1,14 +1,18 @@
 /**
- * Costs that the conditions of one question may have. Beyond it leaves are unknown, which grants no access (conditions.md 11):
- * no environment's rules occupy a thread for longer, whatever they are.
+ * Limits the cost of the conditions of one query. When the limit is reached, remaining tests are unknown,
+ * which grants no access (conditions.md 11). The limit bounds how long the rules of an environment occupy a
+ * thread.
  */
 import { LOOKUP_STEPS, PARSED_BYTE_STEPS } from './step-costs.ts'
 
-/** Lookups of instances by `fk_resource_type`. */
+/** Maximum number of lookups of instances by `fk_resource_type`. */
 export const LOOKUPS_MAX = 1_000
-/** Steps as `step-costs.ts` counts them: at most about twenty milliseconds. */
+/** Maximum number of steps, counted as in `step-costs.ts`: at most about 20 milliseconds. */
 export const STEPS_MAX = 2_000_000
-/** Share of the steps of one evaluation that a thread may take for reading conditions which it has not read before. */
+/**
+ * Share of the steps of one evaluation that a thread can use to parse conditions that it has not parsed
+ * before.
+ */
 const READING_SHARE = 0.25
 
 export class EvaluationBudget {
@@ -24,17 +28,17 @@ export class EvaluationBudget {
     this.#steps = stepsMax
   }
 
-  /** Whether something was refused. */
+  /** Returns whether an operation was refused. */
   get isExceeded(): boolean {
     return this.#isExceeded
   }
 
-  /** Steps so far. */
+  /** Number of steps used so far. */
   get spent(): number {
     return this.#stepsMax - this.#steps
   }
 
-  /** False: not to be done any more. */
+  /** Charges an operation. Returns false if it must not be performed. */
   spend(steps: number): boolean {
     this.#steps -= steps
     return this.#within(this.#steps)
@@ -45,20 +49,21 @@ export class EvaluationBudget {
     return this.#within(this.#lookups) && this.spend(LOOKUP_STEPS)
   }
 
-  /** To be asked before stored attributes are parsed. */
+  /** Charges the parsing of stored attributes. Call it before parsing. */
   spendParsing(bytes: number): boolean {
     return this.spend(bytes * PARSED_BYTE_STEPS)
   }
 
-  /** Has everything that is not known yet left unknown. */
+  /** Makes all further tests unknown. */
   refuse(): void {
     this.#steps = Math.min(this.#steps, -1)
     this.#isExceeded = true
   }
 
   /**
-   * For conditions that the thread keeps once it has read them: they count only towards the time until the next pause, not towards what
-   * the question costs. False: not before the next evaluation. The first is always read, so that each evaluation makes progress.
+   * Charges the parsing of conditions, which the thread then caches. The steps count toward the time until
+   * the next pause, not toward the cost of the query. Returns false if the conditions must wait for the next
+   * evaluation. The first ones are always parsed, so that each evaluation makes progress.
    */
   spendReading(steps: number): boolean {
     const isFirst = this.#reading === 0
@@ -68,7 +73,7 @@ export class EvaluationBudget {
     return false
   }
 
-  /** Whether conditions were left unread, so that the question has to be evaluated again. */
+  /** Returns whether conditions were not parsed, so that the query has to be evaluated again. */
   get isUnread(): boolean {
     return this.#isUnread
   }

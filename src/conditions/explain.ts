@@ -1,4 +1,7 @@
-/** Why a condition has its value: with what was found, the tree as a whole or the leaf that decided (conditions.md 9). */
+/**
+ * Explains the value of a condition with the values that it read: as a whole tree, or as the test that
+ * decided (conditions.md 9).
+ */
 import type { Condition, Test } from './condition.ts'
 import { evaluate, type QuestionValues } from './evaluate.ts'
 import type { EvaluationBudget } from './evaluation-budget.ts'
@@ -10,11 +13,11 @@ import { FALSE, nameOfTruth, negated, TRUE, type Truth, type TruthName } from '.
 export interface ExplainedTest {
   readonly path: string
   readonly operator: string
-  /** `undefined` where it is no value: an `exists`, a match. */
+  /** `undefined` if the operator has no value as operand: `exists` and matches. */
   readonly operand?: unknown
-  /** The attribute's value, or `missing`. */
+  /** Value of the attribute, or `missing`. */
   readonly found: unknown
-  /** Only where it is missing, to tell that from the text `missing`. */
+  /** Present only if the value is missing, to distinguish this from the text `missing`. */
   readonly isMissing?: true
   readonly value: TruthName
 }
@@ -27,12 +30,15 @@ export interface ExplainedConnective {
 
 export type Explained = ExplainedTest | ExplainedConnective
 
-/** The tree with the value of each node: all of it, where `evaluate` stops as soon as it knows. */
+/** Returns the whole tree with the value of each node; `evaluate` stops as soon as the result is known. */
 export function explain(condition: Condition, values: QuestionValues, budget: EvaluationBudget): Explained {
   return nodeOf(condition, values, budget).explained
 }
 
-/** The first test, in the order in which they are written, that gave an explained condition its value; `null`: it has none. */
+/**
+ * Returns the first test in written order that determined the value of an explained condition; `null` if
+ * there is none.
+ */
 export function decisive(explained: Explained): ExplainedTest | null {
   if (!('connective' in explained)) return explained
   const { connective, items, value } = explained
@@ -45,18 +51,18 @@ export function decisive(explained: Explained): ExplainedTest | null {
   return null
 }
 
-/** A side of a rule: a condition set with those above it, whose conditions all hold. */
+/** One side of a rule: a condition set and its ancestors, whose conditions must all hold. */
 export interface ExplainedSide {
   readonly value: TruthName
-  /** The first test that gave it this value; `null`: none did. */
+  /** First test that determined the value; `null` if there is none. */
   readonly leaf: ExplainedTest | null
-  /** Its own condition, then those of the sets above. */
+  /** Its own condition, followed by those of its ancestors. */
   readonly trees: readonly Explained[]
-  /** Of the trees. */
+  /** Total number of nodes of the trees. */
   readonly nodes: number
 }
 
-/** With a stop after each of the conditions, of which each may be as large as one may be. */
+/** Pauses after each condition, because each can have the maximum size. */
 export function* explainSide(
   conditions: readonly Condition[],
   values: QuestionValues,
@@ -79,7 +85,7 @@ export function* explainSide(
 interface ValuedNode {
   readonly truth: Truth
   readonly explained: Explained
-  /** Of nodes. */
+  /** Number of nodes. */
   readonly count: number
 }
 
@@ -115,7 +121,7 @@ function connected(
 }
 
 function testOf(test: Test, values: QuestionValues, budget: EvaluationBudget): ValuedNode {
-  // A member has no value outside of its match, which is explained as a whole.
+  // A member has no value outside its match, which is explained as a whole.
   const found = test.path.root === 'member' ? undefined : values.valueOf(test.path)
   const truth = evaluate(test, values, budget)
   const explained = {
@@ -143,7 +149,7 @@ function operandOf(test: Test): { readonly operand?: unknown } {
   }
 }
 
-/** As it was written. */
+/** Operand as it was written. */
 function shown(operand: Operand): unknown {
   switch (operand.kind) {
     case 'literal':

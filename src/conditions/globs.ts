@@ -1,9 +1,10 @@
 /**
- * Globs over a whole string (conditions.md 5.6): `*` is any run without `.`, `**` any run, `?` one character but `.`,
- * `[abc]`, `[a-z]` and `[!a-z]` one character, `{x,y}` one of several globs; a backslash takes the next character as it is.
+ * Matches globs against a whole string (conditions.md 5.6). `*` is any sequence without `.`, `**` any
+ * sequence, `?` one character except `.`, `[abc]`, `[a-z]` and `[!a-z]` one character, `{x,y}` one of several
+ * globs. A backslash makes the next character literal.
  *
- * A glob becomes a nondeterministic automaton of which all states are followed at once: time is linear in characters × states,
- * whatever the glob, where backtracking would be exponential.
+ * A glob is compiled to a nondeterministic automaton, and all its current states are followed together. The
+ * time is linear in characters × states for any glob; backtracking would be exponential.
  */
 import type { EvaluationBudget } from './evaluation-budget.ts'
 import { GLOB_RANGE_STEPS, GLOB_STATE_STEPS } from './step-costs.ts'
@@ -18,12 +19,15 @@ interface Range {
   readonly to: number
 }
 
-/** What one state does. `next` and `other` are states; a state that takes a character goes on with `next`. */
+/**
+ * A state of the automaton. `next` and `other` are states. A state that consumes a character continues with
+ * `next`.
+ */
 type State =
   | { readonly kind: 'one'; readonly character: number; next: number }
   | { readonly kind: 'any'; readonly exceptDot: boolean; next: number }
   | { readonly kind: 'class'; readonly isNegated: boolean; readonly ranges: readonly Range[]; next: number }
-  /** Takes no character. */
+  /** Consumes no character. */
   | { readonly kind: 'fork'; next: number; other: number }
   | { readonly kind: 'end' }
 
@@ -31,7 +35,7 @@ export class Glob {
   readonly source: string
   readonly #states: readonly State[]
   readonly #start: number
-  /** States that were looked at for the current character. */
+  /** Number of states visited for the current character. */
   #visits = 0
 
   private constructor(source: string, states: readonly State[], start: number) {
@@ -40,7 +44,7 @@ export class Glob {
     this.#start = start
   }
 
-  /** The glob, or what is wrong with it. */
+  /** Parses a glob. Returns a description of the problem if it is malformed. */
   static read(source: string): Glob | string {
     if (Buffer.byteLength(source) > GLOB_BYTES_MAX) return `a glob has at most ${GLOB_BYTES_MAX} bytes`
     const parser = new GlobParser(source)
@@ -48,7 +52,7 @@ export class Glob {
     return problem ?? new Glob(source, parser.states, parser.start)
   }
 
-  /** Unknown where the budget is exceeded. O(characters × states). */
+  /** Returns unknown if the budget is exceeded. O(characters × states). */
   truthOf(text: string, budget: EvaluationBudget): Truth {
     const seenAt = new Int32Array(this.#states.length).fill(-1)
     let standing = this.#reach([this.#start], seenAt, 0)
@@ -70,7 +74,7 @@ export class Glob {
     return truthOf(standing.some(index => this.#states[index]!.kind === 'end'))
   }
 
-  /** These states and all that forks lead to from them, each once. */
+  /** Returns these states and all states reachable from them through forks, each once. */
   #reach(from: number[], seenAt: Int32Array, position: number): number[] {
     const reached: number[] = []
     this.#visits = 0
@@ -97,7 +101,7 @@ function takes(state: Exclude<State, { kind: 'fork' | 'end' }>, code: number): b
   }
 }
 
-/** Reads from the end to the start, so that each state knows what comes next. */
+/** Parses from the end to the start, so that the successor of each state is known. */
 class GlobParser {
   readonly states: State[] = []
   start = 0
@@ -109,7 +113,7 @@ class GlobParser {
     this.#characters = Array.from(source, character => character.codePointAt(0)!)
   }
 
-  /** Reads all of it; what is wrong with it, or `null`. */
+  /** Parses the whole glob. Returns a description of the problem, or `null`. */
   problem(): string | null {
     const parts = this.#sequence(false)
     if (typeof parts === 'string') return parts
@@ -201,7 +205,7 @@ class GlobParser {
     return this.states.length - 1
   }
 
-  /** The state with which these parts begin, before `next`. */
+  /** Returns the first state of these parts, which continue with `next`. */
   #link(parts: readonly Part[], next: number): number {
     let following = next
     for (const part of parts.toReversed()) following = this.#linkOne(part, following)

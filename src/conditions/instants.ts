@@ -1,21 +1,25 @@
 /**
- * Times as RFC 3339 writes them: `2026-11-26`, `2026-11-26T10:00:00Z`, `2026-11-26T12:00:00.5+02:00`. A date alone is its
- * midnight in UTC. A time without a zone is none (conditions.md 5.4).
+ * Parses and compares times in RFC 3339 format: `2026-11-26`, `2026-11-26T10:00:00Z`,
+ * `2026-11-26T12:00:00.5+02:00`. A date without a time is midnight in UTC. A time without a zone is not valid
+ * (conditions.md 5.4).
  */
 
-/** Two compare by `seconds`, then by `fraction`, whose digits end with none that is 0: exact, however many there are. */
+/**
+ * A point in time. Instants are compared by `seconds`, then by `fraction`. `fraction` has no trailing zeros,
+ * so the comparison is exact for any number of digits.
+ */
 export interface Instant {
-  /** Since 1970, rounded down. */
+  /** Seconds since 1970, rounded down. */
   readonly seconds: number
   readonly fraction: string
 }
 
 const PATTERN =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d)))?$/u
-/** A longer text is not a time. */
+/** Maximum length of a time; a longer text is not valid. */
 export const INSTANT_LENGTH_MAX = 255
 
-/** `null`: it is no such time. O(length). */
+/** Returns `null` if the text is not a valid time. O(length). */
 export function readInstant(text: string): Instant | null {
   if (text.length > INSTANT_LENGTH_MAX) return null
   const found = PATTERN.exec(text)
@@ -23,7 +27,7 @@ export function readInstant(text: string): Instant | null {
   const [year, month, day, hour, minute, second] = found.slice(1, 7).map(part => Number(part ?? 0))
   const offsetHour = Number(found[9] ?? 0)
   const offsetMinute = Number(found[10] ?? 0)
-  // 60 is a leap second, which has no number of its own.
+  // 60 is a leap second, which has no separate number here.
   if (hour! > 23 || minute! > 59 || second! > 60 || offsetHour > 23 || offsetMinute > 59) return null
   const midnight = midnightOf(year!, month!, day!)
   if (midnight === null) return null
@@ -32,17 +36,17 @@ export function readInstant(text: string): Instant | null {
   return { seconds, fraction: withoutTrailingZeros(found[7] ?? '') }
 }
 
-/** Negative, zero or positive. */
+/** Returns a negative number, zero or a positive number. */
 export function compareInstants(left: Instant, right: Instant): number {
   if (left.seconds !== right.seconds) return left.seconds - right.seconds
   if (left.fraction === right.fraction) return 0
   return left.fraction < right.fraction ? -1 : 1
 }
 
-/** In seconds; `null`: there is no such day. */
+/** Returns seconds since 1970; `null` if the day does not exist. */
 function midnightOf(year: number, month: number, day: number): number | null {
   const date = new Date(0)
-  // Years below 100 would count from 1900 in `Date.UTC`.
+  // `Date.UTC` would interpret years below 100 as 1900 to 1999.
   date.setUTCFullYear(year, month - 1, day)
   const isThatDay = date.getUTCMonth() === month - 1 && date.getUTCDate() === day
   return isThatDay ? date.getTime() / 1_000 : null

@@ -1,14 +1,17 @@
-/** What a condition reads. */
+/** Finds the attributes that a condition reads. */
 import type { Condition, Test } from './condition.ts'
 import type { Literal, Operand, Reference } from './operands.ts'
 import type { AttributePath, Root } from './paths.ts'
 
-/** Whether the condition may read an attribute of a root; of one whose own name has dots the first part counts. O(tests). */
+/**
+ * Returns whether the condition can read an attribute of a root. If the attribute name contains dots, its
+ * first part counts. O(tests).
+ */
 export function mentions(condition: Condition, root: Root, name: string): boolean {
   return reads(condition, path => path.root === root && path.names[0] === name)
 }
 
-/** Whether the condition may read any attribute of a root. O(tests). */
+/** Returns whether the condition can read any attribute of a root. O(tests). */
 export function mentionsRoot(condition: Condition, root: Root): boolean {
   return reads(condition, path => path.root === root)
 }

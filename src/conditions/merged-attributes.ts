@@ -1,11 +1,15 @@
 /**
- * One object made of several, of which the first that has a name says its value; objects under the same name are merged member by
- * member (conditions.md 4.1). Nothing is merged before somebody asks for it.
+ * Reads values from several objects as if they were merged. The first object that has a name supplies its
+ * value. Objects under the same name are merged member by member (conditions.md 4.1). Objects are merged only
+ * when a value is read.
  */
 import { mergedObjects } from '#model/merged-objects.ts'
 import { isObject, type JsonObject, memberOf } from './values.ts'
 
-/** What the names lead to, as `valueAt` on the merged object would say. `layers`: the first wins. O(layers × names). */
+/**
+ * Returns the same value as `valueAt` on the merged object. The first of the `layers` takes precedence.
+ * O(layers × names).
+ */
 export function mergedValueAt(layers: readonly JsonObject[], names: readonly string[]): unknown {
   for (let joined = names.length; joined > 0; joined--) {
     const found = membersOf(layers, names.slice(0, joined).join('.'))
@@ -14,7 +18,10 @@ export function mergedValueAt(layers: readonly JsonObject[], names: readonly str
   return undefined
 }
 
-/** Values under one name, as far as they take part: one that is no object hides all behind it. */
+/**
+ * Returns the values under one name that take part in the merge. A value that is not an object hides all
+ * following values.
+ */
 function membersOf(layers: readonly JsonObject[], name: string): readonly unknown[] {
   const values: unknown[] = []
   for (const layer of layers) {

@@ -1,6 +1,6 @@
 /**
- * The right side of a test: a value as it stands, `{"ref": path}`, or a list in which some elements are refs. Only direct elements
- * of a list are: whatever is deeper is part of a value.
+ * Parses the right side of a test: a literal value, `{"ref": path}`, or a list that can contain references.
+ * Only direct elements of a list can be references; a nested object of that form is a literal value.
  */
 import type { Findings, Place } from './findings.ts'
 import { type Path, readPath } from './paths.ts'
@@ -22,10 +22,10 @@ export interface ListWithReferences {
 }
 
 export type Operand = Literal | Reference | ListWithReferences
-/** An operand that is a list or leads to one: a literal is an array. */
+/** An operand that is a list or leads to a list. If it is a literal, its value is an array. */
 export type ListOperand = Operand
 
-/** `null`: what is wrong with it was told. */
+/** Returns `null` after it has reported an error. */
 export function readOperand(raw: unknown, at: Place, findings: Findings): Operand | null {
   if (!Array.isArray(raw)) return readItem(raw, at, findings)
   const items = raw.map((item, index) => readItem(item, [...at, index], findings))
@@ -34,7 +34,7 @@ export function readOperand(raw: unknown, at: Place, findings: Findings): Operan
   return Object.freeze({ kind: 'list', items })
 }
 
-/** A path given as operand of an operator whose name ends with `-ref`. */
+/** Parses the operand of an operator whose name ends with `-ref`: a path. */
 export function readReference(raw: unknown, at: Place, findings: Findings): Reference | null {
   if (typeof raw !== 'string')
     return findings.add(at, `expected the path of an attribute, got ${kindName(raw)}`)
@@ -46,7 +46,7 @@ export function literal(value: unknown): Literal {
   return Object.freeze({ kind: 'literal', value })
 }
 
-/** The elements of a list that is written down; of a ref none. */
+/** Returns the elements of a literal list; none for a reference. */
 export function itemsOf(operand: ListOperand): readonly (Literal | Reference)[] {
   if (operand.kind === 'list') return operand.items
   return operand.kind === 'literal' && Array.isArray(operand.value) ? operand.value.map(literal) : []
@@ -57,7 +57,7 @@ function readItem(raw: unknown, at: Place, findings: Findings): Literal | Refere
   return readReference(raw['ref'], [...at, 'ref'], findings)
 }
 
-/** What a value is, in a message. */
+/** Returns the name of the JSON type of a value, for messages. */
 export function kindName(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'

@@ -1,4 +1,4 @@
-/** The operators by their names on the wire (conditions.md 3.2). One row an operator. */
+/** Table of the operators by their names in JSON (conditions.md 3.2), with one row per operator. */
 import type { Test } from './condition.ts'
 import type { UnreadLeaf } from '#conditions/nodes/leaf.ts'
 import { readArrayComparison } from '#conditions/nodes/array-comparison.ts'
@@ -13,7 +13,10 @@ import type { Quantity } from '#conditions/nodes/member-match.ts'
 import { readMembership } from '#conditions/nodes/membership.ts'
 import { readOrdering } from '#conditions/nodes/ordering.ts'
 
-/** Reads the operand of a leaf; or says of how many members of the attribute its tests are to hold. */
+/**
+ * Function that parses the operand of a test, or the number of members of the attribute for which the tests
+ * must hold.
+ */
 type OperatorRow =
   | { readonly read: (test: UnreadLeaf) => Test | null; readonly takesReference: boolean }
   | { readonly quantity: Quantity; readonly takesReference: false }
@@ -45,16 +48,16 @@ const OPERATORS = new Map<string, OperatorRow>([
 const REFERENCE_ENDING = '-ref'
 
 export type Operator = OperatorRow & {
-  /** Its name says that the operand is a path. */
+  /** True if the name of the operator states that the operand is a path. */
   readonly isReference: boolean
 }
 
-/** The names of all operators, without those that refer to another attribute. */
+/** Returns the names of all operators, without those that refer to another attribute. */
 export function operatorNames(): Iterable<string> {
   return OPERATORS.keys()
 }
 
-/** Hyphens and underscores are the same. `null`: there is none of that name. */
+/** Hyphens and underscores are equivalent. Returns `null` for an unknown name. */
 export function operatorOf(name: string): Operator | null {
   const spelled = name.replaceAll('_', '-')
   const row = OPERATORS.get(spelled)

@@ -1,17 +1,20 @@
-/** Names of attributes: `user.address.city` (conditions.md 3.1 and 4). */
+/**
+ * Parses paths of attributes, such as `user.address.city`, and reads the values at paths (conditions.md 3.1
+ * and 4).
+ */
 import { memberOf, isObject, type JsonObject } from './values.ts'
 
 export type Root = 'user' | 'resource' | 'tenant' | 'context' | 'server'
 
 export interface Path {
   readonly root: Root
-  /** From the attribute down to the member. At least one. */
+  /** Names from the attribute down to the member; at least one. */
   readonly names: readonly string[]
-  /** As it was written. */
+  /** Path as it was written. */
   readonly text: string
 }
 
-/** A member of the object that an `object_match` and its like look at. */
+/** Path within the object that `object_match` or a related operator tests. */
 export interface MemberPath {
   readonly root: 'member'
   readonly names: readonly string[]
@@ -29,13 +32,13 @@ const ROOTS = new Map<string, Root>([
   ['environment', 'context'],
   ['server', 'server'],
 ])
-/** All that the service says of itself. */
+/** The only value that the service itself supplies. */
 const SERVER_NAME = 'time'
 const NAMES_MAX = 8
 const NAME_BYTES_MAX = 255
 const CONTROL_CHARACTER = /\p{Cc}/u
 
-/** The path, or what is wrong with it. */
+/** Returns the path, or a description of the problem. */
 export function readPath(text: string): Path | string {
   const dot = text.indexOf('.')
   if (dot < 0) return `expected an attribute such as user.department, or a connective, got ${quoted(text)}`
@@ -52,13 +55,13 @@ export function readPath(text: string): Path | string {
   return Object.freeze({ root, names, text })
 }
 
-/** The same of a member, which has no root. */
+/** The same for the path of a member, which has no root. */
 export function readMemberPath(text: string): MemberPath | string {
   const names = readNames(text)
   return typeof names === 'string' ? names : Object.freeze({ root: 'member', names, text })
 }
 
-/** Names with dots between them, or what is wrong with them. */
+/** Returns the names of a dotted path, or a description of the problem. */
 function readNames(text: string): readonly string[] | string {
   const names = text.split('.', NAMES_MAX + 1)
   if (names.length > NAMES_MAX) return `a path has at most ${NAMES_MAX} names behind its root`
@@ -72,8 +75,9 @@ function readNames(text: string): readonly string[] | string {
 }
 
 /**
- * What the names lead to; `undefined`: nothing. An attribute whose own name has dots comes before a member of an object: of
- * the first names joined, the longest that is there counts.
+ * Returns the value at the path; `undefined` if it does not exist. An attribute whose name contains dots
+ * takes precedence over a member of an object: the longest existing name formed by joining the first names is
+ * used.
  */
 export function valueAt(attributes: JsonObject, names: readonly string[]): unknown {
   for (let joined = names.length; joined > 1; joined--) {
@@ -94,7 +98,7 @@ function memberBelow(value: unknown, names: readonly string[], from: number): un
 
 const SHOWN_MAX = 80
 
-/** A text of the caller's, in a message. */
+/** Quotes text of the caller for a message. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text)
 }

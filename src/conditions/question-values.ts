@@ -1,6 +1,7 @@
 /**
- * What conditions see of one question (conditions.md 4.1): what the service computes itself, which nobody can override, then
- * what was sent, then what is stored. Everything is looked up when a condition first asks for it.
+ * Supplies the values that conditions read for one query (conditions.md 4.1). Values computed by the service
+ * take precedence and cannot be overridden, followed by values from the request and then stored values. Each
+ * value is looked up when a condition first reads it.
  */
 import { type Circumstances, NOTHING_SENT, type SentAttributes } from '#model/decision.ts'
 import type { QuestionValues } from './evaluate.ts'
@@ -9,22 +10,25 @@ import { mergedValueAt } from './merged-attributes.ts'
 import type { Path, Root } from './paths.ts'
 import type { JsonObject } from './values.ts'
 
-/** What stands of the things a question names, as far as they stand. */
+/** Stored values of the entities that a query names, if these entities exist. */
 export interface StoredValues {
-  /** The tenant roles assigned to the user in the question's tenant, ascending. */
+  /** Returns the tenant roles assigned to the user in the tenant of the query, in ascending order. */
   userRoles(): readonly string[]
-  /** The tenants in which the user has a tenant role, ascending. */
+  /** Returns the tenants in which the user has a tenant role, in ascending order. */
   userTenants(): readonly string[]
   userAttributes(): JsonObject | null
   instanceAttributes(): JsonObject | null
   tenantAttributes(): JsonObject | null
-  /** Of another instance of the question's tenant; `undefined`: there is none. */
+  /**
+   * Returns the attributes of another instance in the tenant of the query; `undefined` if the instance does
+   * not exist.
+   */
   attributesOf(type: string, key: string, budget: EvaluationBudget): JsonObject | undefined
 }
 
-/** A question with its tenant decided (native.md A.2). */
+/** A query whose tenant has been determined (native.md A.2). */
 export interface QuestionInTenant {
-  /** `null`, as the type: the question is not about any, as where a set is tried by itself. */
+  /** `null`, as for the type, if the query has no user, for example when a condition set is tested alone. */
   readonly user: string | null
   readonly type: string | null
   readonly key: string | null
@@ -36,7 +40,7 @@ export class ValuesOfQuestion implements QuestionValues {
   readonly #question: QuestionInTenant
   readonly #stored: StoredValues
   readonly #layers = new Map<Root, readonly JsonObject[]>()
-  /** By path: a thousand tests may read an object that several sources say. */
+  /** Cached values by path: a thousand tests might read an object that is merged from several sources. */
   readonly #known = new Map<string, unknown>()
   #sent: SentAttributes | null = null
 
@@ -61,7 +65,7 @@ export class ValuesOfQuestion implements QuestionValues {
     return this.#stored.attributesOf(type, key, budget)
   }
 
-  /** The first wins. */
+  /** Sources of the values of a root. The first takes precedence. */
   #layersOf(root: Root): readonly (JsonObject | null)[] {
     const { user, type, key, tenant, circumstances } = this.#question
     switch (root) {
@@ -76,7 +80,7 @@ export class ValuesOfQuestion implements QuestionValues {
         return [computed, this.#sentAttributes().resource, this.#stored.instanceAttributes(), otherwise]
       }
       case 'tenant': {
-        // Of a tenant in which the user has no role its attributes are not told.
+        // If the user has no role in a tenant, the attributes of the tenant are not visible.
         const isAtHome = this.#stored.userRoles().length > 0
         return [
           { key: tenant },

@@ -1,6 +1,7 @@
 /**
- * Reads a condition from JSON (conditions.md 3.1 to 3.4 and 11). What could never match, or could cost more than a decision
- * may, is refused where it is written, with the place of each finding.
+ * Parses a condition from JSON (conditions.md 3.1 to 3.4 and 11). Conditions that could never match, or could
+ * cost more than a decision is permitted to, are rejected when they are written. Each error contains its
+ * location.
  */
 import type { ErrorDetail } from '#model/errors.ts'
 import { inexactIntegerIn } from '#model/json-numbers.ts'
@@ -17,7 +18,7 @@ import { operatorOf } from './operators.ts'
 import { type AttributePath, quoted, readMemberPath, readPath } from './paths.ts'
 import { isObject } from './values.ts'
 
-/** Objects within objects, the outermost included. */
+/** Maximum nesting depth of objects, including the outermost one. */
 export const DEPTH_MAX = 16
 export const LEAVES_MAX = 1_000
 export const OPERAND_ELEMENTS_MAX = 10_000
@@ -30,15 +31,15 @@ const CONNECTIVES = new Map<string, (items: readonly Condition[]) => Condition>(
   ['not', items => not(allOf(items))],
 ])
 
-/** What is wrong with something that was to be a condition. */
+/** Errors in a value that should be a condition. */
 export interface Refused {
   readonly findings: readonly ErrorDetail[]
 }
 
-/** The condition, or what is wrong with it. `at` is where it stands in what the caller sent. O(size). */
+/** Returns the condition or the errors. `at`: location of the condition in the request. O(size). */
 export function readCondition(raw: unknown, at: Place): Condition | Refused {
   const reader = new ConditionReader()
-  // First, so that nothing larger is read.
+  // Checked first, so that a larger condition is not parsed.
   const condition = reader.isSmallEnough(raw, at) ? reader.conditions(raw, at, 1) : null
   reader.checkLeaves(at)
   const { details } = reader.findings
@@ -52,10 +53,16 @@ export function isRefused(read: Condition | Refused): read is Refused {
 class ConditionReader {
   readonly findings = new Findings()
   #leaves = 0
-  /** Within a match that looks instances up: one more lookup for each of those would have no bound. */
+  /**
+   * True within a match that looks up instances. Nested lookups are not permitted, because their number would
+   * be unlimited.
+   */
   #isInLookup = false
 
-  /** All members of the object hold. `null`: what is wrong with it was told; the same below. */
+  /**
+   * Parses an object whose members must all hold. Returns `null` after it has reported an error, like the
+   * methods below.
+   */
   conditions(raw: unknown, at: Place, depth: number): Condition | null {
     if (!isObject(raw)) return this.findings.add(at, `expected an object of conditions, got ${kindName(raw)}`)
     if (!this.#isWithinDepth(at, depth)) return null
@@ -86,7 +93,7 @@ class ConditionReader {
     }
   }
 
-  /** A test of an attribute, or connectives of tests of it. */
+  /** Parses a test of an attribute, or connectives of such tests. */
   #test(path: AttributePath, raw: unknown, at: Place, depth: number): Condition | null {
     if (!isObject(raw)) {
       return this.findings.add(at, `expected a test such as {"equals": …}, got ${kindName(raw)}`)
@@ -153,7 +160,7 @@ class ConditionReader {
     return item && memberMatch(test.leaf, quantity, operand, item)
   }
 
-  /** One item may stand for a list of one. */
+  /** A single item is accepted in place of a list with one element. */
   #connected(
     connect: (items: readonly Condition[]) => Condition,
     raw: unknown,

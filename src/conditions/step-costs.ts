@@ -1,66 +1,75 @@
 /**
- * Steps that parts of an evaluation cost, by measurement (`bench/engine/condition-costs.ts`; docs/performance/engine.md has the table). A step
- * takes at most about ten nanoseconds of processor time, whichever operator takes it.
+ * Measured costs of the parts of an evaluation, in steps (`bench/engine/condition-costs.ts`;
+ * docs/performance/engine.md has the table). A step takes at most about ten nanoseconds of processor time,
+ * for any operator.
  */
 import { isCompound, isObject } from './values.ts'
 
 /** A test or a connective. */
 export const NODE_STEPS = 16
-/** Each way in which a path of several names might be divided into names of members, and each source that is searched for them. */
+/**
+ * Each possible division of a path with several names into names of members, and each source that is searched
+ * for them.
+ */
 const PATH_NAME_STEPS = 12
 const SOURCES_MAX = 4
 /** An element or a member that is compared with another value. */
 export const ELEMENT_STEPS = 8
-/** A member of which tests are evaluated, without these tests. */
+/** A member whose tests are evaluated, excluding the tests. */
 export const MEMBER_STEPS = 12
-/** An element that is put into a set, or is searched for in it. */
+/** An element that is added to a set or searched for in it. */
 const SET_ELEMENT_STEPS = 16
-/** The same for each value in an array or an object, which takes part as its text. */
+/**
+ * Each value in an array or object that is added to a set or searched for, because it is converted to text.
+ */
 const SET_VALUE_STEPS = 64
-/** A text that is read as a time: a fixed part, and a part for each of its characters. */
+/** A text that is parsed as a time: a fixed part, and a part per character. */
 const INSTANT_STEPS = 128
 const INSTANT_CHARACTER_STEPS = 1
-/** Two times that were read before and are compared. */
+/** Comparison of two times that are already parsed. */
 export const INSTANTS_STEPS = 48
-/** A state of a glob that is reached at a character, and a range of a class that is compared with the character. */
+/** A state of a glob reached at a character, or a range of a class compared with the character. */
 export const GLOB_STATE_STEPS = 6
 export const GLOB_RANGE_STEPS = 1
-/** Characters of equally long texts that are compared in a step. */
+/** Binary logarithm of the number of characters compared per step in texts of equal length. */
 const COMPARED_A_STEP_LOG2 = 5
-/** An instance that is looked up, and a byte of stored attributes that is copied and parsed. */
+/** A lookup of an instance, and a byte of stored attributes that is copied and parsed. */
 export const LOOKUP_STEPS = 128
 export const PARSED_BYTE_STEPS = 3
-/** A byte of a condition that a thread reads for the first time. */
+/** A byte of a condition that a thread parses for the first time. */
 export const READ_BYTE_STEPS = 20
-/** An element of a stored list of scalars that is compared where it is stored, and words of such lists that are compared in a step. */
+/**
+ * An element of a stored list of scalars that is compared in place, and the words of such lists compared per
+ * step.
+ */
 export const STORED_ELEMENT_STEPS = 2
 export const STORED_WORDS_A_STEP_LOG2 = 3
 
-/** For following a path through one source of values, or through all that a question has. */
+/** Cost of following a path through one source of values, or through all sources of a query. */
 export function pathSteps({ length }: readonly string[], sources: 'one' | 'all'): number {
   return length * (length - 1) * PATH_NAME_STEPS * (sources === 'all' ? SOURCES_MAX : 1)
 }
 
-/** For comparing texts of this length. */
+/** Cost of comparing texts of this length. */
 export function textSteps(length: number): number {
   return length >>> COMPARED_A_STEP_LOG2
 }
 
-/** For reading a value that might be a time; 0 for other values and for longer texts. */
+/** Cost of parsing a value that might be a time; 0 for other values and for longer texts. */
 export function rankSteps(value: unknown, lengthMax: number): number {
   if (typeof value !== 'string' || value.length > lengthMax) return 0
   return INSTANT_STEPS + value.length * INSTANT_CHARACTER_STEPS
 }
 
-/** For comparing two values. Arrays and objects are gone through on both sides. O(size of both). */
+/** Cost of comparing two values. Arrays and objects are traversed on both sides. O(size of both). */
 export function equalitySteps(left: unknown, right: unknown): number {
   if (isCompound(left) && isCompound(right)) return comparisonSteps(left) + comparisonSteps(right)
-  // Values of different kinds, and texts of different lengths, are not equal at first sight.
+  // Values of different types and texts of different lengths are unequal without a detailed comparison.
   if (typeof left !== 'string' || typeof right !== 'string' || left.length !== right.length) return 0
   return textSteps(left.length)
 }
 
-/** For going through a value and comparing it with an equal one. O(size of the value). */
+/** Cost of traversing a value and comparing it with an equal one. O(size of the value). */
 function comparisonSteps(value: unknown): number {
   if (typeof value === 'string') return ELEMENT_STEPS + textSteps(value.length)
   if (Array.isArray(value)) {
@@ -71,8 +80,8 @@ function comparisonSteps(value: unknown): number {
 }
 
 /**
- * For comparing a value with each element. Only texts of the same length are compared character by character. O(elements), for an array
- * or an object O(size of both).
+ * Cost of comparing a value with each element. Only texts of the same length are compared character by
+ * character. O(elements), for an array or an object O(size of both).
  */
 export function searchSteps(elements: readonly unknown[], value: unknown): number {
   if (isCompound(value)) return comparisonSteps(elements) + comparisonSteps(value)
@@ -85,7 +94,7 @@ export function searchSteps(elements: readonly unknown[], value: unknown): numbe
   return steps + each * elements.filter(isAsLong).length
 }
 
-/** For putting values into a `ValueSet`, or searching for them in it. O(size of the values). */
+/** Cost of adding values to a `ValueSet` or searching for them in it. O(size of the values). */
 export function setSteps(values: readonly unknown[]): number {
   return values.reduce<number>(
     (sum, value) => sum + SET_ELEMENT_STEPS + (isCompound(value) ? canonicalSteps(value) : 0),

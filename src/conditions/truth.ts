@@ -1,8 +1,10 @@
 /**
- * Three values (conditions.md 5.1). A missing attribute, or one of a kind that a test cannot judge, is *unknown*; a set
- * matches only where its value is true, and `not` of unknown is unknown: what failed to arrive never opens a door.
+ * Implements three-valued logic (conditions.md 5.1). If an attribute is missing, or its type does not fit the
+ * test, the result is *unknown*. A set matches only if its value is true, and `not` of unknown is unknown, so
+ * a missing attribute never grants access.
  *
- * They are ordered, false below unknown below true, so that Kleene's connectives are least, greatest and reflection.
+ * The values are ordered false < unknown < true. Kleene's "and" is the minimum, "or" the maximum, and "not"
+ * the reflection.
  */
 export const FALSE = 0
 export const UNKNOWN = 1

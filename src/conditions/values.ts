@@ -1,48 +1,57 @@
 /**
- * Attribute values as JSON has them, and when two are equal (conditions.md 5.3). No value is ever converted.
+ * Defines attribute values as in JSON, and their equality (conditions.md 5.3). Values are never converted.
  *
- * A number that no double represents is *unreadable*: an integer beyond 2^53 that would be rounded, or a number beyond all doubles.
- * Whatever compares it is unknown; as an element of a list it leaves the other elements as they are.
+ * A number that no double can represent is *unreadable*: an integer beyond 2^53 that would be rounded, or a
+ * number outside the range of doubles. Comparisons with it are unknown. As an element of a list, it does not
+ * affect the other elements.
  */
 import { exactDouble } from '#model/json-numbers.ts'
 import { FALSE, TRUE, type Truth, UNKNOWN } from './truth.ts'
 
-/** An object of JSON. Its members are its own properties, `__proto__` included: read them by `memberOf` alone. */
+/**
+ * A JSON object. Its members are its own properties, including `__proto__`. Read them only with `memberOf`.
+ */
 export type JsonObject = Readonly<Record<string, unknown>>
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** `undefined`: there is no such member. */
+/** Returns `undefined` if the member does not exist. */
 export function memberOf(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined
 }
 
-/** Whether it is a number, and no double is that number. */
+/** Returns whether the value is a number that no double can represent. */
 export function isUnreadable(value: unknown): boolean {
   if (typeof value === 'number') return !Number.isFinite(value)
   return typeof value === 'bigint' && exactDouble(value) === null
 }
 
-/** Whether there is such a number in it, itself included. O(size). */
+/** Returns whether the value is or contains an unreadable number. O(size). */
 function hasUnreadable(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(hasUnreadable)
   if (isObject(value)) return Object.keys(value).some(name => hasUnreadable(value[name]))
   return isUnreadable(value)
 }
 
-/** A readable integer beyond 2^53 as the double that it is; any other value as it is. */
+/** Converts a readable integer beyond 2^53 to the equal double. Returns any other value unchanged. */
 export function comparable(value: unknown): unknown {
   return typeof value === 'bigint' ? (exactDouble(value) ?? value) : value
 }
 
-/** Whether two values are equal. O(size of both) where both are arrays or objects, otherwise O(1) or O(length of a text). */
+/**
+ * Returns whether two values are equal. If both are arrays or objects O(size of both), otherwise O(1) or
+ * O(length of a text).
+ */
 export function equality(left: unknown, right: unknown): Truth {
   return amongTruth([right], left)
 }
 
-/** Whether a value equals an element. O(elements), where the value is an array or an object O(size of both). */
+/**
+ * Returns whether a value equals an element. O(elements); if the value is an array or an object, O(size of
+ * both).
+ */
 export function amongTruth(elements: readonly unknown[], value: unknown): Truth {
   if (isUnreadable(value)) return UNKNOWN
   const wanted = comparable(value)
@@ -60,8 +69,8 @@ export function amongTruth(elements: readonly unknown[], value: unknown): Truth 
 }
 
 /**
- * Same kind and same value: numbers as doubles, strings by their characters, arrays in order, objects by their members in any
- * order. O(size of the smaller); recursion as deep as they are nested.
+ * Compares type and value: numbers as doubles, strings by their characters, arrays in order, objects by their
+ * members in any order. O(size of the smaller). The recursion is as deep as the values are nested.
  */
 function isEqual(left: unknown, right: unknown): boolean {
   if (comparable(left) === comparable(right)) return true
@@ -77,12 +86,12 @@ function isEqual(left: unknown, right: unknown): boolean {
   )
 }
 
-/** A set of values, by that equality. An array or an object takes part as its canonical text. */
+/** A set of values with this equality. Arrays and objects are represented by their canonical text. */
 export class ValueSet {
   readonly #scalars = new Set<unknown>()
   readonly #compounds = new Set<string>()
   #hasUnreadable = false
-  /** Whether there are arrays or objects with unreadable numbers in them. */
+  /** Whether the set contains arrays or objects with unreadable numbers. */
   #hasOpaque = false
 
   constructor(values: Iterable<unknown>) {
@@ -94,7 +103,7 @@ export class ValueSet {
     }
   }
 
-  /** Whether the value equals one of the set. O(size of the value). */
+  /** Returns whether the value equals an element of the set. O(size of the value). */
   truthOf(value: unknown): Truth {
     const hasCompounds = this.#hasOpaque || this.#compounds.size > 0
     if (isUnreadable(value))
@@ -110,12 +119,12 @@ export class ValueSet {
   }
 }
 
-/** An array or an object: comparing it costs what it holds. */
+/** Returns whether the value is an array or an object. The cost of comparing it depends on its contents. */
 export function isCompound(value: unknown): boolean {
   return typeof value === 'object' && value !== null
 }
 
-/** The same for values that are equal, and for no others. */
+/** Returns a text that is the same for two values if and only if they are equal. */
 function canonicalText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`
   if (!isObject(value)) return JSON.stringify(comparable(value))

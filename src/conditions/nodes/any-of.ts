@@ -1,10 +1,10 @@
-/** True where at least one item is; with none of them it is false. */
+/** Connective that is true if at least one of its items is true. Without items, it is false. */
 export interface AnyOf<Item> {
   readonly kind: 'any-of'
   readonly items: readonly Item[]
 }
 
-/** One item stands for itself. */
+/** A single item needs no connective and is returned itself. */
 export function anyOf<Item>(items: readonly Item[]): Item | AnyOf<Item> {
   return items.length === 1 ? items[0]! : Object.freeze({ kind: 'any-of', items: Object.freeze(items) })
 }

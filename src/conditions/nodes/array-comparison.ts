@@ -1,8 +1,8 @@
-/** `array_subset`, `array_superset`, `array_intersect`: two arrays as sets (conditions.md 5.5). */
+/** `array_subset`, `array_superset`, `array_intersect`: compare two arrays as sets (conditions.md 5.5). */
 import type { ListOperand } from '#conditions/operands.ts'
 import type { Leaf, UnreadLeaf } from './leaf.ts'
 
-/** What the attribute is to be of the operand. */
+/** Required relation of the attribute to the operand. */
 export type SetRelation = 'subset' | 'superset' | 'intersecting'
 
 export interface ArrayComparison extends Leaf {

@@ -1,4 +1,4 @@
-/** `array_contains`: whether an element of the attribute equals the operand (conditions.md 5.5). */
+/** `array_contains`: tests whether an element of the attribute equals the operand (conditions.md 5.5). */
 import type { Operand } from '#conditions/operands.ts'
 import type { Leaf, UnreadLeaf } from './leaf.ts'
 

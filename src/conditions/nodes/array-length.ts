@@ -1,4 +1,4 @@
-/** `array_len_equals` and its like: the number of elements (conditions.md 5.5). */
+/** `array_len_equals` and related operators: compare the number of elements (conditions.md 5.5). */
 import type { Literal, Reference } from '#conditions/operands.ts'
 import type { Leaf, UnreadLeaf } from './leaf.ts'
 

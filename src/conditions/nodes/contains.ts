@@ -1,4 +1,4 @@
-/** `contains`: whether a text occurs in a text (conditions.md 5.6). */
+/** `contains`: tests whether a text occurs in another text (conditions.md 5.6). */
 import type { Literal, Reference } from '#conditions/operands.ts'
 import type { Leaf, UnreadLeaf } from './leaf.ts'
 
@@ -12,14 +12,20 @@ export function readContains(test: UnreadLeaf): Contains | null {
   return operand && Object.freeze({ kind: 'contains', ...test.leaf, operand })
 }
 
-/** The engine searches for a part of at most this length in time that is linear in the text. */
+/** Maximum length of a search text for which the JavaScript engine searches in linear time. */
 const QUICK_PART_LENGTH_MAX = 256
-/** Characters of a longer part that are compared in a step: much of it might be at each place of the text. */
+/**
+ * Characters of a longer search text compared per step: at each position of the text, a large part of it
+ * might match.
+ */
 const COMPARED_A_STEP = 16
-/** Steps per character of the text if a part is half of a surrogate pair, which might be found at each place in vain. */
+/**
+ * Steps per character of the text if the search text is half of a surrogate pair: such a match is rejected,
+ * and there might be one at each position.
+ */
 const HALF_PAIR_STEPS = 6
 
-/** Steps that the search may take. */
+/** Returns the number of steps that the search can take. */
 export function searchCost(part: string, text: string): number {
   const isHalf = isLowSurrogate(part.charCodeAt(0)) || isHighSurrogate(part.charCodeAt(part.length - 1))
   const placed = text.length * (isHalf ? HALF_PAIR_STEPS : 1)
@@ -35,7 +41,10 @@ function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit < 0xe000
 }
 
-/** Whether the characters of one occur in the other: half of a surrogate pair is none. */
+/**
+ * Returns whether `part` occurs in the text as a sequence of characters. Half of a surrogate pair does not
+ * match within a pair.
+ */
 export function occursIn(part: string, text: string): boolean {
   for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) {
     if (!isInPair(text, at) && !isInPair(text, at + part.length)) return true
@@ -43,7 +52,7 @@ export function occursIn(part: string, text: string): boolean {
   return false
 }
 
-/** Whether a surrogate pair stands around this place. */
+/** Returns whether this position is between the halves of a surrogate pair. */
 function isInPair(text: string, at: number): boolean {
   return at > 0 && at < text.length && text.codePointAt(at - 1)! > 0xffff
 }

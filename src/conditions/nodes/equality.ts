@@ -1,4 +1,4 @@
-/** `equals`, `not-equals`: deep equality, without any conversion (conditions.md 5.3). */
+/** `equals`, `not-equals`: compare values deeply, without conversion (conditions.md 5.3). */
 import type { Operand } from '#conditions/operands.ts'
 import type { Leaf, UnreadLeaf } from './leaf.ts'
 

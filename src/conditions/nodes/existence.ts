@@ -1,4 +1,7 @@
-/** `exists`: whether the attribute is there, be it null. Never unknown (conditions.md 3.5). */
+/**
+ * `exists`: tests whether the attribute is present, even if it is null. The result is never unknown
+ * (conditions.md 3.5).
+ */
 import type { Leaf, UnreadLeaf } from './leaf.ts'
 
 export interface Existence extends Leaf {

@@ -1,4 +1,4 @@
-/** `match`: whether a glob matches the whole of a text (conditions.md 5.6). */
+/** `match`: tests whether a glob matches the whole text (conditions.md 5.6). */
 import { Glob } from '#conditions/globs.ts'
 import type { Leaf, UnreadLeaf } from './leaf.ts'
 

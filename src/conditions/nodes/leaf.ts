@@ -1,4 +1,7 @@
-/** What all tests of one attribute have in common. The files of this folder read tests; `evaluate.ts` says what is true. */
+/**
+ * Common parts of all tests of one attribute. The files of this folder parse tests; `evaluate.ts` evaluates
+ * them.
+ */
 import type { Findings, Place } from '#conditions/findings.ts'
 import {
   kindName,
@@ -13,19 +16,19 @@ import type { AttributePath } from '#conditions/paths.ts'
 
 export interface Leaf {
   readonly path: AttributePath
-  /** As it was written. */
+  /** Name of the operator as it was written. */
   readonly operator: string
-  /** Where the operand stands in what the caller sent. */
+  /** Location of the operand in the request. */
   readonly at: Place
 }
 
 export interface LeafSource extends Leaf {
   readonly operand: unknown
-  /** The operator's name says that its operand is a path. */
+  /** True if the name of the operator states that its operand is a path. */
   readonly isReference: boolean
 }
 
-/** A test of which the operand is to be read. What answers `null` has told what is wrong. */
+/** A test whose operand has not been parsed yet. A method that returns `null` has reported the error. */
 export class UnreadLeaf {
   readonly findings: Findings
   readonly #source: LeafSource
@@ -48,27 +51,27 @@ export class UnreadLeaf {
     return this.#source.at
   }
 
-  /** Any value, and refs. */
+  /** Any value, including references. */
   any(): Operand | null {
     const read = this.#source.isReference ? readReference : readOperand
     return read(this.operand, this.at, this.findings)
   }
 
-  /** A ref, or a value that `isFit` says can be compared. */
+  /** A reference, or a value that `isFit` accepts as comparable. */
   value(expected: string, isFit: (value: unknown) => boolean): Literal | Reference | null {
     const operand = this.any()
     if (operand === null || operand.kind === 'ref') return operand
     return operand.kind === 'literal' && isFit(operand.value) ? operand : this.wrong(expected)
   }
 
-  /** A list, or a ref, which has to lead to one. */
+  /** A list, or a reference, which must lead to a list. */
   list(): ListOperand | null {
     const operand = this.any()
     if (operand === null || operand.kind !== 'literal' || Array.isArray(operand.value)) return operand
     return this.wrong('a list of values, or a ref')
   }
 
-  /** Tells what was expected instead of this operand. */
+  /** Reports that the operand is not the expected one. */
   wrong(expected: string): null {
     const { at, operand, operator } = this.#source
     return this.findings.add(at, `${operator}: expected ${expected}, got ${kindName(operand)}`)

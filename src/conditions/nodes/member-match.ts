@@ -1,7 +1,7 @@
 /**
- * `object_match`, `any_match`, `all_match`: tests on the members of an object, or of the objects in an array
- * (conditions.md 5.7). With `instanceType` the attribute holds keys of instances of that type, whose stored
- * attributes are tested.
+ * `object_match`, `any_match`, `all_match`: test the members of an object, or of the objects in an array
+ * (conditions.md 5.7). With `instanceType`, the attribute contains keys of instances of that type, and their
+ * stored attributes are tested.
  */
 import type { Leaf, UnreadLeaf } from './leaf.ts'
 import { isObject, memberOf } from '#conditions/values.ts'
@@ -11,12 +11,12 @@ export type Quantity = 'one' | 'any' | 'all'
 export interface MemberMatch<Item> extends Leaf {
   readonly kind: 'member-match'
   readonly quantity: Quantity
-  /** What holds of a member where it matches. Its paths begin at the member. */
+  /** Condition on a member. Its paths begin at the member. */
   readonly item: Item
   readonly instanceType: string | null
 }
 
-/** An operand of the right shape, of whose tests nothing is known yet. */
+/** An operand of the correct shape whose tests have not been parsed yet. */
 export interface UnreadMatch {
   readonly match: Readonly<Record<string, unknown>>
   readonly instanceType: string | null

@@ -1,4 +1,4 @@
-/** `in`: whether the attribute, as a whole, is an element of the operand (conditions.md 5.5). */
+/** `in`: tests whether the whole attribute is an element of the operand (conditions.md 5.5). */
 import type { ListOperand } from '#conditions/operands.ts'
 import type { Leaf, UnreadLeaf } from './leaf.ts'
 

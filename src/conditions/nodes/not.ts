@@ -1,4 +1,4 @@
-/** True where the item is false; unknown where that is unknown. */
+/** Connective that is true if its item is false, and unknown if the item is unknown. */
 export interface Not<Item> {
   readonly kind: 'not'
   readonly item: Item

@@ -1,4 +1,7 @@
-/** `less-than` and its like: numbers with numbers, times with times, and nothing else (conditions.md 5.4). */
+/**
+ * `less-than` and related operators: compare numbers with numbers and times with times, but no other values
+ * (conditions.md 5.4).
+ */
 import { compareInstants, type Instant, readInstant } from '#conditions/instants.ts'
 import type { Literal, Reference } from '#conditions/operands.ts'
 import { comparable } from '#conditions/values.ts'
@@ -19,17 +22,17 @@ export function readOrdering(test: UnreadLeaf, relation: Relation): Ordering | n
   return operand && Object.freeze({ kind: 'ordering', ...test.leaf, relation, operand })
 }
 
-/** What of a value has an order. */
+/** The comparable form of a value. */
 export type Rank = number | Instant
 
-/** `null`: it has none. */
+/** Returns `null` if the value has no order. */
 export function rankOf(value: unknown): Rank | null {
   const number = comparable(value)
   if (typeof number === 'number') return Number.isFinite(number) ? number : null
   return typeof value === 'string' ? readInstant(value) : null
 }
 
-/** Negative, zero or positive; `null`: they cannot be compared. */
+/** Returns a negative number, zero or a positive number; `null` if the values cannot be compared. */
 export function compareRanks(left: Rank | null, right: Rank | null): number | null {
   if (left === null || right === null) return null
   if (typeof left === 'number') return typeof right === 'number' ? left - right : null
