@@ -1,8 +1,10 @@
 /**
- * Who gains and who loses a permission by a change: found by asking before and after it about those whom it touches, and about nobody
- * else. What touches too many to be asked about is said as what is to be listed anew.
+ * Computes effective access changes: which users gain or lose a permission through a change. It evaluates
+ * checks before and after the change, only for the users and instances that the change affects. If too many
+ * are affected, the result is a scope whose permissions must be listed again.
  *
- * The engine is this computation's own: it takes one change of a commit after the other, which nobody else may see.
+ * The computation has its own engine, which no other component reads: it applies the changes of a commit one
+ * by one.
  */
 import type { AccessChange, AccessPair, AccessScope } from '#model/access-change.ts'
 import type { Change, InstanceKey, Permission } from '#model/change.ts'
@@ -11,47 +13,47 @@ import { formatInstanceReference } from '#model/instance-reference.ts'
 import { type Resumable, runAtOnce } from '#model/resumable.ts'
 import type { ChangeSink, DecisionEngine, KeyPage } from './engine.ts'
 
-/** What walks from a fact find (`shared-index/reach.ts`). */
+/** Results of searches that start at a fact (`shared-index/reach.ts`). */
 export interface FactReach {
   below(instance: InstanceKey, limit: number): InstanceKey[] | null
   usersAbove(instance: InstanceKey, limit: number): string[] | null
 }
 
 export interface AccessLimits {
-  /** Instances that a walk from one fact may find, and users. */
+  /** Maximum number of instances, and of users, found by a search from one fact. */
   readonly reached: number
-  /** Questions that are asked about one commit. */
+  /** Maximum number of checks per commit. */
   readonly questions: number
-  /** Pairs that are told of one permission, and scopes. */
+  /** Maximum number of pairs, and of scopes, reported per permission. */
   readonly told: number
 }
 
 export const ACCESS_LIMITS: AccessLimits = { reached: 1_000, questions: 20_000, told: 1_000 }
 
-/** A commit with more changes is not looked into. */
+/** A commit with more changes is not analyzed. */
 const CHANGES_MAX = 1_000
-/** Questions between two stops. */
+/** Checks between two pauses. */
 const ASKED_AT_ONCE = 32
-/** Changes loaded between two stops. */
+/** Changes loaded between two pauses. */
 const LOADED_AT_ONCE = 200
 const EVERYTHING: AccessScope = {}
 
-/** Whom a change touches. */
+/** The users and instances that a change affects. */
 type Touched =
   | { readonly about: 'pairs'; readonly users: readonly string[]; readonly resources: readonly InstanceKey[] }
-  /** Whoever holds a tenant role there: a question about the type decides for all of its instances. */
+  /** A user who holds a tenant role: one check on the type covers all of its instances. */
   | { readonly about: 'tenant-role'; readonly user: string; readonly tenant: string }
   | { readonly about: 'user'; readonly user: string }
-  /** Everybody on one instance, and the users above it on what is below. */
+  /** All users on one instance, and the users above it on the instances below. */
   | { readonly about: 'instance'; readonly instance: InstanceKey; readonly pairs: Pairs | null }
   | { readonly about: 'scope'; readonly scope: AccessScope }
 
 type Pairs = Extract<Touched, { readonly about: 'pairs' }>
 
-/** An engine that nobody else has. */
+/** An engine that no other component uses. */
 export interface OwnEngine {
   readonly sink: ChangeSink
-  /** Called when a load is whole: reading costs a load time. */
+  /** Called when loading is complete. Its time is part of the loading time. */
   open(): { readonly engine: DecisionEngine; readonly reach: FactReach }
 }
 
@@ -59,7 +61,7 @@ export class AccessChanges {
   readonly #own: OwnEngine
   readonly #limits: AccessLimits
   #opened: ReturnType<OwnEngine['open']> | null = null
-  /** The subject type of each relation, by object type and key. */
+  /** Subject type of each relation, by object type and relation key. */
   readonly #relations = new Map<string, Map<string, string>>()
 
   constructor(own: OwnEngine, limits = ACCESS_LIMITS) {
@@ -75,13 +77,13 @@ export class AccessChanges {
     return (this.#opened ??= this.#own.open()).reach
   }
 
-  /** Applies changes without a look at what they do. */
+  /** Applies changes without analyzing them. */
   load(changes: readonly Change[]): void {
     for (const change of changes) this.#noteRelation(change)
     this.#own.sink.apply(changes)
   }
 
-  /** Applies a commit, and says what became of each of the permissions that it touched. */
+  /** Applies a commit and returns the access changes of each requested permission. */
   *apply(changes: readonly Change[], permissions: readonly Permission[]): Resumable<AccessChange[]> {
     const tallies = permissions.map(permission => new Tally(permission, this.#limits.told))
     let questionsLeft = changes.length > CHANGES_MAX ? 0 : this.#limits.questions
@@ -101,8 +103,9 @@ export class AccessChanges {
   }
 
   /**
-   * The same of a commit that was applied before, with others that came after it: what they may have touched together is to be listed
-   * anew. Of a tuple that is what is below it now: where something below was cut off later, that is another change, and told with it.
+   * The same for a commit that was applied earlier, followed by others: everything that they might have
+   * affected together must be listed again. For a tuple, this covers the instances that are below it now. If
+   * an instance below was detached later, that is a separate change, which is reported itself.
    */
   *scopesOf(changes: readonly Change[], permissions: readonly Permission[]): Resumable<AccessChange[]> {
     const tallies = permissions.map(permission => new Tally(permission, this.#limits.told))
@@ -131,9 +134,10 @@ export class AccessChanges {
       case 'tuple-put':
       case 'tuple-removed':
       case 'instance-put':
-        return // The same for each permission: `spreadsFrom`.
+        return // The result is the same for each permission: `spreadsFrom`.
       case 'instance-removed': {
-        // What was below it is not known any more; older releases did not say whether there was anything.
+        // The instances that were below it are no longer known; events of older releases do not state whether
+        // there were any.
         const hadTuples = change.took?.tuple !== undefined || change.id === undefined
         if (hadTuples) return tally.listAnew(EVERYTHING)
         const { type, key } = change.instance
@@ -155,7 +159,7 @@ export class AccessChanges {
     }
   }
 
-  /** `listed` has what was listed of this commit so far, with all that is below each. */
+  /** `listed`: instances of this commit that are already listed, together with all instances below them. */
   #listBelow(instance: InstanceKey, tallies: readonly Tally[], listed: Set<string>): void {
     if (listed.has(formatInstanceReference(instance))) return
     const below = this.#reach.below(instance, this.#limits.reached)
@@ -169,7 +173,7 @@ export class AccessChanges {
     }
   }
 
-  /** Returns how many questions it asked. */
+  /** Returns the number of checks that it evaluated. */
   *#applyOne(change: Change, tallies: readonly Tally[]): Resumable<number> {
     const before = this.#touchedBy(change)
     const isRuledBefore = this.#ruled()
@@ -222,7 +226,8 @@ export class AccessChanges {
       case 'tenant-removed':
         return [{ about: 'scope', scope: { tenant: change.tenant } }]
       case 'relation-put': {
-        // A new one has no tuples, and roles that derive over it come after it; one of other subjects has lost its tuples.
+        // A new relation has no tuples, and roles derived through it are added by later changes. A relation
+        // whose subject type changed has lost its tuples.
         const subjectType = this.#relations.get(change.type)?.get(change.relation) ?? change.subjectType
         return subjectType === change.subjectType ? [] : [{ about: 'scope', scope: EVERYTHING }]
       }
@@ -243,7 +248,10 @@ export class AccessChanges {
     }
   }
 
-  /** The users who hold something on one instance or above it, and what is below the other. */
+  /**
+   * Returns the users who hold a role on one instance or above it, and the instances below the other
+   * instance.
+   */
   #pairsOver(from: InstanceKey, to: InstanceKey): Pairs | null {
     const users = this.#reach.usersAbove(from, this.#limits.reached)
     const resources = users && this.#reach.below(to, this.#limits.reached)
@@ -252,13 +260,13 @@ export class AccessChanges {
   }
 }
 
-/** What one change does to one permission. */
+/** The effect of one change on one permission. */
 class Look {
   readonly permission: Permission
   readonly #engine: DecisionEngine
   readonly #tally: Tally
   readonly #limits: AccessLimits
-  /** What is asked again after the change. */
+  /** Pairs to check again after the change. */
   readonly #askedBefore: { readonly pair: AccessPair; readonly isAllowed: boolean }[] = []
   #tenantRole: { readonly user: string; readonly tenant: string; readonly isAllowed: boolean } | null = null
   #holders: { readonly resource: string; readonly users: readonly string[] | null } | null = null
@@ -292,7 +300,7 @@ class Look {
   }
 
   *after(change: Change, isRuled: boolean): Resumable<void> {
-    // Rules that came with this very change may allow anything.
+    // Rules that were added by this change can allow anything.
     if (isRuled && change.kind === 'rule-put') this.#tally.listAnew(EVERYTHING)
     if (this.#tenantRole) {
       const { user, tenant, isAllowed } = this.#tenantRole
@@ -338,7 +346,7 @@ class Look {
     change: Change,
   ): Resumable<void> {
     const { instance, pairs } = touched
-    // With other attributes alone nothing changes: there are no rules.
+    // Without rules, a change of attributes has no effect.
     const stored = this.#engine.tenantOf(instance.type, instance.key)
     if (change.kind === 'instance-put' && stored === change.tenant) return
     if (instance.type === this.permission.type) {
@@ -348,7 +356,7 @@ class Look {
     yield* this.#askPairs({ ...pairs, resources: pairs.resources.filter(each => !isSame(each, instance)) })
   }
 
-  /** By rules anything about whom it touches may change. */
+  /** Through rules, any permission of the affected users can change. */
   #listRuled(touched: Touched, change: Change): void {
     if (!matters(change, this.permission)) return
     if (touched.about === 'scope') return this.#tally.listAnew(touched.scope)
@@ -363,10 +371,10 @@ class Look {
     }
   }
 
-  /** Null: too many. */
+  /** Null if there are too many. */
   #holdersOf(key: string): readonly string[] | null {
     const { type, action } = this.permission
-    // Of what is not stored tenant roles may decide all the same; nobody lists it.
+    // Tenant roles can decide on an instance that is not stored, but no listing contains it.
     if (this.#engine.tenantOf(type, key) === null) return []
     const page = { after: null, limit: this.#limits.told, triedMax: this.#limits.told }
     const listed: KeyPage = runAtOnce(this.#engine.searchUsers({ action, type, key, tenant: null }, page))
@@ -381,7 +389,7 @@ class Look {
   }
 }
 
-/** Below what the change is felt as on it. */
+/** Returns the instance such that all instances below it are affected in the same way. */
 function spreadsFrom(change: Change): InstanceKey | null {
   if (change.kind === 'instance-put') return change.instance
   return change.kind === 'tuple-put' || change.kind === 'tuple-removed' ? change.object : null
@@ -391,12 +399,14 @@ function isSame(one: InstanceKey, other: InstanceKey): boolean {
   return one.type === other.type && one.key === other.key
 }
 
-/** Without rules on it, a permission does not depend on attributes of tenants, nor on sets that nobody rests on. */
+/**
+ * Without rules for it, a permission does not depend on attributes of tenants or on unused condition sets.
+ */
 function isOfRules({ kind }: Change): boolean {
   return kind === 'tenant-put' || kind === 'condition-set-put' || kind === 'condition-set-removed'
 }
 
-/** Whether a change that touches a whole scope may change who has the permission. */
+/** Returns whether a change of a whole scope can change the users that have the permission. */
 function matters(change: Change, { type, action }: Permission): boolean {
   switch (change.kind) {
     case 'type-put':
@@ -409,13 +419,13 @@ function matters(change: Change, { type, action }: Permission): boolean {
   }
 }
 
-/** What is known so far of one permission in one commit. */
+/** Intermediate result for one permission in one commit. */
 class Tally {
   readonly permission: Permission
   readonly #toldMax: number
-  /** By user, then by instance: as it was before the commit, and as it is now. */
+  /** Decision before the commit and current decision, by user and then by instance. */
   readonly #pairs = new Map<string, Map<string, { readonly was: boolean; is: boolean }>>()
-  /** By what they are. */
+  /** Scopes to list again, by their content. */
   readonly #anew = new Map<string, AccessScope>()
   #noted = 0
   isOpen = true
@@ -451,7 +461,7 @@ class Tally {
     } else this.#anew.set(name, scope)
   }
 
-  /** Null: nothing. */
+  /** Null if there are no changes. */
   told(): AccessChange | null {
     const gained: AccessPair[] = []
     const lost: AccessPair[] = []

@@ -1,15 +1,15 @@
 /**
- * The engine's façade: what other layers know of it. One engine answers for one environment, at the state left
- * by the last `apply`. It is pure and synchronous: no clock, no I/O, and no randomness that an answer could
- * depend on.
+ * The engine's interface for other layers. An engine makes decisions for one environment, on the state after
+ * the last `apply`. It is pure and synchronous: it uses no clock, no I/O, and no randomness that could affect
+ * a result.
  *
- * Every question is the same decision seen from another side: a search lists exactly what `evaluate` allows.
- * Each call answers for one state; a long bulk answers for one state after the other. Calls that may find much
- * take a limit, so memory stays bounded.
+ * All queries share the same decision logic: a search lists exactly what `evaluate` allows. Each call uses
+ * one state; a long bulk uses several consecutive states. Calls with potentially large results take a limit,
+ * so memory stays bounded.
  *
- * Calls that may take long are resumable: other questions may be asked whenever they pause. They still answer
- * for one state. If the state changed meanwhile, they begin again. Under writes without a pause a long one ends
- * in `OVERLOADED`, as searches do. Writers never wait for readers of this kind.
+ * Calls that can take long are resumable: other queries can run whenever they pause. They still use one
+ * state. If the state changes during a pause, they start again. If writes never pause, a long call ends with
+ * `OVERLOADED`, as searches do. Writers never wait for such readers.
  */
 import type { Change, InstanceKey, Permission } from '#model/change.ts'
 import type { Circumstances, Query } from '#model/decision.ts'
@@ -17,14 +17,15 @@ import type { PackedQueries } from '#model/packed-queries.ts'
 import type { Resumable } from '#model/resumable.ts'
 import type { Explanation, RuleDetail, TriedConditions } from './explanation.ts'
 
-/** A whole engine: it takes changes and answers questions. */
+/** A complete engine: it applies changes and answers queries. */
 export interface Engine extends ChangeSink, DecisionEngine {}
 
 /** The write side. Only one thread may write. */
 export interface ChangeSink {
   /**
-   * Applies the changes of one commit, in order. Readers see all of them or none. Throws `LIMIT_EXCEEDED`, with
-   * nothing changed, if the engine has no room for them. It throws otherwise only on a broken invariant.
+   * Applies the changes of one commit, in order. Readers see all of them or none. Throws `LIMIT_EXCEEDED`
+   * without any change if the capacity of the engine is not sufficient. Any other exception means that an
+   * invariant is broken.
    */
   apply(changes: Iterable<Change>): void
 }
@@ -32,54 +33,60 @@ export interface ChangeSink {
 /** The read side. */
 export interface DecisionEngine {
   /**
-   * May `query.user` do `query.action` there? Decides by native.md A.2 and C.2: tenant roles in the
-   * question's tenant, then roles on the instance, direct, through groups and derived. Unknown names are a
-   * plain `false`.
+   * Returns whether `query.user` can perform `query.action`. Decides as in native.md A.2 and C.2: by tenant
+   * roles in the tenant of the query, then by roles on the instance: direct, through groups and derived.
+   * Unknown names give `false`.
    */
   evaluate(query: Query): boolean
   /**
-   * Whether there is a rule on condition sets. Where there is none, nobody looks at what a question says beside its keys and
-   * terms, so that callers need not keep it.
+   * Returns whether any rule on condition sets exists. Without rules, attributes and context of a query are
+   * never read, so callers need not keep them.
    */
   hasRules(): boolean
-  /** As `evaluate`, for the first question of a packed list. */
+  /** Like `evaluate`, for the first of several packed queries. */
   evaluateFirst(packed: PackedQueries): boolean
   /**
-   * As `evaluate`, also of the first question of a packed list, with at most so many steps of conditions, or as many as a question may take. `null`:
-   * they were not enough, or conditions that the thread has not read before took too long to read all of them. The next call continues
-   * with these.
+   * Like `evaluate`, with at most `stepsMax` steps of conditions and at most the limit per query; of packed
+   * queries, the first one is evaluated. `null` if the steps were not sufficient, or if parsing conditions
+   * that are new to the thread took too long. The next call continues with them.
    */
   evaluateWithin(asked: Query | PackedQueries, stepsMax: number): boolean | null
   /**
-   * Decides the first questions, until their conditions have taken so many steps, and writes 1 for allow and 0 for deny. Returns how many
-   * were decided: at most 128, and 0 where the first one alone takes more.
+   * Decides the first queries until their conditions have used `stepsMax` steps, and writes 1 for allow and 0
+   * for deny. Returns the number of decided queries: at most 128, and 0 if the first query alone needs more
+   * steps.
    */
   evaluateSome(asked: readonly Query[] | PackedQueries, stepsMax: number, verdicts: Uint8Array): number
   /**
-   * Answers each query as `evaluate` does, in order. No answer is older than the call. Up to 128 neighbours
-   * share one state; if a whole long bulk did, it would stop the writer for as long.
+   * Evaluates each query like `evaluate`, in order. No result is based on a state older than the call. Up to
+   * 128 consecutive queries share one state; a whole long bulk on one state would block the writer for that
+   * time.
    */
   evaluateAll(queries: readonly Query[]): boolean[]
   /**
-   * As `evaluateAll`, for packed questions. It fills and returns `verdicts`: 1 for allow, 0 for deny.
-   * `verdicts` has room for all of them and may be shared memory. Its content is undefined until the call
-   * returns, and after a throw.
+   * Like `evaluateAll`, for packed queries. Fills and returns `verdicts`: 1 for allow, 0 for deny. `verdicts`
+   * must have space for all queries and can be shared memory. Its content is undefined until the call
+   * returns, and after an exception.
    */
   evaluatePacked(packed: PackedQueries, verdicts?: Uint8Array): Uint8Array
 
   /**
-   * The stored instances of a type on which the user may do the action: those that `evaluate` allows when the key of one is filled in.
-   * Where rules are asked, those found last may be of a later state than those found first.
+   * Returns the stored instances of a type on which the user can perform the action, that is, those whose
+   * keys `evaluate` allows. If rules are evaluated, later results might be based on a later state than
+   * earlier ones.
    */
   searchResources(question: ResourceQuestion, page: PageRequest): Resumable<KeyPage>
-  /** The stored users who may do the action on the instance, or, without a key, on the type. As `searchResources`. */
+  /**
+   * Returns the stored users who can perform the action on the instance or, without a key, on the type.
+   * Consistency is as for `searchResources`.
+   */
   searchUsers(question: UserQuestion, page: PageRequest): Resumable<KeyPage>
-  /** The declared actions the user may do there, ascending by UTF-8 bytes. */
+  /** Returns the declared actions that the user can perform, in ascending order of UTF-8 bytes. */
   searchActions(question: ActionQuestion): Resumable<string[]>
 
   /**
-   * The accepted tenants (`null`: all) in which the user holds a tenant role. At most `limit`, in no particular
-   * order.
+   * Returns the accepted tenants (`null`: all) in which the user holds a tenant role. At most `limit`, in no
+   * particular order.
    */
   tenantRolesOf(
     user: string,
@@ -97,41 +104,46 @@ export interface DecisionEngine {
     results: ResultSink<InstanceRoles>,
   ): Resumable<void>
   /**
-   * Every way in which any user may do the action there, each once. At most `limit`, in no particular order.
+   * Returns every grant that allows a user to perform the action, each once. At most `limit`, in no
+   * particular order.
    */
   grantsOn(question: UserQuestion, limit: number, results: ResultSink<UserGrant>): Resumable<void>
 
-  /** The tenant of a stored instance; null if the instance is not stored. */
+  /** Returns the tenant of a stored instance; null if the instance is not stored. */
   tenantOf(type: string, key: string): string | null
-  /** The attributes of a stored instance, as JSON; null if there are none, or no such instance. */
+  /**
+   * Returns the attributes of a stored instance as JSON; null if the instance is not stored or has no
+   * attributes.
+   */
   attributesOf(type: string, key: string): string | null
-  /** The types and actions that rules are on, in no particular order. O(their number). */
+  /** Returns the types and actions that have rules, in no particular order. O(their number). */
   ruledPermissions(): readonly Permission[]
   /**
-   * The check for a request with this method and URL, by the mapping rules of the environment
-   * (conditions.md 10.3). Null if no rule fits or the URL is ambiguous. The resource or action may no longer exist.
+   * Returns the check for a request with this method and URL, according to the mapping rules of the
+   * environment (conditions.md 10.3). Null if no rule matches or the URL is ambiguous. The resource type or
+   * action might no longer exist.
    */
   mapped(method: string, url: string): MappedRequest | null
-  /** What is asked about tenants themselves. */
+  /** Queries about the tenants themselves. */
   readonly tenants: StoredTenants
 
   /**
-   * Explains the answer of `evaluate` and always agrees with it. Each of its three walks over the graph makes
-   * at most `stepsMax` steps. What a walk has not found by then is left out (`isCutShort`). `detail`: of rules, `leaf` by default;
-   * with `none`, near misses are not looked for either.
+   * Explains the decision of `evaluate` and always agrees with it. Each of its three graph searches takes at
+   * most `stepsMax` steps. Results that a search has not found by then are omitted (`isCutShort`). `detail`:
+   * detail for rules, `leaf` by default; with `none`, near misses are also omitted.
    */
   explain(query: Query, stepsMax: number, detail?: RuleDetail): Resumable<Explanation>
   /**
-   * Evaluates conditions that hold together, whether or not a set has them, with the steps of one question. Nothing is known of names
-   * that are not stored. Each of the conditions can be read.
+   * Evaluates conditions that must hold together, whether or not a stored set has them, with the step limit
+   * of one query. Names that are not stored have no values. Each of the conditions must be valid.
    */
   tryConditions(question: TriedQuestion, conditions: readonly WrittenConditions[]): Resumable<TriedConditions>
 }
 
-/** Conditions as they are written. */
+/** Conditions in their JSON form. */
 export type WrittenConditions = Readonly<Record<string, unknown>>
 
-/** As `Query`, about no action. `null`: it is about no user, or about no instance. */
+/** Like `Query`, without an action. `null`: without a user or without an instance. */
 export interface TriedQuestion {
   readonly user: string | null
   readonly type: string | null
@@ -143,104 +155,119 @@ export interface TriedQuestion {
 export interface MappedRequest {
   readonly type: string
   readonly action: string
-  /** What the placeholders of the rule's URL stand for, by name. */
+  /** Values of the placeholders in the URL of the rule, by name. */
   readonly attributes: Readonly<Record<string, string>>
 }
 
 export interface StoredTenants {
-  /** The keys of the stored tenants, at most `limit`, in no particular order. O(everything stored). */
+  /**
+   * Returns the keys of the stored tenants, at most `limit`, in no particular order. O(all stored entities).
+   */
   keys(limit: number): Resumable<string[]>
-  /** The attributes of a tenant as JSON; null where it has none, or is not stored. */
+  /** Returns the attributes of a tenant as JSON; null if it is not stored or has no attributes. */
   attributesOf(tenant: string): string | null
 }
 
-/** As `Query`, with the key left open. `tenant`: only instances of it; `null`: each counts in its own. */
+/**
+ * Like `Query`, for any key. `tenant`: only instances of this tenant; `null`: each instance in its own
+ * tenant.
+ */
 export type ResourceQuestion = Omit<Query, 'key'>
 
-/** As `Query`, with the user left open. */
+/** Like `Query`, for any user. */
 export type UserQuestion = Omit<Query, 'user'>
 
-/** As `Query`, with the action left open. */
+/** Like `Query`, for any action. */
 export type ActionQuestion = Omit<Query, 'action'>
 
 export interface PageRequest {
-  /** Continue strictly after this key; `null` from the beginning. */
+  /** The page begins strictly after this key; `null`: at the beginning. */
   readonly after: string | null
-  /** The most keys of the page. 0 asks for the total alone. */
+  /** Maximum number of keys of the page. With 0, only the total is computed. */
   readonly limit: number
-  /** Where rules have to be asked about one candidate after the other: so many, and the page ends with fewer keys. */
+  /**
+   * Maximum number of candidates for which rules are evaluated. When it is reached, the page ends with fewer
+   * keys.
+   */
   readonly triedMax: number
 }
 
 export interface KeyPage {
-  /** Ascending by UTF-8 bytes (native.md D-46), without duplicates. */
+  /** Ascending order of UTF-8 bytes (native.md D-46), without duplicates. */
   readonly keys: string[]
-  /** Whether there may be keys behind the page. */
+  /** Whether there might be keys after the page. */
   readonly hasMore: boolean
-  /** The key after which to go on: that of the last candidate. `null`: none was tried. */
+  /** The key after which the next page begins: the last candidate. `null` if no candidate was tried. */
   readonly last: string | null
-  /** Number of all matches, whatever the page; `null` where rules were asked: nobody has tried them all. */
+  /**
+   * Total number of matches on all pages; `null` if rules were evaluated, because not all candidates were
+   * tried.
+   */
   readonly total: number | null
 }
 
-/** Receives the results of a listing one by one. They count only once the listing has ended. */
+/** Receives the results of a listing one by one. They are valid only after the listing has completed. */
 export interface ResultSink<Entry> {
-  /** Drops all results so far: the listing begins, or begins again at a later state. */
+  /** Discards all results so far: the listing begins, or begins again on a later state. */
   begin(): void
-  /** Returns false to end the listing early. */
+  /** Returns false to stop the listing early. */
   take(entry: Entry): boolean
 }
 
-/** Tenants with the same roles share their `roles` and `permissions` arrays, where the engine knows it. */
+/**
+ * Tenants with the same roles share their `roles` and `permissions` arrays if the engine knows that they are
+ * equal.
+ */
 export interface TenantRoles {
   readonly tenant: string
-  /** As JSON. */
+  /** Attributes as JSON. */
   readonly attributes: string | null
-  /** The tenant roles assigned there, without those they extend. */
+  /** Tenant roles assigned in the tenant, without the roles that they extend. */
   readonly roles: readonly string[]
-  /** What the roles and those they extend permit on declared actions, without duplicates. */
+  /** Declared actions permitted by the roles and the roles that they extend, without duplicates. */
   readonly permissions: readonly { readonly type: string; readonly action: string }[]
 }
 
 export type TenantFilter = (tenant: string) => boolean
 
 export interface InstanceFilter {
-  /** `null`: any. */
+  /** `null`: any tenant. */
   readonly tenants: ReadonlySet<string> | null
   readonly types: ReadonlySet<string> | null
-  /** Whether the instance itself is wanted; `null`: all are. */
+  /** Returns whether to list this instance; `null`: list all instances. */
   readonly accepts: ((instance: InstanceKey) => boolean) | null
 }
 
 /**
- * Instances of one type with the same roles share their `roles` and `actions` arrays, where the engine knows
- * it.
+ * Instances of one type with the same roles share their `roles` and `actions` arrays if the engine knows that
+ * they are equal.
  */
 export interface InstanceRoles {
   readonly instance: InstanceKey
   readonly tenant: string
-  /** As JSON. */
+  /** Attributes as JSON. */
   readonly attributes: string | null
-  /** Effective roles: direct and derived, without those they extend. */
+  /** Effective roles: direct and derived, without the roles that they extend. */
   readonly roles: readonly string[]
-  /** The declared actions that those roles, with what they extend, permit; without duplicates. */
+  /** Declared actions permitted by these roles and the roles that they extend, without duplicates. */
   readonly actions: readonly string[]
 }
 
 /**
- * One assignment that allows: a tenant role, or the direct role at the root of a derivation (native.md A.5).
+ * An assignment that allows: a tenant role, or the direct role from which the allowing role is derived
+ * (native.md A.5).
  */
 export interface UserGrant {
   readonly user: string
   readonly role: string
-  /** Where the role is held directly; `null`: in the tenant of the question. */
+  /** Instance on which the role is held directly; `null`: the tenant of the query. */
   readonly instance: InstanceKey | null
 }
 
 /**
- * An invariant is broken in the index of one environment, by a defect or by corrupted memory. The index decides
- * nothing more. Other indexes share no memory with it and are not affected, nor is the thread that found the
- * fault.
+ * Thrown if an invariant of the index of one environment is broken, by a defect or by corrupted memory. This
+ * index makes no more decisions. Other indexes share no memory with it, so neither they nor the thread that
+ * detected the fault are affected.
  */
 export class IndexFault extends Error {
   override readonly name = 'IndexFault'

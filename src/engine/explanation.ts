@@ -1,26 +1,29 @@
-/** Why a decision is what it is, in facts and names. */
+/** Types of an explanation: the reasons for a decision, expressed as facts and names. */
 import type { ExplainedSide } from '#conditions/explain.ts'
 import type { Derivation, Ending, InstanceKey } from '#model/change.ts'
 
 export interface Explanation {
   readonly allow: boolean
-  /** What roles alone say. */
+  /** Decision of the roles alone, without rules. */
   readonly isAllowedByRoles: boolean
-  /** The tenant the question was answered in (native.md A.2, D-15). */
+  /** The tenant in which the query was evaluated (native.md A.2, D-15). */
   readonly tenant: string
-  /** Which of the names in the question are known. */
+  /** Which names of the query are known. */
   readonly known: {
     readonly user: boolean
     readonly tenant: boolean
     readonly type: boolean
-    /** Declared on the type. */
+    /** Whether the type declares the action. */
     readonly action: boolean
-    /** Stored; false as well when the question has no key. */
+    /** Whether the instance is stored; also false if the query has no key. */
     readonly instance: boolean
   }
-  /** The named tenant is not the stored instance's: denied, whatever the user holds (native.md D-14). */
+  /**
+   * True if the named tenant differs from the tenant of the stored instance. The check is then denied,
+   * whatever roles the user holds (native.md D-14).
+   */
   readonly isTenantMismatch: boolean
-  /** Tenant roles the user holds in the tenant, and those among all tenant roles that would allow. */
+  /** Tenant roles that the user holds in the tenant, and all tenant roles that would allow the action. */
   readonly tenantRoles: {
     readonly held: readonly string[]
     readonly allowing: readonly string[]
@@ -29,101 +32,120 @@ export interface Explanation {
   }
   /**
    * The same for roles on the instance. Held roles are direct or derived; if the explanation was cut short,
-   * some may be missing.
+   * some might be missing.
    */
   readonly instanceRoles: { readonly held: readonly string[]; readonly allowing: readonly string[] }
-  /** A shortest way that allows, from what the user holds to what was asked; empty for a deny. */
+  /** A shortest path that allows, from a role of the user to the requested instance; empty for a denial. */
   readonly path: readonly ExplanationStep[]
-  /** What would have allowed, but for one thing, where roles deny. Not looked for with the detail `none`. */
+  /**
+   * Near misses, if roles deny: checks that fail because of exactly one condition. Not searched for with the
+   * detail `none`.
+   */
   readonly nearMisses: NearMisses
-  /** What rules on the type and action say (conditions.md 9). Where they allow, nothing else need. */
+  /** Results of the rules for the type and action (conditions.md 9). A rule that allows is sufficient. */
   readonly rules: ExplainedByRules
   /**
-   * More leads to the instance than was walked, or the path is too long. `instanceRoles.held` may then miss
-   * roles, and an allow may have no path. What is given is true, and the decision is right.
+   * True if the search limit was reached or the path is too long. `instanceRoles.held` might then lack roles,
+   * and an allowed check might have no path. The information that is present is correct, and so is the
+   * decision.
    */
   readonly isCutShort: boolean
-  /** Steps the walks made. */
+  /** Number of steps of the graph searches. */
   readonly steps: number
 }
 
-/** Near misses that are told; roles that one of them names; derivations between one and what was asked. */
+/**
+ * Limits: near misses reported, roles named by one of them, and derivations between one and the requested
+ * instance.
+ */
 export const NEAR_MISSES_MAX = 3
 export const NEAR_MISS_ROLES_MAX = 20
 export const NEAR_MISS_STEPS_MAX = 32
 
 export interface NearMisses {
-  /** The nearest first: those with the fewest derivations between them and what was asked. */
+  /** Ordered by distance: the number of derivations to the requested instance. */
   readonly found: readonly NearMiss[]
-  /** There are more, or may be: more leads there than was walked. */
+  /** Whether there are, or might be, more: the search limit may have been reached. */
   readonly hasMore: boolean
 }
 
 export type NearMiss = NotThatRole | VoidByGuard | NotRelated
 
-/** On another instance the user holds roles, but none of those from which a role that allows is derived. */
+/** The user holds roles on another instance, but none from which an allowing role is derived. */
 export interface NotThatRole {
   readonly kind: 'other-role'
   readonly instance: InstanceKey
-  /** Any of them would allow, all over as few derivations. */
+  /** Each of these roles would allow, through equally few derivations. */
   readonly needed: readonly string[]
   readonly held: readonly RoleHeldInstead[]
-  /** From one of the needed roles to what was asked. */
+  /** From one of the needed roles to the requested instance. */
   readonly path: readonly DerivationStep[]
 }
 
 export interface RoleHeldInstead {
   readonly role: string
-  /** It has the permissions of a needed role, since it extends it. A derivation asks for the role itself. */
+  /**
+   * The held role extends a needed role and therefore has its permissions, but a derivation requires the role
+   * itself.
+   */
   readonly extendsNeeded: boolean
 }
 
-/** The user holds a role from which one that allows is derived, but a guard makes the derivation void. */
+/** The user holds a role from which an allowing role is derived, but a guard disables the derivation. */
 export interface VoidByGuard {
   readonly kind: 'guard'
   /** The object of the derivation. */
   readonly instance: InstanceKey
   /** Roles held directly on it. */
   readonly blocking: readonly string[]
-  /** From the role that is held to what was asked; the first step is the void one. */
+  /** From the held role to the requested instance. The first step is the disabled one. */
   readonly path: readonly DerivationStep[]
 }
 
-/** The user holds a role from which one that allows is derived, but no tuple of the relation leads to what was asked. */
+/**
+ * The user holds a role from which an allowing role is derived, but no tuple of the relation leads to the
+ * requested instance.
+ */
 export interface NotRelated {
   readonly kind: 'no-tuple'
   readonly instance: InstanceKey
-  /** What would give `role` on the instance. */
+  /** The derivation that would give `role` on the instance. */
   readonly derivation: Derivation
   readonly role: string
-  /** One of the instances on which the user holds the derivation's role directly. */
+  /** One of the instances on which the user directly holds the role that the derivation requires. */
   readonly heldOn: InstanceKey
 }
 
 export const NO_NEAR_MISSES: NearMisses = { found: [], hasMore: false }
 
-/** How much is told of rules: which allow and nothing else, the test that decided each side, or its whole trees. */
+/**
+ * Detail for rules: only the rules that allow, the test that decided each side, or the whole trees of each
+ * side.
+ */
 export type RuleDetail = 'none' | 'leaf' | 'tree'
 
-/** Rules that an explanation lists, and sets of each side that it names. */
+/** Maximum number of rules that an explanation lists, and of sets that it names per side. */
 export const RULES_EXPLAINED_MAX = 100
 
 export interface ExplainedByRules {
   readonly allow: boolean
-  /** Why what was sent could not be read, and counts as not sent here; `null`: it was read, or no rule asks for it. */
+  /**
+   * Why the attributes of the request could not be read and are treated as absent; `null`: they were read, or
+   * no rule needs them.
+   */
   readonly unread: string | null
-  /** Rules there are on the type and action. */
+  /** Number of rules for the type and action. */
   readonly count: number
-  /** Those that allow come first; with the detail `none` there are no others. */
+  /** Allowing rules come first. With the detail `none`, only these are listed. */
   readonly rules: readonly ExplainedRule[]
-  /** There are more. */
+  /** Whether there are more rules. */
   readonly hasMore: boolean
-  /** Sets of rules that match by themselves, some of them where there are very many. */
+  /** Sets of rules that match individually. If there are very many, only some of them. */
   readonly userSets: readonly string[]
   readonly resourceSets: readonly string[]
 }
 
-/** A rule allows where both sides are true. */
+/** A rule allows if both of its sides are true. */
 export interface ExplainedRule {
   readonly userSet: string
   readonly resourceSet: string
@@ -132,16 +154,16 @@ export interface ExplainedRule {
   readonly resource: ExplainedRuleSide
 }
 
-/** Conditions that no rule has, evaluated for a question. */
+/** Result of evaluating conditions that need not belong to a rule, for one query. */
 export interface TriedConditions {
   readonly value: ExplainedSide['value']
-  /** Of each of the conditions, in order. */
+  /** Trees of the conditions, in order. */
   readonly trees: ExplainedSide['trees']
-  /** The steps of a question were not enough: tests for which none were left are unknown. */
+  /** True if the steps of a query were not sufficient. Tests that could not be evaluated are unknown. */
   readonly isOverBudget: boolean
 }
 
-/** Without trees, unless they are asked for. */
+/** Without trees, unless the detail requests them. */
 export type ExplainedRuleSide = Omit<ExplainedSide, 'nodes'>
 
 export const NO_RULES: ExplainedByRules = {
@@ -159,7 +181,10 @@ export type ExplanationStep =
   | ({ readonly kind: 'instance-role'; readonly instance: InstanceKey; readonly role: string } & Ending)
   | DerivationStep
 
-/** The previous step's role, over this tuple, which may end, and by this derivation, gives `role` on `object`. */
+/**
+ * The role of the previous step gives `role` on `object` through this tuple, which can expire, and this
+ * derivation.
+ */
 export interface DerivationStep extends Ending {
   readonly kind: 'derivation'
   readonly subject: InstanceKey

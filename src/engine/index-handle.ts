@@ -1,6 +1,6 @@
 /**
- * What a thread needs to read an index of another thread. It crosses `postMessage` as it is. Code that passes
- * it on knows nothing of its content: `engine/shared-index/memory/regions.ts` makes and opens it.
+ * Handle with which a thread reads an index of another thread. It can be sent with `postMessage`. Code that
+ * passes it on does not depend on its content: `engine/shared-index/memory/regions.ts` creates and opens it.
  */
 declare const opaque: unique symbol
 

@@ -1,4 +1,4 @@
-/** Decides many questions, each part of them at one state. */
+/** Decides many queries in batches, each batch on one state. */
 import type { Query } from '#model/decision.ts'
 import { type BatchCheck, UNKNOWN } from './check/batch-check.ts'
 import { type BatchSource, QuerySource } from './check/batch-source.ts'
@@ -20,7 +20,7 @@ interface BatchParts {
 }
 
 interface BatchHost {
-  /** Decides one question by roles at the current state. */
+  /** Decides one query by roles on the current state. */
   decide(query: Query, mayBuild: boolean): Verdict
   parts(): ListingParts
 }
@@ -41,13 +41,13 @@ export class BatchReads {
   }
 
   /**
-   * Answers in order, `BATCH_MAX` questions at one state. A state shared by a long batch would have to last as
-   * long as the batch; under a thousand writes a second none does.
+   * Decides queries in order, at most `BATCH_MAX` per state. One state for a long list of queries would have
+   * to last as long as the call; with a thousand writes per second, no state does.
    */
   evaluate(source: BatchSource, answers: Uint8Array): Uint8Array {
     const { count } = source
     const steps = { stepsMax: Infinity, ofOneMax: QUESTION_STEPS }
-    // A part ends early where conditions were read for as long as one go may take.
+    // A batch ends early if parsing conditions has used the time of one slice.
     for (let from = 0; from < count;) {
       from = this.#evaluateBatch(
         source,
@@ -58,14 +58,20 @@ export class BatchReads {
     return answers
   }
 
-  /** The first of at most `BATCH_MAX`, as many as take so many steps; see `DecisionEngine.evaluateSome`. */
+  /**
+   * Decides the first of at most `BATCH_MAX` queries, until `stepsMax` steps are used; see
+   * `DecisionEngine.evaluateSome`.
+   */
   evaluateFirst(source: BatchSource, stepsMax: number, verdicts: Uint8Array): number {
     const count = Math.min(BATCH_MAX, source.count)
     const ofOneMax = Math.min(stepsMax, QUESTION_STEPS)
     return this.#evaluateBatch(source, { from: 0, count, stepsMax, ofOneMax }, verdicts)
   }
 
-  /** As `evaluate` for up to `BATCH_MAX` questions: the first of them, at least one, until rules have cost so much. */
+  /**
+   * Like `evaluate` for up to `BATCH_MAX` queries: decides at least the first one and stops when rules have
+   * used `stepsMax` steps.
+   */
   evaluateSearched(queries: readonly Query[], stepsMax: number): boolean[] {
     const verdicts = new Uint8Array(queries.length)
     const part = { from: 0, count: queries.length, stepsMax, ofOneMax: QUESTION_STEPS }
@@ -76,8 +82,9 @@ export class BatchReads {
   }
 
   /**
-   * Answers all at one state. If no state lasts long enough it takes the lock: one by one, the answers would
-   * belong to several states. Returns up to which question: all, or those until rules had cost more than `stepsMax`.
+   * Decides all queries on one state. If no state lasts long enough, it takes the lock: deciding them one by
+   * one would use several states. Returns the end of the decided queries: all, or those before rules exceeded
+   * `stepsMax`.
    */
   #evaluateBatch(
     source: BatchSource,
@@ -102,14 +109,14 @@ export class BatchReads {
     return this.#settleRuled(answers, from + count, steps)
   }
 
-  /** Answers what roles have denied in the batch and rules may allow. */
+  /** Decides the queries of the batch that roles have denied and rules might allow. */
   #settleRuled(answers: Uint8Array, end: number, steps: BatchSteps): number {
     if (!this.#ruled.hasAsked) return end
     const again = (query: Query, attempt: Attempt) => this.#ruledReads.evaluate(query, attempt)
     return this.#ruled.settle(answers, again, steps) ?? end
   }
 
-  /** False if a closure must be built first. */
+  /** Returns false if a closure must be built first. */
   #decideBatch(
     source: BatchSource,
     from: number,
@@ -122,7 +129,7 @@ export class BatchReads {
     for (let i = 0; i < count; i++) {
       let verdict = verdicts[i]!
       if (verdict === UNKNOWN) verdict = this.#host.decide(source.query(from + i), false)
-      // Only for questions that need it: the lock keeps writers waiting.
+      // Only for queries that need it, because the lock blocks writers.
       if (verdict === BUILD && mayBuild) verdict = this.#host.decide(source.query(from + i), true)
       if (verdict === BUILD) return false
       answers[from + i] = verdict

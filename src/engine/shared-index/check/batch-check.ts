@@ -1,19 +1,20 @@
 /**
- * Decides many questions at once. The decision is that of `check.ts`, cut into stages. Each stage is a loop of
- * independent loads over the batch, so that cache misses overlap instead of adding up
- * (figures in docs/engine.md, "What clever parts are worth").
+ * Decides many queries together. The decision is the same as in `check.ts`, divided into stages. Each stage
+ * is a loop of independent loads over the batch, so that cache misses overlap instead of adding up (figures
+ * in docs/engine.md, "What clever parts are worth").
  *
  *   look up   users, instances                                    batch-lookup.ts
- *   resolve   tenants; what the filter says about tenant and instance themselves
- *   edges     in-edges of the instances            → (question, container, state)
- *   heads     closure heads of the containers      → (question, block, entries); a block in a container is its word, negative
- *   entries   closure entries that pass the filter → (question, scope, mask)
+ *   resolve   tenants; the filter bits of tenant and instance themselves
+ *   edges     in-edges of the instances            → (query, container, state)
+ *   heads     closure heads of the containers      → (query, block, entries); inline block: its word, negative
+ *   entries   closure entries that pass the filter → (query, scope, mask)
  *   probe     the users' slabs
  *
- * A question that does not fit (missing closure, gates, wide instance, several start states, odd key) is left
- * `UNKNOWN` and asked singly. Nothing is decided early, because a mispredicted branch costs more than the work it saves.
+ * A query that does not fit (missing closure, gates, wide instance, several start states, unusual key) stays
+ * `UNKNOWN` and is decided individually. No query is decided early, because a mispredicted branch costs more
+ * than the work that it saves.
  *
- * The stages read without the lock and check every bound. Their results count only after validation.
+ * The stages read without the lock and check every bound. Their results are valid only after validation.
  */
 import { maskOfEntry, wordsMin } from '#engine/shared-index/closures/closure-block.ts'
 import { headAt } from '#engine/shared-index/closures/closure-heads.ts'
@@ -30,7 +31,7 @@ import { ALLOW, DENY } from './check.ts'
 import { BATCH_MAX } from './key-column.ts'
 import type { Question } from './question.ts'
 
-// Own constants are compiled in; those of another module are loaded each time.
+// Constants of this module are compiled in; those of another module would be loaded on each use.
 const {
   BANK_SHIFT,
   COUNT_SHIFT,
@@ -57,29 +58,32 @@ const {
 
 export const UNKNOWN = 3
 
-/** Longer closures are left to single questions, which can walk the user's side instead. */
+/** Longer closures are left to individual decisions, which can search from the user's side instead. */
 const ENTRIES_MAX = 256
 
-/** Scopes whose bits fit into one number. */
+/** Number of scopes whose bits fit into one number. */
 const PASSING_MAX = 32
 
 export class BatchCheck {
-  /** ALLOW, DENY or UNKNOWN, by question of the last batch. */
+  /** ALLOW, DENY or UNKNOWN for each query of the last batch. */
   readonly verdicts = new Uint8Array(BATCH_MAX)
-  /** The lines that the last batch names. */
+  /** Lines of the entities that the last batch names. */
   readonly lookup: BatchLookup
   readonly #regions: Regions
   readonly #question: Question
   #schema: SchemaView
-  /** Triples: (question, container, state), (question, block, entries), (question, scope, mask). */
+  /** Triples: (query, container, state), (query, block, entries), (query, scope, mask). */
   readonly #edges = new NumberList()
   readonly #blocks = new NumberList()
   readonly #candidates = new NumberList()
-  /** The slot of each candidate in its user's slab, where its search begins. */
+  /** The slot of each candidate in the slab of its user, where probing begins. */
   #slots = new Int32Array(BATCH_MAX)
-  /** Where the in-edges of each question's instance lie; for a single in-edge, its container. */
+  /** Position of the in-edges of each query's instance; for a single in-edge, its container. */
   readonly #inEdges = new Int32Array(BATCH_MAX)
-  /** Uses the result of prefetching loads, so that the compiler keeps them. The value means nothing. */
+  /**
+   * Uses the result of prefetching loads, so that the compiler does not remove them. The value has no
+   * meaning.
+   */
   prefetchSink = 0
 
   constructor(regions: Regions, parts: { schema: SchemaView; key: Key; question: Question }) {
@@ -109,8 +113,8 @@ export class BatchCheck {
   }
 
   /**
-   * Prefetches what the next stage reads with dependent branches: the second line of each user and the in-edges
-   * of each instance.
+   * Prefetches the data that the next stage reads with dependent branches: the second line of each user and
+   * the in-edges of each instance.
    */
   #prefetchFilters(count: number): void {
     const { graph } = this.#regions
@@ -187,7 +191,7 @@ export class BatchCheck {
     const ptr = graph[instance + I_IN]!
     const meta = graph[instance + I_IN + 1]!
     const log2 = meta & LOG2_MASK
-    // The filter says that the user holds nothing here, so no guard applies: the full transitions do.
+    // The filter shows that the user holds no role here, so no guard applies and all transitions are used.
     if (log2 === INLINE) {
       this.#addEdge(index, ptr, schema.targetIn(schema.full, meta >>> COUNT_SHIFT, state))
     } else if (meta >>> COUNT_SHIFT > WIDE_IN_EDGES) this.verdicts[index] = UNKNOWN
@@ -201,7 +205,7 @@ export class BatchCheck {
   }
 
   #addEdge(index: number, container: number, target: number): void {
-    // Not `=== 0`: an edge class that the schema no longer has lies beyond the table.
+    // Not `=== 0`: the index is beyond the table if the schema no longer has the edge class.
     if (!target) return
     if (target < 0) {
       this.verdicts[index] = UNKNOWN
@@ -210,7 +214,7 @@ export class BatchCheck {
     this.#edges.pushTriple(index, container, target)
   }
 
-  /** Prefetches the containers. Those of inline edges were prefetched before. */
+  /** Prefetches the containers. Those of inline edges were prefetched earlier. */
   #prefetchContainers(): void {
     const { graph } = this.#regions
     const { items, length } = this.#edges
@@ -233,7 +237,7 @@ export class BatchCheck {
       const version = graph[(container << LINE_WORDS_LOG2) + C_VERSION]!
       const wanted = (version + graph[tenant + T_CLOSURE_EPOCH]! + era + stateEpoch[state]!) | 0
       const head = headAt(graph, container, stateOrdinal[state]!)
-      // `built at` before the rest of the head, see closure-heads.ts.
+      // `built at` is read before the rest of the head, see closure-heads.ts.
       if (head === 0 || graph[head + HEAD_BUILT_AT] !== wanted) {
         this.verdicts[index] = UNKNOWN
         continue
@@ -246,14 +250,14 @@ export class BatchCheck {
         continue
       }
       const position = graph[head + HEAD_BLOCK]!
-      // A torn read: no inline closure is as long.
+      // A torn read: no inline closure has this length.
       if (position < 0 && entries - position > C_INLINE_END) continue
       const block = position < 0 ? position - (container << LINE_WORDS_LOG2) : position
       this.#blocks.pushTriple(index, block, entries)
     }
   }
 
-  /** Prefetches the lines of each closure: for up to 32 entries all scopes and the first masks. */
+  /** Prefetches the lines of each closure: for up to 32 entries, all scopes and the first masks. */
   #prefetchEntries(): void {
     const { graph, closures } = this.#regions
     const { items, length } = this.#blocks
@@ -268,12 +272,12 @@ export class BatchCheck {
     this.prefetchSink ^= sink
   }
 
-  /** Takes the closure entries that pass the filters of their users. */
+  /** Collects the closure entries that pass the filters of their users. */
   #matchEntries(): void {
     const { graph, closures } = this.#regions
     const { items, length } = this.#blocks
     const users = this.lookup.users.lines
-    // The length of a typed array is read as a double, so it is read once.
+    // The length of a typed array is read as a double, so it is read only once.
     const limit = closures.length
     for (let b = 0; b < length; b += 3) {
       const index = items[b]!
@@ -305,11 +309,11 @@ export class BatchCheck {
       const slab = (users[items[c]!]! << LINE_WORDS_LOG2) + U_ASSIGNMENTS
       const meta = graph[slab + 1]!
       const slot = Math.imul(items[c + 1]!, ID_HASH) >>> (32 - (meta & LOG2_MASK))
-      // The filter of a user without assignments may be stale. Word 0 is empty for good.
+      // The filter of a user without assignments can be stale. Word 0 is always empty.
       slots[s] = meta >>> COUNT_SHIFT === 0 ? 0 : graph[slab]! + (slot << 1)
     }
     let sink = 0
-    // A probe often goes on past the end of a line, so the entry two slots further is prefetched too.
+    // Probing often continues beyond the end of a line, so the entry two slots further is also prefetched.
     for (let s = 0; s < count; s++) sink ^= graph[slots[s]!]! ^ graph[slots[s]! + 4]!
     this.prefetchSink ^= sink
   }
@@ -353,8 +357,9 @@ export class BatchCheck {
 }
 
 /**
- * A bit for each of up to `PASSING_MAX` scopes, set where that of the filter is. The processor would mispredict a branch on
- * the bit of the filter too often. It is a function of its own, so that V8 looks up once what is the same for all scopes.
+ * Returns one bit for each of up to `PASSING_MAX` scopes, set if the corresponding bit of the filter is set.
+ * The processor would mispredict a branch on the filter bit too often. This is a separate function, so that
+ * V8 loads the values that all scopes share only once.
  */
 function passing(graph: Int32Array, filter: number, scopes: Int32Array, from: number, count: number): number {
   let bits = 0

@@ -1,7 +1,8 @@
 /**
- * Looks up the names of many questions at once. A lookup is a chain of two cache misses: slot, then record. One
- * question after the other, the chains add up. Stage by stage, the processor overlaps them. Only what fits into
- * its reorder window overlaps, so the loops that prefetch only load from positions computed before.
+ * Looks up the names of many queries together. A lookup is a chain of two cache misses: slot, then record. If
+ * queries were looked up one after the other, the misses would add up; in stages, the processor overlaps
+ * them. Only loads within its reorder window overlap, so the prefetching loops only load from positions that
+ * were computed before.
  */
 import type { Key } from '#engine/shared-index/memory/key.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
@@ -10,16 +11,21 @@ import type { QueryTerms } from '#model/packed-queries.ts'
 import type { BatchSource } from './batch-source.ts'
 import { BATCH_MAX, KeyColumn } from './key-column.ts'
 
-/** The names in the questions of one batch: actions, tenants, users, instances. */
+/** The names in the queries of one batch: actions, tenants, users, instances. */
 export class BatchLookup {
   readonly users: KeyColumn
   readonly instances: KeyColumn
-  /** Null if the type or action is not declared: the question is denied and nothing else is looked up. */
+  /** Null if the type or action is not declared: the query is denied without further lookups. */
   readonly actions: (ActionView | null)[] = Array.from({ length: BATCH_MAX }, () => null)
-  /** Tenant names as given. They are looked up later, because most questions in a row name the same one. */
+  /**
+   * Tenant names as given. They are looked up later, because most consecutive queries name the same tenant.
+   */
   readonly tenants: (string | null)[] = Array.from({ length: BATCH_MAX }, () => null)
 
-  /** Uses the result of prefetching loads, so that the compiler keeps them. The value means nothing. */
+  /**
+   * Uses the result of prefetching loads, so that the compiler does not remove them. The value has no
+   * meaning.
+   */
   prefetchSink = 0
 
   constructor(key: Key) {
@@ -41,7 +47,8 @@ export class BatchLookup {
 
   #read(header: Int32Array, schema: SchemaView, source: BatchSource, from: number, count: number): void {
     const { users, instances, actions, tenants } = this
-    // Many questions in a row have the same terms, or two kinds in turns, and even more ask about one type.
+    // Consecutive queries often have the same terms or alternate between two kinds, and even more of them
+    // share the type.
     let terms: QueryTerms | null = null
     let otherTerms: QueryTerms | null = null
     let typeKey = ''

@@ -1,4 +1,4 @@
-/** Where the questions of a batch come from: objects with strings, or the bytes of a body (`PackedQueries`). */
+/** Sources of the queries of a batch: objects with strings, or the bytes of a body (`PackedQueries`). */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Circumstances, Query } from '#model/decision.ts'
 import {
@@ -15,16 +15,18 @@ export interface BatchSource {
   /** See `PackedQueries.asksRules`. */
   readonly asksRules: boolean
   readonly count: number
-  /** Prefetches the keys of `count` questions together. The returned number means nothing. */
+  /** Prefetches the keys of `count` queries together. The returned number has no meaning. */
   prefetch(from: number, count: number): number
   terms(index: number): QueryTerms
-  /** Reads the user's key of a question into a row of the column. */
+  /** Reads the user key of a query into a row of the column. */
   readUser(index: number, column: KeyColumn, header: Int32Array, row: number): void
-  /** Reads the instance's key of this type into a row. Leaves the row empty if the question has none. */
+  /** Reads the key of the instance of this type into a row. Leaves the row empty if the query has no key. */
   readInstance(index: number, column: KeyColumn, header: Int32Array, row: number, type: number): void
-  /** One question in strings, for questions that no batch can answer. */
+  /** Returns one query as strings, for queries that a batch cannot decide. */
   query(index: number): Query
-  /** What conditions may ask for beside what is stored. */
+  /**
+   * Returns the attributes and context of a query, which conditions can read in addition to stored values.
+   */
   circumstances(index: number): Circumstances | undefined
 }
 
@@ -34,15 +36,15 @@ export class QuerySource implements BatchSource {
   readonly #queries: readonly Query[]
 
   constructor(queries: readonly Query[]) {
-    // Those of one request were read together.
+    // Queries of one request have the same value.
     this.asksRules = queries[0]?.asksRules !== false
     this.#queries = queries
     this.count = queries.length
   }
 
   /**
-   * Texts lie scattered over the heap. Reading one takes so long that the processor would not reach the next
-   * before it has arrived.
+   * Strings are scattered over the heap. Reading one takes so long that the processor would not start loading
+   * the next before the first has arrived.
    */
   prefetch(from: number, count: number): number {
     const queries = this.#queries
@@ -89,7 +91,7 @@ export class PackedSource implements BatchSource {
     this.asksRules = packed.asksRules
   }
 
-  /** The keys lie side by side in the body, so nothing needs a prefetch. */
+  /** The keys are adjacent in the body and need no prefetch. */
   prefetch(): number {
     return 0
   }
@@ -122,7 +124,7 @@ export class PackedSource implements BatchSource {
   }
 }
 
-/** One question, or packed ones. */
+/** Source for one query, or for packed queries. */
 export function sourceOf(names: Query | PackedQueries): BatchSource {
   return names instanceof PackedQueries ? new PackedSource(names) : new QuerySource([names])
 }

@@ -1,12 +1,13 @@
 /**
- * Decides on one instance: does the user hold a role that suffices, directly or derived (native.md C.2)? It
- * works on lines and states and knows no names.
+ * Decides on one instance: does the user hold a sufficient role on it, directly or derived (native.md C.2)?
+ * It works on lines and states, without names.
  *
- * It is optimistic by default: it reads while others write. A verdict counts only after validation
+ * It is optimistic by default: it reads while the writer writes. A verdict is valid only after validation
  * (`consistent-reads.ts`), and every loop is bounded by the size of the view. If a closure is missing, it
- * answers `BUILD`. The caller then comes again with the lock, and missing closures are built on the way.
+ * returns `BUILD`. The caller then repeats the call with the lock, and missing closures are built during that
+ * call.
  *
- * It allocates nothing, except when a scratch list outgrows all checks before.
+ * It allocates no memory, unless a scratch list needs more space than in all previous checks.
  */
 import { gatesAt, maskOfEntry, tableLog2, wordsMin } from '#engine/shared-index/closures/closure-block.ts'
 import type { ClosureBuilder } from '#engine/shared-index/closures/closure-builder.ts'
@@ -19,7 +20,7 @@ import { VisitedPairs } from '#engine/shared-index/memory/visited-pairs.ts'
 import type { SchemaView } from '#engine/shared-index/schema/schema-view.ts'
 import type { ForwardWalk } from '#engine/shared-index/search/forward-walk.ts'
 
-// Own constants are compiled in; those of another module are loaded each time.
+// Constants of this module are compiled in; those of another module would be loaded on each use.
 const {
   BANK_SHIFT,
   CLOSURE_LIST_MAX,
@@ -49,11 +50,14 @@ const {
 
 export const DENY = 0
 export const ALLOW = 1
-/** The verdict needs a closure that is not built. With the lock held: one that no room is left for. */
+/**
+ * The verdict needs a closure that is not built. With the lock held: a closure for which the capacity is not
+ * sufficient.
+ */
 export const BUILD = 2
 export type Verdict = typeof DENY | typeof ALLOW | typeof BUILD
 
-/** How often a wide instance is answered by a forward walk before its closure is built. */
+/** Number of times a wide instance is decided by a search from the user before its closure is built. */
 const WALKS_BEFORE_BUILD = 8
 const WALK_STEPS_MAX = 2_048
 const WIDE_COUNTERS = 1_024
@@ -85,7 +89,9 @@ export class InstanceCheck {
     this.#schema = schema
   }
 
-  /** `user` and `instance` are lines; `target` is where the action starts. `mayBuild`: the lock is held. */
+  /**
+   * `user` and `instance` are lines; `target` is the start state of the action. `mayBuild`: the lock is held.
+   */
   run(user: number, instance: number, target: number, mayBuild: boolean): Verdict {
     const { graph, header } = this.#regions
     this.#mayBuild = mayBuild
@@ -94,7 +100,7 @@ export class InstanceCheck {
     this.#user = user << LINE_WORDS_LOG2
     this.#slab = graph[this.#user + U_ASSIGNMENTS]!
     this.#slabMeta = graph[this.#user + U_ASSIGNMENTS + 1]!
-    // A user without any assignment is denied everything.
+    // A user without assignments is always denied.
     if (this.#slabMeta >>> COUNT_SHIFT === 0) return DENY
     const tenant = graph[(instance << LINE_WORDS_LOG2) + I_TENANT]! << LINE_WORDS_LOG2
     this.#epochs = (graph[tenant + T_CLOSURE_EPOCH]! + header[H_CLOSURE_ERA]!) | 0
@@ -135,7 +141,7 @@ export class InstanceCheck {
     for (let at = ptr; at < end; at += 2) {
       if (graph[at] === 0) continue
       const target = schema.targetIn(transitions, graph[at + 1]!, state)
-      // A torn edge class reads an undefined target.
+      // With a torn edge class, the target is undefined.
       if (!target) continue
       const verdict = this.#atTarget(graph[at]!, target)
       if (verdict !== DENY) return verdict
@@ -145,7 +151,7 @@ export class InstanceCheck {
 
   #atTarget(container: number, target: number): Verdict {
     if (target > 0) return this.#inClosure(container, target)
-    // Not `=== 0`: a torn class reads a target of undefined.
+    // Not `=== 0`: with a torn class, the target is undefined.
     if (!target) return DENY
     const { lists } = this.#schema
     for (let i = 1; i <= lists[-target]!; i++) {
@@ -156,8 +162,8 @@ export class InstanceCheck {
   }
 
   /**
-   * Decides a wide instance by its own closure, if it is built. Else it walks forward from the user. If that is
-   * too far, the closure is to be built.
+   * Decides a wide instance by its own closure, if it is built. Otherwise it searches from the user. If that
+   * search is too long, the closure must be built.
    */
   #atWide(line: number, state: number): Verdict {
     const container = this.#graph[(line << LINE_WORDS_LOG2) + I_CONTAINER]!
@@ -196,7 +202,7 @@ export class InstanceCheck {
     return DENY
   }
 
-  /** Whether the role with this index of the type is among those that suffice. */
+  /** Returns whether the role with this index of the type is sufficient. */
   #isMet(target: number, type: number, roleIndex: number): boolean {
     const schema = this.#schema
     if (target < 0) {
@@ -253,7 +259,10 @@ export class InstanceCheck {
     return isBuilt
   }
 
-  /** Looks for the closure's entries among the user's assignments: the filter first, the slab on a hit. */
+  /**
+   * Searches for the entries of the closure among the user's assignments: first in the filter, then in the
+   * slab.
+   */
   #meetsList(words: Int32Array, block: number, entries: number): boolean {
     const graph = this.#graph
     const filter = this.#user + U_FILTER
@@ -267,7 +276,7 @@ export class InstanceCheck {
     return false
   }
 
-  /** Looks for the user's assignments in the closure's hash table. */
+  /** Searches for the user's assignments in the hash table of the closure. */
   #meetsTable(words: Int32Array, table: number, log2: number): boolean {
     const graph = this.#graph
     const slabLog2 = this.#slabMeta & LOG2_MASK
@@ -300,7 +309,7 @@ export class InstanceCheck {
     }
   }
 
-  /** Continues behind every gate at whose instance the user holds nothing. Gates can form cycles. */
+  /** Continues after every gate at whose instance the user holds no role. Gates can form cycles. */
   #behindGates(before: Verdict): Verdict {
     if (before !== DENY || this.#gates.length === 0) return before
     const { guarded } = this.#schema
@@ -330,7 +339,10 @@ export class InstanceCheck {
     return false
   }
 
-  /** Whether the user holds any role there directly that still exists: what blocks a guarded derivation. */
+  /**
+   * Returns whether the user directly holds any existing role on this line, which blocks a guarded
+   * derivation.
+   */
   #holdsAny(line: number): boolean {
     const type = this.#schema.typesById[this.#graph[line << LINE_WORDS_LOG2]! >>> TYPE_SHIFT]
     if (type === undefined) return false
@@ -340,7 +352,7 @@ export class InstanceCheck {
     return false
   }
 
-  /** Reads one filter bit, and on a hit probes the slab once. */
+  /** Reads one filter bit. If it is set, probes the slab once. */
   #holds(line: number, bank: number, mask: number): boolean {
     const graph = this.#graph
     const hash = Math.imul(line, ID_HASH)

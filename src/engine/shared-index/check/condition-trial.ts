@@ -1,4 +1,4 @@
-/** Evaluates conditions that no rule has, of what was gathered for a question. */
+/** Evaluates conditions that need not belong to a rule, with the values collected for a query. */
 import type { Condition } from '#conditions/condition.ts'
 import { explainSide } from '#conditions/explain.ts'
 import { EvaluationBudget } from '#conditions/evaluation-budget.ts'
@@ -11,7 +11,7 @@ import type { Resumable } from '#model/resumable.ts'
 import { type Lookup, mergedValues } from './merged-values.ts'
 import type { AskedRules } from './rule-values.ts'
 
-/** Stops after each, of which each might be as large as one may be. */
+/** Pauses after each condition, because each can have the maximum size. */
 export function* readConditions(written: readonly WrittenConditions[]): Resumable<Condition[]> {
   const conditions: Condition[] = []
   for (const each of written) {
@@ -23,7 +23,7 @@ export function* readConditions(written: readonly WrittenConditions[]): Resumabl
   return conditions
 }
 
-/** Or the instances that have to be looked up before. */
+/** Returns the result, or the instances that have to be looked up first. */
 export function* tryConditions(
   asked: AskedRules,
   question: TriedQuestion,

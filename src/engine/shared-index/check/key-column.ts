@@ -1,15 +1,15 @@
 /**
  * Looks up the keys of one kind (the users or the instances of a batch) in stages.
  *
- * Only plain cases take part: ASCII keys of up to 36 bytes. All others are marked unclear and asked singly.
- * Like all readers it reads without the lock: results count only after validation.
+ * Only ASCII keys of up to 36 bytes are supported. All others are marked unclear, and their queries are
+ * decided individually. Like all readers, it reads without the lock: results are valid only after validation.
  */
 import type { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { firstSlot, hasTag, lineOf, slotWithTag } from '#engine/shared-index/memory/string-table.ts'
 
-// Own constants are compiled in; those of another module are loaded each time.
+// Constants of this module are compiled in; those of another module would be loaded on each use.
 const {
   FLAG_EXTERNAL,
   IDENTITY_MASK,
@@ -23,7 +23,10 @@ const {
   WORD_BYTES,
 } = L
 
-/** Questions of one batch: enough misses to overlap, and all scratch memory stays in the first-level cache. */
+/**
+ * Number of queries per batch: enough that cache misses overlap, while all scratch memory stays in the L1
+ * cache.
+ */
 export const BATCH_MAX = 128
 
 const KEY_WORDS = R_KEY_WORDS
@@ -31,14 +34,14 @@ const KEY_BYTES = KEY_WORDS * WORD_BYTES
 
 /** The keys of one kind, looked up together. */
 export class KeyColumn {
-  /** Line of each question's record; 0 if it is unknown or not asked for. */
+  /** Line of each query's record; 0 if the key is unknown or absent. */
   readonly lines = new Int32Array(BATCH_MAX)
-  /** 1 where the stages cannot answer. */
+  /** 1 if the stages cannot find the key. */
   readonly isUnclear = new Uint8Array(BATCH_MAX)
   readonly #hashes = new Int32Array(BATCH_MAX)
-  /** Type and key length; 0 where nothing is looked up. */
+  /** Type and key length; 0 if no key is looked up. */
   readonly #identities = new Int32Array(BATCH_MAX)
-  /** Word of the first slot; 0, which is never a slot, where nothing is looked up. */
+  /** Word of the first slot; 0, which is never a slot, if no key is looked up. */
   readonly #slots = new Int32Array(BATCH_MAX)
   readonly #words = new Int32Array(BATCH_MAX * KEY_WORDS)
   readonly #key: Key
@@ -47,7 +50,7 @@ export class KeyColumn {
     this.#key = key
   }
 
-  /** Marks a question without a key of this kind; its line is 0. */
+  /** Marks a query without a key of this kind; its line is 0. */
   skip(index: number): void {
     this.isUnclear[index] = 0
     this.#slots[index] = 0
@@ -61,7 +64,7 @@ export class KeyColumn {
     } else this.isUnclear[index] = 1
   }
 
-  /** As `read`, for a key in the bytes of a body, see `Key.readBytes`. */
+  /** Like `read`, for a key in the bytes of a body, see `Key.readBytes`. */
   readBytes(
     header: Int32Array,
     index: number,
@@ -71,7 +74,7 @@ export class KeyColumn {
     type: number,
   ): void {
     this.skip(index)
-    // No stored key is as long: nothing is found, and no string is made.
+    // No stored key is this long: the lookup fails, and no string is created.
     if (length > KEY_BYTES_MAX) return
     if (length <= KEY_BYTES) {
       this.#key.readBytes(bytes, at, length, type, this.#words, index * KEY_WORDS)
@@ -86,7 +89,7 @@ export class KeyColumn {
     this.#slots[index] = firstSlot(header, hash)
   }
 
-  /** Stage: prefetches each key's first slot. */
+  /** Stage: prefetches the first slot of each key. */
   prefetchSlots({ graph }: Regions, count: number): number {
     const slots = this.#slots
     let sink = 0
@@ -94,7 +97,7 @@ export class KeyColumn {
     return sink
   }
 
-  /** Stage: finds the first slot that may be the key's. `verify` finds out whose record it is. */
+  /** Stage: finds the first slot that might belong to the key. `verify` compares the key of its record. */
   probe(regions: Regions, count: number): void {
     const { graph } = regions
     const { lines } = this
@@ -117,7 +120,10 @@ export class KeyColumn {
     return sink
   }
 
-  /** Stage: compares the key. If the hash is equal and the key is not, the question is asked singly. */
+  /**
+   * Stage: compares the keys. If the hashes are equal and the keys are not, the query is decided
+   * individually.
+   */
   verify({ graph }: Regions, count: number): void {
     const { lines, isUnclear } = this
     const identities = this.#identities
@@ -126,7 +132,7 @@ export class KeyColumn {
       if (lines[i] === 0) continue
       const record = lines[i]! << LINE_WORDS_LOG2
       const identity = identities[i]!
-      // An external key costs one more miss. It is rare enough to be asked singly.
+      // An external key costs another cache miss. It is rare enough to be decided individually.
       let difference = (graph[record]! & (IDENTITY_MASK | FLAG_EXTERNAL)) ^ identity
       const wordCount = (((identity >>> KEY_BYTES_SHIFT) & KEY_BYTES_MASK) + 3) >>> 2
       const from = i * KEY_WORDS

@@ -1,4 +1,7 @@
-/** The values of a question for leaves that are kept as text, and for explanations: objects, parsed when a condition asks for them. */
+/**
+ * Supplies the values of a query for tests that are stored as text, and for explanations. Values are objects,
+ * parsed when a condition reads them.
+ */
 import type { EvaluationBudget } from '#conditions/evaluation-budget.ts'
 import { type QuestionInTenant, ValuesOfQuestion } from '#conditions/question-values.ts'
 import type { JsonObject } from '#conditions/values.ts'
@@ -13,7 +16,7 @@ export interface Lookup {
   readonly key: string
 }
 
-/** Attributes that were copied for a question: see `AskedRules`. */
+/** Attributes that were copied for a query: see `AskedRules`. */
 interface Gathered {
   readonly words: ValueWords
   readonly tenant: string
@@ -28,8 +31,9 @@ interface Gathered {
 const WORD_BYTES = 4
 
 /**
- * The values of a question as the rules of conditions say them, one source after the other. `budget`: pays for the attributes
- * of user, instance and tenant before they are parsed; `null`: they are parsed without payment, once for an explanation.
+ * Returns the values of a query in the order of precedence of its sources. `budget`: is charged for the
+ * attributes of user, instance and tenant before they are parsed; `null`: they are parsed without a charge,
+ * once for an explanation.
  */
 export function mergedValues(
   asked: Gathered,

@@ -1,6 +1,6 @@
 /**
- * Resolves the names of a question to lines: its user, instance and tenant, by native.md A.2, D-14 and D-15.
- * It also answers what tenant roles decide. The rest is `check.ts`.
+ * Resolves the names of a query to lines: its user, instance and tenant, as specified in native.md A.2, D-14
+ * and D-15. Also decides by tenant roles. `check.ts` decides by roles on the instance.
  */
 import type { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -13,7 +13,7 @@ import type { ActionView } from '#engine/shared-index/schema/schema-view.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
 import { type PackedQueries, KEY_RANGE, RANGE_LENGTH, USER_RANGE } from '#model/packed-queries.ts'
 
-// Own constants are compiled in; those of another module are loaded each time.
+// Constants of this module are compiled in; those of another module would be loaded on each use.
 const {
   BANK_SHIFT,
   C_INLINE_CLOSURES,
@@ -33,21 +33,27 @@ export class Question {
   readonly #regions: Regions
   readonly #key: Key
   readonly #userKey: Key
-  /** The last tenant and the sequence at which it was looked up: most questions in a row name the same one. */
+  /**
+   * The last tenant and the sequence at which it was looked up: most consecutive queries name the same
+   * tenant.
+   */
   #tenantText = ''
   #tenantLine = 0
   #tenantSequence = -1
 
-  /** Lines; 0 where the name is unknown. */
+  /** Lines; 0 if the name is unknown. */
   user = 0
-  /** The record under the instance's key. `resolve` decides whether it counts as the instance. */
+  /** The record with the key of the instance. `resolve` decides whether it is valid as the instance. */
   record = 0
   instance = 0
   tenant = 0
-  /** The named tenant is not the stored instance's (native.md D-14). */
+  /** True if the named tenant differs from the tenant of the stored instance (native.md D-14). */
   isMismatch = false
 
-  /** Uses the result of prefetching loads, so that the compiler keeps them. The value means nothing. */
+  /**
+   * Uses the result of prefetching loads, so that the compiler does not remove them. The value has no
+   * meaning.
+   */
   prefetchSink = 0
 
   constructor(regions: Regions, keys: { key: Key; userKey: Key }) {
@@ -57,8 +63,8 @@ export class Question {
   }
 
   /**
-   * Finds the records of user and instance. Each lookup is a chain of cache misses. The two chains run side by
-   * side: what a step needs is prefetched for both before either is read.
+   * Finds the records of user and instance. Each lookup is a chain of cache misses. The two chains run in
+   * parallel: the data for a step is prefetched for both before either is read.
    */
   find(user: string, type: number, key: string | null): void {
     const isUserKey = this.#userKey.read(user, USER_TYPE)
@@ -66,7 +72,7 @@ export class Question {
     this.#findBoth(isUserKey, isKey, type)
   }
 
-  /** As `find`, for the first question of a packed list. */
+  /** Like `find`, for the first of several packed queries. */
   findFirst({ bytes, keyRanges }: PackedQueries, type: number): void {
     const isUserKey = readBytes(this.#userKey, bytes, keyRanges, USER_RANGE, USER_TYPE)
     const isKey = readBytes(this.#key, bytes, keyRanges, KEY_RANGE, type)
@@ -111,13 +117,13 @@ export class Question {
     return key === null ? 0 : this.#find(key, type)
   }
 
-  /** Sets `instance` and `tenant`. `found` is the record under the instance's key, 0 if there is none. */
+  /** Sets `instance` and `tenant`. `found`: the record with the key of the instance, 0 if there is none. */
   resolve(found: number, tenant: string | null, sequence: number): void {
     const { graph } = this.#regions
     this.isMismatch = false
     const home = found === 0 ? 0 : graph[(found << LINE_WORDS_LOG2) + I_TENANT]!
     if (tenant === null) {
-      // An instance is gone with its tenant, even while its record still exists.
+      // A deleted tenant also hides its instances, even while their records still exist.
       this.instance = found !== 0 && !isDead(graph, home) ? found : 0
       this.tenant = this.instance === 0 ? this.findTenant(DEFAULT_TENANT, sequence) : home
       return
@@ -129,7 +135,7 @@ export class Question {
     else this.isMismatch = true
   }
 
-  /** Whether a tenant role of the user in the tenant of the question allows. */
+  /** Returns whether a tenant role of the user in the tenant of the query allows. */
   isAllowedByTenant(user: number, { tenantMasks, annexMasks }: ActionView): boolean {
     if (this.tenant === 0) return false
     const { graph } = this.#regions
@@ -174,7 +180,7 @@ export class Question {
   }
 }
 
-/** False if there is no key, or one longer than any stored key. */
+/** Returns false if there is no key, or if it is longer than any stored key. */
 function readBytes(key: Key, bytes: DataView, keyRanges: Int32Array, range: number, type: number): boolean {
   const length = keyRanges[range + RANGE_LENGTH]!
   if (length === 0 || length > KEY_BYTES_MAX) return false

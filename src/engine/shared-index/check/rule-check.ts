@@ -1,7 +1,8 @@
 /**
- * The decision by rules, of a question that roles deny (conditions.md 6), in two steps. What is stored of the things it names is
- * copied while the index is read, at the state at which roles denied it. Conditions are evaluated afterwards, of the copies: they may
- * take longer than any state lasts, and nobody who writes waits for them.
+ * Prepares the decision by rules for queries that roles deny (conditions.md 6). It copies the stored values
+ * that the conditions need, on the same state of the index on which roles denied. Conditions are evaluated
+ * afterwards, on the copies: their evaluation can take longer than a state lasts, and it does not block
+ * writers.
  */
 import { PARSED_BYTE_STEPS } from '#conditions/step-costs.ts'
 import { copyBlock } from '#engine/shared-index/memory/attribute-rows.ts'
@@ -28,16 +29,19 @@ import { compareUtf8 } from '#model/utf8-order.ts'
 import { type Lookup, nameOf } from './merged-values.ts'
 import { AskedRules, type QuestionSource } from './rule-values.ts'
 
-/** Lines of what a question names; 0 where the name is unknown. The tenant is known. */
+/** Lines of the entities that a query names; 0 for unknown names. The tenant is known. */
 export interface NamedLines {
   readonly instance: number
   readonly tenant: number
 }
 
-/** Scratch beyond this is given back when its questions have been answered. */
+/** Scratch memory beyond this size is released after its queries have been decided. */
 const WORDS_KEPT_MAX = 1 << 20
 
-/** Gathers for questions of one state. What most of them share, a user or a tenant, is copied once. */
+/**
+ * Collects values for queries on one state. Values that most of them share, such as those of a user or
+ * tenant, are copied once.
+ */
 export class Gathering {
   #words = new ValueWords()
   readonly #asked: AskedRules[] = []
@@ -46,16 +50,16 @@ export class Gathering {
   #userBlock = 0
   #tenant = -1
   #tenantBlock = 0
-  /** What the user holds, as far as it was asked for. */
+  /** Roles and tenants of the user that have been read so far. */
   #held = NOTHING_HELD
-  /** The tenant whose key is known, and the state at which it was read. */
+  /** The tenant whose key is cached, and the state on which the key was read. */
   #tenantNamed = -1
   #tenantKey = ''
   #sequence = -1
 
-  /** Nothing that was gathered before is used after this. */
+  /** Discards all values collected before. */
   begin(sequence: number): void {
-    // Nothing lies at 0.
+    // Position 0 means absent, so it is not used.
     this.#words.length = 1
     this.#count = 0
     this.#user = this.#tenant = -1
@@ -64,7 +68,10 @@ export class Gathering {
     this.#sequence = sequence
   }
 
-  /** Lets go of what was gathered, which nobody uses any more: of the questions, which may be megabytes of a body, and of large scratch. */
+  /**
+   * Releases collected data that is no longer used: the queries, which can keep megabytes of a body in
+   * memory, and large scratch memory.
+   */
   end(): void {
     for (let index = 0; index < this.#count; index++) this.#asked[index]!.end()
     this.#count = 0
@@ -73,7 +80,7 @@ export class Gathering {
     this.#asked.length = 0
   }
 
-  /** One more question, of which nothing is read yet. It is taken again after the next `begin`. */
+  /** Adds a query whose values have not been read yet. Its object is reused after the next `begin`. */
   next(plan: Plan, source: QuestionSource, index: number): AskedRules {
     const asked = (this.#asked[this.#count] ??= new AskedRules(plan, source, this.#words))
     this.#count += 1
@@ -81,7 +88,10 @@ export class Gathering {
     return asked
   }
 
-  /** Reads without the lock: what is gathered counts only after validation. O(roles of tenants + words of attributes). */
+  /**
+   * Reads without the lock: collected values are valid only after validation. O(roles of tenants + words of
+   * attributes).
+   */
   gather(asked: AskedRules, parts: ListingParts, user: number, { instance, tenant }: NamedLines): void {
     const { graph } = parts.regions
     const words = this.#words
@@ -107,7 +117,7 @@ export class Gathering {
   }
 }
 
-/** The roles and tenants of one user, as far as rules ask for them: of many questions about one they are read once. */
+/** Roles and tenants of one user that rules need: they are read once for several queries about the user. */
 class HeldByUser {
   readonly user: number
   readonly tenant: number
@@ -115,14 +125,14 @@ class HeldByUser {
   #roles: readonly string[] | null = null
   #tenants: readonly string[] | null
 
-  /** `before`: what was read of the question before, perhaps about the same user. */
+  /** `before`: values read for the previous query, which might be about the same user. */
   constructor(user = -1, tenant = -1, before: HeldByUser | null = null) {
     this.user = user
     this.tenant = tenant
     this.#tenants = before?.user === user ? before.#tenants : null
   }
 
-  /** O(what the user holds), the first time. */
+  /** The first call takes O(assignments of the user). */
   tell(asked: AskedRules, parts: ListingParts): void {
     const { flags } = asked.plan
     const { user, tenant } = this
@@ -139,8 +149,8 @@ class HeldByUser {
 const NOTHING_HELD = new HeldByUser()
 
 /**
- * Gathers instances that were looked up in vain before. Copies no more bytes of attributes than the question has steps for: the evaluation
- * would refuse to parse the others.
+ * Collects instances for which an evaluation lacked values. Copies at most as many bytes of attributes as the
+ * remaining steps of the query allow: the evaluation would refuse to parse more.
  */
 export function gatherLookups(
   asked: AskedRules,
@@ -165,7 +175,10 @@ export function gatherLookups(
   asked.found = found
 }
 
-/** Keys of the tenants in which the user has a tenant role, ascending. O(the user's assignments). */
+/**
+ * Returns the keys of the tenants in which the user has a tenant role, in ascending order. O(the user's
+ * assignments).
+ */
 function tenantsOf({ regions, schema }: ListingParts, user: number): string[] {
   const { graph } = regions
   const tenants = new Set<number>()

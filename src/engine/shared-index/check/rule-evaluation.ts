@@ -1,9 +1,10 @@
 /**
- * Decides by compiled rules (`rules/rule-code.ts`) what was gathered of a question. A leaf and a set are worked out at most once a
- * question, and those of rules that no value leads to not at all.
+ * Evaluates compiled rules (`rules/rule-code.ts`) with the values collected for a query. A test or set is
+ * evaluated at most once per query; those of rules that no attribute value selects are not evaluated at all.
  *
- * It says what `conditions/evaluate.ts` says of the trees that were compiled. Less of a question's budget is spent here, so that it may
- * know what a tree leaves unknown; an explanation therefore takes its answer from here.
+ * Results agree with those of `conditions/evaluate.ts` on the source trees. Compiled rules use fewer steps of
+ * the query's budget, so they can give a result where the tree gives unknown. An explanation therefore takes
+ * its decision from here.
  */
 import { evaluate } from '#conditions/evaluate.ts'
 import { EvaluationBudget } from '#conditions/evaluation-budget.ts'
@@ -53,41 +54,45 @@ import type { Lookup } from './merged-values.ts'
 import { type AskedRules, MISSING, RuleValues, STAMPS_MAX } from './rule-values.ts'
 
 /**
- * Decision of the rules about a question; or the instances that have to be looked up before they can decide. `exceeded`: the steps were not
- * enough. `unread`: the thread has to read more conditions first; the next evaluation continues with that.
+ * Decision of the rules for a query, or the instances that have to be looked up first. `exceeded`: the steps
+ * were not sufficient. `unread`: the thread has to parse more conditions first, which the next evaluation
+ * does.
  */
 export type RuledOutcome = boolean | { readonly lookups: readonly Lookup[] } | 'exceeded' | 'unread'
 
-/** One for each thread. */
+/** Each thread has one. */
 export class RuleEvaluation {
   readonly #values: RuleValues
   #view: RulesView | null = null
   #program: Int32Array = new Int32Array(0)
   #asked: AskedRules | null = null
   #budget = new EvaluationBudget()
-  /** By leaf and by set: the question for which it was worked out, twice, and what came of it: its truth; whether it holds. */
+  /**
+   * By test and by set: the query for which it was evaluated, and the result: the truth value of the test,
+   * and whether the set holds.
+   */
   #leafStamps = new Int32Array(0)
   #leafTruths = new Uint8Array(0)
   #setStamps = new Int32Array(0)
   #setHolds = new Uint8Array(0)
   #stamp = 0
-  /** By leaf: what its constant is as a rank. */
+  /** By test: the rank of its constant. */
   #ranks: (Rank | null | undefined)[] = []
-  /** What all questions have cost so far: steps of their budgets, and rules that were looked at. */
+  /** Total cost of all queries: steps of their budgets and the rules examined. */
   steps = 0
-  /** Where the code goes on behind what was evaluated. */
+  /** Position in the code after the part that was evaluated. */
   #next = 0
 
   constructor(names: AttributeNames) {
     this.#values = new RuleValues(names)
   }
 
-  /** Throws what is wrong with the attributes that were sent, where a condition asks for them. */
+  /** Throws the error of invalid request attributes if a condition reads them. */
   decide(asked: AskedRules): RuledOutcome {
     this.consider(asked)
     const isAllowed = this.#isAllowed(asked.plan)
     this.steps += this.#budget.spent
-    // What was missing was taken for unknown, which allows nothing that it would not allow when it is known.
+    // A missing value was treated as unknown. This allows nothing that the actual value would not allow.
     if (isAllowed) return true
     if (this.#budget.isExceeded) return 'exceeded'
     if (this.#budget.isUnread) return 'unread'
@@ -95,7 +100,9 @@ export class RuleEvaluation {
     return { lookups: [...this.#values.missing.values()] }
   }
 
-  /** Begins a question of which sides and values are asked one by one; they are kept until the next one. */
+  /**
+   * Starts a query whose sides and values are evaluated individually. They are cached until the next query.
+   */
   consider(asked: AskedRules): RuleValues {
     const { view } = asked.plan
     if (view !== this.#view || this.#stamp === STAMPS_MAX) this.#useView(view)
@@ -106,17 +113,17 @@ export class RuleEvaluation {
     return this.#values
   }
 
-  /** Steps of the budget of the question that was begun last. */
+  /** Steps used of the budget of the last query. */
   get spent(): number {
     return this.#budget.spent
   }
 
-  /** Whether something of the question was left unknown because it would cost too much, now or at all. */
+  /** Returns whether any test was left unknown because it would cost too much, now or in total. */
   get isIncomplete(): boolean {
     return this.#budget.isExceeded || this.#budget.isUnread
   }
 
-  /** Lets go of the question that was decided last. */
+  /** Releases the query that was decided last. */
   end(): void {
     this.#asked = null
     this.#values.end()
@@ -144,7 +151,9 @@ export class RuleEvaluation {
     return this.#someAllows(program[at + PLAN.othersAt]!, program[at + PLAN.others]!)
   }
 
-  /** Where the count of rules is that the value of an attribute leads to; 0: it leads to none. */
+  /**
+   * Returns the position of the number of rules that the value of an attribute selects; 0 if it selects none.
+   */
   rulesByValue(path: number, table: number): number {
     const values = this.#values
     const head = values.head(path)
@@ -176,7 +185,7 @@ export class RuleEvaluation {
     return false
   }
 
-  /** Whether the side of a rule matches. */
+  /** Returns whether the side of a rule matches. */
   isSide(side: number): boolean {
     if (side >= 0) return this.#holds(side)
     if (side === ALL_OF_TYPE) return true
@@ -184,7 +193,7 @@ export class RuleEvaluation {
     return ((this.#asked!.roleMasks[roleIndex >>> 5] ?? 0) & (1 << (roleIndex & 31))) !== 0
   }
 
-  /** Whether the set and all above it are true. */
+  /** Returns whether the set and all its ancestors are true. */
   #holds(set: number): boolean {
     if (this.#setStamps[set] === this.#stamp) return this.#setHolds[set] === 1
     const view = this.#view!
@@ -195,7 +204,7 @@ export class RuleEvaluation {
     return holds
   }
 
-  /** Of the code there. */
+  /** Evaluates the code at this position. */
   #truth(at: number): Truth {
     const program = this.#program
     const word = program[at]!
@@ -227,7 +236,7 @@ export class RuleEvaluation {
     if (this.#leafStamps[leaf] === this.#stamp) return this.#leafTruths[leaf] as Truth
     if (!this.#budget.spend(NODE_STEPS)) return UNKNOWN
     const truth = this.#test(leaf, this.#view!.leafFrom[leaf]!)
-    // A value that was too expensive to read counts as missing, and `exists` would take that for an answer.
+    // A value that was too expensive to read counts as missing, and `exists` must not treat it as absent.
     if (this.#budget.isExceeded) return UNKNOWN
     this.#leafStamps[leaf] = this.#stamp
     this.#leafTruths[leaf] = truth
@@ -239,7 +248,7 @@ export class RuleEvaluation {
     const kind = program[at]!
     if (kind === LEAF.tree) {
       const view = this.#view!
-      // Bytes are the first word of the text.
+      // The first word of the text is its length in bytes.
       const isRead = view.hasTree(leaf) || this.#budget.spendReading(program[at + 2]! * READ_BYTE_STEPS)
       return isRead ? evaluate(view.tree(leaf, at + 2), this.#values.merged, this.#budget) : UNKNOWN
     }
@@ -280,7 +289,7 @@ export class RuleEvaluation {
     return isSameScalar(head, words, ats[path]!, program[constant]!, program, constant + 1)
   }
 
-  /** The attribute is there. */
+  /** The attribute exists. */
   #equal(path: number, other: number): Truth {
     const values = this.#values
     const head = values.head(other)
@@ -292,7 +301,7 @@ export class RuleEvaluation {
         isSameScalar(own, values.words, values.ats[path]!, head, values.words, values.ats[other]!),
       )
     }
-    // A scalar of the one form that it has equals nothing else.
+    // Every scalar has exactly one encoding, so different encodings are not equal.
     if (kindOf(own) < LIST || kindOf(head) < LIST) return FALSE
     const left = values.value(path)
     const right = values.value(other)
@@ -306,7 +315,7 @@ export class RuleEvaluation {
     return order === null ? UNKNOWN : truthOf(isInRelation(order, RELATIONS[relation]!))
   }
 
-  /** Read once for all questions. */
+  /** The rank of a constant is parsed once for all queries. */
   #rankOfConstant(leaf: number, constant: number): Rank | null {
     const known = this.#ranks[leaf]
     if (known !== undefined) return known
@@ -316,13 +325,16 @@ export class RuleEvaluation {
     return (this.#ranks[leaf] = rankOf(value))
   }
 
-  /** For texts of the same length, which are compared as a whole; other scalars cost nothing. */
+  /** Charges a comparison of texts of equal length as a whole; other scalars cost nothing. */
   #spendSame(head: number, other: number): boolean {
     if (kindOf(head) !== TEXT || ((head ^ other) & HEAD_MASK) !== 0) return true
     return this.#budget.spend(textSteps(head & PAYLOAD_MASK))
   }
 
-  /** For comparing a scalar with the elements of a stored list. Those that are as long as it are no more than the list's words. */
+  /**
+   * Charges a comparison of a scalar with the elements of a stored list. The words of elements with the same
+   * length are at most the words of the list.
+   */
   #spendStored(list: number, at: number, head: number): boolean {
     const count = list & PAYLOAD_MASK
     const ownWords = kindOf(head) === TEXT ? ((head & PAYLOAD_MASK) + 3) >>> 2 : 0
@@ -348,7 +360,7 @@ export class RuleEvaluation {
     return false
   }
 
-  /** Whether the value of a path, which is there, is an element of that of another. */
+  /** Returns whether the value of a path, which exists, is an element of the value of another path. */
   #isElement(path: number, list: number): Truth {
     const values = this.#values
     const head = values.head(list)
@@ -382,7 +394,7 @@ export class RuleEvaluation {
     return amongTruth(elements, value)
   }
 
-  /** Whether a scalar is in a list of words. */
+  /** Returns whether a scalar is in a list of words. */
   #isInWords(list: number, at: number, head: number, words: Int32Array, from: number): boolean {
     const all = this.#values.words
     const count = list & PAYLOAD_MASK

@@ -1,4 +1,4 @@
-/** The questions of a batch, or a single one, that roles have denied and rules may allow. */
+/** Decides by rules the queries of a batch, or a single query, that roles have denied. */
 import { STEPS_MAX } from '#conditions/evaluation-budget.ts'
 import type { TriedQuestion } from '#engine/engine.ts'
 import type { ListingParts } from '#engine/shared-index/search/listings.ts'
@@ -19,7 +19,7 @@ import { RuleEvaluation, type RuledOutcome } from './rule-evaluation.ts'
 import type { Lookup } from './merged-values.ts'
 import { type AskedRules, NO_LOOKUPS, NO_SOURCE, type QuestionSource } from './rule-values.ts'
 
-/** A part of a batch, as it was looked up. */
+/** A batch after its names were looked up. */
 export interface AskedBatch {
   readonly source: BatchSource
   readonly lookup: BatchLookup
@@ -28,40 +28,46 @@ export interface AskedBatch {
   readonly sequence: number
 }
 
-/** One that roles have denied. */
+/** A query that roles have denied. */
 export interface AskedQuestion {
   /** Type and action are declared. */
   readonly terms: QueryTerms
   readonly source: QuestionSource
   readonly user: number
   readonly sequence: number
-  /** Steps that its conditions may take. */
+  /** Maximum number of steps of its conditions. */
   readonly stepsMax: number
 }
 
-/** Steps that the conditions of one question may take. */
+/** Maximum number of steps of the conditions of one query. */
 export const QUESTION_STEPS = STEPS_MAX
 
-/** How many steps a question may take now, what it has taken in evaluations before, and what these have to look up. */
+/**
+ * Steps that a query can take now, steps used by previous evaluations, and the instances that these have to
+ * look up.
+ */
 export interface Attempt {
   readonly stepsMax: number
   readonly spent: number
   readonly lookups: readonly Lookup[]
 }
 
-/** How many steps the questions of a batch may take, and how many one of them may. */
+/** Step limits: for all queries of a batch, and for one of them. */
 export interface BatchSteps {
   readonly stepsMax: number
   readonly ofOneMax: number
 }
 
-/** A decision; `null`: with more steps, or when the thread has read more conditions, there might be another. */
+/** Returns the decision; `null` if more steps, or parsing more conditions, could change it. */
 export function settled(outcome: Exclude<RuledOutcome, object>, stepsMax: number): boolean | null {
   if (typeof outcome === 'boolean') return outcome
   return outcome === 'exceeded' && stepsMax >= STEPS_MAX ? false : null
 }
 
-/** A plan of no rules, which asks for everything that a user holds. Only evaluations of rules use the view. */
+/**
+ * A plan without rules that requests all roles and tenants of a user. Only the evaluation of rules uses the
+ * view.
+ */
 const EVERYTHING = { flags: FLAG_READS_ROLES | FLAG_READS_TENANTS } as Plan
 
 export class RuleQuestions {
@@ -69,7 +75,10 @@ export class RuleQuestions {
   readonly #evaluation: RuleEvaluation
   readonly #single = new Gathering()
   readonly #batch = new Gathering()
-  /** What the batch under way leaves to rules, and whether that is found by its lines. */
+  /**
+   * Queries of the current batch that rules must decide, and whether the lines of the batch are valid for
+   * them.
+   */
   readonly #indexes = new Int32Array(BATCH_MAX)
   readonly #plans: Plan[] = []
   readonly #users = new Int32Array(BATCH_MAX)
@@ -77,7 +86,10 @@ export class RuleQuestions {
   readonly #asked: AskedRules[] = []
   #askedCount = 0
 
-  /** Uses the result of prefetching loads, so that the compiler keeps them. The value means nothing. */
+  /**
+   * Uses the result of prefetching loads, so that the compiler does not remove them. The value has no
+   * meaning.
+   */
   prefetchSink = 0
 
   constructor(regions: Regions, question: Question) {
@@ -90,7 +102,7 @@ export class RuleQuestions {
     return this.#evaluation.steps
   }
 
-  /** Steps of the question that was decided last. */
+  /** Steps of the query that was decided last. */
   get spent(): number {
     return this.#evaluation.spent
   }
@@ -99,7 +111,10 @@ export class RuleQuestions {
     return this.#evaluation.decide(asked)
   }
 
-  /** Gathers for one question, which has been resolved and whose user is at that line. `null`: no rule can allow it. */
+  /**
+   * Collects values for one query whose names have been resolved and whose user has that line. `null`: no
+   * rule can allow it.
+   */
   gather(
     parts: ListingParts,
     { terms, source, user, sequence, stepsMax }: AskedQuestion,
@@ -118,7 +133,10 @@ export class RuleQuestions {
     return asked
   }
 
-  /** Gathers all that conditions may ask for, for a question that no rule is asked about. Nothing is found of names that are not stored. */
+  /**
+   * Collects all values that conditions can read, for a query that is not about a rule. Names that are not
+   * stored have no values.
+   */
   gatherTried(
     parts: ListingParts,
     { user, type, key, tenant }: TriedQuestion,
@@ -148,12 +166,15 @@ export class RuleQuestions {
     gatherLookups(asked, parts, question.tenant, { lookups, lookUp })
   }
 
-  /** Whether the last batch left something to rules. */
+  /** Returns whether the last batch has queries that rules must decide. */
   get hasAsked(): boolean {
     return this.#askedCount > 0
   }
 
-  /** Gathers for all that roles have denied in the batch; nothing is left of an earlier attempt. */
+  /**
+   * Collects values for all queries of the batch that roles have denied. Discards the results of an earlier
+   * attempt.
+   */
   gatherBatch(parts: ListingParts, batch: AskedBatch, answers: Uint8Array): void {
     this.#askedCount = 0
     if (!parts.schema.hasRules || !batch.source.asksRules) return
@@ -179,9 +200,10 @@ export class RuleQuestions {
   }
 
   /**
-   * Answers what was gathered of a batch. `again` decides a question that has taken so many steps, with what has to be looked up; `null`:
-   * it takes more than it may now. Returns the first that is left unanswered, because those before it have cost more than `stepsMax`, or
-   * because it alone takes more than `ofOneMax`; `null`: none is.
+   * Decides the collected queries of a batch. `again` decides a query with the steps that it has used and the
+   * instances to look up; `null` if it needs more steps than it can take now. Returns the index of the first
+   * undecided query, if the preceding ones have used more than `stepsMax` or it alone needs more than
+   * `ofOneMax`; otherwise `null`.
    */
   settle(
     answers: Uint8Array,
@@ -213,7 +235,7 @@ export class RuleQuestions {
     }
   }
 
-  /** Those of the batch that are denied and have rules; how many. */
+  /** Selects the queries of the batch that are denied and have rules. Returns their number. */
   #denied(
     { schema }: ListingParts,
     { lookup, source, from, count }: AskedBatch,
@@ -241,13 +263,13 @@ export class RuleQuestions {
     return denied
   }
 
-  /** Loads the attributes, so that their cache misses overlap. */
+  /** Loads the attributes together, so that their cache misses overlap. */
   #prefetch({ graph }: Regions, denied: number): void {
     let sink = 0
     for (let n = 0; n < denied; n++) {
       const user = attributesBlock(graph, Math.max(this.#users[n]!, 0))
       const instance = attributesBlock(graph, this.#instances[n]!)
-      // Most rows take one line or two.
+      // Most rows use one line or two.
       sink ^= graph[user]! ^ graph[user + L.LINE_WORDS]! ^ graph[instance]! ^ graph[instance + L.LINE_WORDS]!
     }
     this.prefetchSink ^= sink

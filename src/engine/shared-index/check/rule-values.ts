@@ -1,7 +1,8 @@
 /**
- * What the rules of one permission see of one question, in words (`values.ts`). A value is worked out when a leaf first asks for it, and
- * kept for the question. Everyday ones, stored or sent, are found in place; what several sources say of one name, and what is no row, is
- * asked of `ValuesOfQuestion`, which is also what leaves ask that are kept as text.
+ * Supplies the values of one query to the rules of one permission, encoded in words (`values.ts`). A value is
+ * computed when a test first reads it, and cached for the query. Common values, whether stored or sent, are
+ * read in place. Values that several sources supply, and values that are not in a row, come from
+ * `ValuesOfQuestion`, which also serves tests that are stored as text.
  */
 import type { QuestionValues } from '#conditions/evaluate.ts'
 import { type EvaluationBudget, STEPS_MAX } from '#conditions/evaluation-budget.ts'
@@ -35,7 +36,7 @@ import { type Circumstances, NOTHING_SENT, type Query, type SentAttributes } fro
 
 import { type Lookup, mergedValues } from './merged-values.ts'
 
-/** Where a question stands. Most are decided without a string of it. */
+/** Location of a query. Most queries are decided without creating strings. */
 export interface QuestionSource {
   query(index: number): Query
   circumstances(index: number): Circumstances | undefined
@@ -52,26 +53,29 @@ const NO_KEYS: readonly string[] = []
 export const NO_LOOKUPS: readonly Lookup[] = []
 const NOTHING_FOUND: AskedRules['found'] = new Map()
 
-/** What was read of one state for a question: copies, which nothing changes any more. */
+/** Values of one state that were read for a query. They are copies and are not modified afterwards. */
 export class AskedRules {
   plan: Plan
   source: QuestionSource
   index = 0
   tenant = ''
-  /** Where attributes begin in `words`; 0: there are none. */
+  /** `words` contains the attributes; a position of 0 means that there are none. */
   words: ValueWords
   user = 0
   instance = 0
   tenantBlock = 0
-  /** By bank, if the plan asks for it: the tenant roles of the user in the tenant. */
+  /** Tenant roles of the user in the tenant, by bank, if the plan needs them. */
   roleMasks: Int32Array = NO_MASKS
   userRoles = NO_KEYS
   userTenants = NO_KEYS
-  /** Steps that are left for the question. */
+  /** Steps that remain for the query. */
   stepsMax = STEPS_MAX
   /** Instances that were known to be looked up. */
   lookups = NO_LOOKUPS
-  /** Attributes that were found of them. `undefined`: no such instance in the tenant. `false`: more bytes than the steps pay for. */
+  /**
+   * Attributes of these instances. `undefined`: the tenant has no such instance. `false`: the remaining steps
+   * do not suffice for its bytes.
+   */
   found: ReadonlyMap<string, string | null | undefined | false> = NOTHING_FOUND
 
   constructor(plan: Plan, source: QuestionSource, words: ValueWords) {
@@ -80,7 +84,7 @@ export class AskedRules {
     this.words = words
   }
 
-  /** For another question. */
+  /** Starts another query. */
   begin(plan: Plan, source: QuestionSource, index: number): void {
     this.plan = plan
     this.source = source
@@ -92,7 +96,7 @@ export class AskedRules {
     this.found = NOTHING_FOUND
   }
 
-  /** The question is not kept. */
+  /** Releases the query. */
   end(): void {
     this.source = NO_SOURCE
     this.userRoles = this.userTenants = NO_KEYS
@@ -101,19 +105,19 @@ export class AskedRules {
   }
 }
 
-/** The head of what is missing, and the kind of what is an object of this thread. */
+/** The head of a missing value, and the kind of a value that is an object of this thread. */
 export const MISSING = 0
 const OBJECT = 10
 export const OBJECT_HEAD = OBJECT << KIND_SHIFT
-/** A number that no double represents: it exists, and every comparison with it is unknown. */
+/** A number that no double can represent: it exists, and every comparison with it is unknown. */
 const UNREADABLE = 11
 const UNREADABLE_HEAD = UNREADABLE << KIND_SHIFT
-/** Questions told apart by their number, before the numbers begin anew. */
+/** Number of queries that are distinguished before the numbers restart. */
 export const STAMPS_MAX = 2 ** 31 - 1
 const WORD_BYTES = 4
-/** Attributes of a row that is read in place. */
+/** Maximum number of attributes of a row that is read in place. */
 const ROW_ATTRIBUTES_MAX = 64
-/** Paths of rules beside which each row is read as a whole. */
+/** Number of paths from which each row is read as a whole. */
 const SPREAD_PATHS_MAX = 1_024
 
 export class RuleValues {
@@ -123,26 +127,26 @@ export class RuleValues {
   #circumstances: Circumstances | undefined
   #sent: SentAttributes | null = null
   #merged: ValuesOfQuestion | null = null
-  /** Looked up in vain, as nobody knew that they would be. */
+  /** Instances that evaluation needed but that had not been looked up. */
   readonly missing = new Map<string, Lookup>()
-  /** By path: the question for which the rest was worked out. */
+  /** By path: the query for which the cached value was computed. */
   #stamps = new Int32Array(0)
   #stamp = 0
   heads = new Int32Array(0)
-  /** Where the words behind a head lie, in the words of the question. */
+  /** Position of the words of a value, by path, in the words of the query. */
   ats = new Int32Array(0)
   #objects: unknown[] = []
-  /** Of scalars, by path: a thousand lists may be asked for one long text. */
+  /** Hashes of scalars, by path: a thousand lists might be searched for the same long text. */
   #hashes = new Int32Array(0)
   #hashStamps = new Int32Array(0)
-  /** By path, if an order is asked for: a thousand tests may compare one time. */
+  /** Ranks by path, if an order is needed: a thousand tests might compare the same time. */
   readonly #ranks: (Rank | null)[] = []
   #rankStamps = new Int32Array(0)
   #budget: EvaluationBudget | null = null
   readonly #found: Found = { head: 0, at: 0 }
-  /** Objects in rows, by where they lie. */
+  /** Parsed objects of rows, by position. */
   readonly #parsed = new Map<number, unknown>()
-  /** The time that was last asked for, and its text. */
+  /** The time that was last read, and its text. */
   #readAt = Number.NaN
   #time = ''
 
@@ -150,7 +154,7 @@ export class RuleValues {
     this.#names = names
   }
 
-  /** Lets go of the question. */
+  /** Releases the query. */
   end(): void {
     this.#asked = null
     this.#query = null
@@ -163,7 +167,7 @@ export class RuleValues {
     if (this.#objects.length > 0) this.#objects = []
   }
 
-  /** `paths`: how many its view has. */
+  /** `paths`: number of paths of the view. */
   begin(asked: AskedRules, paths: number, budget: EvaluationBudget): void {
     this.#asked = asked
     this.#budget = budget
@@ -183,7 +187,7 @@ export class RuleValues {
       this.#stamp = 0
     }
     this.#stamp += 1
-    // Without what is sent the two rows are all there is.
+    // Without request attributes, the two rows are the only sources.
     const circumstances = asked.source.circumstances(asked.index)
     this.#circumstances = circumstances
     if (paths > SPREAD_PATHS_MAX || (circumstances !== undefined && circumstances.isBare !== true)) return
@@ -193,7 +197,7 @@ export class RuleValues {
     this.#spread(asked.instance, spread.resource)
   }
 
-  /** Notes what a row has for paths, all at once. */
+  /** Records the values of a row for all paths in one pass. */
   #spread(block: number, pathOf: Int16Array): void {
     const words = this.words
     if (block === 0 || !this.#isShortRow(block)) return
@@ -223,7 +227,7 @@ export class RuleValues {
     return (this.#query ??= asked.source.query(asked.index))
   }
 
-  /** Works a value out: its head, and `ats` with it. */
+  /** Computes a value: returns its head and sets its element of `ats`. */
   head(path: number): number {
     if (this.#stamps[path] !== this.#stamp) {
       this.#stamps[path] = this.#stamp
@@ -234,13 +238,13 @@ export class RuleValues {
     return this.heads[path]!
   }
 
-  /** Whether there is a value with which something can be compared. */
+  /** Returns whether a value exists that can be compared. */
   isReadable(path: number): boolean {
     const head = this.head(path)
     return head !== MISSING && head !== UNREADABLE_HEAD
   }
 
-  /** Of a scalar that is there. */
+  /** Returns the hash of a scalar that exists. */
   hash(path: number): number {
     if (this.#hashStamps[path] !== this.#stamp) {
       this.#hashStamps[path] = this.#stamp
@@ -249,7 +253,7 @@ export class RuleValues {
     return this.#hashes[path]!
   }
 
-  /** As JSON has it; `undefined`: it is missing. */
+  /** Returns the JSON value; `undefined` if it is missing. */
   value(path: number): unknown {
     const head = this.head(path)
     if (head === MISSING) return undefined
@@ -267,7 +271,7 @@ export class RuleValues {
     return value
   }
 
-  /** What an order is asked of; `null`: it has none. */
+  /** Returns the value for order comparisons; `null` if it has no order. */
   rank(path: number): Rank | null {
     if (this.#rankStamps[path] !== this.#stamp) {
       this.#ranks[path] = this.#readRank(path)
@@ -287,10 +291,10 @@ export class RuleValues {
     return this.#budget!.spend(rankSteps(value, INSTANT_LENGTH_MAX)) ? rankOf(value) : null
   }
 
-  /** All there is to know, for leaves that are kept as text. */
+  /** Returns all values, for tests that are stored as text. */
   get merged(): QuestionValues {
     if (this.#merged === null) {
-      // What was sent is read once.
+      // Request attributes are read once.
       const query = { ...this.query, circumstances: this.#circumstances }
       this.#merged = mergedValues(this.#asked!, query, this.#names, {
         missing: this.missing,
@@ -308,7 +312,7 @@ export class RuleValues {
       case SOURCE.resource:
         return this.#sentOrStored(path, view, this.#sentOf().resource, asked.instance)
       case SOURCE.tenant: {
-        // Of a tenant in which the user has no role its attributes are not told.
+        // If the user has no role in a tenant, the attributes of the tenant are not visible.
         const block = asked.roleMasks.some(mask => mask !== 0) ? asked.tenantBlock : 0
         return this.#sentOrStored(path, view, this.#sentOf().tenant, block)
       }
@@ -341,7 +345,7 @@ export class RuleValues {
         if (this.query.key !== null) return this.#put(path, this.query.key)
         return this.#sentOrStored(path, view, this.#sentOf().resource, asked.instance)
       default:
-        // The key of the question, where nobody says otherwise.
+        // The key of the query, unless another source supplies the attribute.
         this.#sentOrStored(path, view, this.#sentOf().resource, asked.instance)
         if (this.heads[path] === MISSING) this.#put(path, this.query.key ?? undefined)
     }
@@ -365,7 +369,9 @@ export class RuleValues {
     this.#putFound(path)
   }
 
-  /** The attribute that was found in a row stays there, except an integer beyond 2^53, which is a text in rows. */
+  /**
+   * Uses the attribute in the row without a copy, except an integer beyond 2^53, which rows store as text.
+   */
   #putFound(path: number): void {
     const { head, at } = this.#found
     if (isLongInteger(head, this.words, at)) return this.#put(path, valueIn(head, this.words, at))
@@ -373,13 +379,13 @@ export class RuleValues {
     this.ats[path] = at
   }
 
-  /** A long one is not gone through for each of a million paths: it is made an object once. */
+  /** A long row is not scanned for each of a million paths: it is converted to an object once. */
   #isShortRow(block: number): boolean {
     const { words } = this
     return isRow(words[block]!) && countInRow(words, block) <= ROW_ATTRIBUTES_MAX
   }
 
-  /** A member of an object, or an attribute whose own name has dots, which comes first. */
+  /** Resolves a member of an object, or an attribute whose name contains dots, which takes precedence. */
   #resolveDeep(path: number, view: PathView): void {
     const { root, names } = view
     const block = this.#blockOf(view)
@@ -399,7 +405,7 @@ export class RuleValues {
     this.#put(path, this.merged.valueOf(view))
   }
 
-  /** Parsed once a question, however many of its members are asked for. */
+  /** Parsed once per query, regardless of how many members are read. */
   #objectAt({ head, at }: Found): unknown {
     let object = this.#parsed.get(at)
     if (object === undefined) {
@@ -410,7 +416,7 @@ export class RuleValues {
     return object
   }
 
-  /** The only source of a root; 0: there are others. */
+  /** Returns the only source of a root; 0 if there are several. */
   #blockOf({ root }: PathView): number {
     const asked = this.#asked!
     if (root === 'user' && this.#sentOf().user === null) return asked.user

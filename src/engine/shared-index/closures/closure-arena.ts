@@ -1,23 +1,24 @@
 /**
- * The region for closures that do not fit inline in their containers. They are appended one after the other;
- * dead ones are not reused singly. When the region is full and mostly dead, it starts over: the closure era
- * grows, which voids every closure.
+ * Allocates closures that do not fit inline in their containers, in a separate region. Closures are appended;
+ * dead ones are not reused individually. When the region is full and mostly dead, it starts over: the closure
+ * era increases, which invalidates every closure.
  *
- * Lock held, no section: readers go on while closures are appended, because nothing refers to them yet.
+ * Requires the lock, but no critical section: readers continue while closures are appended, because no
+ * reference to them exists yet.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { beginSection, endSection } from '#engine/shared-index/memory/sequence.ts'
 import { assert } from '#model/assert.ts'
 
-/** Closures must be shorter than this, so that two of the longest fit into the region. */
+/** Closures must be shorter than this, so that two of maximum length fit into the region. */
 export function closureWordsEnd(regions: Regions): number {
   return regions.closureWordsMax() / 2
 }
 
 /**
- * Returns the first of `words` fresh words. Null if the region started over instead: every closure is gone, and
- * the caller builds again what it had built so far.
+ * Returns the position of `words` new words. Null if the region started over instead: all closures are
+ * invalid, and the caller must rebuild those that it had built.
  */
 export function appendClosure(regions: Regions, words: number): number | null {
   const { header } = regions
@@ -26,7 +27,8 @@ export function appendClosure(regions: Regions, words: number): number | null {
     const isMostlyDead = header[L.H_CLOSURE_DEAD]! * 2 > top
     const isFull = top + words > regions.closureWordsMax()
     assert(words < closureWordsEnd(regions), 'a closure fits into the closure region')
-    // A section: a reader that began before the growth would look for new blocks beyond the end of its view.
+    // Needs a critical section: a reader that began before the growth would access new blocks beyond the end
+    // of its view.
     beginSection(header)
     if (isMostlyDead || isFull) startOver(header)
     else regions.growClosures(top + words)
@@ -37,7 +39,7 @@ export function appendClosure(regions: Regions, words: number): number | null {
   return top
 }
 
-/** In a section. Voids every closure. */
+/** Requires a critical section. Invalidates every closure. */
 export function startOver(header: Int32Array): void {
   header[L.H_CLOSURE_ERA] = (header[L.H_CLOSURE_ERA]! + 1) | 0
   header[L.H_CLOSURE_TOP] = L.LINE_WORDS

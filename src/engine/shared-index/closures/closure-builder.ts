@@ -1,17 +1,17 @@
 /**
- * Builds closures. The closure of a container and a state has every (scope, mask) such that a user with one of
- * these roles there has what is asked for here. It holds no users, so assignments do not void it, and all
- * questions share it.
+ * Builds closures. The closure of a container and a state contains every (scope, mask) such that a user with
+ * one of these roles on the scope has the requested permission on the container. It contains no users, so
+ * assignments do not invalidate it, and all queries share it.
  *
- * The search runs from the container along in-edges and visits each (container, state) once, so cycles end. A
- * valid closure met on the way is absorbed. Instances without assignees contribute no entry, which is why a
- * first assignee voids closures.
+ * The search starts at the container, follows in-edges and visits each (container, state) once, so cycles
+ * end. A valid closure found during the search is absorbed. Instances without assignees contribute no entry,
+ * so a first assignee invalidates closures.
  *
- * Guards depend on the user. So a closure stops where a guard could apply and keeps a *gate* (instance, state).
- * A user who holds nothing directly there goes on behind it (`check.ts`). An instance without assignees blocks
- * nobody, so its guard is always open.
+ * Guards depend on the user. A closure therefore stops where a guard could apply and stores a *gate*
+ * (instance, state). For a user who holds no direct role there, the check continues after the gate
+ * (`check.ts`). An instance without assignees blocks no user, so its guard is always open.
  *
- * Lock held, no section. O(containers above).
+ * Requires the lock, but no critical section. O(containers above).
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
@@ -48,7 +48,10 @@ export class ClosureBuilder {
     if (!this.#isBuilt(container, state)) this.build(container, state)
   }
 
-  /** Builds the closure and publishes its head. False if the index is full and has no room for it. */
+  /**
+   * Builds the closure and publishes its head. Returns false if the capacity of the index is not sufficient
+   * for it.
+   */
   build(container: number, state: number): boolean {
     const head = headFor(this.#regions, container, this.#schema.stateOrdinal[state]!)
     if (head === 0) return false
@@ -59,18 +62,18 @@ export class ClosureBuilder {
     const words = this.#words(entries)
     const inline = this.#inlineSpaceFor(container, state, words)
     if (inline === 0 && words >= closureWordsEnd(this.#regions)) return false
-    // Only the growth or restart of the region needs a section. Inline words need none: no valid head owns
-    // them.
+    // Only growth or restart of the region needs a critical section. Inline words do not, because no valid
+    // head owns them.
     const block = inline === 0 ? appendClosure(this.#regions, words) : inline
-    // The region started over. What was collected does not refer to it, so the second try succeeds.
+    // The region started over. The collected entries do not refer to it, so the second attempt succeeds.
     if (block === null) return this.build(container, state)
     const { graph, closures, header } = this.#regions
     this.#write(inline === 0 ? closures : graph, block, entries)
     const record = container << L.LINE_WORDS_LOG2
     const era = header[L.H_CLOSURE_ERA]! << L.HEAD_ERA_SHIFT
     const [positionBefore, sizeBefore] = [graph[head + L.HEAD_BLOCK]!, graph[head + L.HEAD_SIZE]!]
-    // Nothing of an earlier era is in the region any more. Only the low bits of the era are kept, so those
-    // words may hold anything by now. Gates, whose number is read there, are therefore not counted.
+    // No data of an earlier era remains in the region. Only the low bits of the era are stored, so these
+    // words can contain anything. Gates, whose number is read there, are therefore not counted.
     if (positionBefore > 0 && (sizeBefore & ~L.HEAD_SIZE_MASK) === era) {
       const dead = gatesAt(closures, positionBefore, (sizeBefore & L.HEAD_SIZE_MASK) >>> 1) - positionBefore
       header[L.H_CLOSURE_DEAD] = header[L.H_CLOSURE_DEAD]! + dead
@@ -80,7 +83,7 @@ export class ClosureBuilder {
     return true
   }
 
-  /** Words of the closure that was collected. */
+  /** Returns the length in words of the collected closure. */
   #words(entries: number): number {
     const { items } = this.#masks
     const gateWords = this.#gates.length === 0 ? 0 : 1 + this.#gates.length
@@ -91,8 +94,8 @@ export class ClosureBuilder {
   }
 
   /**
-   * The first of `words` free words inside the container, i.e. words that no other valid closure owns. Returns
-   * 0 if there are none, or if the head is not in the container. O(heads in place).
+   * Returns the first of `words` free words inside the container, that is, words that no other valid closure
+   * owns. Returns 0 if there are none, or if the head is not in the container. O(heads in the container).
    */
   #inlineSpaceFor(container: number, state: number, words: number): number {
     const record = container << L.LINE_WORDS_LOG2
@@ -106,7 +109,10 @@ export class ClosureBuilder {
     return 0
   }
 
-  /** The word behind a valid inline closure of another state that overlaps these words; 0 if there is none. */
+  /**
+   * Returns the word after a valid inline closure of another state that overlaps these words; 0 if there is
+   * none.
+   */
   #takenUntil(container: number, state: number, from: number, to: number): number {
     const { graph } = this.#regions
     const { stateType, statesInPlace } = this.#schema
@@ -125,10 +131,10 @@ export class ClosureBuilder {
   }
 
   /**
-   * An instance without assignees and with one neighbour above has the same closure as that neighbour. If that
-   * closure is built and lies in the region, both share its block. An inline closure is copied instead, as a
-   * part of what is collected, since its container may drop it at any time. Without sharing, 10,000 folders
-   * under one that 200 groups may see take 59 MB.
+   * Shares the closure of a neighbor. An instance without assignees and with one neighbor above has the same
+   * closure as that neighbor. If that closure is built and is in the region, both share its block. An inline
+   * closure is copied as part of the collected entries, because its container can drop it at any time.
+   * Without sharing, 10,000 folders under one folder that 200 groups can see take 59 MB.
    */
   #share(head: number, container: number, state: number): boolean {
     const { graph } = this.#regions
@@ -155,7 +161,7 @@ export class ClosureBuilder {
     const { graph, header } = this.#regions
     graph[head + L.HEAD_BLOCK] = position
     graph[head + L.HEAD_SIZE] = size
-    // Release, and last: a reader that sees this version sees block and size.
+    // Stored last, with release semantics: a reader that sees this version also sees block and size.
     Atomics.store(graph, head + L.HEAD_BUILT_AT, this.#versionOf(container, state))
     header[L.H_CLOSURES_BUILT] = (header[L.H_CLOSURES_BUILT]! + 1) | 0
   }
@@ -219,7 +225,7 @@ export class ClosureBuilder {
     }
   }
 
-  /** Takes over a valid closure of that container and state. */
+  /** Adds the entries of a valid closure of that container and state. */
   #absorb(container: number, state: number): boolean {
     if (!this.#isBuilt(container, state)) return false
     const { graph, closures } = this.#regions
@@ -239,7 +245,7 @@ export class ClosureBuilder {
 
   #pushTarget(container: number, target: number): void {
     if (target > 0) return this.#pushState(container, target)
-    // Not `=== 0`: an edge class no schema knows any more is beyond the table.
+    // Not `=== 0`: the index is beyond the table if no schema has the edge class any more.
     if (!target) return
     const { lists } = this.#schema
     for (let i = 1; i <= lists[-target]!; i++) this.#pushState(container, lists[i - target]!)
@@ -257,7 +263,10 @@ export class ClosureBuilder {
     this.#gates.push(state)
   }
 
-  /** Several states can meet at one instance. It gets one entry for each scope, with the masks united. */
+  /**
+   * Several states can meet at one instance. The closure has one entry per scope, with the union of the
+   * masks.
+   */
   #addEntry(scope: number, mask: number): void {
     const entry = this.#entries.numberOf(scope, 0)
     if (entry < this.#scopes.length) {
@@ -268,7 +277,7 @@ export class ClosureBuilder {
     this.#masks.push(mask)
   }
 
-  /** Writes the layout that `closure-block.ts` draws. */
+  /** Writes the layout described in `closure-block.ts`. */
   #write(words: Int32Array, block: number, entries: number): void {
     if (entries > L.CLOSURE_LIST_MAX) {
       words.set(this.#scopes.items.subarray(0, entries), block)
@@ -281,7 +290,7 @@ export class ClosureBuilder {
     words.set(this.#gates.items.subarray(0, this.#gates.length), gates + 1)
   }
 
-  /** Writes the entries of the first mask, then those of the next different one. O(entries × masks). */
+  /** Writes the entries of the first mask, then those of the next different mask. O(entries × masks). */
   #writeByMask(words: Int32Array, block: number, entries: number): void {
     const scopes = this.#scopes.items
     const masks = this.#masks.items
