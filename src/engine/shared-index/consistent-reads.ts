@@ -1,8 +1,8 @@
 /**
- * How a thread reads one state. What it computed counts only if nothing changed meanwhile; else it computes
- * again. A decision takes the lock after some attempts, or to build a closure. Then nothing changes. Work that
- * may take long never holds the lock for more than a few slices: the writer, and with it all other
- * environments, would wait.
+ * Ensures that a thread reads a single state. A result is valid only if nothing changed during its
+ * computation; otherwise it is computed again. A decision takes the lock after some attempts, or to build a
+ * closure, which prevents changes. Work that can take long holds the lock for a few slices at most, because
+ * it would otherwise block the writer and thereby all other environments.
  */
 import { IndexFault } from '#engine/engine.ts'
 import type { IndexHandle } from '#engine/index-handle.ts'
@@ -22,9 +22,9 @@ import { assert, InvariantError } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import { type Resumable, runAtOnce } from '#model/resumable.ts'
 
-/** Attempts of work that never takes the lock. Each takes some tenths of a second at the longest. */
+/** Attempts of work that never takes the lock. Each takes some tenths of a second at most. */
 const UNLOCKED_ATTEMPTS_MAX = 10
-/** Attempts of work in slices, most of which are disturbed long before the end. */
+/** Attempts of sliced work. Most of them are interrupted by a change long before their end. */
 const SLICED_ATTEMPTS_MAX = 30
 /** Slices with the lock, a tenth of a millisecond each. */
 const LOCKED_SLICES_MAX = 16
@@ -33,7 +33,7 @@ export interface ReaderOptions {
   /** Positive, and unique among the threads of the index. */
   readonly threadId: number
   /**
-   * For hardware that reorders loads, i.e. all but x86-64 (`sequence.ts`): correct there, and slow.
+   * For processors that reorder loads, that is, all except x86-64 (`sequence.ts`): correct there, but slow.
    * Experimental.
    */
   readonly lockEveryRead?: boolean
@@ -59,17 +59,17 @@ export class ConsistentReads {
     this.#onSchema = onSchema
   }
 
-  /** The sequence of the state being read. */
+  /** The sequence of the state that is read. */
   get sequence(): number {
     return this.#sequence
   }
 
-  /** How many of the wanted attempts to make without the lock. */
+  /** Returns how many of the requested attempts to make without the lock. */
   attempts(wanted: number): number {
     return this.#lockEveryRead ? 0 : wanted
   }
 
-  /** Begins a read at the current state and updates views and schema. */
+  /** Begins a read on the current state and updates views and schema. */
   begin(): void {
     for (;;) {
       this.#sequence = beginRead(this.regions.header)
@@ -78,17 +78,20 @@ export class ConsistentReads {
     }
   }
 
-  /** Whether the schema is the one that `onSchema` was told of last. No read need have begun. */
+  /**
+   * Returns whether the schema is the one most recently passed to `onSchema`. Does not require a read to have
+   * begun.
+   */
   hasLastSchema(): boolean {
     return this.regions.header[L.H_SCHEMA_VERSION] === this.#schemaVersion
   }
 
-  /** Whether all reads since `begin` belong to its state. */
+  /** Returns whether all reads since `begin` belong to its state. */
   isValid(): boolean {
     return isUnchanged(this.regions.header, this.#sequence)
   }
 
-  /** Runs `work` with the lock: nothing changes, and closures may be built. */
+  /** Runs `work` with the lock: no changes occur, and closures can be built. */
   locked<T>(work: () => T): T {
     const { header } = this.regions
     lock(header, this.#threadId)
@@ -104,8 +107,8 @@ export class ConsistentReads {
   }
 
   /**
-   * The error to throw for one that was thrown at a consistent state. A broken invariant ends this index only:
-   * the thread also decides on others.
+   * Returns the error to throw for an exception on a consistent state. A broken invariant disables only this
+   * index: the thread also makes decisions on others.
    */
   faultOf(error: unknown): unknown {
     if (!(error instanceof InvariantError)) return error
@@ -113,14 +116,14 @@ export class ConsistentReads {
     return new IndexFault(error)
   }
 
-  /** Runs `work` at one state: without the lock for some attempts, then with it. */
+  /** Runs `work` on one state: without the lock for some attempts, then with it. */
   read<T>(attempts: number, work: () => T): T {
     return this.#attempt(this.attempts(attempts), work, () => this.locked(work))
   }
 
   /**
-   * As `read`, for long work that needs no lock. Writers never wait for it. If no state lasts as long as the
-   * work, it throws `OVERLOADED`.
+   * Like `read`, for long work that does not need the lock. Writers never wait for it. Throws `OVERLOADED` if
+   * no state lasts as long as the work.
    */
   readUnlocked<T>(work: () => T): T {
     if (this.#lockEveryRead) return this.locked(work)
@@ -136,7 +139,7 @@ export class ConsistentReads {
         const result = work()
         if (this.isValid()) return result
       } catch (error) {
-        // Torn data can cause any error; only an error at a consistent state is a fault.
+        // Torn data can cause any error; only an error on a consistent state is a fault.
         if (this.isValid()) throw this.faultOf(error)
       }
     }
@@ -144,8 +147,9 @@ export class ConsistentReads {
   }
 
   /**
-   * As `read`, for work in slices. The work must keep all its state to itself, because others read in between.
-   * Each attempt begins anew. After some it gets a few slices with the lock, which is enough for short work.
+   * Like `read`, for sliced work. The work must not share its state, because other reads run between slices.
+   * Each attempt starts from scratch. After some attempts, it gets a few slices with the lock, which is
+   * sufficient for short work.
    */
   *readSliced<T>(attempts: number, begin: () => Resumable<T>): Resumable<T> {
     if (this.#lockEveryRead) return this.locked(() => runAtOnce(begin()))
@@ -174,7 +178,7 @@ export class ConsistentReads {
     throw changesTooFast()
   }
 
-  /** False if the schema changed while it was being read. */
+  /** Returns false if the schema changed while it was being read. */
   #hasSchema(): boolean {
     const version = this.regions.header[L.H_SCHEMA_VERSION]!
     if (version === this.#schemaVersion) return true
@@ -186,7 +190,7 @@ export class ConsistentReads {
   }
 }
 
-/** The result of the work if it ends within this many slices; else null. */
+/** Returns the result of the work if it completes within this many slices; otherwise null. */
 function firstSlices<T>(work: Resumable<T>, slicesMax: number): { readonly answer: T } | null {
   for (let slice = 0; slice < slicesMax; slice++) {
     const step = work.next()
@@ -195,7 +199,7 @@ function firstSlices<T>(work: Resumable<T>, slicesMax: number): { readonly answe
   return null
 }
 
-/** The error of what no state lasts long enough for. */
+/** Error for work that takes longer than any state lasts. */
 export function changesTooFast(): AuthzError {
   return new AuthzError(
     'OVERLOADED',

@@ -1,4 +1,4 @@
-/** Which question a request at a gateway stands for. Every answer belongs to one state of the index. */
+/** Finds the query for a gateway request. Every result belongs to one state of the index. */
 import type { MappedRequest } from '#engine/engine.ts'
 import { mappedBy } from '#engine/shared-index/mapping/mapping-match.ts'
 import type { MappingView } from '#engine/shared-index/mapping/mapping-view.ts'
@@ -21,15 +21,15 @@ export class MappedRequests {
     return this.#rules
   }
 
-  /** `schema` is that of the state being read. */
+  /** `schema`: returns the schema of the state that is read. */
   constructor(reads: ConsistentReads, schema: () => SchemaView) {
     this.#reads = reads
     this.#schema = schema
   }
 
-  /** O(compiled rules) where they have changed, else as `mappedBy`. */
+  /** O(compiled rules) if they have changed, otherwise like `mappedBy`. */
   find(method: string, url: string): MappedRequest | null {
-    // A copy of the rules, so that nothing that is written meanwhile is read.
+    // Copies the rules, so that data written in the meantime is not read.
     const { view } = this.#reads.read(ATTEMPTS, this.#readRules)
     return view && mappedBy(view, method, url)
   }

@@ -1,6 +1,7 @@
 /**
- * What rules say of a question and why (conditions.md 9), of what was copied for it. Rules are read as they are written, since an
- * explanation shows that. In slices: a permission may have ten thousand of them.
+ * Explains the results of rules for a query (conditions.md 9), using the values that were copied for it.
+ * Rules are read in their source form, because an explanation shows that form. The work is sliced: a
+ * permission can have ten thousand rules.
  */
 import { explainSide } from '#conditions/explain.ts'
 import { evaluate, type QuestionValues } from '#conditions/evaluate.ts'
@@ -26,28 +27,34 @@ import type { RuledOutcome } from './rule-evaluation.ts'
 import { type Lookup, mergedValues } from './merged-values.ts'
 import type { AskedRules } from './rule-values.ts'
 
-/** Nodes of whole trees; behind it no further rule is listed. */
+/** Maximum number of nodes of whole trees. When it is reached, no further rules are listed. */
 const NODES_MAX = 50_000
-/** What a slice may do: sets read from their texts, steps of conditions, rules. */
+/** Limits of a slice: sets parsed from their texts, steps of conditions, rules. */
 const SETS_A_SLICE = 8
 const SET_BYTES_A_SLICE = 8_192
 const STEPS_A_SLICE = 4_096
 const RULES_A_SLICE = 1_024
 
-/** A set with its own conditions and those of the sets above; `null` where one cannot be read: such a set matches nothing. */
+/**
+ * A set with its own conditions and those of its ancestors; `null` if one of them cannot be parsed, in which
+ * case the set never matches.
+ */
 interface Side {
   readonly key: string
   readonly isOfType: boolean
   readonly conditions: readonly NonNullable<SetText['conditions']>[] | null
 }
 
-/** Sides of a rule: a set by its number, a role or the type as `rule-code.ts` has them. */
+/** Sides of a rule: a set by its number, a role or the type, as defined in `rule-code.ts`. */
 interface RuleCode {
   readonly user: number
   readonly resource: number
 }
 
-/** What rules say; `null` asked: no rule could decide. Or which instances have to be looked up before. */
+/**
+ * Returns the results of rules, or the instances that have to be looked up first. With `asked` null, no rule
+ * could decide.
+ */
 export function* explainRules(
   asked: AskedRules | null,
   how: {
@@ -62,7 +69,7 @@ export function* explainRules(
   return yield* new RuleExplanation(asked, how).explain(how.detail)
 }
 
-/** What an explanation of rules needs beside what was copied of the question. */
+/** Inputs for an explanation of rules, in addition to the values copied for the query. */
 type Explained = Omit<Parameters<typeof explainRules>[1], 'detail'>
 
 interface Decider {
@@ -79,12 +86,12 @@ class RuleExplanation {
   readonly #values: QuestionValues
   readonly #budget = new EvaluationBudget()
   readonly #sides = new Map<number, Side>()
-  /** By side: whether it matches. */
+  /** Whether a side matches, by side. */
   readonly #matches = new Map<number, boolean>()
   readonly #missing = new Map<string, Lookup>()
   #setsRead = 0
 
-  /** `asked` is nobody else's: others ask between slices. `decider` says what the decision is. */
+  /** `asked` must not be shared: other queries run between slices. `decider` computes the decision. */
   constructor(asked: AskedRules, { query, parts, decider, isAllowedByRoles }: Explained) {
     const { regions, schema } = parts
     this.#asked = asked
@@ -100,7 +107,10 @@ class RuleExplanation {
     })
   }
 
-  /** Rules that allow come first. Or which instances have to be looked up before. O(rules × their conditions). */
+  /**
+   * Returns the explanation, with allowing rules first, or the instances that have to be looked up first.
+   * O(rules × their conditions).
+   */
   *explain(detail: RuleDetail): Resumable<ExplainedByRules | { readonly lookups: readonly Lookup[] }> {
     const decided = yield* this.#decide()
     if (typeof decided !== 'boolean') return decided
@@ -110,7 +120,7 @@ class RuleExplanation {
     let setsRead = 0
     let spent = 0
     for (const [number, rule] of rules.entries()) {
-      // Both sides, since both are told.
+      // Both sides are evaluated, because both are reported.
       const isUserMatched = this.#matchesSide(rule.user)
       const isResourceMatched = this.#matchesSide(rule.resource)
       if (isUserMatched && isResourceMatched) allowing.push(rule)
@@ -139,8 +149,9 @@ class RuleExplanation {
   }
 
   /**
-   * As the decision has it: what is told of rules may be less, since as they are written they cost more of a budget. Throws what the
-   * decision throws. One by roles asks for nothing that was sent, so it does not fail by that.
+   * Returns the decision of the compiled rules. The explained rules might show less, because in their source
+   * form they use more of a budget. Throws the errors of the decision. If roles allow, request attributes are
+   * not read and cannot cause an error.
    */
   *#decide(): Resumable<boolean | { readonly lookups: readonly Lookup[] }> {
     try {
@@ -166,7 +177,7 @@ class RuleExplanation {
   }
 
   *#explained(listed: readonly RuleCode[], detail: RuleDetail): Resumable<ExplainedRule[]> {
-    // Its own, since the decision may have spent the other one.
+    // A separate budget, because the decision might have used up the other one.
     const budget = new EvaluationBudget()
     const explained: ExplainedRule[] = []
     let nodes = 0
@@ -206,7 +217,7 @@ class RuleExplanation {
     return { side: { value, leaf, trees: detail === 'tree' ? trees : [] }, nodes }
   }
 
-  /** Names of the sides that match, each once. */
+  /** Returns the names of the sides that match, each once. */
   #matched(sides: readonly number[]): string[] {
     const names: string[] = []
     for (const side of new Set(sides)) {

@@ -1,5 +1,6 @@
 /**
- * Closure heads: where on a container the closure of a state is found, and whether it still holds.
+ * Finds closure heads. The head of a state on a container contains the position of the closure and shows
+ * whether the closure is still valid.
  *
  *   container, word 6…14   │ block │ size │ built at │  for ordinals 0, 1, 2 of the container's type
  *   further heads          │ log2 of this block │ – │ – │ ordinal 3: block, size, built at │ …
@@ -7,23 +8,23 @@
  *   block                  │ its word in the closure region; of an inline closure minus its offset in the container │
  *   size                   │ low bits of the closure era it was built in │ number of entries, 29 bits (`HEAD_SIZE_MASK`) │
  *
- * A closure holds while `built at` equals the sum of four counters that only grow: the container's version, its
- * tenant's closure epoch, the state's epoch and the closure era. A sum of growing counters repeats only when none of
- * them moved (or after 2^32 steps). Heads begin as zeros, and no sum is 0: versions begin at 1.
+ * A closure is valid while `built at` equals the sum of four counters that only increase: the container's
+ * version, its tenant's closure epoch, the state's epoch and the closure era. The sum repeats only if none of
+ * them changed (or after 2^32 steps). Heads begin as zeros, and no sum is 0, because versions begin at 1.
  *
- * Memory order: a builder writes block, then head words 0 and 1, then `built at` last, atomically. A reader reads
- * `built at` first. So a reader that finds a head valid finds what belongs to it (on x86; elsewhere readers
- * hold the lock).
+ * Memory order: a builder writes the block, then head words 0 and 1, and finally `built at`, atomically. A
+ * reader reads `built at` first. If it finds a head valid, it therefore also sees the data of that head (on
+ * x86; on other processors readers hold the lock).
  */
 import { allocateZeroed, hasBlock, log2Ceil, release } from '#engine/shared-index/memory/allocator.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { beginSection, endSection } from '#engine/shared-index/memory/sequence.ts'
 
-// Own constants are compiled in; those of another module are loaded each time.
+// Constants of this module are compiled in; those of another module would be loaded on each use.
 const { C_HEADS, C_HEADS_IN_PLACE, C_MORE_HEADS, HEAD_WORDS, LINE_WORDS_LOG2 } = L
 
-/** The word of the head for this ordinal; 0 if it has none yet. */
+/** Returns the word of the head for this ordinal; 0 if it does not exist yet. */
 export function headAt(graph: Int32Array, container: number, ordinal: number): number {
   const record = container << LINE_WORDS_LOG2
   if (ordinal < C_HEADS_IN_PLACE) return record + C_HEADS + ordinal * HEAD_WORDS
@@ -33,13 +34,16 @@ export function headAt(graph: Int32Array, container: number, ordinal: number): n
   return at + HEAD_WORDS <= 1 << graph[block]! ? block + at : 0
 }
 
-/** As `headAt`, but makes the head if needed; 0 if there is no room for it. Lock held, no section. */
+/**
+ * Like `headAt`, but creates the head if needed; 0 if the capacity is not sufficient. Requires the lock, but
+ * no critical section.
+ */
 export function headFor(regions: Regions, container: number, ordinal: number): number {
   const known = headAt(regions.graph, container, ordinal)
   if (known !== 0) return known
   const log2 = log2Ceil((ordinal - C_HEADS_IN_PLACE + 2) * HEAD_WORDS)
   if (!hasBlock(regions, log2)) return 0
-  // A section, because readers may be looking at the block that is replaced.
+  // A critical section is needed because readers might be reading the block that is replaced.
   beginSection(regions.header)
   const record = container << LINE_WORDS_LOG2
   const block = allocateZeroed(regions, log2)
@@ -48,7 +52,8 @@ export function headFor(regions: Regions, container: number, ordinal: number): n
   if (old !== 0) graph.copyWithin(block, old, old + (1 << graph[old]!))
   graph[block] = log2
   graph[record + C_MORE_HEADS] = block
-  // Last: a thread that dies before this leaks a block. After a release it would leave a free block in use.
+  // Released last: if the thread dies before this, a block is leaked. With an earlier release, a free block
+  // could still be in use.
   if (old !== 0) release(regions, old, graph[old]!)
   endSection(regions.header)
   return headAt(graph, container, ordinal)

@@ -1,34 +1,37 @@
 /**
- * Voids the closures that a commit affects: those of the containers it changes something at, and of every
- * container below them. Their versions are bumped. The next question that needs such a closure builds it anew.
+ * Invalidates the closures that a commit affects: those of the containers that it changes and of every
+ * container below them. It increments their versions. The next query that needs such a closure rebuilds it.
  *
- * Most of the work is to find what is below. So `collect` walks from what the commit is going to change before
- * the section, while readers go on. In the section, `begin` bumps what was found. `from` walks only where the
- * commit led elsewhere, or where nothing was collected.
+ * Most of the work is finding the containers below. `collect` therefore searches from the planned changes
+ * before the critical section, while readers continue. In the critical section, `begin` increments the
+ * versions of the containers found. `from` searches only where the commit had unexpected effects, or where
+ * nothing was collected.
  *
- * If too much is below, the closure epoch of the tenant is bumped, which voids all closures of its instances.
- * Tuples never cross tenants, so nothing outside can be below. O(containers below, at most the limit) for a
- * commit, not for each change.
+ * If too many containers are below, the closure epoch of the tenant is incremented, which invalidates all
+ * closures of its instances. Tuples never cross tenants, so no instance of another tenant can be below.
+ * O(containers below, at most the limit) per commit, not per change.
  *
- * Invariant: all that is below a container in `#seen` is in `#seen` too, throughout the commit. What is linked
- * below it later is walked from itself. No closure is built during a section, so one bump for each commit is
- * enough.
+ * Invariant: throughout the commit, all containers below a container in `#seen` are also in `#seen`. If an
+ * instance is linked below it later, a search starts at that instance. No closure is built during a critical
+ * section, so one increment per commit is sufficient.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { VisitedPairs } from '#engine/shared-index/memory/visited-pairs.ts'
 
-/** The most containers that a commit voids one by one. Each takes half a microsecond to find. */
+/**
+ * Maximum number of containers that a commit invalidates individually. Finding each takes half a microsecond.
+ */
 const COLLECTED_MAX = 16_384
 const WALKED_IN_SECTION_MAX = 4_096
 
 export class Invalidation {
   readonly #regions: Regions
   readonly #seen = new VisitedPairs()
-  /** Containers found in this commit; those not walked yet come last. */
+  /** Containers found in this commit; those whose neighbors were not visited yet come last. */
   readonly #found = new NumberList()
-  /** Tenants whose closures were all voided. */
+  /** Tenants whose closures were all invalidated. */
   readonly #voided = new Set<number>()
   #isInSection = false
   #foundMax = COLLECTED_MAX
@@ -37,12 +40,12 @@ export class Invalidation {
     this.#regions = regions
   }
 
-  /** As `from`, for a change that is still to be made. No lock, no section. */
+  /** Like `from`, for a change that will be made later. Requires neither the lock nor a critical section. */
   collect(instance: number): void {
     this.#walk(instance)
   }
 
-  /** Lock held, at the beginning of a section. */
+  /** Requires the lock; call it at the beginning of a critical section. */
   begin(): void {
     const { items, length } = this.#found
     for (let i = 0; i < length; i++) this.#bump(items[i]!)
@@ -51,12 +54,15 @@ export class Invalidation {
     this.#isInSection = true
   }
 
-  /** Lock held, in a section. Voids the closures of the instance and of all below it. */
+  /**
+   * Invalidates the closures of the instance and of all instances below it. Requires the lock and a critical
+   * section.
+   */
   from(instance: number): void {
     this.#walk(instance)
   }
 
-  /** At the end of the section. */
+  /** Call it at the end of the critical section. */
   end(): void {
     this.#seen.clear()
     this.#found.length = 0

@@ -1,9 +1,9 @@
 /**
- * Decides when closures are precomputed (`precomputation.ts`): after a load, after a change of the schema, and
- * when the closure region has started over, which leaves none of them (`closure-arena.ts`).
+ * Decides when closures are precomputed (`precomputation.ts`): after a load, after a change of the schema,
+ * and after the closure region has started over, which removes all of them (`closure-arena.ts`).
  *
- * If not all of them fit, the region would start over while they are built. Then the remaining ones are left to
- * the first question that needs them, until the schema changes.
+ * If not all of them fit, the region would start over while they are built. In that case, the remaining
+ * closures are built by the first query that needs them, until the schema changes.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
@@ -13,10 +13,10 @@ import { Precomputation } from './precomputation.ts'
 
 export class PrecomputationSchedule {
   readonly #regions: Regions
-  /** Whether there is a schema at all. */
+  /** Whether a schema exists. */
   #hasSchema: boolean
   #isDone: boolean
-  /** The closure era in which they are built. */
+  /** The closure era in which the closures are built. */
   #era: number
   #doFit = true
   #work: Precomputation | null = null
@@ -28,12 +28,12 @@ export class PrecomputationSchedule {
     this.#era = this.#eraNow()
   }
 
-  /** Whether nothing is left to be built. */
+  /** Returns whether no closure remains to be built. */
   get isDone(): boolean {
     return !this.#hasSchema || (this.#isDone && (!this.#doFit || this.#era === this.#eraNow()))
   }
 
-  /** The schema has changed. */
+  /** Call it after the schema has changed. */
   useSchema(): void {
     this.#hasSchema = true
     this.#isDone = false
@@ -41,7 +41,7 @@ export class PrecomputationSchedule {
     this.#work = null
   }
 
-  /** Does about `work` records' worth of work. Lock held, no section. */
+  /** Performs work equivalent to about `work` records. Requires the lock, but no critical section. */
   step(work: number): void {
     if (this.isDone) return
     this.#work ??= this.#begin()
@@ -59,8 +59,8 @@ export class PrecomputationSchedule {
   }
 
   /**
-   * Whether all closures fitted. The region may have started over because most of it was dead; at its full
-   * size, because they do not fit.
+   * Returns whether all closures fitted. A region below its full size might have started over because most of
+   * it was dead; at its full size, it starts over because the closures do not fit.
    */
   #fitted(): boolean {
     return this.#era === this.#eraNow() || this.#regions.closures.length < this.#regions.closureWordsMax()

@@ -1,14 +1,15 @@
 /**
- * Builds the closures of all containers ahead of the questions, so that no check pays for it.
- * `precomputation-schedule.ts` decides when. Closures that later changes void are rebuilt by the first check
- * that needs them (`check.ts`).
+ * Builds the closures of all containers before queries need them, so that no check has to build one.
+ * `precomputation-schedule.ts` decides when. Closures that later changes invalidate are rebuilt by the first
+ * check that needs them (`check.ts`).
  *
- * Which ones: for every container each state that some transition leads to, and for a wide instance also the
- * states its actions start from. Those above come first. So each closure is put together from those of its
- * neighbours, and a chain costs its length, not its square. Valid closures are left alone.
+ * For every container, it builds the closure of each state that is the target of a transition. For a wide
+ * instance, it also builds those of the start states of actions. Containers above come first, so each closure
+ * is assembled from those of its neighbors, and the cost of a chain is linear in its length, not quadratic.
+ * Valid closures are not rebuilt.
  *
- * It goes on in small steps between other work. A write between two steps may free containers that wait here,
- * so they are then forgotten. A few closures may be left unbuilt.
+ * The work is divided into small steps between other work. A write between two steps can free waiting
+ * containers, so the waiting containers are then discarded. As a result, a few closures might not be built.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
@@ -19,21 +20,23 @@ import { VisitedPairs } from '#engine/shared-index/memory/visited-pairs.ts'
 import type { SchemaView } from '#engine/shared-index/schema/schema-view.ts'
 import type { ClosureBuilder } from './closure-builder.ts'
 
-/** Building a closure takes about as long as looking at this many slots of the string table. */
+/** Building a closure takes about as long as examining this many slots of the string table. */
 const CLOSURE_COST = 16
 
 export class Precomputation {
   readonly #regions: Regions
   readonly #schema: SchemaView
   readonly #builder: ClosureBuilder
-  /** By type id: the states that transitions lead to, and those that actions start from. */
+  /** By type id: target states of transitions, and start states of actions. */
   readonly #targets: number[][] = []
   readonly #starts: (readonly number[])[] = []
   #sequence = 0
   #partition = 0
   #slot = 0
   readonly #seen = new VisitedPairs()
-  /** Pairs (container, state), those above on top. A state is negative once its neighbours are pushed. */
+  /**
+   * Pairs (container, state), those above on top. A state is negative once its neighbors have been pushed.
+   */
   readonly #stack = new NumberList()
 
   constructor(regions: Regions, schema: SchemaView, builder: ClosureBuilder) {
@@ -54,7 +57,10 @@ export class Precomputation {
     }
   }
 
-  /** Does about `work` slots' worth of work; false when all is done. Lock held, no section. */
+  /**
+   * Performs work equivalent to about `work` slots. Returns false if all work is done. Requires the lock, but
+   * no critical section.
+   */
   step(work: number): boolean {
     const { header } = this.#regions
     if (header[L.H_SEQUENCE] !== this.#sequence) this.#stack.length = 0
@@ -108,7 +114,9 @@ export class Precomputation {
     this.#stack.push(state)
   }
 
-  /** Handles the top of the stack: pushes its neighbours first, and builds it when they are done. */
+  /**
+   * Processes the top of the stack: pushes its neighbors first, and builds its closure when theirs are done.
+   */
   #unwind(): void {
     const { items } = this.#stack
     const top = this.#stack.length - 2
@@ -144,7 +152,8 @@ export class Precomputation {
   }
 
   /**
-   * The states of a target: one, several or none. An edge class that the schema no longer has leads nowhere.
+   * Returns the states of a target: one, several or none. An edge class that the schema no longer has leads
+   * to no state.
    */
   #statesOf(target: number | undefined): readonly number[] {
     if (!target) return []

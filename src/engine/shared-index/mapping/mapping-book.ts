@@ -1,13 +1,14 @@
 /**
- * The mapping rules of an environment as the writer keeps them. A rule goes on fitting its URLs when its type or action is gone: the
- * question is denied then, where without the rule a wider one might come to fit.
+ * Stores the mapping rules of an environment for the writer. A rule still matches its URLs after its type or
+ * action has been deleted: the query is then denied. Without the rule, a more general one might match
+ * instead.
  */
 import type { MappingPut } from '#model/change.ts'
 
 export class MappingBook {
   readonly #configs = new Map<string, MappingPut>()
 
-  /** O(configs), for what was saved. */
+  /** Restores the rules from a snapshot. O(configs). */
   restore(configs: readonly MappingPut[]): void {
     for (const config of configs) this.#configs.set(config.config, config)
   }
@@ -16,7 +17,7 @@ export class MappingBook {
     return [...this.#configs.values()]
   }
 
-  /** Whether anything is different now; the same below. */
+  /** Returns whether anything changed; the same applies to the methods below. */
   put(put: MappingPut): boolean {
     if (put.rules.length === 0) return this.#configs.delete(put.config)
     this.#configs.set(put.config, put)

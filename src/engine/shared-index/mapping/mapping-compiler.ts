@@ -1,4 +1,6 @@
-/** Compiles mapping rules into the unit that readers use (`mapping-code.ts`), in steps. The writer's. */
+/**
+ * Compiles mapping rules into the unit that readers use (`mapping-code.ts`), in steps, on the writer thread.
+ */
 import { packArrays } from '#engine/shared-index/memory/packed-arrays.ts'
 import type { MappingPut } from '#model/change.ts'
 import { compareRules, type ReadRule, readRule } from '#model/mapping-order.ts'
@@ -6,16 +8,18 @@ import { MAPPING_METHODS, type MappingMethod, type MappingPart } from '#model/ma
 import { ANY, NO_NODE, NODE, placeOfMember, UNIT, UNIT_ARRAYS } from './mapping-code.ts'
 import { sortedInSteps } from './sorting.ts'
 
-/** Between two steps, which take some tenths of a millisecond. */
+/** Rules compiled per step, which takes some tenths of a millisecond. */
 const RULES_A_STEP = 64
 const NODES_A_STEP = 1_024
 const WORDS_A_STEP = 8_192
-/** More than there are atoms: an edge is known by a node and an atom in one number. */
+/**
+ * Upper bound of the number of atoms: a node and an atom are combined into one number as the key of an edge.
+ */
 const ATOMS_MAX = 2 ** 24
 
 /**
- * Nothing where there are no rules. `stamp`: another one for each unit that is published. O(length of all URLs × log of their parts), in
- * steps of some tenths of a millisecond.
+ * Yields no unit if there are no rules. `stamp`: different for each published unit. O(length of all URLs ×
+ * log of their parts), in steps of some tenths of a millisecond.
  */
 export function* compileMapping(configs: readonly MappingPut[], stamp: number): Generator<void, Int32Array> {
   const rules = yield* inOrder(configs)
@@ -30,7 +34,9 @@ export function* compileMapping(configs: readonly MappingPut[], stamp: number): 
   return packArrays(arrays)
 }
 
-/** The rules in the order in which they count. One that another release wrote, and which cannot be read, is left out. */
+/**
+ * Returns the rules by precedence. Rules that another release wrote and that cannot be parsed are omitted.
+ */
 function* inOrder(configs: readonly MappingPut[]): Generator<void, ReadRule[]> {
   const byAge = configs.toSorted(
     (one, other) => one.createdAt - other.createdAt || (one.config < other.config ? -1 : 1),
@@ -42,22 +48,25 @@ function* inOrder(configs: readonly MappingPut[]): Generator<void, ReadRule[]> {
     if (readable !== null) read.push(readable)
     if (++seen % RULES_A_STEP === 0) yield
   }
-  // Equal ones keep their order, which is that of their age.
+  // Equal rules keep their order, which is by age.
   return yield* sortedInSteps(read, compareRules)
 }
 
-/** Grows rule by rule, in the order of their numbers. */
+/** A tree that is built rule by rule, in the order of their numbers. */
 class Tree {
-  /** By text: its number, in the order in which they came. */
+  /** Number of each text, in the order of their first occurrence. */
   readonly #atoms = new Map<string, number>()
-  /** By node and atom: the node that the edge leads to. */
+  /** Target node of an edge, by node and atom. */
   readonly #edges = new Map<number, number>()
-  /** By node: the node for any text, its edges as pairs of an atom and a node, the rules that end in it, and the best below it. */
+  /**
+   * By node: the node for any text, its edges as pairs of an atom and a node, the rules that end in it, and
+   * the best rule below it.
+   */
   readonly #any: number[] = []
   readonly #edgesOf: (number[] | undefined)[] = []
   readonly #endsOf: (number[] | undefined)[] = []
   readonly #best: number[] = []
-  /** As in the unit, with atoms as they are numbered here. */
+  /** As in the unit, with the preliminary numbers of atoms. */
   readonly #rules: { readonly words: readonly number[]; readonly isAtom: readonly boolean[] }[] = []
 
   constructor() {
@@ -117,7 +126,7 @@ class Tree {
     this.#rules.push({ words, isAtom })
   }
 
-  /** All but the stamp. */
+  /** All arrays except the stamp. */
   *arrays(): Generator<void, Int32Array[]> {
     const texts = yield* sortedInSteps([...this.#atoms.keys()], (one, other) =>
       one < other ? -1 : one > other ? 1 : 0,
@@ -188,7 +197,7 @@ class Tree {
     return this.#any.length - 1
   }
 
-  /** Rules come in the order of their numbers, so the first is the best. */
+  /** Rules arrive in the order of their numbers, so the first is the best. */
   #note(node: number, rule: number): void {
     if (Number.isNaN(this.#best[node])) this.#best[node] = rule
   }
@@ -234,7 +243,7 @@ function* putTexts(arrays: Int32Array[], texts: readonly string[]): Generator<vo
   arrays[UNIT.characters] = characters
 }
 
-/** The node where the rules of a method begin. */
+/** Returns the root node for the rules of a method. */
 export function rootOf(method: MappingMethod): number {
   return MAPPING_METHODS.indexOf(method)
 }

@@ -1,13 +1,15 @@
 /**
- * One URL that is held against compiled mapping rules.
+ * Matches one URL against compiled mapping rules.
  *
- * The URL leads along the tree of pieces, at each node by the keys of its piece and by the edge for placeholders. So it meets only nodes
- * whose rules fit one of its spellings so far. The first rule that fits in any spelling decides. If that rule does not fit the URL as
- * written, servers can disagree about which rule applies, and no rule fits. A part of the tree whose best rule counts less than the rule
- * that was found is left out.
+ * The match follows the tree of pieces; at each node, it follows the edges for the keys of the current piece
+ * and the edge for placeholders. It thus visits only nodes whose rules match one of the spellings so far. The
+ * first rule that matches in any spelling decides. If that rule does not match the URL as written, servers
+ * can disagree about which rule applies, and the result is that no rule matches. A subtree is skipped if its
+ * best rule has lower precedence than a rule that was already found.
  *
- * In a URL with an encoded slash or an encoded end of the path, servers can also disagree about where a segment ends. There the match
- * visits all nodes that fit, each once for each piece, to find rules that fit only for such a server.
+ * If a URL contains an encoded slash or an encoded end of the path, servers can also disagree about where a
+ * segment ends. For such a URL, the match visits all matching nodes, each once per piece, to find rules that
+ * match only on such a server.
  */
 import type { MappedRequest } from '#engine/engine.ts'
 import {
@@ -24,35 +26,41 @@ import { ANY, MEMBER, NO_NODE, NODE, RULE } from './mapping-code.ts'
 import type { MappingView } from './mapping-view.ts'
 
 const NOT_FOUND = -1
-/** In place of the value of a member under a name that no rule has. */
+/** Represents the value of a member whose name no rule has. */
 const NO_VALUE: Spelling = { exact: '', folded: '' }
-/** Nodes that a URL with encoded slashes visits. Beyond it no rule fits: only hostile URLs and thousands of rules together need more. */
+/**
+ * Maximum number of nodes visited for a URL with encoded slashes. Above it, no rule matches: only hostile
+ * URLs together with thousands of rules exceed it.
+ */
 const VISITS_MAX = 16_384
 
-/** How a rule fits by a path that is segmented otherwise than as written. */
+/** Flag: the rule matches the path if it is divided into segments differently than as written. */
 const PARTED = 1
 const ENDED = 2
 
-/** Members of a request's query under names that some rule knows. */
+/** Members of the query string whose names occur in a rule. */
 interface SaidQuery {
   /** By the atom of the name, as written. */
   readonly written: ReadonlyMap<number, SaidMember>
-  /** By the atom of the key of the name, in all spellings; atoms are those of the keys of values. */
+  /** By the atom of the key of the name, in all spellings. The values are atoms of the keys of values. */
   readonly spelled: ReadonlyMap<number, SaidMember>
-  /** Whether all of it was read. */
+  /** Whether the whole query string was read. */
   readonly isWhole: boolean
 }
 
 interface SaidMember {
-  /** The first one. */
+  /** The first value. */
   value: string | null
-  /** The atoms of its values, of each that is one. */
+  /** Atoms of its values, as far as the values are atoms. */
   readonly atoms: Set<number>
-  /** Whether it comes with several values: servers can read any of them. */
+  /** Whether it occurs with several values: servers might use any of them. */
   isAmbiguous: boolean
 }
 
-/** `null`: no rule fits, or not in all spellings of the URL. O(parts of the URL × log of all texts + nodes and rules that fit it). */
+/**
+ * Returns `null` if no rule matches, or if the match is not the same in all spellings of the URL. O(parts of
+ * the URL × log of all texts + matching nodes and rules).
+ */
 export function mappedBy(view: MappingView, method: string, url: string): MappedRequest | null {
   const root = (MAPPING_METHODS as readonly string[]).indexOf(method.toLowerCase())
   const read = root < 0 ? null : readRequestUrl(url)
@@ -62,18 +70,18 @@ export function mappedBy(view: MappingView, method: string, url: string): Mapped
 class Match {
   readonly #view: MappingView
   readonly #url: RequestUrl
-  /** By piece, once they were looked up: the atoms of its keys. */
+  /** By piece, after the first lookup: the atoms of its keys. */
   readonly #atoms: (readonly number[] | undefined)[] = []
   #query: SaidQuery | null = null
-  /** Without empty ones. */
+  /** Number of segments, without empty ones. */
   readonly #segmentCount: number
   readonly #hasOtherSegments: boolean
-  /** Nodes that were visited, each with the piece and the way. */
+  /** Visited nodes, each combined with the piece and the way of division. */
   readonly #visited = new Set<number>()
   #found = Number.POSITIVE_INFINITY
-  /** The first rule that fits the URL as written. */
+  /** The first rule that matches the URL as written. */
   #written = Number.POSITIVE_INFINITY
-  /** Whether another rule fits for a server that ends segments elsewhere. */
+  /** Whether another rule matches on a server that ends segments at other positions. */
   #hasOther = false
 
   constructor(view: MappingView, url: RequestUrl) {
@@ -105,7 +113,7 @@ class Match {
       if (piece.endsPath && hasMore) this.#tryEnds(next, how | ENDED)
     }
     if (!this.#hasOtherSegments) return
-    // A placeholder stands for all pieces of its segment.
+    // A placeholder matches all pieces of its segment.
     const any = this.#view.nodes[node * NODE.words + NODE.any]!
     if (any === NO_NODE) return
     for (let end = index + 1; end < pieces.length && pieces[end]!.isBehindEncoded; end++) {
@@ -118,12 +126,15 @@ class Match {
     const visit = (node * (this.#url.pieces.length + 1) + index) * 4 + otherwise
     if (this.#visited.has(visit)) return false
     this.#hasOther ||= this.#visited.size >= VISITS_MAX
-    // Where it is known that servers disagree, the rest does not matter.
+    // Once a disagreement between servers is certain, the remaining nodes do not matter.
     if (!this.#hasOther) this.#visited.add(visit)
     return !this.#hasOther
   }
 
-  /** The nodes to which a piece leads, the one with the better rule first, so that the others may be left out. */
+  /**
+   * Returns the nodes to which a piece leads. The node with the better rule comes first, so that the others
+   * might be skipped.
+   */
   #nextOf(node: number, index: number): readonly number[] {
     const { nodes } = this.#view
     const at = node * NODE.words
@@ -148,7 +159,7 @@ class Match {
       : [piece, piece.cut].flatMap(this.#atomsOfSpelling)
   }
 
-  /** The atoms of a text for rules that do not distinguish the case of letters, and for those that do. */
+  /** Returns the atoms of a text for case-insensitive and case-sensitive rules. */
   readonly #atomsOfSpelling = (spelling: Spelling): number[] =>
     (this.#view.hasExactKeys ? [false, true] : [false])
       .map(isExact => this.#view.atomOf(spellingKey(spelling, isExact)))
@@ -158,7 +169,7 @@ class Match {
     return this.#view.nodes[node * NODE.words + NODE.best]!
   }
 
-  /** Where the edge of an atom leads. */
+  /** Returns the target of the edge for an atom. */
   #edge(edgesFrom: number, edgesTo: number, atom: number): number {
     const { edges } = this.#view
     let from = edgesFrom
@@ -177,7 +188,8 @@ class Match {
     const to = nodes[at + NODE.words + NODE.endsFrom]!
     for (let end = nodes[at + NODE.endsFrom]!; end < to; end++) {
       const rule = ends[end]!
-      // Rules that are parted otherwise and count less also matter: where they fit, the one that was found does not.
+      // Rules that match with a different division also matter if their precedence is lower: if they match,
+      // the found rule is not certain.
       if ((otherwise & PARTED) === 0 && rule >= this.#found) return
       if (!this.#isLikeLiteral(rule, otherwise) || !this.#fitsSpelled(rule)) continue
       if (this.#fitsWritten(rule)) this.#written = Math.min(this.#written, rule)
@@ -187,13 +199,13 @@ class Match {
     }
   }
 
-  /** Whether a path has as many segments as a rule for which encoded slashes are literal. */
+  /** Returns whether a path has as many segments as a rule for which encoded slashes are literal. */
   #isLikeLiteral(rule: number, otherwise: number): boolean {
     const count = this.#view.rules[this.#view.ruleFrom[rule]! + RULE.literalSegments]!
     return count === 0 || otherwise === ENDED || count === this.#segmentCount
   }
 
-  /** Whether the query fits a rule in any spelling. */
+  /** Returns whether the query string matches a rule in any spelling. */
   #fitsSpelled(rule: number): boolean {
     const { rules } = this.#view
     const from = this.#membersFrom(rule)
@@ -210,7 +222,7 @@ class Match {
     return true
   }
 
-  /** Whether the URL as written fits a rule, and for sure. */
+  /** Returns whether the URL as written matches a rule unambiguously. */
   #fitsWritten(rule: number): boolean {
     const { rules } = this.#view
     const { segments } = this.#url
@@ -235,20 +247,20 @@ class Match {
     return true
   }
 
-  /** Where the count of a rule's segments is. */
+  /** Returns the position of the number of segments of a rule. */
   #segmentsFrom(rule: number): number {
     const { ruleFrom, rules } = this.#view
     const at = ruleFrom[rule]! + RULE.captures
     return at + 1 + 2 * rules[at]!
   }
 
-  /** Where the count of a rule's query members is. */
+  /** Returns the position of the number of query members of a rule. */
   #membersFrom(rule: number): number {
     const at = this.#segmentsFrom(rule)
     return at + 1 + this.#view.rules[at]!
   }
 
-  /** Read when a rule first needs it. */
+  /** Parsed when a rule first needs it. */
   #said(): SaidQuery {
     if (this.#query !== null) return this.#query
     const written = new Map<number, SaidMember>()
@@ -273,7 +285,8 @@ class Match {
         if (value === null) return false
         for (const atom of atoms) {
           let said = spelled.get(atom)
-          // Members that are found only by parting further make nothing ambiguous: any text can have a `;`.
+          // Members found only by further division do not make the query ambiguous, because any text can
+          // contain a `;`.
           if (isAsWritten && said && said.value !== null && said.value !== value.exact)
             said.isAmbiguous = true
           if (!said) spelled.set(atom, (said = { value: null, atoms: new Set(), isAmbiguous: false }))
@@ -301,7 +314,7 @@ class Match {
           : this.#url.segments[place]!
       attributes.push([this.#view.textOf(rules[at]!), value])
     }
-    // `fromEntries` makes a member of `__proto__`, where an assignment would not.
+    // `fromEntries` creates a member `__proto__`; an assignment would not.
     return {
       type: this.#view.textOf(rules[from + RULE.type]!),
       action: this.#view.textOf(rules[from + RULE.action]!),

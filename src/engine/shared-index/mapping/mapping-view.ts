@@ -1,8 +1,11 @@
-/** A thread's copy of the compiled mapping rules (`mapping-code.ts`), with which URLs are compared (`mapping-match.ts`). */
+/**
+ * A thread's copy of the compiled mapping rules (`mapping-code.ts`), against which URLs are matched
+ * (`mapping-match.ts`).
+ */
 import { unpackArrays } from '#engine/shared-index/memory/packed-arrays.ts'
 import { UNIT, UNIT_ARRAYS } from './mapping-code.ts'
 
-/** Copies words of the unit; null: another schema is coming into force. */
+/** Copies words of the unit. Returns null if another schema is being published. */
 type UnitSource = (from: number, to: number) => Int32Array | null
 
 export class MappingView {
@@ -13,11 +16,14 @@ export class MappingView {
   readonly ends: Int32Array
   readonly ruleFrom: Int32Array
   readonly rules: Int32Array
-  /** Whether some rule distinguishes the case of letters: its keys come first, after the empty text. */
+  /** Whether some rule is case-sensitive: its keys come first, after the empty text. */
   readonly hasExactKeys: boolean
   readonly #characters: Uint16Array
 
-  /** `known`: the view before, which is kept where nothing was compiled since: rules change less often than the schema beside them. */
+  /**
+   * `known`: the previous view, which is reused if the rules were not compiled since. Rules change less often
+   * than the rest of the schema.
+   */
   static of(source: UnitSource, words: number, known: MappingView | null): MappingView | null {
     const stamp = source(UNIT_ARRAYS, UNIT_ARRAYS + 1)
     if (stamp === null) return null
@@ -40,7 +46,7 @@ export class MappingView {
     this.hasExactKeys = this.#characters[0] === 0
   }
 
-  /** The atom of a text; -1 where no rule has it. */
+  /** Returns the atom of a text; -1 if no rule has it. */
   atomOf(text: string): number {
     let from = 0
     for (let to = this.atomFrom.length - 1; from < to;) {
@@ -61,7 +67,7 @@ export class MappingView {
     return text
   }
 
-  /** Negative: the text of the atom comes first. */
+  /** Returns a negative number if the text of the atom comes first. */
   compare(atom: number, text: string): number {
     const from = this.atomFrom[atom]!
     const length = this.atomFrom[atom + 1]! - from

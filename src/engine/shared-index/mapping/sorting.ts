@@ -1,9 +1,9 @@
-/** Sorts in steps, since the writer has readers and other work between two of them. */
+/** Sorts in steps, so that the writer can do other work between two of them. */
 
-/** Items that are sorted or merged between two steps: some tenths of a millisecond. */
+/** Items sorted or merged between two steps, which takes some tenths of a millisecond. */
 const ITEMS_A_STEP = 1_024
 
-/** A sorted copy; equal items keep their order. O(n log n). */
+/** Returns a sorted copy. The sort is stable. O(n log n). */
 export function* sortedInSteps<Item>(
   items: readonly Item[],
   compare: (one: Item, other: Item) => number,

@@ -1,25 +1,29 @@
 /**
- * Allocates blocks of 2^k words in an arena: in the graph region, or in the memory of owner lists. The first word of a free block links to the next free one
- * of its size. The heads of these lists and the top of the unused rest are in the header.
+ * Allocates blocks of 2^k words in an arena: in the graph region, or in the memory of the attribute index.
+ * The first word of a free block links to the next free one of its size. The heads of these lists and the top
+ * of the unused area are in the header.
  *
- * Invariant: a block is handed out once and lies within the region. Blocks of a line or more start on a line. A
- * freed block may be handed out at once: readers that still look at it fail their validation (`sequence.ts`).
+ * Invariant: a block is allocated once and is within the region. Blocks of a line or more start on a line. A
+ * freed block can be reused immediately: readers that still read it fail their validation (`sequence.ts`).
  *
- * Lock held in every function. A free block is split when a smaller one is wanted, and never joined again.
- * Loads repeat the sizes they had before, so the free lists stop growing after one round.
+ * Every function requires the lock. A free block is split if a smaller one is needed, and blocks are never
+ * merged. Loads repeat the sizes of earlier ones, so the free lists stop growing after one round.
  */
 import { assert } from '#model/assert.ts'
 import * as L from './layout.ts'
 
 const FEW_WORDS_LOG2 = 5
 
-/** Words that blocks are cut from, and the header that knows which of them are free: the graph, or the memory of lists. */
+/**
+ * Words from which blocks are allocated, and the header with the free lists: the graph, or the memory of the
+ * attribute index.
+ */
 export interface Arena {
   readonly header: Int32Array
-  /** Another view after every growth. */
+  /** Replaced by a new view after every growth. */
   readonly graph: Int32Array
   readonly graphWordsMax: number
-  /** Throws `LIMIT_EXCEEDED` beyond its limit. */
+  /** Throws `LIMIT_EXCEEDED` above its limit. */
   growGraph(words: number): void
 }
 
@@ -39,7 +43,7 @@ export function allocate(regions: Arena, log2: number): number {
   return splitDown(regions, takeFromTop(regions, L.LINE_WORDS), L.LINE_WORDS_LOG2, log2)
 }
 
-/** As `allocate`, with all words 0. O(words). */
+/** Like `allocate`, with all words set to 0. O(words). */
 export function allocateZeroed(regions: Arena, log2: number): number {
   const block = allocate(regions, log2)
   const { graph } = regions
@@ -58,20 +62,20 @@ export function release(regions: Arena, block: number, log2: number): void {
   header[L.H_GRAPH_FREE_WORDS] = header[L.H_GRAPH_FREE_WORDS]! + (1 << log2)
 }
 
-/** Whether a block of 2^log2 words can be had. O(sizes). */
+/** Returns whether a block of 2^log2 words can be allocated. O(sizes). */
 export function hasBlock({ header, graphWordsMax }: Arena, log2: number): boolean {
   for (let size = log2; size < L.SIZE_CLASSES; size++) if (header[L.H_FREE_COUNTS + size] !== 0) return true
   const words = 1 << Math.max(log2, L.LINE_WORDS_LOG2)
   return header[L.H_GRAPH_TOP]! + words + L.OPEN_BEHIND_TOP <= graphWordsMax
 }
 
-/** Opens the region for `words` more. Throws `LIMIT_EXCEEDED` if the region cannot grow as far. */
+/** Opens the region for `words` more. Throws `LIMIT_EXCEEDED` if the region cannot grow that far. */
 export function reserve(regions: Arena, words: number): void {
   const wanted = regions.header[L.H_GRAPH_TOP]! + words + L.OPEN_BEHIND_TOP
   if (wanted > regions.graph.length) regions.growGraph(wanted)
 }
 
-/** As `reserve`, but only as far as the region can grow. */
+/** Like `reserve`, but only as far as the region can grow. */
 export function reserveIfThere(regions: Arena, words: number): void {
   const { header, graphWordsMax } = regions
   reserve(regions, Math.min(words, graphWordsMax - L.OPEN_BEHIND_TOP - header[L.H_GRAPH_TOP]!))
@@ -89,7 +93,7 @@ function takeFromTop(regions: Arena, words: number): number {
   return block
 }
 
-/** Keeps the front of a block and frees its upper halves until it has the wanted size. */
+/** Keeps the front of a block and frees its upper halves until it has the requested size. */
 function splitDown(regions: Arena, block: number, from: number, to: number): number {
   for (let size = from - 1; size >= to; size--) release(regions, block + (1 << size), size)
   return block

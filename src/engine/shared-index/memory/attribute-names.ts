@@ -1,11 +1,13 @@
 /**
- * Numbers of attribute names, so that a row of attributes (`attribute-rows.ts`) has a number where JSON has a name. The first 4,096
- * names that an index meets get one, and keep it; an owner with others keeps its attributes as JSON.
+ * Numbers attribute names, so that a row of attributes (`attribute-rows.ts`) contains a number where JSON
+ * contains a name. The first 4,096 names in an index receive a permanent number. An entity with other names
+ * stores its attributes as JSON.
  *
  *   header: directory, count ─► directory ─► 64 pages ─► 64 names each ─► │ bytes │ UTF-8, zero-padded │
  *
- * Only the writer adds names (`numbered-names.ts`). What is counted never changes, so a thread keeps what it has read. It may have read the count of a state
- * that its view of the graph is too old for: then the rest is read later.
+ * Only the writer adds names (`numbered-names.ts`). Names within the count never change, so a thread caches
+ * those that it has read. A thread might read a count that is newer than its view of the graph. It then reads
+ * the remaining names later.
  */
 import * as L from './layout.ts'
 import { textIn } from './values.ts'
@@ -14,7 +16,7 @@ export const NAMES_MAX = 4_096
 export const PAGE_LOG2 = 6
 export const PAGE_MASK = (1 << PAGE_LOG2) - 1
 
-/** The regions, of which views are replaced. */
+/** The regions, whose views are replaced. */
 interface Views {
   readonly header: Int32Array
   readonly graph: Int32Array
@@ -29,27 +31,29 @@ export class AttributeNames {
     this.#views = views
   }
 
-  /** How many this thread knows. Whether another name has a number is to be asked again when there are more. */
+  /**
+   * Number of names that this thread knows. If it has increased, names that had no number might have one now.
+   */
   get known(): number {
     return this.#texts.length
   }
 
-  /** The number of a name, -1 if it has none. Expected O(1). */
+  /** Returns the number of a name, -1 if it has none. Expected O(1). */
   numberOf(name: string): number {
     return this.#numbers.get(name) ?? -1
   }
 
-  /** The empty text where the number is that of a torn read. */
+  /** Returns the empty text for a number from a torn read. */
   textOf(number: number): string {
     if (number >= this.#texts.length) this.refresh()
     return this.#texts[number] ?? ''
   }
 
-  /** Reads the names that were added meanwhile. O(1) where there are none. */
+  /** Reads the names that were added since the last call. O(1) if there are none. */
   refresh(): void {
     const { header, graph } = this.#views
     if (header[L.H_NAMES] === this.#texts.length) return
-    // Acquire: what is counted has been written.
+    // Acquire: all names within the count have been written.
     const count = Atomics.load(header, L.H_NAMES)
     for (let number = this.#texts.length; number < count; number++) {
       const page = graph[header[L.H_NAME_DIRECTORY]! + (number >>> PAGE_LOG2)]
@@ -60,7 +64,7 @@ export class AttributeNames {
     }
   }
 
-  /** Notes a name that has got the next number. */
+  /** Records a name that was given the next number. */
   note(name: string): void {
     this.#numbers.set(name, this.#texts.length)
     this.#texts.push(name)

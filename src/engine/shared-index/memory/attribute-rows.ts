@@ -1,14 +1,15 @@
 /**
- * Attributes of an owner, where every thread reads them in place. Most are a row:
+ * Stores the attributes of an entity in a form that every thread reads in place. Most are stored as a row:
  *
  *   │ sign bit · attributes · words │ name and head of each, in the order in which they were put │ the words behind the heads │
  *
- * Names are numbers (`attribute-names.ts`), heads and words those of `values.ts`. What has no such form, because of its names or its
- * size, is the text as it was stored:
+ * Names are numbers (`attribute-names.ts`); heads and words are those of `values.ts`. Attributes without such
+ * a form, because of their names or their size, are stored as JSON text:
  *
  *   │ bytes │ JSON in UTF-8 │
  *
- * A row takes about half of that text. Objects within a row are texts, which are parsed when a condition asks for them.
+ * A row takes about half the space of that text. Objects within a row are texts, which are parsed when a
+ * condition reads them.
  */
 import { type AttributeNames, NAMES_MAX } from './attribute-names.ts'
 import {
@@ -26,18 +27,21 @@ import {
 
 const WORDS_BITS = 18
 const WORDS_MASK = (1 << WORDS_BITS) - 1
-/** More than the attributes of any owner: whoever reads more reads torn words. */
+/** More words than the attributes of any entity have: a larger number comes from a torn read. */
 const WORDS_MAX = 1 << 23
 const COUNT_MASK = 0x1fff
 const ROW = 1 << 31
 
 type Attributes = Readonly<Record<string, unknown>>
 
-/** Makes rows, each in words that the next one takes again. */
+/** Creates rows. Each call reuses the words of the previous one. */
 export class RowWriter {
   readonly #row = new ValueWords()
 
-  /** `null`: it has to be kept as JSON. `numberOf`: of a name, -1 where it has none. O(size). */
+  /**
+   * Returns `null` if the attributes must be stored as JSON. `numberOf`: returns the number of a name, -1 if
+   * it has none. O(size).
+   */
   row(attributes: Attributes, numberOf: (name: string) => number): Int32Array | null {
     const row = this.#row
     const names = Object.keys(attributes).filter(name => attributes[name] !== undefined)
@@ -49,7 +53,7 @@ export class RowWriter {
       const number = numberOf(name)
       if (number < 0) return null
       const head = put(row, attributes[name])
-      // The words may have been replaced by more of them.
+      // The words might have been replaced by a larger array.
       row.words[1 + index] = (number << HEAD_BITS) | head
     }
     if (row.length > WORDS_MASK) return null
@@ -60,14 +64,14 @@ export class RowWriter {
 
 function put(row: ValueWords, value: unknown): number {
   if (typeof value === 'number' && !Number.isFinite(value)) return row.scalar(null)
-  // With its digits, which are answered.
+  // Stored as text with its exact digits, which responses contain.
   if (typeof value === 'bigint') return row.json(String(value))
   const head = row.scalar(value)
   if (head !== NO_FORM) return head
   return (Array.isArray(value) && putList(row, value)) || row.json(JSON.stringify(value))
 }
 
-/** 0: it has no form. Lists of fractions are shorter as text. */
+/** Returns 0 if the list has no form in words. Lists of fractions are shorter as text. */
 function putList(row: ValueWords, values: readonly unknown[]): number {
   const isPlain = (value: unknown): boolean =>
     typeof value === 'number'
@@ -89,7 +93,7 @@ function putList(row: ValueWords, values: readonly unknown[]): number {
   return (LIST << KIND_SHIFT) | values.length
 }
 
-/** Words of the block of an owner, by its first word. */
+/** Returns the number of words of a block of attributes, given its first word. */
 export function blockWords(first: number): number {
   return first < 0 ? first & WORDS_MASK : 1 + ((first + 3) >>> 2)
 }
@@ -98,13 +102,13 @@ export function isRow(first: number): boolean {
   return first < 0
 }
 
-/** Where an attribute of a row was found: its head, and the word behind. */
+/** Position of an attribute in a row: its head, and the word after the head. */
 export interface Found {
   head: number
   at: number
 }
 
-/** Looks for a name; false: it is not there. O(attributes of the owner). */
+/** Searches for a name; returns false if it does not exist. O(attributes of the entity). */
 export function findInRow(words: Int32Array, row: number, number: number, found: Found): boolean {
   const count = (words[row]! >>> WORDS_BITS) & COUNT_MASK
   let at = row + 1 + count
@@ -116,18 +120,18 @@ export function findInRow(words: Int32Array, row: number, number: number, found:
       found.at = at
       return true
     }
-    // Of most kinds there is nothing behind the head.
+    // Most kinds have no words after the head.
     at += wordsBehind(head, words, at)
   }
   return false
 }
 
-/** How many attributes it has. */
+/** Returns the number of attributes of a row. */
 export function countInRow(words: Int32Array, row: number): number {
   return (words[row]! >>> WORDS_BITS) & COUNT_MASK
 }
 
-/** The attributes as JSON, of a block in words of this thread. O(words). */
+/** Returns the attributes as JSON, for a block in words of this thread. O(words). */
 export function textOfBlock(words: Int32Array, block: number, names: AttributeNames): string {
   if (!isRow(words[block]!)) return textIn(words, block + 1, words[block]!)
   const count = countInRow(words, block)
@@ -142,7 +146,10 @@ export function textOfBlock(words: Int32Array, block: number, names: AttributeNa
   return `{${members.join(',')}}`
 }
 
-/** Copies the block at this word of the graph; 0: there is none, or the read is torn. `into` has something at 0 already. */
+/**
+ * Copies the block at this word of the graph. Returns 0 if there is none or the read is torn. Position 0 of
+ * `into` must already be in use.
+ */
 export function copyBlock(graph: Int32Array, block: number, into: ValueWords): number {
   const first = graph[block]
   if (!(block > 0) || first === undefined) return 0

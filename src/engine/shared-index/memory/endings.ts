@@ -1,23 +1,23 @@
 /**
- * When facts end: a hash table from a fact to its end, for those facts that have one. A fact that lasts takes no room here, and no
- * decision reads this.
+ * Stores the expiration times of facts, in a hash table from a fact to its expiration time. A fact that does
+ * not expire takes no space here, and no decision reads this table.
  *
  *   header   [first part, second part, count, size] × 64  ─►  graph  │ entry │ – │ entry │…      at most 7/8 of them taken
  *
- *   entry    │ 1: tuple │ line of the user, or of the object │ scope, or container of the subject │
- *            │ end, high 16 bits │ bit of the role, or edge class │ end, low 32 bits │
+ * A partition grows by a third or by a half, so that entries take 18 to 27 bytes. Blocks have 2^k words, so
+ * every second size has its last third in a separate block. Growing one partition is short: 0.2 ms with a
+ * million entries in all partitions.
  *
- * A partition grows by a third or by a half, so that entries take 18 to 27 bytes. Blocks have 2^k words, so every second size has its
- * last third in a block of its own. Growing one partition is short work: 0.2 ms with a million entries in all.
+ * Invariant: an entry exists exactly as long as its fact. Every operation that removes or unlinks a fact
+ * removes its entry.
  *
- * Invariant: an entry is there exactly as long as its fact. Whatever removes a fact, or unlinks it, removes its entry.
- *
- * Writing functions: lock held, in a section. Readers may see torn words: they bound every probe, and validate what they found.
+ * Writing functions require the lock and a critical section. Readers might see torn words: they bound every
+ * probe and validate their results.
  */
 import { allocateZeroed, type Arena, hasBlock, release } from './allocator.ts'
 import * as L from './layout.ts'
 
-/** Words of an entry, and of what the header has of a partition. */
+/** Words of an entry, and words of a partition in the header. */
 const ENTRY_LOG2 = 2
 const HEAD_LOG2 = 2
 const SECOND_PART = 1
@@ -27,11 +27,11 @@ const SIZE = 3
 const TUPLE = 1 << L.LINE_BITS
 const LOW_BITS = 0xffff
 const HIGH = 2 ** 32
-/** Later ends count as this one, of the year 10889. */
+/** Later expiration times are stored as this one, in the year 10889. */
 const END_MAX = 2 ** 48 - 1
 const MIX = 0x85ebca6b | 0
 
-/** How a fact is named here. Of several of its numbers only together are they the fact's. */
+/** Identification of a fact in this table. The numbers identify the fact only together. */
 export interface FactNumbers {
   readonly isTuple: boolean
   /** The user, or the object. */
@@ -42,12 +42,15 @@ export interface FactNumbers {
   readonly link: number
 }
 
-/** Facts that have an end. O(1). */
+/** Returns the number of facts that expire. O(1). */
 export function endingCount({ header }: Pick<Arena, 'header'>): number {
   return header[L.H_ENDINGS]!
 }
 
-/** When the fact ends, in milliseconds since 1970; null: it lasts. Expected O(1). */
+/**
+ * Returns the expiration time of the fact in milliseconds since 1970; null if it does not expire. Expected
+ * O(1).
+ */
 export function endOf({ header, graph }: Arena, fact: FactNumbers): number | null {
   if (header[L.H_ENDINGS] === 0) return null
   const first = firstWord(fact)
@@ -57,7 +60,7 @@ export function endOf({ header, graph }: Arena, fact: FactNumbers): number | nul
   for (let slot = homeOf(hash, capacity), probe = 0; probe < capacity; probe++) {
     const at = wordOf(header, head, slot)
     const found = graph[at]
-    // Beyond the view only where the header was read torn.
+    // Beyond the view only if the header was read torn.
     if (found === undefined || found === 0) return null
     if (found === first && isRest(graph, at, fact)) return endAt(graph, at)
     slot = slot + 1 === capacity ? 0 : slot + 1
@@ -65,7 +68,7 @@ export function endOf({ header, graph }: Arena, fact: FactNumbers): number | nul
   return null
 }
 
-/** Sets when the fact ends, or ends otherwise than before. Expected O(1), and O(its partition) where that grows. */
+/** Sets or changes the expiration time of the fact. Expected O(1), and O(its partition) if that grows. */
 export function setEnd(regions: Arena, fact: FactNumbers, until: number): void {
   const { header } = regions
   const first = firstWord(fact)
@@ -86,7 +89,7 @@ export function setEnd(regions: Arena, fact: FactNumbers, until: number): void {
   graph[at + 3] = (end % HIGH) | 0
 }
 
-/** The fact lasts, or is gone. Expected O(1). */
+/** Removes the expiration time of a fact that is deleted or no longer expires. Expected O(1). */
 export function clearEnd(regions: Arena, fact: FactNumbers): void {
   const { header } = regions
   if (header[L.H_ENDINGS] === 0) return
@@ -111,13 +114,13 @@ export function clearEndsOfRoles(regions: Arena, user: number, scope: number, ma
   }
 }
 
-/** The tuple lasts, or is gone. */
+/** The same for a tuple. */
 export function clearEndOfTuple(regions: Arena, object: number, container: number, edgeClass: number): void {
   if (regions.header[L.H_ENDINGS] === 0) return
   clearEnd(regions, { isTuple: true, line: object, other: container, link: edgeClass })
 }
 
-/** Visits the facts of a partition that end before `before`. O(its capacity). */
+/** Visits the facts of a partition that expire before `before`. O(its capacity). */
 export function eachEnding(
   { header, graph }: Arena,
   partition: number,
@@ -139,8 +142,9 @@ export function eachEnding(
 }
 
 /**
- * Blocks, by log2 of their words, that partitions go through while they get `more` entries, wherever those fall: for
- * `graph-demand.ts`. A partition comes to a size only by as many entries as it is short of it, so few come to a large one.
+ * Yields the blocks, by log2 of their words, that partitions use in turn while they receive `more` entries,
+ * in the worst distribution: for `graph-demand.ts`. A partition reaches a size only with as many entries as
+ * it lacks, so few partitions reach a large one.
  */
 export function* blocksForEnds({ header }: Pick<Arena, 'header'>, more: number): Iterable<number> {
   const partitions = Array.from({ length: L.ENDING_PARTITIONS }, (_, partition) => {
@@ -162,7 +166,10 @@ export function* blocksForEnds({ header }: Pick<Arena, 'header'>, more: number):
   }
 }
 
-/** Words that partitions take when the next entries make them grow: `more` entries, wherever they fall. */
+/**
+ * Returns the words that partitions allocate when they grow while they receive `more` entries, in the worst
+ * distribution.
+ */
 export function wordsAheadForEnds({ header }: Pick<Arena, 'header'>, more: number): number {
   let words = 0
   let grown = 0
@@ -176,14 +183,14 @@ export function wordsAheadForEnds({ header }: Pick<Arena, 'header'>, more: numbe
   return words
 }
 
-/** Sizes: 0 entries, 4, 6, 8, 12, 16, 24, … */
+/** Capacities by size: 0 entries, 4, 6, 8, 12, 16, 24, … */
 function capacityOf(size: number): number {
   if (size <= 0) return 0
   const log2 = Math.min((size + 3) >> 1, L.SIZE_CLASSES - ENTRY_LOG2 - 1)
   return size % 2 === 1 ? 1 << log2 : 3 << (log2 - 1)
 }
 
-/** The entries of the first part: all of a size of 2^k, two thirds of the others. */
+/** Entries of the first part: all entries if the capacity is 2^k, otherwise two thirds. */
 function firstPartLog2(size: number): number {
   return size % 2 === 1 ? (size + 3) >> 1 : (size + 2) >> 1
 }
@@ -195,7 +202,7 @@ function* blocksOf(size: number): Iterable<number> {
   if (size % 2 === 0) yield log2 - 1
 }
 
-/** The most entries that a partition of that size has. */
+/** Maximum number of entries of a partition of that size. */
 function entriesOf(size: number): number {
   return Math.floor((capacityOf(size) * 7) / 8)
 }
@@ -217,7 +224,7 @@ function hashOf(first: number, { other, link }: FactNumbers): number {
   return Math.imul(mixed ^ (mixed >>> 15), L.ID_HASH)
 }
 
-/** The top bits choose the partition, all of them the place in it. */
+/** The top bits of the hash select the partition; all of its bits select the slot. */
 function headOf(hash: number): number {
   return L.H_ENDING_PARTITIONS + ((hash >>> (32 - L.ENDING_PARTITIONS_LOG2)) << HEAD_LOG2)
 }
@@ -226,7 +233,7 @@ function homeOf(hash: number, capacity: number): number {
   return Math.floor(((hash << L.ENDING_PARTITIONS_LOG2) >>> 0) * (capacity / HIGH))
 }
 
-/** The word of a slot. */
+/** Returns the word of a slot. */
 function wordOf(header: Int32Array, head: number, slot: number): number {
   const first = 1 << firstPartLog2(header[head + SIZE]!)
   return slot < first
@@ -242,7 +249,7 @@ function endAt(graph: Int32Array, at: number): number {
   return (graph[at + 2]! >>> 16) * HIGH + (graph[at + 3]! >>> 0)
 }
 
-/** The word of the fact's entry; -1: it has none. */
+/** Returns the word of the fact's entry; -1 if it has none. */
 function find({ header, graph }: Arena, head: number, hash: number, fact: FactNumbers): number {
   const first = firstWord(fact)
   const capacity = capacityOf(header[head + SIZE]!)
@@ -262,7 +269,7 @@ function freeSlot({ header, graph }: Arena, head: number, hash: number): number 
   }
 }
 
-/** Entries behind the gap move up as far as they belong there. */
+/** Moves entries that follow the gap into it, if their probe sequence permits. */
 function closeGap({ header, graph }: Arena, head: number, gap: number): void {
   const capacity = capacityOf(header[head + SIZE]!)
   let hole = slotOf(header, head, gap)
@@ -304,7 +311,7 @@ function resize(regions: Arena, head: number, size: number): void {
   const [firstLog2, secondLog2] = blocksOf(size)
   const first = allocateZeroed(regions, firstLog2!)
   const second = secondLog2 === undefined ? 0 : allocateZeroed(regions, secondLog2)
-  // After the allocations, which may grow the graph and so make another view.
+  // Read after the allocations, which can grow the graph and replace its view.
   const { graph } = regions
   header[head] = first
   header[head + SECOND_PART] = second
@@ -319,7 +326,7 @@ function resize(regions: Arena, head: number, size: number): void {
   releaseBlocks(regions, former, 0)
 }
 
-/** To half of the entries, if there is room beside the blocks that are freed for it. */
+/** Halves the capacity, if there is enough space in addition to the blocks that are freed afterwards. */
 function shrink(regions: Arena, head: number): void {
   const size = regions.header[head + SIZE]! - 2
   if (size > 0 && hasBlock(regions, firstPartLog2(size) + ENTRY_LOG2 + 1)) resize(regions, head, size)

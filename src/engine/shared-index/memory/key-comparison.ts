@@ -12,7 +12,7 @@ export function compareKeys(graph: Int32Array, left: number, right: number): num
   return compareWords(graph, keyStart(graph, a), graph, keyStart(graph, b), words) || lengths
 }
 
-/** Compares the key of a record with another one. */
+/** Compares the key of a record with a given key. */
 export function compareWithKey(graph: Int32Array, line: number, key: Key): number {
   const record = line << L.LINE_WORDS_LOG2
   const bytes = keyBytes(graph, record)
@@ -21,8 +21,8 @@ export function compareWithKey(graph: Int32Array, line: number, key: Key): numbe
 }
 
 /**
- * Words hold bytes in little-endian order and are padded with zeros. With bytes swapped they compare like the
- * bytes.
+ * Compares words that contain bytes in little-endian order, padded with zeros. With their bytes swapped,
+ * words have the same order as the bytes.
  */
 function compareWords(a: Int32Array, fromA: number, b: Int32Array, fromB: number, count: number): number {
   for (let at = 0; at < count; at++) {
@@ -33,7 +33,7 @@ function compareWords(a: Int32Array, fromA: number, b: Int32Array, fromB: number
   return 0
 }
 
-/** The word with its bytes in the opposite order, unsigned. */
+/** Returns the word with its bytes in the opposite order, unsigned. */
 export function bytesSwapped(word: number): number {
   return ((word >>> 24) | ((word >>> 8) & 0xff00) | ((word << 8) & 0xff0000) | (word << 24)) >>> 0
 }

@@ -1,10 +1,10 @@
 /**
- * A caller's key, prepared for a lookup: its UTF-8 bytes packed into words and padded with zeros, and a seeded
- * hash of them. Each thread uses one buffer for all keys, so a lookup allocates nothing.
+ * Prepares a key for a lookup: its UTF-8 bytes are packed into words and padded with zeros, and hashed with a
+ * secret seed. Each thread uses one buffer for all keys, so a lookup allocates no memory.
  *
  * Invariant: equal words and equal byte length mean equal text. Empty texts, texts longer than 512 bytes and
- * texts without a UTF-8 form (lone surrogates) are not keys: `read` returns false, and nothing of that name is
- * ever found or stored.
+ * texts without a UTF-8 form (lone surrogates) are not valid keys: `read` returns false, and no entity with
+ * that name can be found or stored.
  */
 import { KEY_BYTES_MAX, WORD_BYTES } from './layout.ts'
 import type { HashSecrets } from './regions.ts'
@@ -25,15 +25,17 @@ export class Key {
     this.#multiplier = multiplier
   }
 
-  /** Reads a text as the key of a type, and hashes both. False if the text is not a key. O(length). */
+  /**
+   * Reads a text as a key of a type and hashes both. Returns false if the text is not a valid key. O(length).
+   */
   read(text: string, type: number): boolean {
     if (text.length === 0 || text.length > KEY_BYTES_MAX) return false
     return this.readAscii(text, type, this.words, 0) || this.#readUnicode(text, type)
   }
 
   /**
-   * As `read`, into words of the caller, for a text that is known to fit. Sets `bytes` and `hash`. False if the
-   * text is not ASCII. For callers that read many keys before they look any of them up.
+   * Like `read`, into words of the caller, for a text that is known to fit. Sets `bytes` and `hash`. Returns
+   * false if the text is not ASCII. For callers that read many keys before they look up any of them.
    */
   readAscii(text: string, type: number, into: Int32Array, from: number): boolean {
     const length = text.length
@@ -69,7 +71,9 @@ export class Key {
     return any <= 0x7f
   }
 
-  /** As `read`, for UTF-8 bytes. Three more bytes must be readable behind the key. O(length), word by word. */
+  /**
+   * Like `read`, for UTF-8 bytes. Three more bytes after the key must be readable. O(length), word by word.
+   */
   readBytes(
     bytes: DataView,
     start: number,
@@ -110,7 +114,7 @@ export class Key {
     return true
   }
 
-  /** The hash of the key that `words` holds. */
+  /** Returns the hash of the key in `words`. */
   #hashWords(type: number): number {
     const secrets = { start: this.#start, multiplier: this.#multiplier }
     return hashOf({ words: this.words, from: 0, bytes: this.bytes }, type, secrets)
@@ -125,7 +129,7 @@ export class Key {
   }
 }
 
-/** The hash of a key in words, padded with zeros. Equal to what `Key.read` computes. O(length). */
+/** Returns the hash of a key in words, padded with zeros. Equals the hash of `Key.read`. O(length). */
 export function hashOf(
   { words, from, bytes }: { readonly words: Int32Array; readonly from: number; readonly bytes: number },
   type: number,
@@ -140,7 +144,7 @@ export function hashOf(
   return finish(hash, bytes, multiplier)
 }
 
-/** Mixes the hash into its top bits, which choose partition and slot. */
+/** Mixes the hash into its top bits, which select partition and slot. */
 function finish(hash: number, length: number, multiplier: number): number {
   const mixed = Math.imul(hash ^ Math.imul(length, LENGTH_MIX), multiplier)
   return Math.imul(mixed ^ (mixed >>> 16), multiplier)

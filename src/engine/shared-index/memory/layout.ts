@@ -1,18 +1,19 @@
 /**
- * Names every byte of the shared index; no other file does. Everything is little-endian 32-bit words, and an offset
- * here counts words.
+ * Defines the position of every value in the shared index; no other file does. All values are little-endian
+ * 32-bit words, and offsets count words.
  *
- * An index has four regions. The header says how much of graph and closures is open, which grows:
+ * An index has four regions. The header contains the open sizes of graph and closures, which grow:
  *
  *   header    this page: sequence, lock, allocator, partition heads of the string table
  *   graph     records and slabs, cut into blocks of 2^k words by the allocator (`allocator.ts`)
  *   closures  blocks appended by closure builders, reset as a whole (`closure-arena.ts`)
  *   schema    the compiled schema (`compiled-schema.ts`) in two buffers: one is read while the next is written
  *
- * Beside them lie the lists of owners (`list-memory.ts`), which only searches with rules read.
+ * The attribute index (`list-memory.ts`) has separate memory, which only searches with rules read.
  *
  * A *line* is 16 words = 64 bytes, one cache line. Records start on lines, and the id of a record is its line
- * number in the graph, so an id leads to its record without a table. Line 0 is never used: 0 means "none".
+ * number in the graph, so no table is needed to find a record by its id. Line 0 is never used: 0 means
+ * "none".
  *
  * All records begin in the same way, so one string table and one key comparison serve them all:
  *
@@ -29,21 +30,8 @@
  *   │ 7… │ key                      │       │ 7… │ key                      │
  *   └────┴──────────────────────────┘       └────┴──────────────────────────┘
  *
- *   user (2 lines, type USER_TYPE)          container (4 lines), of an instance that is the subject of a tuple
- *   ┌────┬──────────────────────────┐       or has very many in-edges
- *   │ 0  │ type, key bytes, flags   │       ┌─────┬─────────────────────────────────┐
- *   │ 1,2│ assignments: ptr, meta   │       │ 0   │ instance (line)                 │
- *   │ 3–6│ –                        │       │ 1   │ version                         │
- *   │ 7… │ key                      │       │ 2,3 │ out-edges to containers         │
- *   ├────┼──────────────────────────┤       │ 4,5 │ out-edges to other instances    │
- *   │ 16…│ filter, 512 bits         │       │ 6…14│ 3 closure heads [ptr, size, at] │
- *   └────┴──────────────────────────┘       │ 15  │ further heads: ptr or 0         │
- *                                           ├─────┼─────────────────────────────────┤
- *                                           │ 16… │ inline closures, 48 words       │
- *                                           └─────┴─────────────────────────────────┘
- *
- * In-edges name the subject's *container*, because a check needs the closure head there next, and the closure, which
- * mostly lies inline behind it. All other references name instances.
+ * In-edges name the subject's *container*, because a check next needs the closure head in it, and the
+ * closure, which is usually stored inline after the head. All other references name instances.
  */
 
 export const MAGIC = 0x56445834
@@ -62,71 +50,74 @@ export const H_VERSION = 1
 export const H_HASH_START = 2
 export const H_HASH_MULTIPLIER = 3
 
-/** Odd while the writer is in a section. It has a line of its own, because every reader polls it. */
+/** Odd while the writer is in a critical section. It has a separate line, because every reader polls it. */
 export const H_SEQUENCE = 16
-/** Changes when a region grows: views made before are stale. */
+/** Changes when a region grows: earlier views are stale. */
 export const H_LAYOUT_EPOCH = 17
-/** Changes when the closure region starts over: closures built before are void. */
+/** Changes when the closure region starts over: closures built earlier are invalid. */
 export const H_CLOSURE_ERA = 18
 /** Changes with the schema. */
 export const H_SCHEMA_VERSION = 19
 export const H_SCHEMA_BYTES = 20
-/** 1: the index is retired and decides nothing more. The layout epoch changes with it, so readers notice. */
+/**
+ * 1: the index is retired and makes no more decisions. The layout epoch changes at the same time, so readers
+ * notice.
+ */
 export const H_RETIRED = 21
-/** The word where its head begins, and which of the two buffers it is in: 0 or 1. */
+/** The word at which the head of the schema begins, and the index of its buffer: 0 or 1. */
 export const H_SCHEMA_HEAD = 22
 export const H_SCHEMA_IN = 23
 
 /**
- * Thread id of the thread that may change shared memory (0: free), and of the next one. They have a line of
- * their own.
+ * Thread id of the thread that can change shared memory (0: none), and of the next one. They have a separate
+ * line.
  */
 export const H_LOCK = 32
 export const H_LOCK_NEXT = 33
 
-/** Words that are open behind the top, because a prefetch may go a few lines beyond a block. */
+/** Words that are open after the top, because a prefetch can go a few lines beyond a block. */
 export const OPEN_BEHIND_TOP = 64
 
 /**
- * First word of the graph that was never handed out, the words on free lists, and the free-list heads by log2
+ * First word of the graph that was never allocated, the words on free lists, and the free-list heads by log2
  * size.
  */
 export const H_GRAPH_TOP = 48
 export const H_GRAPH_FREE_WORDS = 49
 export const H_FREE_LISTS = 50
 export const SIZE_CLASSES = 31
-/** How many blocks are on each free list. */
+/** Number of blocks on each free list. */
 export const H_FREE_COUNTS = 112
 
-/** First free word of the closure region, and the words in it that are no longer referred to. */
+/** First free word of the closure region, and the number of its words that are no longer referenced. */
 export const H_CLOSURE_TOP = 96
 export const H_CLOSURE_DEAD = 97
 
 /**
- * For statistics: closures built, and containers and whole tenants whose closures were voided. These counters
- * wrap.
+ * For statistics: closures built, and containers and whole tenants whose closures were invalidated. These
+ * counters wrap.
  */
 export const H_CLOSURES_BUILT = 98
 export const H_CONTAINERS_VOIDED = 99
 export const H_TENANTS_VOIDED = 103
 
-/** Facts and records in the index, for statistics and benches. */
+/** Facts and records in the index, for statistics and benchmarks. */
 export const H_ASSIGNMENTS = 100
 export const H_TUPLES = 101
 export const H_RECORDS = 102
 
-/** Open words of graph and closures: a view reaches as far. */
+/** Open words of graph and closures, which are the bounds of a view. */
 export const H_GRAPH_WORDS = 104
 export const H_CLOSURE_WORDS = 105
 
-/** Names of attributes that have a number, and the directory of them (`attribute-names.ts`). */
+/** Number of numbered attribute names, and their directory (`attribute-names.ts`). */
 export const H_NAMES = 106
 export const H_NAME_DIRECTORY = 107
 
-/** In the memory of owner lists: the word of their directory (`owners/list-directory.ts`). */
+/** Word of the directory in the memory of the attribute index (`owners/list-directory.ts`). */
 export const H_LIST_DIRECTORY = 108
 
-/** Facts that have an end. */
+/** Number of facts that expire. */
 export const H_ENDINGS = 109
 
 /** String table: per partition [slots ptr, count << 5 | log2 capacity]. */
@@ -134,7 +125,7 @@ export const H_PARTITIONS = 256
 export const PARTITION_COUNT = 256
 export const PARTITION_BITS = 8
 
-/** Ends of facts (`endings.ts`): four words for each partition. */
+/** Expiration times of facts (`endings.ts`): four words per partition. */
 export const H_ENDING_PARTITIONS = 768
 export const ENDING_PARTITIONS_LOG2 = 6
 export const ENDING_PARTITIONS = 1 << ENDING_PARTITIONS_LOG2
@@ -144,11 +135,14 @@ export const ENDING_PARTITIONS = 1 << ENDING_PARTITIONS_LOG2
 export const TYPE_SHIFT = 16
 export const KEY_BYTES_SHIFT = 6
 export const KEY_BYTES_MASK = 0x3ff
-/** Type and key length: what a lookup compares before the key itself. */
+/** Type and key length, which a lookup compares before the key. */
 export const IDENTITY_MASK = ~0x3f
 /** The record was removed; references to it are being collected. */
 export const FLAG_DEAD = 1
-/** Word 7 points at [attributes ptr, key words…], because the key is long or attributes leave it no room. */
+/**
+ * Word 7 points to [attributes ptr, key words…], because the key is long or the attributes need part of its
+ * space.
+ */
 export const FLAG_EXTERNAL = 2
 /** Attributes are stored: pointer in word 15, or in the first word of the external block. */
 export const FLAG_ATTRIBUTES = 4
@@ -166,7 +160,7 @@ export const KEY_BYTES_MAX = 512
 export const R_HEAD = 0
 export const R_KEY = 7
 export const R_KEY_WORDS = 9
-/** With attributes, the last key word holds their pointer. */
+/** With attributes, the last key word contains their pointer. */
 export const R_ATTRIBUTES = 15
 export const R_KEY_WORDS_BESIDE_ATTRIBUTES = 8
 
@@ -175,19 +169,22 @@ export const I_IN = 2
 export const I_ASSIGNEES = 4
 export const I_CONTAINER = 6
 
-/** On a tenant: added to the version of every closure of its instances. */
+/** On a tenant: part of the version of every closure of its instances. */
 export const T_CLOSURE_EPOCH = 1
 /** On a tenant: the word of the directory of its annexes, 0 if it has none. */
 export const T_ANNEXES = 2
 
-/** On an annex: its tenant, and its position in the directory. Assignees are where an instance has them. */
+/**
+ * On an annex: its tenant, and its position in the directory. Its assignees are at the same position as those
+ * of an instance.
+ */
 export const A_TENANT = 1
 export const A_GROUP = 2
 
 export const U_ASSIGNMENTS = 1
 export const U_FILTER = 16
 export const USER_LINES_LOG2 = 1
-/** The filter has 2^9 bits. The top 9 bits of a hash choose one. */
+/** The filter has 2^9 bits. The top 9 bits of a hash select one. */
 export const FILTER_SHIFT = 23
 
 export const C_INSTANCE = 0
@@ -197,40 +194,41 @@ export const C_OUT_OTHERS = 4
 export const C_HEADS = 6
 export const C_HEADS_IN_PLACE = 3
 export const C_MORE_HEADS = 15
-/** Words of a container between which short closures lie inline (`closure-builder.ts`). */
+/** Words of a container between which short closures are stored inline (`closure-builder.ts`). */
 export const C_INLINE_CLOSURES = 16
 export const C_INLINE_END = 64
 export const CONTAINER_LINES_LOG2 = 2
 
 /**
- * Closure head, three words: the block in the closure region, or minus its offset in the container; low bits of
- * the closure era << 29 | entries << 1 | has gates; the sum of versions it was built at.
+ * Closure head, three words: the block in the closure region, or minus its offset in the container; low bits
+ * of the closure era << 29 | entries << 1 | has gates; the sum of versions at which it was built.
  */
 export const HEAD_WORDS = 3
 export const HEAD_BLOCK = 0
 export const HEAD_SIZE = 1
 export const HEAD_BUILT_AT = 2
 export const HEAD_ERA_SHIFT = 29
-/** The bits of the size word without the era. */
+/** Bits of the size word without the era. */
 export const HEAD_SIZE_MASK = (1 << HEAD_ERA_SHIFT) - 1
 
 /* ---- slab descriptors: [ptr, meta] with meta = count << 5 | log2 capacity ---- */
 
 export const COUNT_SHIFT = 5
-/** The most entries of a slab that its count can hold. */
+/** Maximum number of entries of a slab, limited by its count bits. */
 export const ENTRIES_MAX = 2 ** (32 - COUNT_SHIFT) - 1
 export const LOG2_MASK = 31
 /**
- * Instead of log2 capacity: the descriptor itself holds the one entry (ptr = entry, count bits = edge class).
+ * Used instead of log2 capacity: the descriptor itself contains the single entry (ptr = entry, count bits =
+ * edge class).
  */
 export const INLINE = 31
 
 /* ---- assignments: pairs [scope, role mask] ---- */
 
 /**
- * A scope is a line (instance or tenant) and a bank. A bank is a group of 32 roles of a type, as many as a mask
- * has bits. So the roles a user holds in a scope are one mask. Only the schema compiler deals with banks.
- * Tenant roles beyond the banks of one line are held under further lines (`annexes.ts`).
+ * A scope is a line (instance or tenant) and a bank. A bank is a group of 32 roles of a type, the number of
+ * bits of a mask. The roles that a user holds in a scope are thus one mask. Only the schema compiler uses
+ * banks. Tenant roles beyond the banks of one line are stored under further lines (`annexes.ts`).
  */
 export const LINE_BITS = 26
 export const LINE_MASK = (1 << LINE_BITS) - 1
@@ -238,16 +236,22 @@ export const BANK_SHIFT = LINE_BITS
 export const BANKS_LOG2 = 6
 export const BANKS_MAX = 1 << BANKS_LOG2
 export const BANK_ROLES = 32
-/** The most lines of a tenant, itself included: its directory has as many words. */
+/** Maximum number of lines of a tenant, including its own: its directory has that many words. */
 export const TENANT_LINES_MAX = LINE_WORDS
 export const TENANT_BANKS_MAX = TENANT_LINES_MAX * BANKS_MAX
 
-/** Instances with more in-edges are answered by their own closure or by a forward walk, not edge by edge. */
+/**
+ * Instances with more in-edges are decided by their own closure or by a search from the user, not edge by
+ * edge.
+ */
 export const WIDE_IN_EDGES = 16
 /**
- * Closures with more entries have a hash table, so that the smaller side can be walked (`closure-block.ts`).
+ * Closures with more entries have a hash table, so that the smaller side can be searched
+ * (`closure-block.ts`).
  */
 export const CLOSURE_LIST_MAX = 40
 
-/** Multiplier of the hash of ids. Tables take its top bits, so doubling a table keeps its order. */
+/**
+ * Multiplier of the hash of ids. Tables use its top bits, so doubling a table keeps the order of its entries.
+ */
 export const ID_HASH = 0x9e3779b1 | 0

@@ -1,15 +1,15 @@
 /**
- * A set of lines for one search. It has a bit for each line, so it fits the cache, and keeps its memory between
- * uses.
+ * Stores a set of lines for one search. It has one bit per line, so it fits the cache, and keeps its memory
+ * between uses.
  */
 import type { NumberList } from './number-list.ts'
 
 export class LineSet {
   #bits = new Int32Array(0)
-  /** Words in use. */
+  /** Number of words in use. */
   #words = 0
 
-  /** Empties the set and makes room for lines below `end`. O(end / 32). */
+  /** Empties the set and prepares it for lines below `end`. O(end / 32). */
   clear(end: number): void {
     const words = (end >>> 5) + 1
     if (words > this.#bits.length) this.#bits = new Int32Array(words * 2)
@@ -17,7 +17,7 @@ export class LineSet {
     this.#words = words
   }
 
-  /** Adds a line; true if it is new. A line beyond `end` was read torn and is never new. */
+  /** Adds a line. Returns true if it is new. A line beyond `end` comes from a torn read and is never new. */
   add(line: number): boolean {
     const word = this.#bits[line >>> 5]
     const bit = 1 << (line & 31)

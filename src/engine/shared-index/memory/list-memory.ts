@@ -1,21 +1,22 @@
 /**
- * Memory for the lists of owners (`owners/`), apart from the graph: lists are made from it, and may be given up when there is no room
- * for them. So they take none of what commits were promised, and are not saved with an index.
+ * Memory for the attribute index (`owners/`), separate from the graph. The attribute index is derived from
+ * the graph, and parts of it can be discarded if space is low. It therefore uses none of the capacity
+ * reserved for commits and is not saved in index snapshots.
  *
- * It is an arena (`allocator.ts`) with a header of its own. Readers read it as they read the graph: what they find counts if the
- * sequence of the index has not changed meanwhile.
+ * It is an arena (`allocator.ts`) with its own header. Readers read it like the graph: their results are
+ * valid if the sequence of the index has not changed.
  */
 import { AuthzError } from '#model/errors.ts'
 import type { Arena } from './allocator.ts'
 import * as L from './layout.ts'
 
-/** Crosses `postMessage`. */
+/** Can be sent with `postMessage`. */
 export interface ListBuffers {
   readonly listHeader: SharedArrayBuffer
   readonly lists: SharedArrayBuffer
 }
 
-/** Address space: some 100 million entries. */
+/** Address space, sufficient for about 100 million entries. */
 const LIST_BYTES_MAX = 2 ** 30
 const LIST_BYTES_MIN = 1 << 12
 const GROWTH_BYTES_MIN = 1 << 16
@@ -30,7 +31,7 @@ export class ListMemory implements Arena {
     const listHeader = new SharedArrayBuffer(L.HEADER_WORDS * L.WORD_BYTES)
     const lists = new SharedArrayBuffer(LIST_BYTES_MIN, { maxByteLength: bytesMax })
     const header = new Int32Array(listHeader)
-    // Line 0 stays unused: 0 is "none".
+    // Line 0 is not used: 0 means "none".
     header[L.H_GRAPH_TOP] = L.LINE_WORDS
     header[L.H_GRAPH_WORDS] = LIST_BYTES_MIN / L.WORD_BYTES
     return { listHeader, lists }
@@ -46,7 +47,7 @@ export class ListMemory implements Arena {
     return this.#buffer.maxByteLength / L.WORD_BYTES
   }
 
-  /** Makes a new view if the memory has grown. Call it before anything is read. */
+  /** Creates a new view if the memory has grown. Call it before each read. */
   refresh(): void {
     const words = this.header[L.H_GRAPH_WORDS]!
     if (words !== this.graph.length) this.graph = new Int32Array(this.#buffer, 0, words)

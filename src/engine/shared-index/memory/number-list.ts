@@ -4,7 +4,10 @@ const CAPACITY_MIN = 64
 export class NumberList {
   items = new Int32Array(CAPACITY_MIN)
   length = 0
-  /** The length of `items`, beside it: V8 reads that of a typed array as a double, which makes a push twice as long. */
+  /**
+   * Copy of the length of `items`: V8 reads the length of a typed array as a double, which makes a push take
+   * twice as long.
+   */
   #capacity = CAPACITY_MIN
 
   push(item: number): void {
@@ -24,7 +27,10 @@ export class NumberList {
     this.length = length + 3
   }
 
-  /** Makes room for `more` numbers. Growing is O(items); it touches new pages, which can take milliseconds. */
+  /**
+   * Ensures capacity for `more` numbers. Growth is O(items) and touches new pages, which can take
+   * milliseconds.
+   */
   reserve(more: number): void {
     if (this.length + more <= this.#capacity) return
     const larger = new Int32Array(Math.max(2 * this.#capacity, this.length + more))

@@ -1,4 +1,4 @@
-/** Hands out small numbers from `first` up to `end` (exclusive). A number that is given back is reused. */
+/** Allocates small numbers from `first` up to `end` (exclusive). A number that is returned is reused. */
 import { AuthzError } from '#model/errors.ts'
 
 export class NumberPool {
@@ -16,12 +16,12 @@ export class NumberPool {
     }
   }
 
-  /** How many numbers are free. */
+  /** Returns how many numbers are free. */
   get available(): number {
     return this.#free.length + this.#end - this.#next
   }
 
-  /** Throws `LIMIT_EXCEEDED` when all are taken. */
+  /** Throws `LIMIT_EXCEEDED` if all numbers are in use. */
   take(): number {
     const free = this.#free.pop()
     if (free !== undefined) return free

@@ -1,4 +1,4 @@
-/** Gives names of attributes their numbers (`attribute-names.ts`). */
+/** Assigns numbers to names of attributes (`attribute-names.ts`). */
 import { allocate, allocateZeroed, log2Ceil } from './allocator.ts'
 import { NAMES_MAX, PAGE_LOG2, PAGE_MASK } from './attribute-names.ts'
 import * as L from './layout.ts'
@@ -6,7 +6,10 @@ import type { Regions } from './regions.ts'
 
 const encoder = new TextEncoder()
 
-/** The number of a name, made if needed; -1 if it cannot have one. Lock held, in a section. */
+/**
+ * Returns the number of a name and assigns one if needed; -1 if it cannot have one. Requires the lock and a
+ * critical section.
+ */
 export function numberedName(regions: Regions, name: string): number {
   const names = regions.attributeNames
   names.refresh()
@@ -33,15 +36,15 @@ export function numberedName(regions: Regions, name: string): number {
   const page = graph[header[L.H_NAME_DIRECTORY]! + (number >>> PAGE_LOG2)]!
   graph[page + (number & PAGE_MASK)] = block
   names.note(name)
-  // Release: whoever sees the count sees the name.
+  // Release: a thread that sees the count also sees the name.
   Atomics.store(header, L.H_NAMES, number + 1)
   return number
 }
 
-/** Names in conditions are as short. */
+/** Names in conditions have the same limit. */
 const NAME_LENGTH_MAX = 255
 
-/** Whether a name can have a number. */
+/** Returns whether a name can have a number. */
 export function isNumerable(name: string): boolean {
   return name !== '' && name.length <= NAME_LENGTH_MAX && name.isWellFormed()
 }

@@ -1,10 +1,10 @@
 /**
- * Packs arrays of words one behind the other, and texts into words:
+ * Packs several arrays of words into one, and texts into words:
  *
  *   arrays   │ words of array 0 │ … of array n-1 │ array 0 │ … │ array n-1 │
  *   texts    │ bytes of a character │ count │ end of text 0, in characters │ … │ characters, padded │
  *
- * What is unpacked shares the memory of what was packed.
+ * Unpacked arrays share the memory of the packed one.
  */
 const WORD_BYTES = 4
 
@@ -18,12 +18,12 @@ export function packArrays(arrays: readonly Int32Array[]): Int32Array {
   return packed
 }
 
-/** Words of the arrays when packed. */
+/** Returns the number of words of the packed arrays. */
 export function packedWords(arrays: readonly Int32Array[]): number {
   return arrays.reduce((sum, array) => sum + array.length, arrays.length)
 }
 
-/** The lengths that stand before the packed arrays. */
+/** Returns the lengths that precede the packed arrays. */
 export function lengthsOf(arrays: readonly Int32Array[]): Int32Array {
   return Int32Array.from(arrays, array => array.length)
 }
@@ -38,7 +38,7 @@ export function unpackArrays(packed: Int32Array, count: number): Int32Array[] {
   return arrays
 }
 
-/** Packs any strings losslessly: one byte a character if that is enough, else UTF-16. */
+/** Packs any strings without loss: one byte per character if possible, otherwise UTF-16. */
 export function packTexts(texts: readonly string[]): Int32Array {
   const all = texts.join('')
   let isWide = false

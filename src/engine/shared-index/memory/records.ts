@@ -1,8 +1,8 @@
 /**
- * Makes records with their key and attributes, and frees them. What a record holds in between (`layout.ts`) is
- * set by `facts.ts`.
+ * Creates records with their keys and attributes, and frees them. `facts.ts` sets the other words of a record
+ * (`layout.ts`).
  *
- * Writing functions: lock held, in a section.
+ * Writing functions require the lock and a critical section.
  */
 import type { Attributes } from '#model/change.ts'
 import { allocate, allocateZeroed, log2Ceil, release } from './allocator.ts'
@@ -13,16 +13,16 @@ import { numberedName } from './numbered-names.ts'
 import type { Regions } from './regions.ts'
 import { ValueWords } from './values.ts'
 
-/** Without `ignoreBOM` a key that begins with U+FEFF would lose it. */
+/** Without `ignoreBOM`, a key that begins with U+FEFF would lose this character. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const encoder = new TextEncoder()
-/** Scratch of this thread. */
+/** Scratch memory of this thread. */
 const copied = new ValueWords()
 const rows = new RowWriter()
 
 /**
- * Makes a record with this key and nothing else; returns its line. `linesLog2` is 1 for users, 0 for all
- * others.
+ * Creates a record with this key and no other content; returns its line. `linesLog2` is 1 for users and 0 for
+ * all others.
  */
 export function newRecord(regions: Regions, key: Key, type: number, linesLog2: number): number {
   const record = allocateZeroed(regions, L.LINE_WORDS_LOG2 + linesLog2)
@@ -32,8 +32,8 @@ export function newRecord(regions: Regions, key: Key, type: number, linesLog2: n
 }
 
 /**
- * Makes a container and returns its word. Only its first line is zeroed: the words behind it mean nothing
- * without heads.
+ * Creates a container and returns its word. Only its first line is zeroed: the following words are
+ * meaningless without heads.
  */
 export function newContainer(regions: Regions): number {
   const container = allocate(regions, L.LINE_WORDS_LOG2 + L.CONTAINER_LINES_LOG2)
@@ -57,13 +57,13 @@ export function isDead(graph: Int32Array, line: number): boolean {
   return (graph[line << L.LINE_WORDS_LOG2]! & L.FLAG_DEAD) !== 0
 }
 
-/** The descriptor of the out-edge list of the container that an edge to this object belongs to. */
+/** Returns the descriptor of the out-edge list of the container for edges to this object. */
 export function outListOf(graph: Int32Array, container: number, object: number): number {
   const isContainer = graph[(object << L.LINE_WORDS_LOG2) + L.I_CONTAINER] !== 0
   return (container << L.LINE_WORDS_LOG2) + (isContainer ? L.C_OUT_CONTAINERS : L.C_OUT_OTHERS)
 }
 
-/** The word where the key begins. */
+/** Returns the word at which the key begins. */
 export function keyStart(graph: Int32Array, record: number): number {
   return (graph[record]! & L.FLAG_EXTERNAL) === 0 ? record + L.R_KEY : graph[record + L.R_KEY]! + 1
 }
@@ -72,31 +72,34 @@ export function keyBytes(graph: Int32Array, record: number): number {
   return (graph[record]! >>> L.KEY_BYTES_SHIFT) & L.KEY_BYTES_MASK
 }
 
-/** The key as text. Allocates: for listings only. */
+/** Returns the key as text. Allocates memory, so use it only for listings. */
 export function keyText(graph: Int32Array, line: number): string {
   const record = line << L.LINE_WORDS_LOG2
   return textAt(graph, keyStart(graph, record), keyBytes(graph, record))
 }
 
-/** The word where the attributes of a record begin (`attribute-rows.ts`); 0 where it has none, or none but `{}`. */
+/**
+ * Returns the word at which the attributes of a record begin (`attribute-rows.ts`); 0 if it has no attributes
+ * or `{}`.
+ */
 export function attributesBlock(graph: Int32Array, line: number): number {
   const record = line << L.LINE_WORDS_LOG2
   return (graph[record]! & L.FLAG_ATTRIBUTES) === 0 ? 0 : graph[attributesSlot(graph, record)]!
 }
 
-/** Bytes of the words in which the attributes are stored. */
+/** Returns the number of bytes of the words in which the attributes are stored. */
 export function attributesBytes(graph: Int32Array, line: number): number {
   const block = attributesBlock(graph, line)
   return block === 0 ? 0 : Int32Array.BYTES_PER_ELEMENT * blockWords(graph[block] ?? 0)
 }
 
-/** The attributes as the JSON they were stored as. Allocates: for listings only. */
+/** Returns the attributes as JSON. Allocates memory, so use it only for listings. */
 export function attributesText({ graph, attributeNames }: Regions, line: number): string | null {
   const record = line << L.LINE_WORDS_LOG2
   const head = graph[record]!
   if ((head & L.FLAG_EMPTY_ATTRIBUTES) !== 0) return '{}'
   if ((head & L.FLAG_ATTRIBUTES) === 0) return null
-  // Behind the first word, which is none of a block.
+  // Position 0 is skipped, because no block can have it.
   copied.length = 1
   const block = copyBlock(graph, graph[attributesSlot(graph, record)]!, copied)
   return block === 0 ? '' : textOfBlock(copied.words, block, attributeNames)
@@ -126,7 +129,10 @@ export function setAttributes(regions: Regions, line: number, attributes: Attrib
   regions.graph[record] = regions.graph[record]! | L.FLAG_ATTRIBUTES
 }
 
-/** The most words that attributes may take: those of a row or of JSON, as names will have numbers or not. O(size). */
+/**
+ * Returns the maximum number of words of the attributes, as a row or as JSON, because it is not known which
+ * names will have numbers. O(size).
+ */
 export function attributesWordsMax(attributes: Attributes): number {
   const row = rows.row(attributes, () => 0)
   return Math.max(row?.length ?? 0, 1 + ((encoder.encode(JSON.stringify(attributes)).length + 3) >>> 2))
@@ -143,7 +149,7 @@ function dropAttributes(regions: Regions, record: number): void {
   graph[record] = graph[record]! & ~(L.FLAG_ATTRIBUTES | L.FLAG_EMPTY_ATTRIBUTES)
 }
 
-/** The word that holds the pointer to the attributes. */
+/** Returns the word that contains the pointer to the attributes. */
 function attributesSlot(graph: Int32Array, record: number): number {
   return (graph[record]! & L.FLAG_EXTERNAL) === 0 ? record + L.R_ATTRIBUTES : graph[record + L.R_KEY]!
 }
@@ -180,7 +186,7 @@ function dropExternalKey(regions: Regions, record: number): void {
 }
 
 /**
- * Copies first, because a decoder refuses shared memory. Torn bounds give an empty or wrong text, never a
+ * Copies first, because a decoder rejects shared memory. Torn bounds give an empty or wrong text, but never
  * throw.
  */
 function textAt(graph: Int32Array, from: number, bytes: number): string {
@@ -188,7 +194,10 @@ function textAt(graph: Int32Array, from: number, bytes: number): string {
   return decoder.decode(bytesAt(graph, from, bytes).slice())
 }
 
-/** The bytes from a word of the graph on. Word 0 need not be the first of its buffer (`firstLineAt`). */
+/**
+ * Returns the bytes from a word of the graph on. Word 0 is not necessarily the first of its buffer
+ * (`firstLineAt`).
+ */
 function bytesAt(graph: Int32Array, word: number, bytes: number): Uint8Array<SharedArrayBuffer> {
   return new Uint8Array(graph.buffer as SharedArrayBuffer, graph.byteOffset + word * L.WORD_BYTES, bytes)
 }

@@ -1,15 +1,16 @@
 /**
- * The regions of one index, and a thread's views of them. `SharedIndexHandle` crosses `postMessage`: another
- * thread attaches by making views, and nothing is copied.
+ * Manages the regions of one index and a thread's views of them. `SharedIndexHandle` can be sent with
+ * `postMessage`: another thread attaches by creating views, without copying.
  *
- * Invariant: views have an explicit length, because length-tracking views of growable buffers read 17 times
- * slower. So a thread whose views are older than the layout epoch makes new ones before it reads anything else.
+ * Invariant: views have an explicit length, because reads through length-tracking views of growable buffers
+ * are 17 times slower. A thread whose views are older than the layout epoch therefore creates new ones before
+ * any other read.
  *
- * Regions grow and never shrink: freed blocks are reused by the same index. Small regions are growable buffers.
- * The regions of a large index are buffers of the maximal length, which are opened bit by bit. Memory that was
- * never touched is only address space. A buffer that does not grow comes from the C library's allocator, which
- * can ask the kernel for huge pages (`start.js`). With small pages, random reads of millions of facts spend a
- * third of their time on address translation.
+ * Regions grow and never shrink: the same index reuses freed blocks. Small regions are growable buffers. The
+ * regions of a large index are buffers of maximum length, which are opened incrementally. Untouched memory is
+ * only address space. A buffer that does not grow comes from the allocator of the C library, which can
+ * request huge pages from the kernel (`start.js`). With small pages, random reads of millions of facts spend
+ * a third of their time on address translation.
  */
 import type { IndexHandle } from '#engine/index-handle.ts'
 import { assert } from '#model/assert.ts'
@@ -19,29 +20,32 @@ import * as L from './layout.ts'
 import { type ListBuffers, ListMemory } from './list-memory.ts'
 import { isRetired } from './sequence.ts'
 
-/** The content of a handle. */
+/** Content of a handle. */
 interface RegionBuffers extends ListBuffers {
   readonly header: SharedArrayBuffer
   readonly graph: SharedArrayBuffer
   readonly closures: SharedArrayBuffer
   readonly schema: SharedArrayBuffer
-  /** One of the two buffers has the current schema (`H_SCHEMA_IN`). The next one is written into the other. */
+  /**
+   * One of the two buffers contains the current schema (`H_SCHEMA_IN`). The next one is written into the
+   * other.
+   */
   readonly otherSchema: SharedArrayBuffer
 }
 
 /** A handle, as the engine sees it. */
 export type SharedIndexHandle = IndexHandle & RegionBuffers
 
-/** A region as it is saved: only one of the two schema buffers. */
+/** A region in a snapshot, which contains only one of the two schema buffers. */
 export type RegionName = 'header' | 'graph' | 'closures' | 'schema'
 
 /** Used bytes of each region. */
 export type RegionBytes = Readonly<Record<RegionName, number>>
 
-/** Where a compiled schema lies in its buffer, in words. */
+/** Position of a compiled schema in its buffer, in words. */
 export interface SchemaLocation {
   readonly head: number
-  /** Words of the whole schema; the head is its last part. */
+  /** Words of the whole schema; its last part is the head. */
   readonly words: number
 }
 
@@ -50,20 +54,23 @@ export interface RegionSizes {
   readonly closureBytesMax?: number | undefined
   readonly graphBytesMax?: number | undefined
   readonly listBytesMax?: number | undefined
-  /** A graph of at least this size gets all its address space at once. */
+  /** A graph of at least this size receives its whole address space immediately. */
   readonly largeGraphBytes?: number | undefined
 }
 
 /**
- * Secrets of the key hash, drawn at random for each index. With a multiplier of 0, as in some tests, all keys
- * collide.
+ * Secrets of the key hash, chosen at random for each index. With a multiplier of 0, as in some tests, all
+ * keys collide.
  */
 export interface HashSecrets {
   readonly start: number
   readonly multiplier: number
 }
 
-/** Address space, not memory: a region takes what it has grown to. It holds 2^26 lines of 64 bytes. */
+/**
+ * Address space, not memory: a region uses only the size to which it has grown. The graph has 2^26 lines of
+ * 64 bytes.
+ */
 const GRAPH_BYTES_MAX = 2 ** 32
 const CLOSURE_BYTES_MAX = 2 ** 31
 const SCHEMA_BYTES_MAX = 2 ** 28
@@ -72,16 +79,16 @@ const CLOSURE_BYTES_MIN = 1 << 13
 const SCHEMA_BYTES_MIN = 1 << 12
 const GROWTH_BYTES_MIN = 1 << 16
 const PAGE_WORDS = 1_024
-/** Two huge pages of closures are prefaulted: those built between two commits hardly ever take more. */
+/** Two huge pages of closures are prefaulted: closures built between two commits rarely take more. */
 export const CLOSURE_WORDS_AHEAD = 1 << 20
-/** The C library keeps this many bytes for itself at the start of an allocation. */
+/** Bytes that the C library uses at the start of an allocation. */
 const ALLOCATION_NOTE_BYTES = 16
 /**
- * Offset of the first line, so that lines of the index are cache lines. Without it, bulks take an eighth
+ * Offset of the first line that aligns lines of the index with cache lines. Without it, bulks take an eighth
  * longer.
  */
 const LARGE_FIRST_LINE_AT = L.LINE_WORDS * L.WORD_BYTES - ALLOCATION_NOTE_BYTES
-/** A graph of this size is large: it wastes less than a huge page of its address space. */
+/** Minimum size of a large graph: it wastes less than a huge page of its address space. */
 export const LARGE_GRAPH_BYTES = 2 ** 24
 
 export class Regions {
@@ -89,16 +96,18 @@ export class Regions {
   readonly header: Int32Array
   graph: Int32Array
   closures: Int32Array
-  /** For the writer: descriptors of large slabs that are mostly empty, with their width (`replacements.ts`). */
+  /**
+   * For the writer: descriptors of large slabs that are mostly empty, with their width (`replacements.ts`).
+   */
   readonly sparse = new Map<number, 0 | 1>()
   readonly lists: ListMemory
-  /** Those that have a number, as this thread knows them. */
+  /** The numbered attribute names that this thread has read. */
   readonly attributeNames = new AttributeNames(this)
   #epoch: number
   /** For the writer: pages up to these words, or up to the tops if those are higher, have been faulted in. */
   #graphPrefaulted = 0
   #closuresTouched = 0
-  /** The system refused the address space for a large graph. */
+  /** True if the operating system refused the address space for a large graph. */
   #isMoveRefused = false
   readonly #largeGraphBytes: number
 
@@ -107,7 +116,7 @@ export class Regions {
     this.#largeGraphBytes = largeGraphBytes
     this.header = new Int32Array(handle.header)
     this.lists = new ListMemory(handle)
-    // Acquire: the lengths read next are at least those the epoch was published with.
+    // Acquire: the lengths read next are at least those that were published with the epoch.
     this.#epoch = Atomics.load(this.header, L.H_LAYOUT_EPOCH)
     this.graph = wordsOf(handle.graph, this.header[L.H_GRAPH_WORDS]!)
     this.closures = wordsOf(handle.closures, this.header[L.H_CLOSURE_WORDS]!)
@@ -142,15 +151,15 @@ export class Regions {
     header[L.H_VERSION] = L.LAYOUT_VERSION
     header[L.H_HASH_START] = secrets.start
     header[L.H_HASH_MULTIPLIER] = secrets.multiplier
-    // Line 0 stays unused: 0 is "none".
+    // Line 0 is not used: 0 means "none".
     header[L.H_GRAPH_TOP] = L.LINE_WORDS
     header[L.H_CLOSURE_TOP] = L.LINE_WORDS
-    // Release: a reader that sees the magic sees the header.
+    // Release: a reader that sees the magic number sees the header.
     Atomics.store(header, L.H_MAGIC, L.MAGIC)
     return regions
   }
 
-  /** Empty regions into which a saved index with these sizes can be read. */
+  /** Creates empty regions into which an index snapshot of these sizes can be read. */
   static emptyHandle(bytes: RegionBytes): SharedIndexHandle {
     const large = bytes.graph < LARGE_GRAPH_BYTES ? null : largeBuffers()
     return handleOf({
@@ -163,12 +172,15 @@ export class Regions {
         new SharedArrayBuffer(openBytes(bytes.closures), { maxByteLength: CLOSURE_BYTES_MAX }),
       schema: new SharedArrayBuffer(openBytes(bytes.schema), { maxByteLength: SCHEMA_BYTES_MAX }),
       otherSchema: new SharedArrayBuffer(SCHEMA_BYTES_MIN, { maxByteLength: SCHEMA_BYTES_MAX }),
-      // They are built anew.
+      // The attribute index is rebuilt.
       ...ListMemory.buffers(),
     })
   }
 
-  /** Opens the regions after a saved index was read into them. Little more is open than was in use. */
+  /**
+   * Opens the regions after a snapshot was read into them. The open size is only slightly larger than the
+   * used size.
+   */
   static restored(handle: SharedIndexHandle): Regions {
     const header = new Int32Array(handle.header)
     header[L.H_SCHEMA_IN] = 0
@@ -187,15 +199,16 @@ export class Regions {
   }
 
   /**
-   * Gives a graph that has become large all its address space, and moves it there. Does nothing if the system
-   * refuses the address space. Call it only while no other thread has the handle and no view is in use.
+   * Gives a graph that has become large its whole address space and moves it there. Does nothing if the
+   * operating system refuses the address space. Call it only while no other thread has the handle and no view
+   * is in use.
    */
   moveIfLarge(): void {
     const { handle } = this
     const isLarge = handle.graph.byteLength >= this.#largeGraphBytes
     if (!isLarge || !handle.graph.growable || this.#isMoveRefused) return
     const large = largeBuffers(handle.closures.maxByteLength, handle.graph.maxByteLength)
-    // The system is asked once, because a refusal costs several full collections.
+    // The operating system is asked only once, because a refusal causes several full garbage collections.
     this.#isMoveRefused = large === null
     if (large === null) return
     this.#handle = { ...handle, ...large }
@@ -206,8 +219,8 @@ export class Regions {
   }
 
   /**
-   * Makes new views if a region has grown. Call it after the sequence was read and before any data is. Throws
-   * `ENVIRONMENT_CLOSED` if the index was retired.
+   * Creates new views if a region has grown. Call it after the sequence was read and before any data is.
+   * Throws `ENVIRONMENT_CLOSED` if the index was retired.
    */
   refresh(): void {
     // Acquire: pairs with the additions in `#open` and `retire`.
@@ -220,8 +233,8 @@ export class Regions {
   }
 
   /**
-   * Grows the graph by an eighth, at least to `words`. Touches no page: see `prefault`. Throws `LIMIT_EXCEEDED`
-   * beyond its limit. Lock held.
+   * Grows the graph by an eighth, at least to `words`. Touches no page: see `prefault`. Throws
+   * `LIMIT_EXCEEDED` above its limit. Requires the lock.
    */
   growGraph(words: number): void {
     const { graph } = this.handle
@@ -233,15 +246,16 @@ export class Regions {
     this.#open(graph, L.H_GRAPH_WORDS, grownBytes(this.graph.byteLength, words, bytesMax, 8))
   }
 
-  /** The most words the graph may have. */
+  /** Maximum number of words of the graph. */
   get graphWordsMax(): number {
     const { graph } = this.handle
     return (graph.maxByteLength - firstLineAt(graph)) / L.WORD_BYTES
   }
 
   /**
-   * Grows the closure region. Lock held, inside a section or followed by one before a block in the new part is
-   * published: an earlier reader would look for it beyond the end of its view.
+   * Grows the closure region. Requires the lock. Must run in a critical section, or be followed by one before
+   * a block in the new part is published: an earlier reader would access the block beyond the end of its
+   * view.
    */
   growClosures(words: number): void {
     const { closures } = this.handle
@@ -255,10 +269,11 @@ export class Regions {
   }
 
   /**
-   * Pre-faults the pages of the next `graphWords` words of the graph, and of the next closures. The first write
-   * to a page faults it in. For a huge page that takes 5 to 7 ms if the hypervisor has to find it first, which
-   * is better spent while no reader waits. What a load opened beyond its own end has never been written either.
-   * For the writer only; needs no lock, because it changes no word.
+   * Prefaults the pages of the next `graphWords` words of the graph, and of the next closures. The first
+   * write to a page causes a page fault. For a huge page, it takes 5 to 7 ms if the hypervisor has to find
+   * memory first. It is better to spend this time while no reader waits. Memory that a load opened beyond its
+   * own end has never been written either. Only the writer calls this; it needs no lock, because it changes
+   * no word.
    */
   prefault(graphWords: number): void {
     const top = this.header[L.H_GRAPH_TOP]!
@@ -267,19 +282,22 @@ export class Regions {
     this.#prefaultClosures()
   }
 
-  /** Builders in other threads append here. Pages of a growable buffer are small and fault in quickly. */
+  /**
+   * Builders in other threads append here. Pages of a growable buffer are small, and their faults are short.
+   */
   #prefaultClosures(): void {
     const { closures } = this.handle
     const top = this.header[L.H_CLOSURE_TOP]!
     if (closures.growable || this.#closuresTouched - top > CLOSURE_WORDS_AHEAD / 2) return
-    // Pre-faults beyond the open part, which builders extend by themselves.
+    // Prefaults beyond the open part, because builders extend that part themselves.
     const all = wordsOf(closures, this.closureWordsMax())
     const end = Math.min(top + CLOSURE_WORDS_AHEAD, all.length)
     this.#closuresTouched = touch(all, Math.max(top, this.#closuresTouched), end)
   }
 
   /**
-   * The buffer for the next schema, with at least `words` words. No thread reads it. Throws `LIMIT_EXCEEDED`.
+   * Returns the buffer for the next schema, with at least `words` words. No thread reads it. Throws
+   * `LIMIT_EXCEEDED`.
    */
   spareSchema(words: number): Int32Array {
     const bytes = words * L.WORD_BYTES
@@ -289,27 +307,31 @@ export class Regions {
     return new Int32Array(buffer, 0, words)
   }
 
-  /** Makes the schema that was written there the current one. Lock held, in a section. */
+  /** Makes the schema that was written there the current one. Requires the lock and a critical section. */
   publishSchema({ head, words }: SchemaLocation): void {
     const { header } = this
     header[L.H_SCHEMA_IN] = header[L.H_SCHEMA_IN]! ^ 1
     header[L.H_SCHEMA_BYTES] = words * L.WORD_BYTES
     header[L.H_SCHEMA_HEAD] = head
-    // Release: a reader that sees the new version knows that what it read may be of another
+    // Release: a reader that sees the new version knows that its reads might belong to another version
     // (`isSchemaVersion`).
     Atomics.store(header, L.H_SCHEMA_VERSION, (header[L.H_SCHEMA_VERSION]! + 1) | 0)
   }
 
-  /** The current schema, in place. It does not change as long as its version does not. */
+  /** Returns the current schema, in place. It does not change as long as its version does not. */
   currentSchema(): Int32Array {
     const buffer = this.#schemaBuffer(0)
     const bytes = Math.min(Math.max(this.header[L.H_SCHEMA_BYTES]!, 0), buffer.byteLength)
     return new Int32Array(buffer, 0, bytes / L.WORD_BYTES)
   }
 
-  /** Whether the schema still has this version, so that all that was read of it before has too. */
+  /**
+   * Returns whether the schema still has this version, so that all preceding reads of it belong to this
+   * version.
+   */
   isSchemaVersion(version: number): boolean {
-    // Acquire does not keep earlier plain loads before it; on x86 the hardware does, elsewhere readers hold the lock.
+    // Acquire does not keep earlier plain loads before it; on x86 the hardware does, and on other processors
+    // readers hold the lock.
     return Atomics.load(this.header, L.H_SCHEMA_VERSION) === version
   }
 
@@ -329,7 +351,7 @@ export class Regions {
   }
 
   #open(buffer: SharedArrayBuffer, words: number, bytes: number): void {
-    // A thread that died may have grown it before it could publish that.
+    // A thread might have grown the buffer and died before it published that.
     if (buffer.growable && bytes > buffer.byteLength) buffer.grow(bytes)
     this.header[words] = bytes / L.WORD_BYTES
     // Release: a reader that sees the new epoch sees the new lengths.
@@ -358,12 +380,15 @@ function handleOf(buffers: RegionBuffers): SharedIndexHandle {
   return buffers as SharedIndexHandle
 }
 
-/** Opens a handle that was passed on. */
+/** Opens a handle that was received from another thread. */
 export function opened(handle: IndexHandle): SharedIndexHandle {
   return handle as SharedIndexHandle
 }
 
-/** Null if the system refuses the address space, as a small machine or one without overcommit does. */
+/**
+ * Returns null if the operating system refuses the address space, as on a small machine or without
+ * overcommit.
+ */
 function largeBuffers(
   closureBytes = CLOSURE_BYTES_MAX,
   graphBytes = GRAPH_BYTES_MAX,
@@ -379,8 +404,8 @@ function largeBuffers(
 }
 
 /**
- * The byte of its buffer where the lines of a graph, or of closures, begin. Growable buffers begin on a page by
- * themselves.
+ * Returns the byte of the buffer at which the lines of a graph, or of closures, begin. Growable buffers
+ * always begin on a page.
  */
 export function firstLineAt(buffer: SharedArrayBuffer): number {
   return buffer.growable ? 0 : LARGE_FIRST_LINE_AT
@@ -390,12 +415,12 @@ function wordsOf(buffer: SharedArrayBuffer, words: number): Int32Array {
   return new Int32Array(buffer, firstLineAt(buffer), words)
 }
 
-/** Bytes to open of a region that needs `bytes`. */
+/** Returns the number of bytes to open for a region that needs `bytes`. */
 function openBytes(bytes: number): number {
   return Math.ceil(Math.max(bytes, 1) / GRAPH_BYTES_MIN) * GRAPH_BYTES_MIN
 }
 
-/** The same for the graph, with what is open behind its top. */
+/** The same for the graph, including the words that are open after its top. */
 function openGraphBytes(bytes: number): number {
   return openBytes(bytes + L.OPEN_BEHIND_TOP * L.WORD_BYTES)
 }
@@ -406,7 +431,7 @@ function grownBytes(now: number, wordsNeeded: number, max: number, fraction: num
   return Math.min(max, Math.ceil(wanted / GROWTH_BYTES_MIN) * GROWTH_BYTES_MIN)
 }
 
-/** Faults these pages in without changing them; returns where it got to. */
+/** Faults these pages in without changing them. Returns the end of the touched part. */
 function touch(words: Int32Array, from: number, to: number): number {
   for (let word = from; word < to; word += PAGE_WORDS) Atomics.or(words, word, 0)
   if (to > from) Atomics.or(words, to - 1, 0)

@@ -1,15 +1,18 @@
 /**
- * The seqlock between the one writer and all readers, and the lock that excludes writers and builders from each other.
+ * Implements the sequence lock between the single writer and all readers, and the lock that excludes writers
+ * and builders from each other.
  *
  *   writer    lock · sequence odd · change · sequence even · unlock
  *   reader    read sequence (even) · read data · read sequence: the same → what was read is one state
  *   builder   lock · (sequence cannot change now) · append a closure, publish its head · unlock
  *
- * Readers read with plain loads while others write. Two orders are needed: the data after the first sequence load,
- * and the second sequence load after the data. V8 does not move plain accesses across an atomic one, and x86 does
- * not reorder loads. ARM does, so reading without the lock is refused there: `lockEveryRead` (`consistent-reads.ts`).
+ * Readers use plain loads while other threads write. Two orders are needed: the data after the first sequence
+ * load, and the second sequence load after the data. V8 does not move plain accesses across an atomic one,
+ * and x86 does not reorder loads. ARM does, so reading without the lock is not permitted there:
+ * `lockEveryRead` (`consistent-reads.ts`).
  *
- * A thread that dies with the lock leaves its thread id in it; `takeOverLock` in `recovery.ts` frees it.
+ * A thread that dies while it holds the lock leaves its thread id in the lock; `takeOverLock` in
+ * `recovery.ts` releases it.
  */
 import { assert } from '#model/assert.ts'
 import * as L from './layout.ts'
@@ -17,7 +20,7 @@ import * as L from './layout.ts'
 const SPINS = 2_000
 const WAIT_MS = 1
 
-/** Returns the current even sequence; waits while a section is open. */
+/** Returns the current even sequence; waits while a critical section is open. */
 export function beginRead(header: Int32Array): number {
   // Acquire: data read after this is at least as new.
   let sequence = Atomics.load(header, L.H_SEQUENCE)
@@ -28,14 +31,14 @@ export function beginRead(header: Int32Array): number {
   return sequence
 }
 
-/** Whether everything read since `beginRead` belongs to one state. */
+/** Returns whether all reads since `beginRead` belong to one state. */
 export function isUnchanged(header: Int32Array, sequence: number): boolean {
-  // Acquire does not order earlier plain loads before it. On x86 the hardware does; elsewhere this is never
-  // reached.
+  // Acquire does not keep earlier plain loads before it. On x86 the hardware does; on other processors this
+  // code does not run.
   return Atomics.load(header, L.H_SEQUENCE) === sequence
 }
 
-/** Opens a section: readers fail their validation from here on. Lock held. */
+/** Opens a critical section: from here on, readers fail their validation. Requires the lock. */
 export function beginSection(header: Int32Array): void {
   assert((Atomics.load(header, L.H_SEQUENCE) & 1) === 0, 'sections do not nest')
   // A full barrier: no change becomes visible before the odd sequence.
@@ -48,7 +51,9 @@ export function endSection(header: Int32Array): void {
   Atomics.notify(header, L.H_SEQUENCE)
 }
 
-/** Retires the index: a reader that begins notices the new epoch and looks at the flag. Safe to repeat. */
+/**
+ * Retires the index: a reader that begins notices the new epoch and checks the flag. Repeated calls are safe.
+ */
 export function retire(header: Int32Array): void {
   Atomics.store(header, L.H_RETIRED, 1)
   // Release: a reader that sees the new epoch sees the flag.
@@ -57,9 +62,9 @@ export function retire(header: Int32Array): void {
 }
 
 /**
- * To be called after a throw, lock held. A section that was cut short leaves a state that is half of one
- * commit. So the index is retired before the sequence lets any reader in, and nobody waits for the end of the
- * section.
+ * Call it after an exception, with the lock held. An interrupted critical section leaves a state with half of
+ * a commit. The index is therefore retired before the sequence admits readers, and no thread waits for the
+ * end of the critical section.
  */
 export function retireIfCutShort(header: Int32Array): void {
   if ((Atomics.load(header, L.H_SEQUENCE) & 1) === 0) return
@@ -72,14 +77,15 @@ export function isRetired(header: Int32Array): boolean {
 }
 
 export function tryLock(header: Int32Array, threadId: number): boolean {
-  // Acquire on success: what the last owner wrote is visible.
+  // Acquire on success: the writes of the previous owner are visible.
   return Atomics.compareExchange(header, L.H_LOCK, 0, threadId) === 0
 }
 
 /**
- * Waits for the lock. A waiting thread announces itself as the next, and no other overtakes it. Otherwise a
- * thread that takes the lock again right after it gave it back would keep it. If the next leaves the lock free
- * for a whole wait, another takes its turn: it may be dead. Among several waiting threads there is no order.
+ * Waits for the lock. A waiting thread registers as the next owner, and no other thread overtakes it.
+ * Otherwise, a thread that releases the lock and immediately takes it again would keep it. If the next owner
+ * leaves the lock free for a whole wait, it might be dead, and another thread takes its turn. The order among
+ * several waiting threads is undefined.
  */
 export function lock(header: Int32Array, threadId: number): void {
   if (Atomics.load(header, L.H_LOCK_NEXT) === 0 && tryLock(header, threadId)) return
@@ -91,7 +97,7 @@ export function lock(header: Int32Array, threadId: number): void {
     if (spins <= SPINS) continue
     const owner = Atomics.load(header, L.H_LOCK)
     assert(owner !== threadId, 'a thread does not wait for a lock it holds')
-    // The lock is free, and the next may have had its turn already: look again.
+    // The lock is free, and the next owner might already have used and released it: check again.
     if (owner === 0 && (isNext || Atomics.load(header, L.H_LOCK_NEXT) !== next)) continue
     const outcome = Atomics.wait(header, L.H_LOCK, owner, WAIT_MS)
     const isLeftFree = owner === 0 && outcome === 'timed-out'
@@ -101,7 +107,7 @@ export function lock(header: Int32Array, threadId: number): void {
 }
 
 export function unlock(header: Int32Array, threadId: number): void {
-  // Release: the next owner sees what this one wrote.
+  // Release: the next owner sees the writes of this one.
   const owner = Atomics.compareExchange(header, L.H_LOCK, threadId, 0)
   assert(owner === threadId, 'only the owner gives the lock back')
   Atomics.notify(header, L.H_LOCK)
