@@ -1,6 +1,7 @@
 /**
- * What a fact may have to do with: the instances below one, to which roles on it may lead, and the users who hold something on it or above
- * it. Reads at one state. Whether a role leads there is not asked, so this may find more than matters.
+ * Finds the entities that a fact might affect: the instances below an instance, to which roles on it might
+ * lead, and the users who hold a role on it or above it. Reads on one state. It does not check whether roles
+ * are actually derived along the edges, so the result can contain unaffected entities.
  */
 import type { IndexHandle } from '#engine/index-handle.ts'
 import { Key } from '#engine/shared-index/memory/key.ts'
@@ -30,7 +31,10 @@ export class Reach {
     this.#key = new Key(header[L.H_HASH_START]!, header[L.H_HASH_MULTIPLIER]!)
   }
 
-  /** The instance itself and all below it; none, if it is not stored; null: more than `limit`. O(limit, and their edges). */
+  /**
+   * Returns the instance and all instances below it; none if it is not stored; null if there are more than
+   * `limit`. O(limit, and their edges).
+   */
   below(instance: InstanceKey, limit: number): InstanceKey[] | null {
     return this.#read(instance, start => {
       const found = this.#walk(start, limit, false)
@@ -39,8 +43,8 @@ export class Reach {
   }
 
   /**
-   * The users who hold a role on the instance or on one above it, each once; null: more than `limit`, or too many instances. O(limit, and
-   * their edges).
+   * Returns the users who hold a role on the instance or on one above it, each once; null if there are more
+   * than `limit`, or too many instances. O(limit, and their edges).
    */
   usersAbove(instance: InstanceKey, limit: number): string[] | null {
     return this.#read(instance, start => {
@@ -76,7 +80,7 @@ export class Reach {
     return { type: typeOf(this.#schema, graph, line)?.key ?? '', key: keyText(graph, line) }
   }
 
-  /** Breadth first. Null beyond the limit. */
+  /** Breadth-first search. Null above the limit. */
   #walk(start: number, limit: number, isUp: boolean): NumberList | null {
     const { graph } = this.#reads.regions
     const seen = new Set([start])
@@ -104,7 +108,7 @@ export class Reach {
   }
 }
 
-/** The first words of a slab of pairs. */
+/** Yields the first words of a slab of pairs. */
 function* firstWords(graph: Int32Array, descriptor: number): Iterable<number> {
   const ptr = graph[descriptor]!
   const meta = graph[descriptor + 1]!

@@ -1,6 +1,6 @@
 /**
- * The read side of the shared index, one for each thread. It attaches in no time to the writer's regions and
- * answers in place. Every answer belongs to one state of the index (`consistent-reads.ts`).
+ * The read side of the shared index; each thread has one. It attaches to the regions of the writer without
+ * copying and reads them in place. Every result belongs to one state of the index (`consistent-reads.ts`).
  */
 import type {
   ActionQuestion,
@@ -69,7 +69,7 @@ import { Searches } from './searches.ts'
 
 /** Optimistic attempts before a reader takes the lock. */
 const ATTEMPTS = 50
-/** Attempts of a listing before a few slices with the lock are tried. */
+/** Attempts of a listing before it tries a few slices with the lock. */
 const LISTING_ATTEMPTS = 2
 
 export class SharedIndexReader implements DecisionEngine {
@@ -87,7 +87,7 @@ export class SharedIndexReader implements DecisionEngine {
   readonly #searches: Searches
   readonly #mapped: MappedRequests
   #schema: SchemaView = emptySchema()
-  /** The last terms and their meaning in the schema; null: none since the schema changed. */
+  /** The last terms, resolved in the schema; null if none were resolved since the schema changed. */
   #terms: QueryTerms | null = null
   #type: TypeView | undefined
   #action: ActionView | undefined
@@ -212,7 +212,7 @@ export class SharedIndexReader implements DecisionEngine {
     })
   }
 
-  /** `find` looks up the names and begins the listing; null: there is nothing to list. */
+  /** `find` looks up the names and begins the listing; null if there is nothing to list. */
   #list<Entry>(results: ResultSink<Entry>, find: () => Resumable<void> | null): Resumable<void> {
     return this.#reads.readSliced(LISTING_ATTEMPTS, function* begun(): Resumable<void> {
       results.begin()
@@ -238,9 +238,10 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   *explain(query: Query, stepsMax: number, detail: RuleDetail = 'leaf'): Resumable<Explanation> {
-    // Rules say what the decision costs: whoever asks for the first step only is not kept by it.
+    // The cost of the decision depends on the rules. A caller that only runs the first step is not delayed by
+    // it.
     if (this.#schema.hasRules) yield
-    // Builds the closures that the decision needs, if there is room for them.
+    // Builds the closures that the decision needs, if the capacity is sufficient.
     while (this.evaluateWithin(query, Infinity) === null) yield
     let lookups: Attempt['lookups'] = NO_LOOKUPS
     for (;;) {
@@ -252,7 +253,7 @@ export class SharedIndexReader implements DecisionEngine {
       const how = { query, parts, detail, decider: this.#ruled, isAllowedByRoles }
       const rules = yield* explainRules(asked, how)
       if (!('lookups' in rules)) return { ...byRoles, allow: byRoles.allow || rules.allow, rules }
-      // At one state with all of them, as for a decision.
+      // Collects all of them on one state, as for a decision.
       lookups = [...known, ...rules.lookups]
     }
   }
@@ -284,7 +285,7 @@ export class SharedIndexReader implements DecisionEngine {
     const { stepsMax, detail, lookups } = how
     const asksNearMisses = detail !== 'none'
     const names = { query, type, action, user, instance, tenant, isMismatch, asksNearMisses }
-    // Kept apart, because others ask between the slices of an explanation.
+    // Separate values, because other queries run between the slices of an explanation.
     const asked = this.#schema.rules?.hasTexts()
       ? this.#gather(query, { lookups, stepsMax: QUESTION_STEPS }, new Gathering())
       : null
@@ -300,7 +301,7 @@ export class SharedIndexReader implements DecisionEngine {
     }
   }
 
-  /** `names` has the keys of the question, in strings or packed. */
+  /** `names` contains the keys of the query, as strings or packed. */
   #evaluate(terms: QueryTerms, names: Query | PackedQueries, stepsMax: number): boolean | null {
     const reads = this.#reads
     const attempts = reads.attempts(ATTEMPTS)
@@ -313,19 +314,25 @@ export class SharedIndexReader implements DecisionEngine {
         return verdict === ALLOW || (this.#schema.hasRules && this.#evaluateDenied(names, stepsMax))
       }
     } catch (error) {
-      // Torn data can cause any error; only an error at a consistent state is a fault.
+      // Torn data can cause any error; only an error on a consistent state is a fault.
       if (reads.isValid()) throw reads.faultOf(error)
     }
     if (this.#evaluateLocked(terms, names)) return true
     return this.#schema.hasRules && this.#ruledReads.evaluate(names, { stepsMax })
   }
 
-  /** A function of its own, because each call of one with a closure allocates what it captures, used or not. */
+  /**
+   * A separate function, because each call of a function with a closure allocates the captured variables,
+   * used or not.
+   */
   #evaluateLocked(terms: QueryTerms, names: Query | PackedQueries): boolean {
     return this.#reads.locked(() => this.#decideForSure(terms, names) === ALLOW)
   }
 
-  /** Decides by rules the question that roles have just denied, at the state at which they did, if that still lasts. */
+  /**
+   * Decides by rules the query that roles have just denied, on the state on which they did so, if that state
+   * still exists.
+   */
   #evaluateDenied(names: Query | PackedQueries, stepsMax: number): boolean | null {
     try {
       const asked = this.#gatherFound(sourceOf(names), stepsMax)
@@ -336,7 +343,7 @@ export class SharedIndexReader implements DecisionEngine {
     return this.#ruledReads.evaluate(names, { stepsMax })
   }
 
-  /** As `#gather`, for the question that is current and was looked up already. */
+  /** Like `#gather`, for the current query, whose names were already looked up. */
   #gatherFound(source: BatchSource, stepsMax: number): AskedRules | null {
     const terms = this.#terms
     if (terms === null || !this.#action || !source.asksRules) return null
@@ -346,7 +353,7 @@ export class SharedIndexReader implements DecisionEngine {
     return this.#ruled.gather(this.#parts(), asked)
   }
 
-  /** What rules need of the question; `null`: there are none that could allow it. */
+  /** Collects the values that rules need for the query; `null` if no rule could allow it. */
   #gather(
     query: Query,
     { lookups, stepsMax }: Pick<Attempt, 'lookups' | 'stepsMax'>,
@@ -358,19 +365,21 @@ export class SharedIndexReader implements DecisionEngine {
     return this.#ruled.gather(this.#parts(), asked, lookups, gathering)
   }
 
-  /** Decides by closures, or by a walk if there is no room for them. Lock held. */
+  /**
+   * Decides by closures, or by a graph search if the capacity is not sufficient for them. Requires the lock.
+   */
   #decideForSure(terms: QueryTerms, names: Query | PackedQueries): Verdict {
     const verdict = this.#decide(terms, names, true)
     return verdict === BUILD ? this.#walked() : verdict
   }
 
-  /** Decides the current question by a walk that needs no closure. */
+  /** Decides the current query by a graph search that needs no closure. */
   #walked(): Verdict {
     const { user, instance } = this.#question
     return this.#search.mayReach(user, instance, this.#action!) ? ALLOW : DENY
   }
 
-  /** As `#walked`, in slices and with a walk of its own, because others ask in between. */
+  /** Like `#walked`, in slices and with separate search state, because other queries run in between. */
   *#walkedInSlices(): Resumable<Verdict> {
     const { user, instance } = this.#question
     const walk = new BackwardWalk(this.#reads.regions, this.#schema)
@@ -400,7 +409,7 @@ export class SharedIndexReader implements DecisionEngine {
     return this.#check.run(user, question.instance, action.start, mayBuild)
   }
 
-  /** Looks up the names of a question except its user. Leaves tenant and instance in `#question`. */
+  /** Looks up the names of a query except its user. Stores tenant and instance in `#question`. */
   #resolved({ type, action, key, tenant }: UserQuestion) {
     const { typeView, actionView } = this.#declared(type, action)
     const instance = typeView ? this.#question.findInstance(typeView.id, key) : 0
@@ -418,7 +427,7 @@ export class SharedIndexReader implements DecisionEngine {
     return { regions: this.#reads.regions, schema: this.#schema }
   }
 
-  /** Packed questions share their terms, so most have those of the question before. */
+  /** Packed queries share their terms, so most have those of the previous query. */
   #useTerms(terms: QueryTerms): void {
     this.#terms = terms
     this.#type = this.#schema.types.get(terms.type)

@@ -1,5 +1,6 @@
 /**
- * Recovery after a thread has died: frees what it may have held. To be called by the thread that saw it end.
+ * Repairs the shared index after a thread has died: releases the resources that it might have held. Called by
+ * the thread that observed the exit.
  */
 import type { IndexHandle } from '#engine/index-handle.ts'
 import { startOver } from '#engine/shared-index/closures/closure-arena.ts'
@@ -8,13 +9,13 @@ import { opened } from '#engine/shared-index/memory/regions.ts'
 import { endSection } from '#engine/shared-index/memory/sequence.ts'
 
 /**
- * Takes the lock from a dead reader; true if it held it. A reader holds it to build closures, so at worst it
- * leaves words that nothing refers to. If it died in one of its short sections, all closures are voided, and
- * readers go on.
+ * Releases the lock if the dead reader held it; returns true in that case. A reader holds the lock to build
+ * closures, so at worst it leaves unreferenced words. If it died in one of its short critical sections, all
+ * closures are invalidated, and readers continue.
  */
 export function takeOverLock(handle: IndexHandle, deadThreadId: number): boolean {
   const header = new Int32Array(opened(handle).header)
-  // The dead thread may have been waiting for the lock.
+  // The dead thread might have been waiting for the lock.
   Atomics.compareExchange(header, L.H_LOCK_NEXT, deadThreadId, 0)
   if (Atomics.load(header, L.H_LOCK) !== deadThreadId) return false
   if ((Atomics.load(header, L.H_SEQUENCE) & 1) !== 0) {

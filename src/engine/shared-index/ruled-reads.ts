@@ -1,4 +1,4 @@
-/** Decides a question that roles deny by rules, at one state, with all instances that its conditions look up. */
+/** Decides by rules a query that roles deny, on one state, with all instances that its conditions look up. */
 import type { Query } from '#model/decision.ts'
 import { PackedQueries } from '#model/packed-queries.ts'
 import { sourceOf } from './check/batch-source.ts'
@@ -10,7 +10,10 @@ import type { ConsistentReads } from './consistent-reads.ts'
 /** Optimistic attempts before a reader takes the lock. */
 const ATTEMPTS = 50
 
-/** Decision of the roles; of a question that they deny what rules need, should there be any. */
+/**
+ * Returns the decision of the roles. For a query that they deny, returns the values that rules need, if any
+ * rule could allow it.
+ */
 type Ask = (
   query: Query,
   attempt: Pick<Attempt, 'lookups' | 'stepsMax'>,
@@ -28,7 +31,7 @@ export class RuledReads {
     this.#ask = ask
   }
 
-  /** Decides what was gathered. `null`: as `evaluate`. */
+  /** Decides with collected values. `null`: as for `evaluate`. */
   decide(names: Query | PackedQueries, asked: AskedRules, stepsMax: number): boolean | null {
     const outcome = this.#ruled.decide(asked)
     if (typeof outcome !== 'object') return settled(outcome, stepsMax)
@@ -36,8 +39,9 @@ export class RuledReads {
   }
 
   /**
-   * The evaluations of a question share its steps: each has what those before it have left. `null`: it takes more than `stepsMax`, which
-   * is less than a question may take; or the thread has to read more conditions, and continues with that when it is asked again.
+   * The evaluations of a query share its steps: each uses the remainder of the previous ones. `null`: it
+   * needs more than `stepsMax`, which is below the limit per query, or the thread has to parse more
+   * conditions first. The next call continues with these.
    */
   evaluate(
     names: Query | PackedQueries,
@@ -55,7 +59,7 @@ export class RuledReads {
       const outcome = this.#ruled.decide(asked)
       if (typeof outcome !== 'object') return settled(outcome, stepsMax)
       spent += this.#ruled.spent
-      // At one state with all of them: from what was gathered before nothing is taken over.
+      // All values are collected again on one state; those collected before are not reused.
       lookups = [...lookups, ...outcome.lookups]
     }
   }

@@ -30,6 +30,19 @@
  *   │ 7… │ key                      │       │ 7… │ key                      │
  *   └────┴──────────────────────────┘       └────┴──────────────────────────┘
  *
+ *   user (2 lines, type USER_TYPE)          container (4 lines), of an instance that is the subject of a tuple
+ *   ┌────┬──────────────────────────┐       or has very many in-edges
+ *   │ 0  │ type, key bytes, flags   │       ┌─────┬─────────────────────────────────┐
+ *   │ 1,2│ assignments: ptr, meta   │       │ 0   │ instance (line)                 │
+ *   │ 3–6│ –                        │       │ 1   │ version                         │
+ *   │ 7… │ key                      │       │ 2,3 │ out-edges to containers         │
+ *   ├────┼──────────────────────────┤       │ 4,5 │ out-edges to other instances    │
+ *   │ 16…│ filter, 512 bits         │       │ 6…14│ 3 closure heads [ptr, size, at] │
+ *   └────┴──────────────────────────┘       │ 15  │ further heads: ptr or 0         │
+ *                                           ├─────┼─────────────────────────────────┤
+ *                                           │ 16… │ inline closures, 48 words       │
+ *                                           └─────┴─────────────────────────────────┘
+ *
  * In-edges name the subject's *container*, because a check next needs the closure head in it, and the
  * closure, which is usually stored inline after the head. All other references name instances.
  */

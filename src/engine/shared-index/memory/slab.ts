@@ -1,26 +1,25 @@
 /**
- * Slabs: the open-addressing tables that records own, in blocks of the graph region, found through a descriptor
- * [ptr, meta] inside the record. Two shapes:
+ * Implements slabs: open-addressing tables of records, in blocks of the graph region. A descriptor [ptr,
+ * meta] inside the record points to the block. Slabs have two shapes:
  *
  *   set        one word an entry: the users assigned to an instance
  *   pairs      two words an entry: [scope, role mask] of a user; [neighbour, edge class] of an instance
  *
- *   descriptor ptr ─►  │ a │ x │ 0 │ 0 │ b │ y │ c │ z │      2^k entries, at most 3/4 taken, 0 is free
+ * A set or edge list with one entry needs no block: the entry is in the descriptor (`INLINE`).
  *
- * A set or edge list of one entry needs no block: it sits in the descriptor (`INLINE`).
+ * Entries are ordered by the top bits of a multiplicative hash of their first word. Doubling keeps this
+ * order, so it reads and writes sequentially. Deletion shifts entries back, so no slot has to be marked as
+ * deleted. The same first word can occur several times with different second words (two instances linked by
+ * two relations).
  *
- * Entries stand in the order of a multiplicative hash of their first word, taken from its top bits: doubling keeps
- * the order, so it reads and writes in sequence. Deletion shifts entries back, so no slot has to be marked as deleted. The same first word may
- * stand several times with different second words (two instances linked by two relations).
- *
- * Writing functions: lock held, in a section. Readers may see torn words, so they bound probes by the capacity and
- * check that a block lies within their view.
+ * Writing functions require the lock and a critical section. Readers might see torn words, so they bound
+ * probes by the capacity and check that a block is within their view.
  */
 import { allocateZeroed, hasBlock, release } from './allocator.ts'
 import * as L from './layout.ts'
 import type { Regions } from './regions.ts'
 
-// Own constants are compiled in; those of another module are loaded each time.
+// Constants of this module are compiled in; those of another module would be loaded on each use.
 const { COUNT_SHIFT, ID_HASH, INLINE, LOG2_MASK } = L
 
 /** log2 of the words of an entry, by shape. */
@@ -28,11 +27,11 @@ export const SET = 0
 export const PAIRS = 1
 
 const CAPACITY_LOG2_MIN = 1
-/** Larger slabs do not shrink in the section of a deletion but later (`replacements.ts`). */
+/** Larger slabs do not shrink in the critical section of a deletion but later (`replacements.ts`). */
 export const SHRINKING_LOG2_MAX = 11
 /**
- * The shape of a slab. Sets and edge lists of one entry are kept inline. Assignments are not, because their
- * second word needs all 32 bits.
+ * The shape of a slab. Sets and edge lists with one entry are stored inline. Assignments are not, because
+ * their second word needs all 32 bits.
  */
 export type Width = typeof SET | typeof PAIRS
 
@@ -40,17 +39,17 @@ export function countOf(meta: number): number {
   return meta >>> COUNT_SHIFT
 }
 
-/** Number of entries. The count bits of an inline descriptor hold an edge class instead. */
+/** Returns the number of entries. The count bits of an inline descriptor contain an edge class instead. */
 export function entryCount(meta: number): number {
   return (meta & LOG2_MASK) === INLINE ? 1 : meta >>> COUNT_SHIFT
 }
 
-/** Whether a block of 2^log2 entries lies within the view. False only for torn descriptors. */
+/** Returns whether a block of 2^log2 entries is within the view. False only for torn descriptors. */
 export function isWithin(graph: Int32Array, ptr: number, log2: number, width: Width): boolean {
   return log2 < 29 && ptr > 0 && ptr + (1 << (log2 + width)) <= graph.length
 }
 
-/** The word of the pair with this first word, 0 if there is none. Expected O(1). */
+/** Returns the word of the pair with this first word, 0 if there is none. Expected O(1). */
 export function findPair(graph: Int32Array, ptr: number, meta: number, first: number): number {
   const log2 = meta & LOG2_MASK
   if (meta >>> COUNT_SHIFT === 0 || !isWithin(graph, ptr, log2, PAIRS)) return 0
@@ -66,7 +65,9 @@ export function findPair(graph: Int32Array, ptr: number, meta: number, first: nu
   return 0
 }
 
-/** Whether the slab has the pair, inline or not. Expected O(1) if few pairs share their first word. */
+/**
+ * Returns whether the slab has the pair, inline or not. Expected O(1) if few pairs share their first word.
+ */
 export function hasPair(
   graph: Int32Array,
   ptr: number,
@@ -90,8 +91,8 @@ export function hasPair(
 }
 
 /**
- * The word of the role mask for this scope; a new mask is 0. `descriptor` is the word of the slab's [ptr,
- * meta].
+ * Returns the word of the role mask for this scope; a new mask is 0. `descriptor` is the word of the slab's
+ * [ptr, meta].
  */
 export function pairFor(regions: Regions, descriptor: number, first: number): number {
   const found = findPair(regions.graph, regions.graph[descriptor]!, regions.graph[descriptor + 1]!, first)
@@ -99,14 +100,14 @@ export function pairFor(regions: Regions, descriptor: number, first: number): nu
   return insert(regions, descriptor, PAIRS, first) + 1
 }
 
-/** Deletes the pair with this first word; nothing if there is none. */
+/** Deletes the pair with this first word, if it exists. */
 export function deletePair(regions: Regions, descriptor: number, first: number): void {
   const { graph } = regions
   const found = findPair(graph, graph[descriptor]!, graph[descriptor + 1]!, first)
   if (found !== 0) closeGap(regions, descriptor, PAIRS, (found - graph[descriptor]!) >> PAIRS)
 }
 
-/** True if the edge is new. */
+/** Returns true if the edge is new. */
 export function addEdge(regions: Regions, descriptor: number, neighbour: number, edgeClass: number): boolean {
   const { graph } = regions
   const ptr = graph[descriptor]!
@@ -127,7 +128,7 @@ export function addEdge(regions: Regions, descriptor: number, neighbour: number,
   return true
 }
 
-/** True if the edge was there. */
+/** Returns true if the edge existed. */
 export function deleteEdge(
   regions: Regions,
   descriptor: number,
@@ -152,7 +153,7 @@ export function deleteEdge(
   return true
 }
 
-/** True if the member is new. */
+/** Returns true if the member is new. */
 export function addMember(regions: Regions, descriptor: number, member: number): boolean {
   const { graph } = regions
   const ptr = graph[descriptor]!
@@ -196,7 +197,7 @@ export function releaseSlab(regions: Regions, descriptor: number, width: Width):
   graph[descriptor + 1] = 0
 }
 
-/** Index of the member, -1 if there is none. The slab is not inline. */
+/** Returns the index of the member, -1 if there is none. The slab must not be inline. */
 export function findMember(graph: Int32Array, ptr: number, meta: number, member: number): number {
   const log2 = meta & LOG2_MASK
   if (meta >>> COUNT_SHIFT === 0) return -1
@@ -208,7 +209,10 @@ export function findMember(graph: Int32Array, ptr: number, meta: number, member:
   }
 }
 
-/** The word of a new entry with this first word and zeros behind it; grows the slab first if it is full. */
+/**
+ * Adds an entry with this first word and zeros after it, and returns its word. Grows the slab first if it is
+ * full.
+ */
 function insert(regions: Regions, descriptor: number, width: Width, first: number): number {
   const meta = regions.graph[descriptor + 1]!
   const count = meta >>> COUNT_SHIFT
@@ -230,7 +234,7 @@ function putEntry(graph: Int32Array, ptr: number, log2: number, width: Width, fi
   return at
 }
 
-/** Deletes the entry at `index`. Displaced entries behind it move up. Shrinks a slab that is mostly empty. */
+/** Deletes the entry at `index`. Displaced entries after it move up. Shrinks a slab that is mostly empty. */
 function closeGap(regions: Regions, descriptor: number, width: Width, index: number): void {
   const { graph } = regions
   const ptr = graph[descriptor]!
@@ -259,20 +263,20 @@ function closeGap(regions: Regions, descriptor: number, width: Width, index: num
   }
 }
 
-/** Whether a slab, not inline, has to double for an entry more. */
+/** Returns whether a slab that is not inline has to double for one more entry. */
 export function isFull(meta: number): boolean {
   return ((meta >>> COUNT_SHIFT) + 1) * 4 > 3 << (meta & LOG2_MASK)
 }
 
-/** Whether a slab, not inline, is mostly empty. */
+/** Returns whether a slab that is not inline is mostly empty. */
 export function isSparse(meta: number): boolean {
   const log2 = meta & LOG2_MASK
   return log2 > CAPACITY_LOG2_MIN && (meta >>> COUNT_SHIFT) * 5 < 1 << log2
 }
 
 /**
- * log2 of the capacity for this many entries. A slab doubles when an entry would leave less than a quarter
- * free.
+ * Returns log2 of the capacity for this many entries. A slab doubles if an entry would leave less than a
+ * quarter free.
  */
 export function capacityLog2(entries: number): number {
   let log2 = CAPACITY_LOG2_MIN
@@ -291,8 +295,8 @@ export function blockLog2(log2: number, width: Width): number {
 }
 
 /**
- * Copies a slab into a zeroed block of 2^log2 entries. Both are read and written in sequence, because both have
- * the order of the hash.
+ * Copies a slab into a zeroed block of 2^log2 entries. Both are accessed sequentially, because both have the
+ * order of the hash.
  */
 export function copySlab(
   graph: Int32Array,
@@ -311,7 +315,7 @@ export function copySlab(
   }
 }
 
-/** Replaces the slab's block by a filled one and frees the old one. */
+/** Replaces the slab's block with a filled one and frees the old one. */
 export function replaceBlock(
   regions: Regions,
   descriptor: number,

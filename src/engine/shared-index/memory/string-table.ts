@@ -1,19 +1,17 @@
 /**
- * Finds a record's line by (type, key). It is an open-addressing table in 256 partitions, chosen by the hash's top bits,
- * so that growing one partition is short work. Keys are always compared byte for byte.
+ * Finds the line of a record by (type, key). It is an open-addressing table in 256 partitions, selected by
+ * the top bits of the hash, so that growing one partition is short. Keys are always compared byte by byte.
  *
  *   header   [ptr, meta] × 256  ─►  graph  │ slot │ slot │ 0 0 │ slot │…      2^k slots, at most 3/4 of them taken
  *
- *   slot     │ 6 bits of the hash │ line │ 6 bits of the hash │ next line │      line 0: free
+ * A slot has 12 bits of the hash as a tag, so only one wrong slot in 4,096 leads to an unnecessary read of a
+ * record. *Next* is the line that is needed after the record: the target of an instance's in-edges, or the
+ * first line of a user's roles (`nextOf`). It is a hint for prefetching both lines together, so that most
+ * checks wait for memory only twice. Correctness does not depend on it, and it can be outdated.
  *
- * A slot has 12 bits of the hash as a tag, so only one wrong slot in 4,096 leads to a record in vain. *Next* is the line
- * that is needed after the record: what an instance's in-edges lead to, or the first line of a user's roles (`nextOf`).
- * It is a hint for prefetching both together, so that most checks wait for memory only twice. Nothing else rests on it,
- * and it may be out of date.
- *
- * Slots follow the order of the hash. So a partition is doubled by one pass in order, and a deletion shifts slots back.
- * Both need whole hashes, which are computed again from the keys in the records.
- * Readers may see torn words, so they bound every probe by the capacity.
+ * Slots follow the order of the hash. A partition is therefore doubled in one ordered pass, and a deletion
+ * shifts slots back. Both need whole hashes, which are recomputed from the keys in the records. Readers might
+ * see torn words, so they bound every probe by the capacity.
  */
 import { allocateZeroed, release } from './allocator.ts'
 import { hashOf, type Key } from './key.ts'
@@ -21,7 +19,7 @@ import * as L from './layout.ts'
 import { keyBytes, keyStart } from './records.ts'
 import type { Regions } from './regions.ts'
 
-// Own constants are compiled in; those of another module are loaded each time.
+// Constants of this module are compiled in; those of another module would be loaded on each use.
 const {
   COUNT_SHIFT,
   FLAG_EXTERNAL,
@@ -48,7 +46,10 @@ const CAPACITY_LOG2_MIN = 2
 /** Bits of the hash in each word of a slot. */
 const TAG_BITS = 32 - LINE_BITS
 
-/** The word of the key's first slot; 0 if the partition is empty. O(1), with one likely cache miss less. */
+/**
+ * Returns the word of the key's first slot; 0 if the partition is empty. O(1); a caller can prefetch the slot
+ * and thus avoid a cache miss.
+ */
 export function firstSlot(header: Int32Array, hash: number): number {
   const partition = H_PARTITIONS + ((hash >>> (32 - PARTITION_BITS)) << 1)
   const base = header[partition]!
@@ -56,13 +57,16 @@ export function firstSlot(header: Int32Array, hash: number): number {
   return base + (((hash << PARTITION_BITS) >>> (32 - (header[partition + 1]! & LOG2_MASK))) << 1)
 }
 
-/** The line of the record with this key, 0 if there is none. Expected O(1). */
+/** Returns the line of the record with this key, 0 if there is none. Expected O(1). */
 export function find(regions: Regions, key: Key, type: number): number {
   const slot = slotWithTag(regions, key.hash)
   return slot === 0 ? 0 : recordFrom(regions, slot, key, type)
 }
 
-/** The word of the first slot that may be that of a key with this hash, 0 if there is none. Expected O(1); reads no record. */
+/**
+ * Returns the word of the first slot that might belong to a key with this hash, 0 if there is none. Expected
+ * O(1); reads no record.
+ */
 export function slotWithTag({ header, graph }: Regions, hash: number): number {
   const partition = H_PARTITIONS + ((hash >>> (32 - PARTITION_BITS)) << 1)
   const base = header[partition]!
@@ -73,8 +77,7 @@ export function slotWithTag({ header, graph }: Regions, hash: number): number {
   for (let probe = 0; probe <= mask; probe++) {
     const slot = base + (((start + probe) & mask) << 1)
     const first = graph[slot]!
-    // A slot beyond the view reads as undefined, i.e. as no line. That is a torn read, which validation
-    // detects.
+    // A slot beyond the view reads as undefined, that is, as no line. Validation detects this torn read.
     if (lineOf(first) === 0) return 0
     if (hasTag(first, graph[slot + 1]!, hash)) return slot
   }
@@ -82,8 +85,8 @@ export function slotWithTag({ header, graph }: Regions, hash: number): number {
 }
 
 /**
- * The line of the record with this key, 0 if there is none. Continues the search from a slot with the key's
- * tag.
+ * Returns the line of the record with this key, 0 if there is none. Continues the search from a slot with the
+ * key's tag.
  */
 export function recordFrom(regions: Regions, slot: number, key: Key, type: number): number {
   const { graph } = regions
@@ -93,8 +96,8 @@ export function recordFrom(regions: Regions, slot: number, key: Key, type: numbe
 }
 
 /**
- * Searches on when a slot has the key's tag but another key, as one in 4,096 does. O(capacity) at most, even on
- * torn words.
+ * Continues the search when a slot has the key's tag but another key, which happens for one in 4,096.
+ * O(capacity) at most, even on torn words.
  */
 function recordBehind({ header, graph }: Regions, slot: number, key: Key, identity: number): number {
   const { hash } = key
@@ -112,17 +115,23 @@ function recordBehind({ header, graph }: Regions, slot: number, key: Key, identi
   return 0
 }
 
-/** The line in a word of a slot: the first word has the record's, the second the next line. */
+/**
+ * Returns the line in a word of a slot: the first word contains the line of the record, the second the next
+ * line.
+ */
 export function lineOf(word: number): number {
   return word & LINE_MASK
 }
 
-/** Whether the slot's tag matches the hash. */
+/** Returns whether the slot's tag matches the hash. */
 export function hasTag(first: number, second: number, hash: number): boolean {
   return ((first ^ (hash << LINE_BITS)) | (second ^ ((hash >>> TAG_BITS) << LINE_BITS))) >>> LINE_BITS === 0
 }
 
-/** Whether the record at `line` has this type, key length and key. Reads one line, two if the key is long. */
+/**
+ * Returns whether the record at `line` has this type, key length and key. Reads one line, two if the key is
+ * long.
+ */
 function isKeyOf(graph: Int32Array, line: number, key: Key, identity: number): boolean {
   const record = line << LINE_WORDS_LOG2
   const head = graph[record]!
@@ -137,7 +146,8 @@ function isKeyOf(graph: Int32Array, line: number, key: Key, identity: number): b
 }
 
 /**
- * Adds a key that is not in the table. Expected O(1), with a doubling now and then. Lock held, in a section.
+ * Adds a key that is not in the table. Expected O(1) amortized, because the partition is sometimes doubled.
+ * Requires the lock and a critical section.
  */
 export function insert(regions: Regions, hash: number, line: number): void {
   const { header } = regions
@@ -153,7 +163,7 @@ export function insert(regions: Regions, hash: number, line: number): void {
   header[partition + 1] = header[partition + 1]! + (1 << COUNT_SHIFT)
 }
 
-/** Lock held, in a section. O(length of the run). */
+/** Removes a key. Requires the lock and a critical section. O(length of the run). */
 export function remove(regions: Regions, hash: number, line: number): void {
   const { header, graph } = regions
   const slot = slotOf(regions, hash, line)
@@ -183,9 +193,9 @@ export function remove(regions: Regions, hash: number, line: number): void {
 }
 
 /**
- * Updates the slot's next line, after the in-edges of an instance or the roles of a user have changed. Does
- * nothing if the record has left the table. Only for the writer; no lock and no section, because an outdated
- * hint is harmless. Expected O(1).
+ * Updates the next line in the slot after the in-edges of an instance or the roles of a user have changed.
+ * Does nothing if the record is no longer in the table. Only for the writer. Requires neither the lock nor a
+ * critical section, because an outdated hint is harmless. Expected O(1).
  */
 export function noteNext(regions: Regions, record: number): void {
   const slot = slotOf(regions, hashOfRecord(regions, record), record)
@@ -195,8 +205,8 @@ export function noteNext(regions: Regions, record: number): void {
 }
 
 /**
- * The line needed after this record. For a user: the first line of the roles. For an instance: the container of
- * its only in-edge, or the first line of its in-edges.
+ * Returns the line that is needed after this record. For a user, this is the first line of the roles. For an
+ * instance, it is the container of its only in-edge, or the first line of its in-edges.
  */
 export function nextOf(graph: Int32Array, record: number): number {
   const at = record << LINE_WORDS_LOG2
@@ -205,7 +215,7 @@ export function nextOf(graph: Int32Array, record: number): number {
   return isInline ? graph[at + I_IN]! : graph[at + I_IN]! >>> LINE_WORDS_LOG2
 }
 
-/** The word of the record's slot, 0 if it has none. */
+/** Returns the word of the record's slot, 0 if it has none. */
 function slotOf({ header, graph }: Regions, hash: number, line: number): number {
   const partition = H_PARTITIONS + ((hash >>> (32 - PARTITION_BITS)) << 1)
   const base = header[partition]!
@@ -223,7 +233,7 @@ function homeOf(hash: number, log2: number): number {
   return (hash << PARTITION_BITS) >>> (32 - log2)
 }
 
-/** The hash of the key of a record. Reads its line, and another one if the key is long. */
+/** Returns the hash of the key of a record. Reads its line, and another one if the key is long. */
 function hashOfRecord({ header, graph }: Regions, line: number): number {
   const record = line << LINE_WORDS_LOG2
   const secrets = { start: header[H_HASH_START]!, multiplier: header[H_HASH_MULTIPLIER]! }
@@ -232,8 +242,8 @@ function hashOfRecord({ header, graph }: Regions, line: number): number {
 }
 
 /**
- * The next partition from this one on that is mostly empty, -1 if there is none. Partitions shrink between
- * commits.
+ * Returns the first partition from this one on that is mostly empty, -1 if there is none. Partitions shrink
+ * between commits.
  */
 export function nextSparse(header: Int32Array, from: number): number {
   for (let partition = from; partition < PARTITION_COUNT; partition++) {
@@ -248,7 +258,9 @@ export function partitionOf(hash: number): number {
   return hash >>> (32 - PARTITION_BITS)
 }
 
-/** log2 of the slots that the partition needs for `keysMore` more keys; unchanged if it has enough. */
+/**
+ * Returns log2 of the slots that the partition needs for `keysMore` more keys; unchanged if it has enough.
+ */
 export function slotsLog2(header: Int32Array, partition: number, keysMore: number): number {
   const meta = header[H_PARTITIONS + (partition << 1) + 1]!
   let log2 = Math.max(CAPACITY_LOG2_MIN, meta & LOG2_MASK)
@@ -256,13 +268,13 @@ export function slotsLog2(header: Int32Array, partition: number, keysMore: numbe
   return log2
 }
 
-/** Slots of the partition, for walks over all records with `recordInSlot`. */
+/** Returns the number of slots of the partition, for loops over all records with `recordInSlot`. */
 export function slotCount(header: Int32Array, partition: number): number {
   const at = H_PARTITIONS + (partition << 1)
   return header[at] === 0 ? 0 : 1 << (header[at + 1]! & LOG2_MASK)
 }
 
-/** The line in that slot, 0 if it is free. */
+/** Returns the line in that slot, 0 if it is free. */
 export function recordInSlot(regions: Regions, partition: number, index: number): number {
   return lineOf(regions.graph[regions.header[H_PARTITIONS + (partition << 1)]! + (index << 1)]!)
 }
@@ -281,8 +293,8 @@ function resize(regions: Regions, partition: number, log2: number): void {
 }
 
 /**
- * Copies a partition into a zeroed block of 2^log2 slots. `partition` is its word in the header, here and
- * below.
+ * Copies a partition into a zeroed block of 2^log2 slots. Here and below, `partition` is its word in the
+ * header.
  */
 export function copyPartition(regions: Regions, partition: number, base: number, log2: number): void {
   const { header, graph } = regions
@@ -298,7 +310,10 @@ export function copyPartition(regions: Regions, partition: number, base: number,
   }
 }
 
-/** Replaces the partition's block by a filled one and frees the old one. Lock held, in a section. */
+/**
+ * Replaces the partition's block with a filled one and frees the old one. Requires the lock and a critical
+ * section.
+ */
 export function replacePartition(regions: Regions, partition: number, base: number, log2: number): void {
   const { header } = regions
   if (header[partition] !== 0) release(regions, header[partition]!, (header[partition + 1]! & LOG2_MASK) + 1)

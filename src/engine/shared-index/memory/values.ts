@@ -1,5 +1,6 @@
 /**
- * Values of attributes in words. A value is a *head*, which has its kind and a payload, and the words behind it, if it has any:
+ * Encodes values of attributes in words. A value is a *head*, which contains its kind and a payload, followed
+ * by words, if the kind has any:
  *
  *   null, false, true    –
  *   small                –                      a whole number of 16 bits: the payload
@@ -9,7 +10,8 @@
  *   list                 words of the list · heads · the words behind them      payload: elements, which are none of the two below
  *   json                 bytes · UTF-8, zero-padded      what has no form of its own: objects, lists of lists, integers beyond 2^53
  *
- * Invariant: scalars, which are all before *list*, have one form each. So two are equal if their heads and words are.
+ * Invariant: every scalar (all kinds before *list*) has exactly one encoding. Two scalars are therefore equal
+ * if and only if their heads and words are.
  */
 
 import { exactDouble, parsedJson } from '#model/json-numbers.ts'
@@ -30,7 +32,10 @@ export const PAYLOAD_MASK = 0xffff
 export const HEAD_BITS = 20
 export const HEAD_MASK = (1 << HEAD_BITS) - 1
 
-/** No scalar, or one without a form: a long text, half of a surrogate pair, a number that no double represents. */
+/**
+ * Returned for a value that is not a scalar or has no encoding as one: a long text, half of a surrogate pair,
+ * or a number that no double can represent.
+ */
 export const NO_FORM = -1
 
 const WORD_BYTES = 4
@@ -38,17 +43,17 @@ const WORDS_MIN = 256
 const ASCII_MAX = 0x7f
 const HASH_MULTIPLIER = 0x2c1b3c6d
 const encoder = new TextEncoder()
-/** Without `ignoreBOM` a text that begins with U+FEFF would lose it. */
+/** Without `ignoreBOM`, a text that begins with U+FEFF would lose this character. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const double = new Float64Array(1)
 const doubleWords = new Int32Array(double.buffer)
 
-/** Words that grow as values are put into them. */
+/** A growable array of words into which values are written. */
 export class ValueWords {
   words: Int32Array<ArrayBuffer> = new Int32Array(WORDS_MIN)
   length = 0
 
-  /** Makes room for as many words more. */
+  /** Ensures capacity for this many more words. */
   reserve(more: number): void {
     if (this.length + more <= this.words.length) return
     const grown = new Int32Array(Math.max(this.length + more, 2 * this.words.length))
@@ -61,7 +66,7 @@ export class ValueWords {
     this.words[this.length++] = word
   }
 
-  /** Copies words of shared memory; returns where they begin. */
+  /** Copies words from shared memory. Returns their start. */
   copy(from: Int32Array, at: number, count: number): number {
     this.reserve(count)
     const { words, length } = this
@@ -71,7 +76,7 @@ export class ValueWords {
     return length
   }
 
-  /** Puts the words of a scalar and returns its head; `NO_FORM`: nothing was put. */
+  /** Appends the words of a scalar and returns its head; with `NO_FORM`, nothing was appended. */
   scalar(value: unknown): number {
     switch (typeof value) {
       case 'string':
@@ -89,7 +94,7 @@ export class ValueWords {
     }
   }
 
-  /** Puts any JSON as text. */
+  /** Appends any JSON as text. */
   json(text: string): number {
     const bytes = encoder.encode(text)
     const words = (bytes.length + 3) >>> 2
@@ -157,7 +162,7 @@ export function kindOf(head: number): number {
   return (head & HEAD_MASK) >>> KIND_SHIFT
 }
 
-/** How many words stand behind a head. */
+/** Returns the number of words after a head. */
 export function wordsBehind(head: number, words: Int32Array, at: number): number {
   switch (kindOf(head)) {
     case WHOLE:
@@ -175,7 +180,7 @@ export function wordsBehind(head: number, words: Int32Array, at: number): number
   }
 }
 
-/** Whether two scalars are equal. O(words). */
+/** Returns whether two scalars are equal. O(words). */
 export function isSameScalar(
   head: number,
   words: Int32Array,
@@ -190,7 +195,7 @@ export function isSameScalar(
   return true
 }
 
-/** The same for equal scalars. O(words). */
+/** Returns a hash that is the same for equal scalars. O(words). */
 export function hashOfScalar(head: number, words: Int32Array, at: number): number {
   const count = wordsBehind(head, words, at)
   let hash = Math.imul(head & HEAD_MASK, HASH_MULTIPLIER)
@@ -202,7 +207,7 @@ export function hashOfScalar(head: number, words: Int32Array, at: number): numbe
   return hash
 }
 
-/** The number; `NaN`: it is none. */
+/** Returns the number; `NaN` if the value is not a number. */
 export function numberIn(head: number, words: Int32Array, at: number): number {
   switch (kindOf(head)) {
     case SMALL:
@@ -218,7 +223,7 @@ export function numberIn(head: number, words: Int32Array, at: number): number {
   }
 }
 
-/** As JSON has it. O(words). */
+/** Returns the JSON value. O(words). */
 export function valueIn(head: number, words: Int32Array, at: number): unknown {
   switch (kindOf(head)) {
     case NULL:
@@ -241,14 +246,14 @@ export function valueIn(head: number, words: Int32Array, at: number): unknown {
   }
 }
 
-/** Whether it is kept as text because it is an integer beyond 2^53. */
+/** Returns whether the value is an integer beyond 2^53, which is stored as text. */
 export function isLongInteger(head: number, words: Int32Array, at: number): boolean {
   if (kindOf(head) !== JSON_TEXT) return false
   const first = words[at + 1]! & 0xff
   return first === 0x2d || (first >= 0x30 && first <= 0x39)
 }
 
-/** Its text of JSON. O(words). */
+/** Returns the value as JSON text. O(words). */
 export function jsonIn(head: number, words: Int32Array, at: number): string {
   if (kindOf(head) === JSON_TEXT) return textIn(words, at + 1, words[at]!)
   return JSON.stringify(valueIn(head, words, at))
@@ -262,7 +267,7 @@ export function forEachElement(
 ): void {
   const count = head & PAYLOAD_MASK
   let behind = at + 1 + count
-  // A torn read: all of it together is no more work than there are words.
+  // A torn read. The check bounds the total work by the number of words.
   if (!(words[at]! > count) || behind > words.length) return
   for (let index = 1; index <= count; index++) {
     const element = words[at + index]!
@@ -271,7 +276,7 @@ export function forEachElement(
   }
 }
 
-/** Copies what lies in shared memory first, because a decoder refuses that. */
+/** Copies the text from shared memory first, because a decoder rejects shared memory. */
 export function textIn(words: Int32Array, at: number, bytes: number): string {
   if (bytes <= 32) {
     let text = ''
@@ -285,7 +290,7 @@ export function textIn(words: Int32Array, at: number, bytes: number): string {
   return decoded(words, at, bytes)
 }
 
-/** Torn bounds give an empty or wrong text, never a throw. */
+/** Torn bounds give an empty or wrong text, but never throw. */
 function decoded(words: Int32Array, at: number, bytes: number): string {
   if (!(at > 0 && bytes >= 0 && at * WORD_BYTES + bytes <= words.byteLength)) return ''
   const all = new Uint8Array(words.buffer, words.byteOffset + at * WORD_BYTES, bytes)

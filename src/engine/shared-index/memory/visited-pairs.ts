@@ -1,6 +1,6 @@
 /**
- * A set of pairs of numbers for one walk. A new stamp empties it in O(1). Each walk of a thread reuses its own
- * set, so it allocates only when it outgrows all walks before.
+ * Stores a set of pairs of numbers for one search. A new stamp empties it in O(1). Each kind of search of a
+ * thread reuses its own set, so memory is allocated only if a search needs more than all previous ones.
  */
 const CAPACITY_LOG2_MIN = 6
 const ENTRY_WORDS = 4
@@ -23,14 +23,15 @@ export class VisitedPairs {
     this.#stamp = 1
   }
 
-  /** Adds a pair; true if it is new. Expected O(1). */
+  /** Adds a pair. Returns true if it is new. Expected O(1). */
   add(first: number, second: number): boolean {
     const count = this.#count
     return this.numberOf(first, second) === count
   }
 
   /**
-   * The position of the pair in the order of addition, from 0. A new pair is added at the end. Expected O(1).
+   * Returns the position of the pair in the order of addition, from 0. Adds the pair at the end if it is new.
+   * Expected O(1).
    */
   numberOf(first: number, second: number): number {
     if (this.#count * 2 > 1 << this.#log2) this.#grow()
@@ -43,13 +44,13 @@ export class VisitedPairs {
     return entries[at + 3]!
   }
 
-  /** As `numberOf`, but adds nothing: -1 if the pair is missing. */
+  /** Like `numberOf`, but adds nothing: returns -1 if the pair is missing. */
   numberIfThere(first: number, second: number): number {
     const at = this.#find(first, second)
     return this.#entries[at] === this.#stamp ? this.#entries[at + 3]! : -1
   }
 
-  /** The slot of the pair, or the free one where it would go. */
+  /** Returns the slot of the pair, or the free slot for it. */
   #find(first: number, second: number): number {
     const entries = this.#entries
     const mask = (1 << this.#log2) - 1
@@ -84,8 +85,8 @@ export class VisitedPairs {
 }
 
 /**
- * The hash must differ from that of slabs, in whose order most pairs come. Otherwise they would all fall into
- * the first part of a growing table, and n of them would take n² steps.
+ * The hash must differ from that of slabs, because most pairs arrive in the order of slabs. Otherwise, all of
+ * them would be in the first part of a growing table, and n pairs would take n² steps.
  */
 function hashOf(first: number, second: number): number {
   const mixed = Math.imul(first, FIRST_MIX) ^ Math.imul(second, SECOND_MIX)

@@ -1,19 +1,20 @@
 /**
- * Which lists of owners there are. A list has the owners of one type, or the users, by the hash of what they have under one name, and
- * among equal hashes by key:
+ * Directory of the attribute index. It contains inverted lists of the entities that have attributes
+ * ("owners"). A list contains the entities of one type, or the users, ordered by the hash of a value that
+ * they have under one name, and then by key:
  *
  *   directory ─► slot: type, name, chunks ─► chunk: (hash, owner), (hash, owner) …
  *
- * A hash only finds candidates: who reads a list asks the decision about each of them.
+ * A hash only finds candidates: a reader of a list evaluates a check for each of them.
  */
 import { textIn } from '#engine/shared-index/memory/values.ts'
 import type { ListMemory } from '#engine/shared-index/memory/list-memory.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 
-/** Lists of an environment. What no list has is scanned. */
+/** Maximum number of lists in an environment. Searches without a list scan all entities. */
 export const LISTS_MAX = 128
 
-/** Words of a slot. The type is its id; the name a text; `chunks` as `ordered-list.ts` has them. */
+/** Words of a slot. The type is its id; the name is a text; `chunks` has the format of `ordered-list.ts`. */
 export const SLOT = {
   state: 0,
   type: 1,
@@ -24,12 +25,15 @@ export const SLOT = {
 export const SLOT_WORDS_LOG2 = 3
 export const DIRECTORY_LOG2 = 7 + SLOT_WORDS_LOG2
 
-/** States of a slot. What is being built is written, and not read yet. */
+/** States of a slot. A list that is being built is already updated by changes, but not read. */
 export const FREE = 0
 export const BUILDING = 1
 export const READY = 2
 
-/** Names of lists. All owners of the type, with one hash; instances by the line of their tenant; owners by an attribute. */
+/**
+ * Names of lists: all entities of the type, with the same hash; instances by the line of their tenant;
+ * entities by an attribute.
+ */
 export const ALL = 'all'
 export const BY_TENANT = 'tenant'
 const ATTRIBUTE_PREFIX = 'attribute '
@@ -38,18 +42,21 @@ export function listOfAttribute(name: string): string {
   return ATTRIBUTE_PREFIX + name
 }
 
-/** `null`: it is a list of another kind. */
+/** Returns `null` if the list is of another kind. */
 export function attributeOf(name: string): string | null {
   return name.startsWith(ATTRIBUTE_PREFIX) ? name.slice(ATTRIBUTE_PREFIX.length) : null
 }
 
-/** The hash under which all owners of a type stand, and that of owners whose list has too many elements to be found by each. */
+/**
+ * The hash of all entities in a list of a whole type. Also the hash of entities whose attribute has too many
+ * elements to be indexed individually.
+ */
 export const HASH_OF_ALL = 0
 export const HASH_OF_UNLISTED = 1
-/** Elements of a list under which its owner is found. */
+/** Maximum number of elements of an attribute that are indexed individually. */
 export const ELEMENTS_LISTED_MAX = 64
 
-/** The word of the slot of a list that can be read; 0: there is none. O(lists). */
+/** Returns the word of the slot of a list that can be read; 0 if there is none. O(lists). */
 export function readyList(memory: ListMemory, type: number, name: string): number {
   const { header, graph } = memory
   const directory = header[L.H_LIST_DIRECTORY]!

@@ -1,12 +1,14 @@
 /**
- * A list of pairs (hash, owner) in order: by hash, and among equal ones by the owner's key. It is cut into chunks, so that a change
- * moves a kilobyte at most:
+ * An ordered list of pairs (hash, owner), by hash and then by the key of the owner. It is divided into
+ * chunks, so that a change moves at most a kilobyte:
  *
  *   [ptr, log2 capacity, chunks, entries] ─► │ chunk, entries, first hash, first owner │ … ─► │ hash, owner │ hash, owner │ …
  *
- * Owners are lines of records whose keys can be read, so a record leaves its lists before it is freed.
+ * Owners are lines of records whose keys must be readable, so a record is removed from its lists before it is
+ * freed.
  *
- * Writing functions: in a section, or while nobody reads the list. Readers may see torn words, so they bound what they follow.
+ * Writing functions require a critical section, unless no thread reads the list. Readers might see torn
+ * words, so they check the bounds of all positions.
  */
 import { type Arena, allocate, hasBlock, release } from '#engine/shared-index/memory/allocator.ts'
 import type { Key } from '#engine/shared-index/memory/key.ts'
@@ -19,14 +21,14 @@ const HEADS_LOG2_MIN = 2
 /** Words of the head of a chunk. */
 const HEAD_LOG2 = 2
 const HEAD = { chunk: 0, count: 1, hash: 2, owner: 3 } as const
-/** A chunk with fewer entries is joined with the next one, if both together leave room. */
+/** A chunk with fewer entries is merged with the next one if the result is not full. */
 const SPARSE_ENTRIES = 32
 const JOINED_ENTRIES_MAX = 96
 
 /** Words of the descriptor. */
 export const LIST = { ptr: 0, log2: 1, chunks: 2, entries: 3 } as const
 
-/** A list with the memory it lies in, and the graph whose lines are its owners. */
+/** A list with the memory that contains it, and the graph whose lines are its owners. */
 export interface OrderedList {
   readonly memory: Arena
   /** The word of the descriptor in the memory. */
@@ -34,13 +36,16 @@ export interface OrderedList {
   readonly graph: Int32Array
 }
 
-/** Where an entry stands, or would. */
+/** Position of an entry, or of the gap for it. */
 interface Position {
   readonly chunk: number
   readonly index: number
 }
 
-/** False: there is no room. True where it is there already, too. O(log entries + chunk). */
+/**
+ * Returns false if the memory is full, and true if the entry was added or already exists. O(log entries +
+ * chunk).
+ */
 export function insert(list: OrderedList, hash: number, owner: number): boolean {
   const { memory, at, graph } = list
   if (memory.graph[at + LIST.chunks] === 0 && !insertChunk(list, 0)) return false
@@ -71,7 +76,7 @@ export function insert(list: OrderedList, hash: number, owner: number): boolean 
   return true
 }
 
-/** Nothing, where it is not there. O(log entries + chunk). */
+/** Does nothing if the entry does not exist. O(log entries + chunk). */
 export function remove(list: OrderedList, hash: number, owner: number): void {
   const { memory, at, graph } = list
   const words = memory.graph
@@ -89,7 +94,7 @@ export function remove(list: OrderedList, hash: number, owner: number): void {
   if (count - 1 < SPARSE_ENTRIES) joinWithNext(list, chunk)
 }
 
-/** Frees all of it, some chunks at a time; true when nothing is left. */
+/** Frees the list, some chunks per call. Returns true when nothing remains. */
 export function clear({ memory, at }: OrderedList, chunksMax: number): boolean {
   const words = memory.graph
   const chunks = words[at + LIST.chunks]!
@@ -105,8 +110,8 @@ export function clear({ memory, at }: OrderedList, chunksMax: number): boolean {
 }
 
 /**
- * Takes owners with that hash whose keys come after `after` (`null`: all), in the order of keys, up to `limit`; whether these are all.
- * For readers. O(log entries + owners).
+ * Takes owners with that hash whose keys come after `after` (`null`: all), in the order of keys, up to
+ * `limit`. Returns whether these are all. For readers. O(log entries + owners).
  */
 export function take(
   { memory, at, graph }: OrderedList,
@@ -132,7 +137,10 @@ export function take(
   return true
 }
 
-/** About how many entries have that hash: exact to within two chunks. For readers. O(log entries). */
+/**
+ * Estimates the number of entries with that hash, with an error of at most two chunks. For readers. O(log
+ * entries).
+ */
 export function estimate(list: OrderedList, hash: number): number {
   const { memory, at } = list
   const words = memory.graph
@@ -146,14 +154,15 @@ export function estimate(list: OrderedList, hash: number): number {
 }
 
 /**
- * The first entry that does not come before what is looked for: `compare` says how the owner of an entry with that hash compares. The end
- * of a chunk is a position in it.
+ * Returns the first entry that does not come before the searched position: `compare` compares the owner of an
+ * entry with the same hash. The end of a chunk is a valid position in it.
  */
 function positionOf({ memory, at }: OrderedList, hash: number, compare: (owner: number) => number): Position {
   const words = memory.graph
   const order = (entryHash: number, owner: number): number =>
     entryHash === hash ? compare(owner) : entryHash >>> 0 < hash >>> 0 ? -1 : 1
-  // The last chunk whose first entry does not come behind; what is looked for lies in it, at its end, or at the very beginning.
+  // The last chunk whose first entry does not come after the searched position. The position is in this
+  // chunk, at its end, or at the beginning of the list.
   let low = 0
   for (let high = chunksIn(words, at); low < high;) {
     const middle = (low + high) >>> 1
@@ -173,7 +182,7 @@ function positionOf({ memory, at }: OrderedList, hash: number, compare: (owner: 
   return { chunk, index }
 }
 
-/** No more than there are heads for in the view. */
+/** At most the number of heads within the view. */
 function chunksIn(words: Int32Array, at: number): number {
   const ptr = words[at + LIST.ptr]!
   const chunks = words[at + LIST.chunks]!
@@ -194,14 +203,14 @@ function noteFirst(words: Int32Array, head: number): void {
   words[head + HEAD.owner] = words[first + 1]!
 }
 
-/** Makes an empty chunk there. False: there is no room. */
+/** Creates an empty chunk at this position. Returns false if the memory is full. */
 function insertChunk({ memory, at }: OrderedList, number: number): boolean {
   const words = memory.graph
   const chunks = words[at + LIST.chunks]!
   const log2 = words[at + LIST.log2]!
   const isFull = words[at + LIST.ptr] === 0 || chunks === 1 << log2
   const largerLog2 = words[at + LIST.ptr] === 0 ? HEADS_LOG2_MIN : log2 + 1
-  // Both at once, since the one may take the room of the other.
+  // Both are checked together, because one allocation might use the space of the other.
   if (!hasBlock(memory, isFull ? Math.max(largerLog2 + HEAD_LOG2, CHUNK_LOG2) + 1 : CHUNK_LOG2)) return false
   if (isFull) {
     const heads = allocate(memory, largerLog2 + HEAD_LOG2)
@@ -223,7 +232,10 @@ function insertChunk({ memory, at }: OrderedList, number: number): boolean {
   return true
 }
 
-/** Leaves the first `kept` entries of a chunk and moves the others into a new one behind it. False: there is no room. */
+/**
+ * Keeps the first `kept` entries of a chunk and moves the others into a new one after it. Returns false if
+ * the memory is full.
+ */
 function splitChunk(list: OrderedList, chunk: number, kept: number): boolean {
   if (!insertChunk(list, chunk + 1)) return false
   const { memory, at } = list

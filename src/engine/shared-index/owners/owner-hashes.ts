@@ -1,4 +1,7 @@
-/** Under which hashes an owner stands in a list of an attribute: that of its value, or those of the elements of a list. */
+/**
+ * Computes the hashes under which an entity is stored in the list of an attribute: that of the value, or
+ * those of its elements if the value is a list.
+ */
 import { countInRow, isRow, textOfBlock } from '#engine/shared-index/memory/attribute-rows.ts'
 import type { AttributeNames } from '#engine/shared-index/memory/attribute-names.ts'
 import { attributesBlock } from '#engine/shared-index/memory/records.ts'
@@ -22,7 +25,10 @@ import { ELEMENTS_LISTED_MAX, HASH_OF_UNLISTED } from './list-directory.ts'
 const NONE: readonly number[] = []
 const UNLISTED: readonly number[] = [HASH_OF_UNLISTED]
 
-/** Attributes by which owners of one type are listed: positions of lists by the number of a name, as far as names have one. */
+/**
+ * Attributes for which the entities of one type have lists: positions of lists by the number of a name, for
+ * names that have one.
+ */
 export class ListedNames {
   readonly names: readonly string[]
   #byNumber: ReadonlyMap<number, number> = new Map()
@@ -42,7 +48,7 @@ export class ListedNames {
   }
 }
 
-/** One for each thread that writes. */
+/** Each writing thread has one. */
 export class OwnerHashes {
   readonly #regions: Regions
   readonly #names: AttributeNames
@@ -53,7 +59,10 @@ export class OwnerHashes {
     this.#names = regions.attributeNames
   }
 
-  /** Of the attributes of the record on that line, as they are stored: by position of a name, each hash once. O(size of the attributes). */
+  /**
+   * Returns the hashes of the stored attributes of the record on that line: by position of a name, each hash
+   * once. O(size of the attributes).
+   */
   of(line: number, listed: ListedNames): readonly (readonly number[])[] {
     const { graph } = this.#regions
     const hashes: (readonly number[])[] = listed.names.map(() => NONE)
@@ -92,7 +101,7 @@ export class OwnerHashes {
     return hashes.size > ELEMENTS_LISTED_MAX ? UNLISTED : [...hashes]
   }
 
-  /** What has no form, such as an object, is found by no value: nobody looks for it. */
+  /** A value without an encoding, such as an object, is not indexed: no search looks it up. */
   #ofValue(value: unknown): readonly number[] {
     if (!Array.isArray(value)) {
       const hash = hashOfValue(value, this.#scratch)
@@ -108,7 +117,7 @@ export class OwnerHashes {
   }
 }
 
-/** Of a scalar; `null`: it has no form. */
+/** Returns the hash of a scalar; `null` if it has no encoding. */
 function hashOfValue(value: unknown, scratch: ValueWords): number | null {
   scratch.length = 0
   const head = scratch.scalar(value)

@@ -1,11 +1,15 @@
 /**
- * The writer's half of the lists of owners (`list-directory.ts`): it keeps those that the rules want, builds new ones in idle moments, and
- * changes all of them with the records.
+ * Maintains the attribute index for the writer (`list-directory.ts`): keeps the lists that the rules need,
+ * builds new ones in idle periods, and updates all of them when records change.
  *
  * Invariants:
- * - A list that can be read has every owner of its type that is alive, under all its hashes, and no record that was freed.
- * - A list that is being built is changed like the others. So building it only adds what is there, and may look at a record twice.
- * - Lists are made from the graph: one that finds no room is given up, and who searches scans instead.
+ *
+ * - A list that can be read contains every existing entity of its type, under all its hashes, and no record
+ *   that was freed.
+ * - A list that is being built is updated like the others. Building therefore only adds existing records and
+ *   can visit a record twice.
+ * - Lists are derived from the graph: a list for which the memory is not sufficient is abandoned, and
+ *   searches scan instead.
  */
 import {
   allocate,
@@ -36,39 +40,42 @@ import {
 import { clear, insert, type OrderedList, remove } from './ordered-list.ts'
 import { ListedNames, OwnerHashes } from './owner-hashes.ts'
 
-/** A list of the writer. */
+/** A list, as the writer sees it. */
 interface KeptList {
   readonly type: number
   readonly name: string
-  /** The attribute; `null`: it is of another kind. */
+  /** The attribute; `null` if the list is of another kind. */
   readonly attribute: string | null
-  /** That attribute alone. */
+  /** Contains only that attribute. */
   readonly only: ListedNames
   readonly slot: number
-  /** What is to be built yet; `null`: it can be read. */
+  /** State of the construction; `null` if the list can be read. */
   building: Building | null
-  /** There was no room for it. */
+  /** True if the memory was not sufficient for the list. */
   isGivenUp: boolean
 }
 
-/** Those of one type, and the attributes that they are by. */
+/** Lists of one type, and the attributes that they index. */
 interface TypeLists {
   readonly all: readonly KeptList[]
   readonly byAttribute: readonly KeptList[]
   readonly attributes: ListedNames
 }
 
-/** Where building has come to. */
+/** Progress of a construction. */
 interface Building {
   partition: number
   slot: number
-  /** The partition as it was found, and how many records had left it then: where it has changed, it is begun anew. */
+  /**
+   * The partition when its scan began, and the number of its records removed until then. If it has changed
+   * since, its scan starts again.
+   */
   ptr: number
   meta: number
   removals: number
 }
 
-/** Chunks freed in one step. */
+/** Chunks freed per step. */
 const CHUNKS_FREED = 256
 
 export class OwnerLists {
@@ -78,7 +85,7 @@ export class OwnerLists {
   readonly #byType = new Map<number, TypeLists>()
   readonly #dropped: KeptList[] = []
   readonly #text = new ValueWords()
-  /** Of records, by partition of the string table, while something is built. */
+  /** Number of removed records by partition of the string table, while a list is being built. */
   readonly #removals = new Int32Array(L.PARTITION_COUNT)
   #isBuilding = false
 
@@ -88,8 +95,9 @@ export class OwnerLists {
   }
 
   /**
-   * Keeps lists with these names, and no others. One that had found no room is begun anew where another makes some. False: there will be
-   * room for more when what was dropped is freed. In a section. O(lists).
+   * Keeps lists with these names and drops all others. If a list is dropped, those that lacked memory are
+   * tried again. Returns false if more memory will be available after dropped lists have been freed. Requires
+   * a critical section. O(lists).
    */
   keep(wanted: readonly { readonly type: number; readonly name: string }[]): boolean {
     const names = new Set(wanted.map(nameOf))
@@ -117,12 +125,15 @@ export class OwnerLists {
     else this.#byType.set(type, { all, byAttribute, attributes })
   }
 
-  /** Whether changes of records of the type are to be told. */
+  /** Returns whether changes of records of the type must be reported. */
   has(type: number): boolean {
     return this.#byType.size > 0 && this.#byType.has(type)
   }
 
-  /** Runs `change`, which changes attributes of the record, and moves it in the lists. In a section. */
+  /**
+   * Runs `change`, which changes attributes of the record, and updates the lists. Requires a critical
+   * section.
+   */
   changing(line: number, change: () => void): void {
     const lists = this.#byType.get(typeOf(this.#regions.graph, line))
     if (lists === undefined) return change()
@@ -137,19 +148,19 @@ export class OwnerLists {
     }
   }
 
-  /** A new record, with its tenant and attributes. In a section. */
+  /** Adds a new record with its tenant and attributes. Requires a critical section. */
   added(line: number): void {
     this.#each(line, (list, hash) => this.#insert(list, hash, line))
   }
 
-  /** The record is about to die; it can still be read. In a section. */
+  /** Removes a record that is about to be deleted and can still be read. Requires a critical section. */
   removed(line: number): void {
     if (this.#byType.size === 0) return
     if (this.#isBuilding) this.#removals[this.#partitionOf(line)]! += 1
     this.#each(line, (list, hash) => this.#remove(list, hash, line))
   }
 
-  /** Where the record stands, in all lists of its type. */
+  /** Visits all entries of the record in the lists of its type. */
   #each(line: number, visit: (list: KeptList, hash: number) => void): void {
     const lists = this.#byType.get(typeOf(this.#regions.graph, line))
     if (lists === undefined) return
@@ -161,8 +172,8 @@ export class OwnerLists {
   }
 
   /**
-   * Goes on building, or frees what was dropped: about `records` records. Not in a section, since nobody reads it. Returns a list that is
-   * whole and can be published, and whether there is more to do.
+   * Continues building, or frees dropped lists: processes about `records` records. Needs no critical section,
+   * because no thread reads these lists. Returns a completed list to publish, and whether work remains.
    */
   build(records: number): { readonly isDone: boolean; readonly publish: (() => void) | null } {
     const dropped = this.#dropped.at(-1)
@@ -190,14 +201,14 @@ export class OwnerLists {
     return { memory: this.#memory, at: list.slot + SLOT.chunks, graph: this.#regions.graph }
   }
 
-  /** In a list that is by no attribute. */
+  /** Returns the hash in a list that is not by an attribute. */
   #hashOfPlace({ name }: KeptList, line: number): number {
     return name === ALL ? HASH_OF_ALL : this.#regions.graph[(line << L.LINE_WORDS_LOG2) + L.I_TENANT]!
   }
 
   #insert(list: KeptList, hash: number, line: number): void {
     if (list.isGivenUp || insert(this.#list(list), hash, line)) return
-    // In a section, or not to be read yet.
+    // Runs in a critical section, or the list is not read yet.
     list.isGivenUp = true
     this.#memory.graph[list.slot + SLOT.state] = BUILDING
     this.#dropped.push({ ...list })
@@ -207,7 +218,7 @@ export class OwnerLists {
     if (!list.isGivenUp) remove(this.#list(list), hash, line)
   }
 
-  /** `null`: there is no slot, or no room for it. */
+  /** Returns `null` if there is no free slot or not enough memory. */
   #begin(type: number, name: string): KeptList | null {
     const memory = this.#memory
     if (memory.header[L.H_LIST_DIRECTORY] === 0) {
@@ -246,17 +257,17 @@ export class OwnerLists {
     if (!list.isGivenUp) this.#memory.graph[list.slot + SLOT.state] = READY
   }
 
-  /** Nobody reads it any more; its memory is freed later. */
+  /** The list is no longer read; its memory is freed later. */
   #drop(list: KeptList): void {
     const { graph } = this.#memory
     graph[list.slot + SLOT.state] = BUILDING
     if (!list.isGivenUp) this.#dropped.push(list)
-    // One that was given up has kept its slot, and is freed already or about to be.
+    // An abandoned list has kept its slot; its memory is already freed or will be soon.
     else if (!this.#dropped.some(({ slot }) => slot === list.slot)) graph[list.slot + SLOT.state] = FREE
     list.isGivenUp = true
   }
 
-  /** Some chunks more; true when all of it is free, slot and name with it. */
+  /** Frees some more chunks. Returns true when all of it is free, including slot and name. */
   #freed(list: KeptList): boolean {
     const memory = this.#memory
     if (!clear(this.#list(list), CHUNKS_FREED)) return false
@@ -264,7 +275,8 @@ export class OwnerLists {
     const text = graph[list.slot + SLOT.name]!
     if (text !== 0) release(memory, text, Math.max(1, log2Ceil(1 + ((graph[text]! + 3) >>> 2))))
     graph[list.slot + SLOT.name] = 0
-    // A list that found no room keeps its slot, so that it is not begun again and again.
+    // A list for which the memory was not sufficient keeps its slot, so that its construction is not
+    // repeated.
     if (!this.#isKept(list)) graph[list.slot + SLOT.state] = FREE
     return true
   }
@@ -273,7 +285,7 @@ export class OwnerLists {
     return this.#byType.get(type)?.all.some(list => list.slot === slot) ?? false
   }
 
-  /** Adds the owners in some more slots of the string table; true when it has come to its end. */
+  /** Adds the entities in some more slots of the string table. Returns true at the end of the table. */
   #goOn(list: KeptList, building: Building, records: number): boolean {
     const { header } = this.#regions
     for (let left = records; left > 0;) {

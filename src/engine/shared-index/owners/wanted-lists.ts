@@ -1,6 +1,7 @@
 /**
- * Which lists of owners searches can use, by the rules that there are: of each attribute that a test of equality or membership reads, in
- * a set that a rule names; and all instances of a type with rules, and all users, for what only a scan finds.
+ * Determines which lists of the attribute index searches can use, based on the existing rules. There is one
+ * for each attribute that a test of equality or membership reads in a set used by a rule. For searches that
+ * need a scan, there is also one for all instances of a type with rules, and one for all users.
  */
 import type { Condition } from '#conditions/condition.ts'
 import type { Operand } from '#conditions/operands.ts'
@@ -11,22 +12,24 @@ import type { RuleJournal } from '#engine/shared-index/rules/rule-journal.ts'
 import type { ConditionSetPut } from '#model/change.ts'
 import { ALL, BY_TENANT, LISTS_MAX, listOfAttribute } from './list-directory.ts'
 
-/** A list by its name; `type` null: of users. */
+/** Name of a list; `type` null: list of users. */
 export interface WantedList {
   readonly type: string | null
   readonly name: string
 }
 
-/** Attributes that tests of a set can be looked up by. */
+/** Attributes by which entities that match a set can be looked up. */
 interface Attributes {
   readonly ofUser: readonly string[]
   readonly ofResource: readonly string[]
 }
 
-/** Rules and attributes of sets that are read between two steps. Each set that has changed is a separate step. */
+/**
+ * Rules and attributes of sets that are read between two steps. Each set that has changed is a separate step.
+ */
 const LOOKED_A_STEP = 512
 
-/** No list has what the service says itself. */
+/** Values that the service computes are not indexed. */
 const COMPUTED = new Set([
   'user.key',
   'user.roles',
@@ -36,23 +39,26 @@ const COMPUTED = new Set([
   'resource.type',
   'resource.tenant',
 ])
-/** What sets say is read once. */
+/** Attributes of each set, read once. */
 const known = new WeakMap<ConditionSetPut, Attributes>()
 
-/** Follows condition sets and rules. One more rule costs that rule, however many there are. */
+/** Tracks condition sets and rules. The cost of adding a rule does not depend on the number of rules. */
 export class WantedLists {
   readonly #sets = new Map<string, ConditionSetPut>()
-  /** By key of a set and by type: the rules on the type that name the set, and the sets below it that such rules use. */
+  /**
+   * By key of a set and by type: the number of rules on the type that name the set, plus the number of sets
+   * below it that such rules use.
+   */
   readonly #uses = new Map<string, Map<string, number>>()
   readonly #rulesOfType = new Map<string, number>()
-  /** Lists of attributes, by type and name, and how many sets in use want them. */
+  /** Lists of attributes, by type and name, with the number of sets in use that need them. */
   readonly #attributes = new Map<string, { readonly list: WantedList; wantedBy: number }>()
-  /** Whether other lists are wanted than when `lists` was called last. */
+  /** Whether the needed lists have changed since `lists` was last called. */
   #isChanged = false
-  /** Since the last step. */
+  /** Items read since the last step. */
   #looked = 0;
 
-  /** O(what has changed), in steps. */
+  /** O(changes), in steps. */
   *follow(journal: RuleJournal): Generator<void> {
     for (const [key, put] of journal.sets) {
       this.#putSet(key, put)
@@ -71,7 +77,10 @@ export class WantedLists {
     }
   }
 
-  /** At most `LISTS_MAX`, those for scans first; null: the same as the last time. */
+  /**
+   * Returns at most `LISTS_MAX` lists, those for scans first; null if they have not changed since the last
+   * call.
+   */
   lists(): readonly WantedList[] | null {
     if (!this.#isChanged) return null
     this.#isChanged = false
@@ -85,7 +94,7 @@ export class WantedLists {
     return wanted.slice(0, LISTS_MAX)
   }
 
-  /** A set that is used uses the one above it. */
+  /** A set that is used also uses its parent. */
   #use(key: string, type: string, by: number): void {
     let ofSet = this.#uses.get(key)
     if (ofSet === undefined) this.#uses.set(key, (ofSet = new Map()))
@@ -106,7 +115,7 @@ export class WantedLists {
     }
   }
 
-  /** Adds or removes one mention of each attribute that the set reads. */
+  /** Adds or removes one reference to each attribute that the set reads. */
   #want(put: ConditionSetPut, type: string, by: number): void {
     const { ofUser, ofResource } = attributesIn(put)
     this.#looked += ofUser.length + ofResource.length
@@ -125,7 +134,7 @@ export class WantedLists {
   }
 }
 
-/** Whether it has become, or ceased to be, anything. */
+/** Returns whether the count changed from or to zero. */
 function changeCount(counts: Map<string, number>, key: string, by: number): boolean {
   const before = counts.get(key) ?? 0
   if (before + by === 0) counts.delete(key)

@@ -1,11 +1,13 @@
 /**
- * Who, or what, rules may allow in a search: candidates, which the decision is asked about one by one.
+ * Finds the candidates of a search in which rules apply: the users or instances that rules might allow. The
+ * search evaluates a check for each candidate.
  *
- * Sides of rules that do not depend on what is searched for are worked out once; a rule of which one does not match names nobody. A test of
- * equality or membership that a rule demands names those in a list of owners (`owners/`), or one by its key. Where some rule demands no
- * such test, all there are have to be tried.
+ * Sides of rules that do not depend on the searched entity are evaluated once; if one does not match, the
+ * rule yields no candidates. A test of equality or membership that a rule requires yields the entities in a
+ * list of the attribute index (`owners/`), or one entity by its key. If a rule requires no such test, all
+ * entities have to be tried.
  *
- * Invariant: whatever a rule allows is among the candidates. That they are few is a matter of time only.
+ * Invariant: the candidates include every entity that a rule allows. Their number affects only the duration.
  */
 import {
   ALL_OF,
@@ -40,7 +42,7 @@ import {
 import { estimate } from '#engine/shared-index/owners/ordered-list.ts'
 import { codeBehind, dependenceOfPath, dependenceOfSide, RESOURCE, TENANT, USER } from './dependence.ts'
 
-/** Owners in a list with one hash. */
+/** Entities in a list with one hash. */
 export interface Range {
   readonly type: number
   readonly name: string
@@ -52,25 +54,25 @@ export interface Candidates {
   readonly keys: readonly string[]
 }
 
-/** `nobody`: no rule allows anything. `all`: everything there is has to be tried. */
+/** `nobody`: no rule allows any entity. `all`: all entities have to be tried. */
 export type Found = Candidates | 'nobody' | 'all'
 
 export interface SearchedFor {
   readonly what: 'user' | 'resource'
-  /** Of the lists: that of users, or of the type. */
+  /** Type of the lists: users, or the resource type. */
   readonly type: number
   /** Whether instances of any tenant are searched for. */
   readonly isTenantOpen: boolean
 }
 
-/** Different places where candidates are looked for; a search with more tries all. */
+/** Maximum number of sources of candidates; a search with more tries all entities. */
 const SOURCES_MAX = 64
-/** Rules and places that are looked at, some ten milliseconds; where there are more, all are tried. */
+/** Maximum number of rules and sources examined, about ten milliseconds; above it, all entities are tried. */
 const LOOKED_MAX = 20_000
 
 type Source = Range | { readonly key: string }
 
-/** One for each thread. */
+/** Each thread has one. */
 export class CandidateFinder {
   readonly #regions: Regions
   readonly #evaluation: RuleEvaluation
@@ -78,16 +80,16 @@ export class CandidateFinder {
   #values: RuleValues | null = null
   #view: RulesView | null = null
   #searched: SearchedFor | null = null
-  /** What varies among the candidates. */
+  /** Dependence on the searched entities. */
   #varying = 0
   #circumstances: Circumstances | undefined
-  /** What all searches have cost so far, as `RuleEvaluation.steps`. */
+  /** Total cost of all searches, in the unit of `RuleEvaluation.steps`. */
   steps = 0
-  /** Of the search under way. */
+  /** Rules and sources examined by the current search. */
   #looked = 0
-  /** Of lists that can be read, by name: their words; 0 where there is none. */
+  /** Lists that can be read, by name: their words; 0 if there is none. */
   readonly #slots = new Map<string, number>()
-  /** Of sets that many rules share. */
+  /** Cached sources of sets that many rules share. */
   readonly #sourcesOfSets = new Map<number, readonly Source[] | null>()
 
   constructor(regions: Regions, evaluation: RuleEvaluation) {
@@ -95,7 +97,7 @@ export class CandidateFinder {
     this.#evaluation = evaluation
   }
 
-  /** `asked`: what was gathered of the question, without what is searched for. O(rules that are looked at). */
+  /** `asked`: values collected for the query, except those of the searched entity. O(examined rules). */
   find(asked: AskedRules, searched: SearchedFor): Found {
     try {
       return this.#find(asked, searched)
@@ -121,7 +123,7 @@ export class CandidateFinder {
       for (let at = rules.from; at < rules.end; at += 2) {
         this.#looked += 1
         const ofRule = this.#sourcesOfRule(plan.view.program[at]!, plan.view.program[at + 1]!)
-        // What was left unknown because the budget is spent may match where less is asked.
+        // Tests that are unknown because the budget is used up might match in a smaller check.
         if (ofRule === null || this.#looked > LOOKED_MAX || this.#evaluation.isIncomplete) return 'all'
         if (known.has(ofRule)) continue
         known.add(ofRule)
@@ -137,7 +139,7 @@ export class CandidateFinder {
     return { ranges: [...ranges, ...unlisted.values()], keys }
   }
 
-  /** Stretches of rules in the program, of which others than these allow nothing. */
+  /** Ranges of rules in the program; rules outside them allow nothing. */
   *#rulesOf({ at, view }: Plan): Iterable<{ readonly from: number; readonly end: number }> {
     const { program } = view
     const stretch = (from: number, count: number) => ({ from, end: from + 2 * count })
@@ -161,14 +163,14 @@ export class CandidateFinder {
     yield stretch(program[at + PLAN.othersAt]!, program[at + PLAN.others]!)
   }
 
-  /** `null`: it demands nothing that candidates can be found by. */
+  /** `null` if the rule requires no test by which candidates can be found. */
   #sourcesOfRule(user: number, resource: number): readonly Source[] | null {
     let best: readonly Source[] | null = null
     for (const side of [user, resource]) {
       if (side === ALL_OF_TYPE) continue
       if ((dependenceOfSide(this.#view!, side) & this.#varying) === 0) {
         if (this.#evaluation.isSide(side)) continue
-        // What has to be looked up first may match.
+        // The set might match after instances have been looked up.
         if (this.#isLookedUpLater()) continue
         return []
       }
@@ -192,7 +194,7 @@ export class CandidateFinder {
     this.#looked += 1
     const word = program[at]!
     if (word >= 0) return this.#sourcesOfLeaf(this.#view!.leafFrom[word]!)
-    // It matches nothing.
+    // An unreadable set never matches.
     if (word === UNREADABLE) return []
     const end = at + program[at + 1]!
     if (word === ALL_OF) {
@@ -242,14 +244,14 @@ export class CandidateFinder {
     }
   }
 
-  /** The path has one of these constants, or a list of it has. */
+  /** The path has one of these constants as its value or as an element. */
   #byConstants(path: number, constants: readonly number[]): readonly Source[] | null {
     const { program } = this.#view!
     if (constants.length > SOURCES_MAX) return null
     return whole(constants.map(at => this.#byScalar(path, program[at]!, program, at + 1)))
   }
 
-  /** The path is equal to another one whose value is known. */
+  /** The path equals another one whose value is known. */
   #byValueOf(path: number, other: number): readonly Source[] | null {
     if (!this.#isFixed(other) || this.#isFixed(path)) return null
     const values = this.#values!
@@ -259,7 +261,7 @@ export class CandidateFinder {
     return whole([this.#byScalar(path, head, values.words, values.ats[other]!)])
   }
 
-  /** The element is in the list: one of the two is known. */
+  /** The element is in the list, and one of the two is known. */
   #byElement(element: number, list: number): readonly Source[] | null {
     if (this.#isFixed(element)) return this.#byValueOf(list, element)
     if (!this.#isFixed(list)) return null
@@ -269,7 +271,7 @@ export class CandidateFinder {
     const scratch = this.#scratch
     return whole(
       elements.map(value => {
-        // Nothing is read at 0.
+        // Position 0 means absent.
         scratch.length = 1
         const head = scratch.scalar(value)
         return head === NO_FORM ? null : this.#byScalar(element, head, scratch.words, 1)
@@ -284,14 +286,14 @@ export class CandidateFinder {
     if (view.text === `${what}.key`) {
       return kindOf(head) === TEXT ? [{ key: valueIn(head, words, at) as string }] : []
     }
-    // What was sent counts before what is stored, and is of no list.
+    // Request attributes take precedence over stored ones and are not indexed.
     if (view.source !== SOURCE[what] || this.#hasSentOfCandidate()) return null
     const name = listOfAttribute(view.names[0]!)
     if (this.#slotOf(type, name) === 0) return null
     return [{ type, name, hash: hashOfScalar(head, words, at) }]
   }
 
-  /** Asked for only here, so that attributes that cannot be read are refused where a rule asks for them. */
+  /** Read only here, so that unreadable attributes cause an error only if a rule reads them. */
   #hasSentOfCandidate(): boolean {
     const circumstances = this.#circumstances
     return (
@@ -303,7 +305,7 @@ export class CandidateFinder {
 
   #better(one: readonly Source[] | null, other: readonly Source[] | null): readonly Source[] | null {
     if (one === null || other === null) return one ?? other
-    // How few they are does not count any more.
+    // Their number no longer matters.
     if (one === other || this.#looked > LOOKED_MAX) return one
     return this.#size(other) < this.#size(one) ? other : one
   }

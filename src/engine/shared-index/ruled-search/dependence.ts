@@ -1,4 +1,7 @@
-/** What a condition set depends on: the user, the resource, the tenant. What does not depend on what is searched for is worked out once. */
+/**
+ * Determines whether a condition set depends on the user, the resource or the tenant. Sets that do not depend
+ * on the searched entity are evaluated once per search.
+ */
 import type { Condition } from '#conditions/condition.ts'
 import { mentions, mentionsRoot } from '#conditions/mentions.ts'
 import { LEAF, ROLE_SIDE, UNREADABLE } from '#engine/shared-index/rules/rule-code.ts'
@@ -8,10 +11,13 @@ export const USER = 1
 export const RESOURCE = 2
 export const TENANT = 4
 
-/** By set, as far as somebody has asked; -1 where nobody has. */
+/** Cached results by set; -1 if not computed yet. */
 const known = new WeakMap<RulesView, Int8Array>()
 
-/** Of a side of a rule, with the sets above it. O(its conditions), once. */
+/**
+ * Returns the dependence of a side of a rule, including the ancestors of its set. O(its conditions), computed
+ * once.
+ */
 export function dependenceOfSide(view: RulesView, side: number): number {
   if (side <= ROLE_SIDE) return USER | TENANT
   let all = 0
@@ -27,7 +33,7 @@ export function dependenceOfPath({ root, names, text }: PathView): number {
       if (text === 'resource.type') return 0
       return text === 'resource.tenant' ? TENANT : RESOURCE
     case 'tenant':
-      // Attributes of a tenant are told those who have a role in it.
+      // Attributes of a tenant are visible only to users with a role in it.
       return text === 'tenant.key' ? TENANT : TENANT | USER
     default:
       return 0
@@ -52,13 +58,13 @@ function dependenceOfCode(view: RulesView, at: number): number {
   return all
 }
 
-/** Where the code behind a node begins. */
+/** Returns the position in the code after a node. */
 export function codeBehind(program: Int32Array, at: number): number {
   const word = program[at]!
   return word >= 0 || word === UNREADABLE ? at + 1 : at + program[at + 1]!
 }
 
-/** Leaves that read another path, and where it stands. */
+/** Tests that read another path, and the position of that path. */
 const OTHER_PATH: Readonly<Record<number, number>> = {
   [LEAF.equalsRef]: 3,
   [LEAF.orderedRef]: 3,

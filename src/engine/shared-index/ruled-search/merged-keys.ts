@@ -1,30 +1,35 @@
 /**
- * Merges ascending keys of many places, which are read some at a time: as much of each as is needed. A value of every list that a search
- * goes through may lead to the same owner, or to owners that come much later.
+ * Merges sorted keys of many sources. Each source is read in portions, as far as needed. Every list that a
+ * search uses might lead to the same entity, or to entities that come much later.
  */
 import { compareUtf8 } from '#model/utf8-order.ts'
 
-/** Keys of one place. */
+/** Keys of one source. */
 export interface Stretch {
-  /** Ascending. */
+  /** Ascending order. */
   readonly keys: readonly string[]
-  /** The key up to which there are no others; `null`: to the end. */
+  /** The key up to which there are no others; `null`: up to the end. */
   readonly last: string | null
-  /** Entries that were looked at in vain. */
+  /** Number of entries that were read but did not match. */
   readonly passed: number
 }
 
 export interface KeySource {
-  /** The keys behind one, about as many as are wanted; `null`: nothing is known of them. */
+  /** Returns the keys after `after`, about `wanted` of them; `null` if the source cannot tell. */
   behind(after: string | null, wanted: number): Stretch | null
 }
 
-/** Keys read of each source at first, so that a hundred of them cost little more than one. */
+/** Initial number of keys read per source, so that a hundred sources cost little more than one. */
 const READ_MIN = 4
-/** Entries that are passed over, for one that is wanted: those of another tenant, and what another source has had. */
+/**
+ * Maximum number of skipped entries per requested key: entries of another tenant, and entries that another
+ * source also had.
+ */
 export const PASSED_A_KEY = 16
 
-/** Up to `wanted` keys behind one, each once. O((wanted × `PASSED_A_KEY` + sources) × log sources). */
+/**
+ * Returns up to `wanted` keys after `after`, each once. O((wanted × `PASSED_A_KEY` + sources) × log sources).
+ */
 export function mergedKeys(sources: readonly KeySource[], after: string | null, wanted: number): Stretch {
   const keys: string[] = []
   const readFirst = Math.min(
@@ -49,7 +54,7 @@ export function mergedKeys(sources: readonly KeySource[], after: string | null, 
       if (isKnown) passed += 1
       else keys.push(position)
     } else {
-      // What it has behind may come before all others.
+      // Its next keys might come before all others.
       const more = passed > wanted * PASSED_A_KEY ? null : first.readBehind(position)
       if (more === null) return { keys, last: position, passed }
       passed += more
@@ -58,7 +63,7 @@ export function mergedKeys(sources: readonly KeySource[], after: string | null, 
   }
 }
 
-/** Where a source has been read to. */
+/** Read position of a source. */
 class Cursor {
   readonly #source: KeySource
   #wanted: number
@@ -71,7 +76,10 @@ class Cursor {
     this.#wanted = wanted
   }
 
-  /** Reads on, twice as many as before; how many entries were looked at in vain. `null`: nothing is known of what is there. */
+  /**
+   * Reads the next portion, twice as large as the previous one. Returns the number of entries that did not
+   * match; `null` if the source cannot tell.
+   */
   readBehind(after: string | null): number | null {
     const stretch = this.#source.behind(after, this.#wanted)
     if (stretch === null) return null
@@ -90,7 +98,10 @@ class Cursor {
     return !this.hasKey && this.#last === null
   }
 
-  /** The next key; where none has been read, that up to which there is none. Not at the end. */
+  /**
+   * Returns the next key. If no key has been read, returns the key up to which there is none. Must not be
+   * called at the end.
+   */
   get position(): string {
     return this.hasKey ? this.#keys[this.#at]! : this.#last!
   }
@@ -100,7 +111,7 @@ class Cursor {
   }
 }
 
-/** Those that are not at their end, as a heap by position. */
+/** Cursors that are not at their end, as a heap by position. */
 class Cursors {
   readonly #heap: Cursor[] = []
 
@@ -121,7 +132,7 @@ class Cursors {
     heap[at] = cursor
   }
 
-  /** Finds the place of the first one, which has moved, or lets it go. */
+  /** Restores the heap order after the first cursor has moved, or removes it at its end. */
   settleFirst(): void {
     const heap = this.#heap
     let cursor = heap[0]!

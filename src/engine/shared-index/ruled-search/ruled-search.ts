@@ -1,9 +1,10 @@
 /**
- * A page of a search in which rules count: candidates in the order of their keys, each decided like a question of its own, until the page
- * is full or enough of them were tried. So what a page names is what checks allow, and nothing is left out without a word.
+ * Computes a page of a search in which rules apply. It decides candidates in the order of their keys, each
+ * like a separate check, until the page is full or the limit on candidates is reached. A page thus contains
+ * exactly the keys that checks allow, and every incomplete page is marked.
  *
- * Candidates are those of rules (`candidates.ts`) and what roles allow, or all there are. They are read and decided some at a time, those at
- * one state; the next ones may be of a later one.
+ * Candidates are those of the rules (`candidates.ts`) and those that roles allow, or all entities. They are
+ * read and decided in batches. Each batch uses one state; the next batch might use a later one.
  */
 import type { KeyPage, PageRequest } from '#engine/engine.ts'
 import { Key } from '#engine/shared-index/memory/key.ts'
@@ -19,40 +20,52 @@ import { compareUtf8 } from '#model/utf8-order.ts'
 import type { Found, Range } from './candidates.ts'
 import { type KeySource, mergedKeys, PASSED_A_KEY, type Stretch } from './merged-keys.ts'
 
-/** What the search asks of the thread that runs it. */
+/** Functions of the thread that runs the search. */
 export interface SearchHost {
-  /** Whom rules may allow. In a read. */
+  /** Returns the candidates of the rules. Call it within a read. */
   candidates(): Found
-  /** Pages of all there are, and of those whom roles allow. */
+  /** Pages of all entities, and of those that roles allow. */
   all(page: Pick<PageRequest, 'after' | 'limit'>): KeyPage
   byRoles(page: Pick<PageRequest, 'after' | 'limit'>): KeyPage
-  /** The question with this key filled in. */
+  /** Returns the query with this key. */
   queryOf(key: string): Query
-  /** Decides the first of up to `DECIDED_AT_ONCE` questions at one state, at least one of them, until rules have cost so much. */
+  /**
+   * Decides the first of up to `DECIDED_AT_ONCE` queries on one state. Decides at least one and stops when
+   * rules have used `stepsMax` steps.
+   */
   decide(queries: readonly Query[], stepsMax: number): readonly boolean[]
-  /** What rules have cost so far (`RuleEvaluation.steps`). */
+  /** Total cost of rules so far (`RuleEvaluation.steps`). */
   steps(): number
-  /** The line of what has this key; 0: nothing is stored under it. In a read. */
+  /** Returns the line of the entity with this key; 0 if it is not stored. Call it within a read. */
   lineOf(key: string): number
-  /** The line of the only tenant in which instances are searched for; 0: of any. In a read. */
+  /**
+   * Returns the line of the only tenant in which instances are searched for; 0 for any tenant. Call it within
+   * a read.
+   */
   tenant(): number
 }
 
-/** Candidates decided at one state. */
+/** Number of candidates decided on one state. */
 const DECIDED_AT_ONCE = 128
-/** At first, since nobody knows yet what one of them costs; where rules are many, one at a time. */
+/**
+ * Initial number, because the cost of a candidate is not known yet. If there are many rules, candidates are
+ * decided individually.
+ */
 const DECIDED_AT_FIRST = 8
-/** Steps of rules that a page may cost, some ten milliseconds, and that one turn may. */
+/** Maximum number of rule steps per page, some ten milliseconds, and per slice. */
 const STEPS_A_PAGE = 2_000_000
 const STEPS_A_TURN = 50_000
-/** Attempts to find candidates and decide them at one state, each of half as many as the one before. */
+/**
+ * Attempts to find and decide candidates on one state. Each attempt has half as many candidates as the
+ * previous one.
+ */
 const ATTEMPTS = 8
-/** The same where it changes each time whence candidates come. */
+/** The same if the source of candidates changes in each attempt. */
 const MODE_ATTEMPTS = 100
 const READ_ATTEMPTS = 50
 
 interface Decided {
-  /** Candidates in order, at one state. */
+  /** Candidates in order, on one state. */
   readonly batch: Stretch
   readonly allowed: readonly boolean[]
 }
@@ -62,11 +75,11 @@ const NO_KEYS: KeyPage = { keys: [], hasMore: false, last: null, total: null }
 export class RuledSearch {
   readonly #reads: ConsistentReads
   readonly #host: SearchHost
-  /** Of the lists: that of users, or of the type. */
+  /** Type of the lists: users, or the resource type. */
   readonly #type: number
   readonly #after: Key
   readonly #lines = new NumberList()
-  /** All there are, or the first of them, as long as no list has them. */
+  /** All entities, or the first of them, as long as no list contains them. */
   #unlisted: KeyPage | null = null
   #found: Found | null = null
   #foundAt = -1
@@ -100,7 +113,7 @@ export class RuledSearch {
       if (batch.last === null) return page(batch.keys.at(-1) ?? last, false)
       tried += batch.keys.length + Math.ceil(batch.passed / PASSED_A_KEY)
       last = batch.last
-      // Those who wait for this thread do not wait longer because rules are many.
+      // The slice ends by cost, so that many rules do not delay other work of this thread.
       const cost = this.#host.steps() - steps
       if (cost > STEPS_A_TURN) size = Math.max(1, size >>> 2)
       else if (cost < STEPS_A_TURN / 4) size = Math.min(DECIDED_AT_ONCE, 2 * size)
@@ -109,16 +122,17 @@ export class RuledSearch {
     return page(last, true)
   }
 
-  /** Candidates after a key, and which of them are allowed: of one state, if any lasts long enough. */
+  /** Returns candidates after a key with their decisions, on one state if it lasts long enough. */
   #next(after: string | null, wanted: number, triedMax: number): Decided {
     for (let attempt = 0, size = wanted; ; attempt++, size = Math.max(1, size >>> 1)) {
       const isLast = attempt >= ATTEMPTS
       const mode = this.#read(() => this.#modeNow())
       const beside = this.#beside(mode, after, { size, triedMax })
       const sequence = this.#reads.sequence
-      // Something allowed throughout may be allowed by a role first and by a rule later: both are looked at as they are at one state.
+      // An entity might be allowed first by a role and later by a rule: both are read on one state, so that
+      // it is not missed.
       const batch = this.#read(() => (this.#modeNow() === mode ? this.#batch(after, size, beside) : null))
-      // Candidates come from elsewhere now, since the rules or their lists have changed.
+      // The source of candidates has changed, because the rules or their lists have changed.
       if (batch === null) {
         if (attempt < MODE_ATTEMPTS) continue
         throw changesTooFast()
@@ -131,7 +145,7 @@ export class RuledSearch {
       const decided = firstOf(batch, allowed.length)
       if (this.#reads.sequence === state) return { batch: decided, allowed }
       if (!isLast) continue
-      // What has gone since is not named.
+      // Entities deleted in the meantime are not listed.
       const isThere = this.#read(() => decided.keys.map(key => this.#host.lineOf(key) !== 0))
       return { batch: decided, allowed: allowed.map((isAllowed, index) => isAllowed && isThere[index]!) }
     }
@@ -141,7 +155,10 @@ export class RuledSearch {
     return this.#reads.read(READ_ATTEMPTS, work)
   }
 
-  /** Whom rules may allow at the state that is read: found once a state, since many rules take long. */
+  /**
+   * Returns the candidates of the rules on the state that is read. They are computed once per state, because
+   * many rules take long.
+   */
   #candidatesNow(): Found {
     const { sequence } = this.#reads
     if (this.#found === null || this.#foundAt !== sequence) {
@@ -151,13 +168,16 @@ export class RuledSearch {
     return this.#found
   }
 
-  /** Where candidates come from just now. */
+  /** Returns the current source of candidates. */
   #modeNow(): 'rules' | 'list' | 'unlisted' {
     if (this.#candidatesNow() !== 'all') return 'rules'
     return this.#listOfAll() === null ? 'unlisted' : 'list'
   }
 
-  /** Candidates beside those of lists: whom roles allow, or all, where no list has them. */
+  /**
+   * Returns candidates that are not in lists: those that roles allow, or all entities if no list contains
+   * them.
+   */
   #beside(
     mode: 'rules' | 'list' | 'unlisted',
     after: string | null,
@@ -165,7 +185,7 @@ export class RuledSearch {
   ): KeyPage {
     if (mode === 'rules') return this.#host.byRoles({ after, limit: size })
     if (mode === 'list') return NO_KEYS
-    // They are sorted once for the page: those that are there throughout are among them.
+    // They are sorted once per page: entities that exist throughout the page are among them.
     const known = this.#unlisted
     const isBehind = known !== null && known.hasMore && after !== null && compareUtf8(after, known.last!) >= 0
     if (known === null || isBehind) this.#unlisted = this.#host.all({ after, limit: triedMax })
@@ -182,7 +202,10 @@ export class RuledSearch {
     return mergedKeys(sources, after, wanted)
   }
 
-  /** Those of ascending keys under which something is stored. `upTo`: there are more behind that key; `null`: there are none. */
+  /**
+   * Returns a source of those of the sorted keys that are stored. `upTo`: the key after which there might be
+   * more; `null` if there are no more.
+   */
   #sorted(keys: readonly string[], upTo: string | null): KeySource {
     return {
       behind: (after, wanted) => {
@@ -203,7 +226,7 @@ export class RuledSearch {
     return all === null ? [] : [all]
   }
 
-  /** The list that has all that is searched for, if it can be read. In a read. */
+  /** Returns the list of all searched entities, if it can be read. Call it within a read. */
   #listOfAll(): Range | null {
     const tenant = this.#type === L.USER_TYPE ? 0 : this.#host.tenant()
     const name = tenant === 0 ? ALL : BY_TENANT
@@ -213,7 +236,7 @@ export class RuledSearch {
     return { type: this.#type, name, hash: tenant === 0 ? HASH_OF_ALL : tenant }
   }
 
-  /** In a read. */
+  /** Call it within a read. */
   #listsOf(ranges: readonly Range[]): KeySource[] {
     const { lists } = this.#reads.regions
     const slots = new Map<string, number>()
@@ -232,7 +255,7 @@ export class RuledSearch {
     const { lists, graph } = this.#reads.regions
     const lines = this.#lines
     lines.length = 0
-    // A cursor that is no key was never handed out.
+    // A cursor that is not a valid key was never issued.
     const from = after !== null && this.#after.read(after, 0) ? this.#after : null
     const isOfUsers = type === L.USER_TYPE
     const tenant = isOfUsers || name === BY_TENANT ? 0 : this.#host.tenant()
@@ -250,14 +273,14 @@ export class RuledSearch {
   }
 }
 
-/** What was looked at of the first candidates. */
+/** Returns the part of the batch with the first candidates. */
 function firstOf(batch: Stretch, count: number): Stretch {
   if (count === batch.keys.length) return batch
   const keys = batch.keys.slice(0, count)
   return { ...batch, keys, last: keys.at(-1)! }
 }
 
-/** Of ascending keys the first one behind. */
+/** Returns the index of the first key after `after` in sorted keys. */
 function firstAfter(keys: readonly string[], after: string | null): number {
   let low = 0
   for (let high = after === null ? 0 : keys.length; low < high;) {

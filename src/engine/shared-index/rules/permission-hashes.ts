@@ -1,7 +1,10 @@
-/** Pairs of a hash of a permission's name and its number, sorted, so that names whose hashes are made to be equal cost no more than others. */
+/**
+ * Stores sorted pairs of the hash of a permission's name and its number. Names that are chosen to have equal
+ * hashes thus cost no more than others.
+ */
 import { hashOfName } from './rule-code.ts'
 
-/** More changes at once are sorted in. */
+/** If there are more changes at a time, all pairs are merged by sorting. */
 const PLACED_ONE_BY_ONE = 64
 
 export class PermissionHashes {
@@ -15,11 +18,11 @@ export class PermissionHashes {
   }
 
   remove(name: string, number: number): void {
-    // One that was added since `words` is in none.
+    // A number that was added after `words` was created is not in it.
     if (!this.#added.delete(number)) this.#removed.set(number, hashOfName(name))
   }
 
-  /** All pairs, which change with the next call. */
+  /** Returns all pairs. The next call changes the returned array. */
   words(): Int32Array {
     if (this.#added.size + this.#removed.size > PLACED_ONE_BY_ONE) this.#sortAll()
     else {
@@ -63,7 +66,7 @@ export class PermissionHashes {
     this.#length += 2
   }
 
-  /** Where pairs of that hash begin, or would begin. */
+  /** Returns the position of the first pair with that hash, or of the gap for it. */
   #firstOf(hash: number): number {
     let from = 0
     for (let to = this.#length / 2; from < to;) {

@@ -1,37 +1,44 @@
 /**
- * Words of the compiled rules that change in place: blocks, each behind a word with its class, and rows of numbers. A block that is freed
- * is used again by one of its class. The writer's; readers copy all of it.
+ * Manages the words of the compiled rules, which are modified in place: blocks, each preceded by a word with
+ * its size class, and rows of numbers. A freed block is reused by a block of its class. Used only by the
+ * writer; readers copy all of it.
  */
 const WORDS_MIN = 64
-/** Classes up to this one have as many words as their number says. Above, eight classes double the words. */
+/**
+ * Size classes up to this one have as many words as their number. Above it, the size doubles every eight
+ * classes.
+ */
 const EXACT_CLASSES = 16
-/** Freed words that are kept in any program. */
+/** Number of freed words that any program can keep. */
 const SPARE_WORDS = 1 << 14
 
 export class Program {
   words = new Int32Array(WORDS_MIN)
-  /** No block begins at 0. */
+  /** Position 0 means absent, so no block begins there. */
   #length = 1
   #freed = 0
   #freedAtFirst = 0
   readonly #free: number[][] = []
 
-  /** Words up to the end of the last block. */
+  /** Returns the words up to the end of the last block. */
   get used(): Int32Array {
     return this.words.subarray(0, this.#length)
   }
 
-  /** Whether so much has been freed since `settle`, and not used again, that a new program would be a third smaller. */
+  /**
+   * Returns whether so many words were freed since `settle`, and not reused, that a new program would be a
+   * third smaller.
+   */
   get isWasteful(): boolean {
     return this.#freed - this.#freedAtFirst > Math.max(SPARE_WORDS, this.#length / 3)
   }
 
-  /** To be called when a new program has been filled, because filling frees words. */
+  /** Call it when a new program has been filled, because filling frees words. */
   settle(): void {
     this.#freedAtFirst = this.#freed
   }
 
-  /** The position of a block with room for at least so many words, which are anything. */
+  /** Returns the position of a block of at least this many words. Their content is undefined. */
   alloc(words: number): number {
     const size = classOf(words)
     const room = roomOf(size)
@@ -55,7 +62,7 @@ export class Program {
     this.#freed += roomOf(size) + 1
   }
 
-  /** A block with these words. */
+  /** Allocates a block with these words. */
   add(words: ArrayLike<number>): number {
     const at = this.alloc(words.length)
     this.words.set(words, at)
@@ -63,8 +70,9 @@ export class Program {
   }
 
   /**
-   * The block with room for so many words: itself, or a larger one with its first words, for which it is freed. 0: none yet, and it gets
-   * no more room than that.
+   * Returns a block with capacity for this many words: the same block, or a larger one with a copy of its
+   * first words, in which case the old one is freed. 0: no block yet, and the new one has exactly that
+   * capacity.
    */
   extended(at: number, length: number, wanted: number): number {
     if (at !== 0 && roomOf(this.words[at - 1]!) >= wanted) return at
@@ -75,7 +83,7 @@ export class Program {
   }
 }
 
-/** Numbers one behind the other. */
+/** A growable array of numbers. */
 export class Row {
   #words = new Int32Array(WORDS_MIN)
   length = 0
@@ -88,7 +96,7 @@ export class Row {
     return this.#words[index]!
   }
 
-  /** Those in between are 0. */
+  /** Elements in between are set to 0. */
   set(index: number, word: number): void {
     this.length = Math.max(this.length, index + 1)
     if (this.length > this.#words.length) this.#words = grown(this.#words, this.length)

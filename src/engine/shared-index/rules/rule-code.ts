@@ -1,23 +1,25 @@
 /**
- * The compiled form of condition sets and rules, a unit of the compiled schema, in words. The writer makes it (`rule-compiler.ts`), and
- * every thread decides with a copy of it (`rules-view.ts`, `check/rule-evaluation.ts`), without parsing anything.
+ * Defines the compiled form of condition sets and rules, a unit of the compiled schema, in words. The writer
+ * creates it (`rule-compiler.ts`). Every thread decides with a copy of it (`rules-view.ts`,
+ * `check/rule-evaluation.ts`) without parsing.
  *
  *   permission ─► plan ─► lookups: an attribute, and a table from its values to rules ─┐
  *                    └──► all other rules ─────────────────────────────────────────────┴─► (user side, resource side)
  *   set ─► code: leaves and connectives ─► leaf: a test of an attribute
  *
- * Equal leaves are one leaf, wherever they stand. A rule is found by a value where one of its sets demands that an attribute equals a
- * constant: ten thousand sets that differ in the constant are one lookup.
+ * Equal tests ("leaves") are stored once and shared by all sets. If a set of a rule requires that an
+ * attribute equals a constant, the rule is found by the value of the attribute: ten thousand sets that differ
+ * in the constant take one lookup.
  */
 
 /** The arrays of the unit. `FROM` arrays have positions in the program. */
 /**
- * No constant lies farther from the place that its hash says: callers choose constants, and could choose them to collide. Of those for which
- * there is no such place none is found by its hash.
+ * Maximum distance of a constant from the slot of its hash. Callers choose the constants, and could choose
+ * them to collide. Constants for which there is no slot within this distance are not found by their hash.
  */
 export const PROBES_MAX = 256
 
-/** A free slot of the table at `from` for something with that hash; `null`: none is near enough. */
+/** Returns a free slot of the table at `from` for an entry with that hash; `null` if none is near enough. */
 export function freeSlot(table: Int32Array, from: number, hash: number, log2: number): number | null {
   const mask = (1 << log2) - 1
   const home = hash >>> (32 - log2)
@@ -29,35 +31,41 @@ export function freeSlot(table: Int32Array, from: number, hash: number, log2: nu
 }
 
 export const UNIT = {
-  /** Pairs of a hash of type and action, and the permission's number, by the hash. */
+  /** Pairs of a hash of type and action, and the permission's number, ordered by hash. */
   permissionHashes: 0,
-  /** By permission: its type and action as a text of JSON, and its plan; 0 for an unused number. */
+  /** By permission: its type and action as JSON text, and its plan; 0 for an unused number. */
   permissionFrom: 1,
   planFrom: 2,
   /** By path: its text. */
   pathFrom: 3,
   leafFrom: 4,
-  /** By set: its code, and the set above, `NO_PARENT` if there is none. An unused number has no code. */
+  /** By set: its code, and its parent set, `NO_PARENT` if there is none. An unused number has no code. */
   setFrom: 5,
   setParent: 6,
   program: 7,
-  /** By set: where its key and what it says are in the texts, which only explanations read. */
+  /** By set: position of its key and conditions in the texts, which only explanations read. */
   setText: 8,
-  /** One word: paths and leaves of equal numbers are the same in all units in which it is the same. */
+  /**
+   * One word: paths and tests with the same numbers are identical in all units in which this word is the
+   * same.
+   */
   numbering: 9,
-  /** The last, because readers leave it out. */
+  /** The last array, because readers omit it. */
   texts: 10,
 } as const
 export const UNIT_ARRAYS = 11
 export const NO_PARENT = -1
 
-/** A side of a rule: a set by its number, all of the type, or who has a tenant role: -2 - its role index. */
+/**
+ * A side of a rule: a set by its number, the whole type, or the users with a tenant role: -2 - its role
+ * index.
+ */
 export const ALL_OF_TYPE = -1
 export const ROLE_SIDE = -2
 
 /**
- * A plan: flags, then position and count of all its rules (in the texts, because decisions do not read them), of lookups, and of the rules
- * that no lookup leads to. A rule is two sides.
+ * A plan: flags, then position and number of all its rules (in the texts, because decisions do not read
+ * them), of the lookups, and of the rules to which no lookup leads. A rule is a pair of sides.
  */
 export const PLAN = {
   flags: 0,
@@ -69,48 +77,55 @@ export const PLAN = {
   others: 6,
   words: 7,
 } as const
-/** Some side is a role; some set reads the user's tenant roles or the tenant; some set reads the tenants in which the user has roles. */
+/**
+ * Meaning, in this order: a side is a role; a set reads the user's tenant roles or the tenant; a set reads
+ * the tenants in which the user has roles.
+ */
 export const FLAG_ROLE_SIDES = 1
 export const FLAG_READS_ROLES = 2
 export const FLAG_READS_TENANTS = 4
 
 /**
- * A lookup is a path and the position of a table: log2 of its slots, then the slots. A slot has the position of an entry, 0 if it has none:
- * the constant, i.e. head and words (`values.ts`), then the count of rules and the rules.
+ * A lookup is a path and the position of a table: log2 of its slots, then the slots. A slot contains the
+ * position of an entry, 0 if it is free. An entry consists of the constant, that is, its head and words
+ * (`values.ts`), the number of rules, and the rules.
  */
 export const LOOKUP_WORDS = 2
 
-/** Code of a set: a leaf is its number; a connective is followed by the words of its whole, itself included, and by its items. */
+/**
+ * Code of a set: a test is its number; a connective is followed by its total number of words, including
+ * itself, and by its items.
+ */
 export const ALL_OF = -1
 export const ANY_OF = -2
 export const NOT = -3
-/** All the code of a set that another release wrote, and which cannot be read: it matches nothing. */
+/** The whole code of a set that another release wrote and that cannot be parsed: it never matches. */
 export const UNREADABLE = -4
 
 /**
- * Leaves: kind, path, then as noted. A constant is a head and its words.
+ * Tests: kind, path, then the words listed for each kind. A constant is a head and its words.
  *
- * A *tree* is a leaf of which only the text of JSON is kept; threads read it when they first need it.
+ * A *tree* is a test that is stored as JSON text; threads parse it when they first need it.
  */
 export const LEAF = {
-  /** Whether it is wanted. */
+  /** 1 if the attribute must exist. */
   exists: 1,
-  /** Whether it is negated; the constant. */
+  /** 1 if negated; the constant. */
   equals: 2,
-  /** Whether it is negated; the other path. */
+  /** 1 if negated; the other path. */
   equalsRef: 3,
   /** The relation; the constant, a number or the text of an instant. */
   ordered: 4,
   orderedRef: 5,
-  /** log2 of slots, slots with positions of constants from the leaf on, constants. */
+  /** log2 of the slots, slots with positions of constants relative to the test, constants. */
   isIn: 6,
   isInRef: 7,
-  /** The constant that is to be an element. */
+  /** The constant that must be an element. */
   hasElement: 8,
   hasElementRef: 9,
   /** The relation; the number as a constant. */
   length: 10,
-  /** Bytes, UTF-8. */
+  /** Number of bytes, then UTF-8 text. */
   tree: 11,
 } as const
 

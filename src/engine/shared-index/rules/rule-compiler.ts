@@ -1,6 +1,7 @@
 /**
- * Compiles condition sets and rules into the unit that readers use (`rule-code.ts`), in steps. The unit is kept, and what changes is
- * changed in it: one more rule costs that rule, however many there are. The writer's.
+ * Compiles condition sets and rules into the unit that readers use (`rule-code.ts`), in steps, on the writer
+ * thread. The unit is kept and modified in place: the cost of adding a rule does not depend on the number of
+ * rules.
  */
 import { lengthsOf } from '#engine/shared-index/memory/packed-arrays.ts'
 import { ValueWords } from '#engine/shared-index/memory/values.ts'
@@ -12,15 +13,15 @@ import type { RuleJournal, StandingRule } from './rule-journal.ts'
 import { RuleDescriber, RulePlan } from './rule-plan.ts'
 import { isPlannedAlike, type SetCode, SetCompiler } from './set-code.ts'
 
-/** Between two steps, which take some tenths of a millisecond. */
+/** Rules processed per step, which takes some tenths of a millisecond. */
 const RULES_A_STEP = 256
 
 /** Parts of the schema that a compilation reads in addition to the changes. */
 export interface RuleSurroundings {
   roleIndexOf(role: string): number
-  /** The rules that name the set or one below it. */
+  /** Returns the rules that name the set or one below it. */
   rulesBelow(set: string): Iterable<StandingRule>
-  /** A number that no published unit has as its numbering yet. */
+  /** A number that no published unit has used as its numbering. */
   readonly stamp: number
 }
 
@@ -32,7 +33,7 @@ interface PlanChanges {
   readonly added: Set<StandingRule>
 }
 
-/** All that is numbered together. */
+/** A unit whose paths, tests and sets share one numbering. */
 class Compiled {
   readonly program = new Program()
   readonly texts = new Program()
@@ -48,7 +49,7 @@ class Compiled {
     this.stamp = stamp
   }
 
-  /** Whether a new one would be much smaller. */
+  /** Returns whether a new unit would be much smaller. */
   get isWasteful(): boolean {
     return this.sets.isWasteful || this.program.isWasteful || this.texts.isWasteful
   }
@@ -57,7 +58,7 @@ class Compiled {
     for (const each of [this.program, this.texts]) each.settle()
   }
 
-  /** The plan of a permission, which is made if there is none. */
+  /** Returns the plan of a permission, which is created if there is none. */
   planOf(permission: string): RulePlan {
     const known = this.plans.get(permission)
     if (known !== undefined) return known.plan
@@ -83,7 +84,7 @@ class Compiled {
     this.freeNumbers.push(number)
   }
 
-  /** The arrays of the unit, packed; they change with the next compilation. */
+  /** Returns the packed arrays of the unit. The next compilation changes them. */
   pieces(): readonly Int32Array[] {
     const arrays: Int32Array[] = []
     arrays[UNIT.permissionHashes] = this.hashes.words()
@@ -103,29 +104,29 @@ class Compiled {
 
 export class RuleCompiler {
   #compiled: Compiled | null = null
-  /** Sets that are not compiled yet; null: one that has gone. */
+  /** Sets that are not compiled yet; null: the set was removed. */
   readonly #sets = new Map<string, ConditionSetPut | null>()
   #rules = 0
-  /** Sets read and rules planned so far, for tests and statistics. */
+  /** Sets parsed and rules planned so far, for tests and statistics. */
   setsRead = 0
   rulesPlanned = 0;
 
   /**
-   * Brings the unit level with the journal, in steps. Returns its pieces, which change with the next compilation; none where there are no
-   * rules. O(what has changed), and the words of the unit to be copied. A set that is read or found otherwise than before changes all
-   * rules that name it.
+   * Applies the changes of the journal to the unit, in steps. Returns its pieces, which the next compilation
+   * changes; none if there are no rules. O(changes), plus copying the words of the unit. A set whose code or
+   * lookup changes affects all rules that name it.
    */
   *compile(journal: RuleJournal, surroundings: RuleSurroundings): Generator<void, readonly Int32Array[]> {
     for (const [key, put] of journal.sets) this.#sets.set(key, put)
     for (const isAdded of journal.rules.values()) this.#rules += isAdded ? 1 : -1
-    // Sets on which there are no rules decide nothing.
+    // Without rules, sets have no effect on decisions.
     if (this.#rules === 0 && this.#compiled === null) return []
     const changes = new Map<string, PlanChanges>()
     yield* noteRules(changes, journal)
     const isRenewed = this.#compiled === null || this.#compiled.isWasteful
     if (isRenewed) this.#compiled = yield* this.#renewed(changes, surroundings.stamp)
     const compiled = this.#compiled!
-    // Rules of sets that go are taken out while these have their numbers.
+    // Rules of removed sets are taken out while these sets still have their numbers.
     yield* this.#plan(compiled, changes, null)
     yield* this.#compileSets(compiled, changes, surroundings)
     yield* this.#plan(compiled, changes, new RuleDescriber(compiled.sets, surroundings.roleIndexOf))
@@ -133,7 +134,7 @@ export class RuleCompiler {
     return this.#rules === 0 ? [] : compiled.pieces()
   }
 
-  /** A new one, of which all sets are to be compiled, and all rules planned, that have not gone. */
+  /** Creates a new unit, for which all existing sets are compiled and all existing rules planned. */
   *#renewed(changes: Map<string, PlanChanges>, stamp: number): Generator<void, Compiled> {
     const old = this.#compiled
     if (old === null) return new Compiled(stamp)
@@ -181,7 +182,7 @@ export class RuleCompiler {
     }
   }
 
-  /** Changes plans, or makes those again of which much has changed. Without a describer it only takes rules out. */
+  /** Changes plans, or rebuilds those with many changes. Without a describer, it only removes rules. */
   *#plan(
     compiled: Compiled,
     changes: ReadonlyMap<string, PlanChanges>,

@@ -1,18 +1,23 @@
-/** Condition sets and rules that have changed since a follower took the changes. The latest state of each, not each change of it. */
+/**
+ * Collects the condition sets and rules that have changed since a follower last took the changes. Contains
+ * the latest state of each, not every change.
+ */
 import type { ConditionSetPut, RuleChange } from '#model/change.ts'
 
-/** One object for as long as the rule exists. */
+/** The same object for as long as the rule exists. */
 export interface StandingRule {
   readonly name: string
-  /** As `rule-code.ts` names it. */
+  /** In the form of `rule-code.ts`. */
   readonly permission: string
   readonly rule: RuleChange
 }
 
 export class RuleJournal {
-  /** By key: the set as it is now; null: it has gone. */
+  /** By key: the current set; null: it was removed. */
   readonly sets = new Map<string, ConditionSetPut | null>()
-  /** Whether the rule was added; otherwise it was removed. A rule that was added and removed again is absent. */
+  /**
+   * Whether the rule was added; otherwise it was removed. A rule that was added and removed again is absent.
+   */
   readonly rules = new Map<StandingRule, boolean>()
 
   get isEmpty(): boolean {

@@ -1,34 +1,40 @@
-/** The lookups of one plan: tables from values of attributes to rules (`rule-code.ts`), which change in place. The writer's. */
+/**
+ * Manages the lookups of one plan: tables from values of attributes to rules (`rule-code.ts`), which are
+ * modified in place. Used only by the writer.
+ */
 import { log2Ceil } from '#engine/shared-index/memory/allocator.ts'
 import { hashOfScalar, isSameScalar, wordsBehind } from '#engine/shared-index/memory/values.ts'
 import type { Program } from './program.ts'
 import { freeSlot, LOOKUP_WORDS, PROBES_MAX } from './rule-code.ts'
 import type { Demand } from './set-code.ts'
 
-/** Two sides of a rule, as `rule-code.ts` names them. */
+/** The two sides of a rule, in the form of `rule-code.ts`. */
 export interface Sides {
   readonly user: number
   readonly resource: number
 }
 
 interface Lookup {
-  /** Where its table is. */
+  /** Position of its table. */
   table: number
-  /** Entries in the table, those without rules included. */
+  /** Entries in the table, including those without rules. */
   entries: number
-  /** How often a rule is in one of them. */
+  /** Number of references to rules in its entries. */
   rules: number
 }
 
-/** Slots of a table for one entry. More entries than a half of them get a larger table. */
+/** Slots of a table per entry. If more than half of the slots are used, the table is enlarged. */
 const SLOTS_PER_ENTRY = 3
 
 export class RuleLookups {
   readonly #program: Program
   readonly #byPath = new Map<number, Lookup>()
-  /** Whether paths or tables are others than `write` has written. */
+  /** Whether paths or tables have changed since `write`. */
   #isMoved = false
-  /** Rules of values for which a table has no place any more, to be evaluated for each question. The caller takes them out. */
+  /**
+   * Rules of values for which a table no longer has a slot. They must be evaluated for each query. The caller
+   * removes them from this list.
+   */
   readonly overflown: Sides[] = []
 
   constructor(program: Program) {
@@ -39,12 +45,12 @@ export class RuleLookups {
     return this.#byPath.size
   }
 
-  /** Whether `write` is to be called. */
+  /** Returns whether `write` has to be called. */
   get isMoved(): boolean {
     return this.#isMoved
   }
 
-  /** Writes paths and tables into the block, or into a larger one. Returns where they are. */
+  /** Writes paths and tables into the block, or into a larger one. Returns its position. */
   write(at: number): number {
     const program = this.#program
     const block = program.extended(at, 0, this.size * LOOKUP_WORDS)
@@ -58,7 +64,10 @@ export class RuleLookups {
     return block
   }
 
-  /** Rules that a question with one of the values evaluates already; then, negated, other values of the attribute. The less the better. */
+  /**
+   * Returns the number of rules that a query with one of the values already evaluates, and the negated number
+   * of other values of the attribute. Smaller is better.
+   */
   burden({ path, values }: Demand): readonly [rules: number, others: number] {
     const lookup = this.#byPath.get(path)
     if (lookup === undefined) return [0, 0]
@@ -71,7 +80,9 @@ export class RuleLookups {
     return [rules, -lookup.entries]
   }
 
-  /** Puts a rule under all values of a demand. False, and under none, if too many values of one hash were chosen. */
+  /**
+   * Adds a rule under all values of a demand. Returns false, without adding it, if too many values collide.
+   */
   add(demand: Demand, sides: Sides): boolean {
     const { path, values } = demand
     let lookup = this.#byPath.get(path)
@@ -88,7 +99,10 @@ export class RuleLookups {
     return hasRoom
   }
 
-  /** Takes a rule from all values of a demand. False if it may be among the rules that no lookup leads to. */
+  /**
+   * Removes a rule from all values of a demand. Returns false if it might be among the rules to which no
+   * lookup leads.
+   */
   remove({ path, values }: Demand, sides: Sides): boolean {
     const lookup = this.#byPath.get(path)
     if (lookup === undefined) return false
@@ -136,7 +150,10 @@ export class RuleLookups {
     return table
   }
 
-  /** The slot of the entry for a value; one without an entry where there is none; 0, which has none, where none is near enough. */
+  /**
+   * Returns the slot of the entry for a value; a free slot if there is no entry; 0, which has no entry, if no
+   * slot is near enough.
+   */
   #slot({ table }: Lookup, value: Int32Array): number {
     const { words } = this.#program
     const log2 = words[table]!
@@ -150,12 +167,12 @@ export class RuleLookups {
     return 0
   }
 
-  /** Makes an entry without rules for a value that has none. False: there is no place for it. */
+  /** Creates an entry without rules for a value that has none. Returns false if there is no slot for it. */
   #hasEntry(lookup: Lookup, value: Int32Array): boolean {
     const slot = this.#slot(lookup, value)
     if (slot === 0) return false
     if (this.#program.words[slot] !== 0) return true
-    // The constant, a count, and two sides.
+    // The constant, the number of rules, and two sides.
     const entry = this.#program.alloc(value.length + 3)
     const { words } = this.#program
     words.set(value, entry)
@@ -165,7 +182,10 @@ export class RuleLookups {
     return true
   }
 
-  /** Moves entries with rules into a table with room for more. Rules of those for which it has no place are `overflown`. */
+  /**
+   * Moves entries with rules into a larger table. Rules of entries for which it has no slot are added to
+   * `overflown`.
+   */
   #enlarge(lookup: Lookup, more: number): void {
     const program = this.#program
     const entries: number[] = []
@@ -217,7 +237,9 @@ export class RuleLookups {
   }
 }
 
-/** Takes the pair of these sides out of `count` pairs; those after it move up. False if there is none. */
+/**
+ * Removes the pair of these sides from `count` pairs; later pairs move up. Returns false if there is none.
+ */
 export function dropPair(words: Int32Array, from: number, count: number, { user, resource }: Sides): boolean {
   const end = from + 2 * count
   for (let at = from; at < end; at += 2) {
@@ -228,7 +250,7 @@ export function dropPair(words: Int32Array, from: number, count: number, { user,
   return false
 }
 
-/** Where the count of rules of an entry is. */
+/** Returns the position of the number of rules of an entry. */
 function countIn(words: Int32Array, entry: number): number {
   return entry + 1 + wordsBehind(words[entry]!, words, entry + 1)
 }
