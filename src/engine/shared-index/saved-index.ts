@@ -1,9 +1,9 @@
 /**
- * The saved form of an index: its regions as bytes, and what its writer knows besides.
+ * Defines the index snapshot: the regions of an index as bytes, and the state of its writer.
  *
- * Invariant: an index is saved only while nothing waits to be collected. So the writer's heap holds only the
- * schema and the numbers of its states. The storage must return it unchanged, and to the same code: a layout,
- * and the meaning of every number in it, belong to one release.
+ * Invariant: an index is saved only while nothing waits to be collected. The heap of the writer then contains
+ * only the schema and the numbers of its states. The storage must return the snapshot unchanged, and to the
+ * same code: a layout, and the meaning of every number in it, belong to one release.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import {
@@ -16,7 +16,7 @@ import {
 import type { SavedStates } from '#engine/shared-index/schema/automaton.ts'
 import type { SavedSchema } from '#engine/shared-index/schema/saved-schema.ts'
 
-/** What the writer knows besides the regions, as plain data. */
+/** State of the writer outside the regions, as plain data. */
 export interface SavedState {
   readonly schema: SavedSchema
   readonly states: SavedStates
@@ -32,13 +32,13 @@ export interface SavedIndex {
   readonly state: SavedState
 }
 
-/** A saved index, in memory that becomes the index's own. */
+/** A snapshot in memory that becomes the memory of the index. */
 export interface RestoredIndex {
   readonly handle: SharedIndexHandle
   readonly state: SavedState
 }
 
-/** The used bytes of the regions. */
+/** Returns the used bytes of the regions. */
 export function savedParts({ handle, header }: Regions): SavedIndex['parts'] {
   const bytes = {
     header: handle.header.byteLength,
@@ -46,7 +46,7 @@ export function savedParts({ handle, header }: Regions): SavedIndex['parts'] {
     closures: header[L.H_CLOSURE_TOP]! * L.WORD_BYTES,
     schema: header[L.H_SCHEMA_BYTES]!,
   }
-  // The current schema, from whichever buffer. In the saved form it is the first.
+  // The current schema, from either buffer. In the snapshot, it is in the first.
   const schema = header[L.H_SCHEMA_IN] === 0 ? handle.schema : handle.otherSchema
   return partsOf({ ...handle, schema }, bytes)
 }

@@ -1,4 +1,7 @@
-/** The searches of one thread: by roles alone where no rule counts, else one candidate after the other (`ruled-search/`). */
+/**
+ * Runs the searches of one thread. If no rule applies, roles alone decide; otherwise, candidates are decided
+ * one by one (`ruled-search/`).
+ */
 import type { ActionQuestion, KeyPage, PageRequest, ResourceQuestion, UserQuestion } from '#engine/engine.ts'
 import type { BatchSource } from '#engine/shared-index/check/batch-source.ts'
 import { sourceOf } from '#engine/shared-index/check/batch-source.ts'
@@ -25,19 +28,19 @@ import type { Resumable } from '#model/resumable.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
 import type { ConsistentReads } from './consistent-reads.ts'
 
-/** Attempts to read something short without the lock. */
+/** Attempts of short reads without the lock. */
 const ATTEMPTS = 50
-/** Attempts of what takes longer before a few slices with the lock are tried. */
+/** Attempts of longer reads before they try a few slices with the lock. */
 const SLICED_ATTEMPTS = 2
 
 type Page = Pick<PageRequest, 'after' | 'limit'>
 
-/** What the searches share with the decisions of their thread. */
+/** Objects that the searches share with the decisions of their thread. */
 export interface SearchParts {
   readonly question: Question
   readonly search: Search
   readonly key: Key
-  /** The schema of the read that is under way. */
+  /** Returns the schema of the current read. */
   readonly schema: () => SchemaView
   /** See `SearchHost.decide`. */
   readonly decide: (queries: readonly Query[], stepsMax: number) => readonly boolean[]
@@ -50,7 +53,7 @@ export class Searches {
   readonly #parts: SearchParts
   readonly #resourcePages: KeyPages
   readonly #userPages: KeyPages
-  /** Of all there are, as long as no list has them. */
+  /** Pages of all entities, as long as no list contains them. */
   readonly #allPages: KeyPages
   readonly #gathering = new Gathering()
   readonly #finder: CandidateFinder
@@ -88,7 +91,7 @@ export class Searches {
     if (!this.#isRuled(question)) return this.#usersByRoles(question, page)
     const searchedFor = { what: 'user', type: L.USER_TYPE, isTenantOpen: false } as const
     const host: SearchHost = {
-      // Nobody has this key, so nothing is known of the user.
+      // The empty text is not a key of any user, so no user attributes are known.
       candidates: () => this.#candidates({ ...question, user: '' }, searchedFor),
       all: asked => this.#all(L.USER_TYPE, null, asked),
       byRoles: asked => this.#usersByRoles(question, asked),
@@ -115,7 +118,7 @@ export class Searches {
     return allowed.length === 0 ? byRoles : [...byRoles, ...allowed].toSorted(compareUtf8)
   }
 
-  /** Declared actions that rules may allow. In a read. */
+  /** Returns the declared actions that rules might allow. Call it within a read. */
   #ruledActions({ type, asksRules }: ActionQuestion): string[] {
     const { types, rules } = this.#parts.schema()
     if (!rules || asksRules === false) return []
@@ -188,7 +191,7 @@ export class Searches {
     })
   }
 
-  /** Whether rules may allow anything that is searched for. */
+  /** Returns whether rules might allow any searched entity. */
   #isRuled({ type, action, asksRules }: { type: string; action: string; asksRules?: false }): boolean {
     if (asksRules === false) return false
     return this.#reads.read(ATTEMPTS, () => this.#planOf(type, action) !== null)
@@ -200,7 +203,7 @@ export class Searches {
     return schema.rules?.planOf(type, action) ?? null
   }
 
-  /** In a read. */
+  /** Call it within a read. */
   #candidates(query: Query, searched: SearchedFor): Found {
     const plan = this.#planOf(query.type, query.action)
     if (plan === null) return 'nobody'
@@ -208,7 +211,8 @@ export class Searches {
     const { regions, sequence } = { regions: this.#reads.regions, sequence: this.#reads.sequence }
     const found = query.key === null ? 0 : question.findInstance(this.#typeId(query.type), query.key)
     question.resolve(found, query.tenant, sequence)
-    // Where the tenant is not known, no rule allows. Where none is named, that of each instance counts.
+    // If the tenant is unknown, no rule allows. If the query names no tenant, each instance is evaluated in
+    // its own tenant.
     if (question.isMismatch || (question.tenant === 0 && !searched.isTenantOpen)) return 'nobody'
     const user = searched.what === 'user' ? 0 : question.findUser(query.user)
     regions.attributeNames.refresh()
@@ -219,7 +223,7 @@ export class Searches {
     const { instance, tenant } = question
     this.#gathering.gather(asked, { regions, schema: this.#parts.schema() }, user, { instance, tenant })
     const candidates = this.#finder.find(asked, searched)
-    // Nothing of the question is kept.
+    // Releases the values of the query.
     this.#gathering.end()
     return candidates
   }

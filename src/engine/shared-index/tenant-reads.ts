@@ -1,4 +1,7 @@
-/** What is asked about tenants themselves, whoever has a role there. Every answer belongs to one state of the index. */
+/**
+ * Reads data about the tenants themselves, independent of a user's roles. Every result belongs to one state
+ * of the index.
+ */
 import type { StoredTenants } from '#engine/engine.ts'
 import type { Question } from '#engine/shared-index/check/question.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -10,10 +13,13 @@ import { tenantOf } from '#engine/shared-index/search/listings.ts'
 import type { Resumable } from '#model/resumable.ts'
 import type { ConsistentReads } from './consistent-reads.ts'
 
-/** Optimistic attempts before a reader takes the lock, and those of a walk before a few slices with the lock are tried. */
+/**
+ * Optimistic attempts before a reader takes the lock, and attempts of a scan before it tries a few slices
+ * with the lock.
+ */
 const ATTEMPTS = 50
 const WALK_ATTEMPTS = 2
-/** Slots of the string table between two pauses. The records that they lead to lie scattered over memory. */
+/** Slots of the string table between two pauses. Their records are scattered over memory. */
 const STAGE_SLOTS = 1_024
 
 export class TenantReads implements StoredTenants {
@@ -21,7 +27,7 @@ export class TenantReads implements StoredTenants {
   readonly #question: Question
   readonly #schema: () => SchemaView
 
-  /** `schema` is that of the state being read. */
+  /** `schema` returns the schema of the state that is read. */
   constructor(reads: ConsistentReads, question: Question, schema: () => SchemaView) {
     this.#reads = reads
     this.#question = question
@@ -39,7 +45,7 @@ export class TenantReads implements StoredTenants {
     })
   }
 
-  /** The attributes of a stored instance as JSON. */
+  /** Returns the attributes of a stored instance as JSON. */
   attributesOfInstance(type: string, key: string): string | null {
     return this.#reads.read(ATTEMPTS, () => {
       const typeView = this.#schema().types.get(type)
@@ -48,7 +54,7 @@ export class TenantReads implements StoredTenants {
     })
   }
 
-  /** The tenant of a stored instance; null if the instance is not stored. */
+  /** Returns the tenant of a stored instance; null if the instance is not stored. */
   ofInstance(type: string, key: string): string | null {
     return this.#reads.read(ATTEMPTS, () => {
       const typeView = this.#schema().types.get(type)
@@ -60,7 +66,7 @@ export class TenantReads implements StoredTenants {
   }
 }
 
-/** Nothing lists tenants, so the string table is walked. O(records). */
+/** Scans the string table, because there is no list of tenants. O(records). */
 function* tenantKeys(regions: Regions, limit: number): Resumable<string[]> {
   const { header, graph } = regions
   const tenants: string[] = []

@@ -1,18 +1,21 @@
 /**
- * Warms up the code of the writer: makes every kind of change a few times on a small index of its own. A commit
- * is one section, for which readers wait, and code that runs for the first time takes three to six times as
- * long (figures in docs/engine.md, "What clever parts are worth").
+ * Warms up the code of the writer: applies every kind of change a few times to a small separate index. A
+ * commit is one critical section, during which readers wait, and code that runs for the first time takes
+ * three to six times as long (figures in docs/engine.md, "What clever parts are worth").
  *
- * It takes 0.2 s on a quiet machine, in steps of some milliseconds. Only compiled code is left of it, which each thread has for
- * itself. So it must run in the thread that writes.
+ * It takes 0.2 s on an idle machine, in steps of some milliseconds. Its only effect is compiled code, which
+ * belongs to the thread. It must therefore run in the thread that writes.
  */
 import type { Change, Derivation, MappingRule } from '#model/change.ts'
 import { SharedIndexWriter } from './writer.ts'
 
-/** After three rounds all that counts is compiled; ten made nothing faster. */
+/** After three rounds, all relevant code is compiled; ten rounds had no further effect. */
 const ROUNDS = 3
 const FOLDERS = 200
-/** Folders right below the root. All others are below them, so a change at the root voids everything. */
+/**
+ * Folders directly below the root. All others are below them, so a change at the root invalidates all
+ * closures.
+ */
 const TOP_FOLDERS = 10
 const DOCUMENTS = 2_000
 const USERS = 500
@@ -24,7 +27,7 @@ const ENDED_AT_ONCE = 128
 export function* warmUpWriter(): Generator<void> {
   const writer = new SharedIndexWriter({ threadId: 1, secrets: { start: 1, multiplier: 0x2545f491 } })
   for (const part of baseData()) yield writer.apply(part)
-  // Commits are prepared from here on, as they are for an index with readers.
+  // From here on, commits are prepared as for an index with readers.
   void writer.handle
   yield* idleWork(writer)
   for (let round = 0; round < ROUNDS; round++) {
@@ -38,7 +41,7 @@ export function* warmUpWriter(): Generator<void> {
   }
 }
 
-/** Does what the writer does in idle moments after a commit. */
+/** Performs the work of the writer in idle periods after a commit. */
 function* idleWork(writer: SharedIndexWriter): Generator<void> {
   while (writer.collect(1)) yield
   while (writer.precompute(PRECOMPUTED_A_STEP)) yield
@@ -48,7 +51,7 @@ function* inCommits(changes: readonly Change[]): Generator<readonly Change[]> {
   for (let at = 0; at < changes.length; at += CHANGES_A_COMMIT) yield changes.slice(at, at + CHANGES_A_COMMIT)
 }
 
-/** The data that stays: nested folders with documents, groups, and users with roles on folders. */
+/** The permanent data: nested folders with documents, groups, and users with roles on folders. */
 function* baseData(): Generator<readonly Change[]> {
   yield [
     { kind: 'type-put', type: 'group', actions: [] },
@@ -75,7 +78,7 @@ function* baseData(): Generator<readonly Change[]> {
   yield times(DOCUMENTS, n => assignmentPut(someUser(n), someFolder(n * 7)))
 }
 
-/** Roles and tuples that have ended at the time `DOCUMENTS`. */
+/** Roles and tuples that have expired at the time `DOCUMENTS`. */
 function grantsThatEnd(): readonly Change[] {
   return [
     ...times(DOCUMENTS, n => ({ ...assignmentPut(someUser(n), ['document', `document-${n}`]), until: n })),
@@ -86,7 +89,7 @@ function grantsThatEnd(): readonly Change[] {
   ]
 }
 
-/** Workloads. Each leaves the base data as it was, or the next one undoes it. */
+/** Workloads. Each restores the base data, or the next one does. */
 function* workloads(): Generator<readonly Change[]> {
   const heavy: Put = { kind: 'user-put', user: 'heavy', attributes: null }
   const rolesOfOne = times(DOCUMENTS, n => assignmentPut('heavy', ['document', `document-${n}`]))

@@ -1,13 +1,14 @@
 /**
- * The write side of the shared index. Only one thread writes, what `write/reducer.ts` makes of changes. The lock excludes
- * closure builders, and the sequence lets all threads read meanwhile.
+ * The write side of the shared index. Only one thread writes: it applies changes as defined by
+ * `write/reducer.ts`. The lock excludes closure builders, and the sequence lets all threads read
+ * concurrently.
  *
- * A commit is one section: readers see all of it or none. A changed schema is published in the section of its
- * commit, so data and schema always belong together. Long work that can be done before the section is, in steps
- * between which the thread may do other work (`applyInSteps`).
+ * A commit is one critical section: readers see all of it or none. A changed schema is published in the
+ * critical section of its commit, so data and schema always match. Long work that can precede the critical
+ * section is done in steps, between which the thread can do other work (`applyInSteps`).
  *
- * Invariant: the state is a function of the changes applied, and applying one again changes nothing. A change
- * that names something unknown is ignored (`model/change.ts`).
+ * Invariant: the state is a function of the applied changes, and applying a change again has no effect. A
+ * change that names an unknown entity is ignored (`model/change.ts`).
  */
 import type { ChangeSink } from '#engine/engine.ts'
 import { PrecomputationSchedule } from '#engine/shared-index/closures/precomputation-schedule.ts'
@@ -56,28 +57,39 @@ import { type RestoredIndex, savedParts, type SavedIndex, type SavedState } from
 export interface WriterOptions extends RegionSizes {
   /** Positive, and unique among the threads of the index. */
   readonly threadId: number
-  /** Drawn at random. */
+  /** Chosen at random. */
   readonly secrets: HashSecrets
-  /** Cap on states with several roles; for tests. */
+  /** Limit on states with several roles; for tests. */
   readonly statesMax?: number
   /** Index of the first tenant role; for tests. */
   readonly firstTenantRoleIndex?: number
 }
 
-/** Words that are reserved and pre-faulted ahead of a commit, besides what its preparation computes. */
+/**
+ * Words that are reserved and prefaulted before a commit, in addition to those computed by its preparation.
+ */
 const WORDS_AHEAD = 1 << 14
-/** References unlinked after a commit, in a section of a fraction of a millisecond. */
+/** References unlinked after a commit, in a critical section of a fraction of a millisecond. */
 const STEPS_PER_COMMIT = 1_000
-/** Pause between sections of collection: back to back they would let no reader through. A batch takes less. */
+/**
+ * Pause between critical sections of a collection: without pauses, no reader could complete. A batch takes
+ * less time.
+ */
 const REST_MS = 0.2
-/** Filters rebuilt in the commit's section, and in each later one: up to a microsecond each. A stale one only costs time. */
+/**
+ * Filters rebuilt in the critical section of the commit, and in each later one: up to a microsecond each. A
+ * stale filter only costs time.
+ */
 const FILTERS_IN_COMMIT = 128
 const FILTERS_PER_SECTION = 1_024
-/** A section with at least this many changes takes a millisecond, so the thread first handles what came meanwhile. */
+/**
+ * A critical section with at least this many changes takes a millisecond, so the thread first processes
+ * pending events.
+ */
 const LARGE_SECTION = 256
 /** Changes whose lines are prefetched together: some hundred kilobytes of cache. */
 const PREFETCHED_AT_ONCE = 128
-/** Steps of a compilation done at once while there are no readers: some milliseconds. */
+/** Steps of a compilation that run together while there are no readers: some milliseconds. */
 const COMPILED_AT_ONCE = 16
 
 export class SharedIndexWriter implements ChangeSink {
@@ -90,7 +102,7 @@ export class SharedIndexWriter implements ChangeSink {
   readonly #ending: Ending
   readonly #linePrefetch: LinePrefetch
   readonly #facts: Facts
-  /** What changes are applied to. */
+  /** The targets of changes. */
   readonly #changed: { readonly schema: Schema; readonly facts: Facts }
   readonly #invalidation: Invalidation
   readonly #replacements: Replacements
@@ -100,25 +112,25 @@ export class SharedIndexWriter implements ChangeSink {
   readonly #room: GraphRoom
   readonly #precomputation: PrecomputationSchedule
   readonly #owners: OwnerListSchedule
-  /** A word that nobody notifies: `Atomics.wait` on it is a sleep. */
+  /** A word that is never notified: `Atomics.wait` on it is a sleep. */
   readonly #rest = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
-  /** Whether there may be readers. */
+  /** Whether readers might exist. */
   #isShared = false
   #isLetGo = false
   /** A compiled schema that is not published yet. */
   #unpublished: SchemaLocation | null = null
-  /** A commit is being applied whose schema is not published yet. */
+  /** True while a commit is being applied in steps. */
   #isApplying = false
-  /** The compilation of a loaded schema, as far as it has come. */
+  /** The compilation of a loaded schema that is in progress. */
   #compiling: Generator<void> | null = null
 
-  /** Makes a writer from a saved index, which continues where the other one stopped. */
+  /** Creates a writer from an index snapshot, which continues at the state of the snapshot. */
   static restore(
     options: { readonly threadId: number },
     { handle, state }: RestoredIndex,
   ): SharedIndexWriter {
     const header = new Int32Array(handle.header)
-    // The lock may have been held, and waited for, when the index was saved.
+    // A thread might have held or waited for the lock when the index was saved.
     header[L.H_LOCK] = 0
     header[L.H_LOCK_NEXT] = 0
     const secrets = { start: header[L.H_HASH_START]!, multiplier: header[L.H_HASH_MULTIPLIER]! }
@@ -170,7 +182,7 @@ export class SharedIndexWriter implements ChangeSink {
     this.#sweep = new Sweep(this.#regions, { schema, tombstones, key, banks, inSection })
   }
 
-  /** What another thread needs to read the index; can be posted as it is. */
+  /** Data that another thread needs to read the index; can be sent with `postMessage`. */
   get handle(): SharedIndexHandle {
     this.#moveIfLarge()
     this.#compileLoaded()
@@ -179,12 +191,15 @@ export class SharedIndexWriter implements ChangeSink {
     return this.#regions.handle
   }
 
-  /** Ends all decisions on the index for good: calls that begin from now on throw `ENVIRONMENT_CLOSED`. Safe to repeat. */
+  /**
+   * Ends all decisions on the index permanently: calls that begin from now on throw `ENVIRONMENT_CLOSED`.
+   * Repeated calls are safe.
+   */
   retire(): void {
     retire(this.#regions.header)
   }
 
-  /** Resolves with true when the index is retired, even by a reader's thread; with false after `letGo`. */
+  /** Resolves to true when the index is retired, even by the thread of a reader; to false after `letGo`. */
   async whenRetired(): Promise<boolean> {
     const { header } = this.#regions
     while (!isRetired(header) && !this.#isLetGo) {
@@ -205,7 +220,7 @@ export class SharedIndexWriter implements ChangeSink {
     return this.#regions.bytes()
   }
 
-  /** Counts of facts, of those that end, and of records; and of closures built and voided so far. */
+  /** Counts of facts, expiring facts and records, and of closures built and invalidated so far. */
   figures() {
     const { header } = this.#regions
     return {
@@ -221,8 +236,8 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   /**
-   * The index in its saved form; null while something waits to be collected. Nothing may change it until it is
-   * written: no change applied, nothing collected, no reader that builds closures.
+   * Returns the index snapshot; null while anything waits to be collected. The index must not change until
+   * the snapshot is written: no change may be applied, nothing collected, and no reader may build closures.
    */
   save(): SavedIndex | null {
     if (isRetired(this.#regions.header)) return null
@@ -238,8 +253,8 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   /**
-   * Frees numbers for what the changes name, by collecting until enough are free, in steps of well under a
-   * millisecond. Throws `LIMIT_EXCEEDED` if there are too few even then.
+   * Frees numbers for the names in the changes, by collecting until enough are free, in steps of well under a
+   * millisecond. Throws `LIMIT_EXCEEDED` if there are still too few.
    */
   *#makeNumbersFree(changes: readonly Change[]): Iterable<void> {
     const demand = demandOf(this.#schema, changes)
@@ -255,33 +270,33 @@ export class SharedIndexWriter implements ChangeSink {
     }
   }
 
-  /** Reserves room for a commit that is about to be made (`GraphRoom.hold`). */
+  /** Reserves capacity for a commit that is about to be made (`GraphRoom.hold`). */
   holdRoom(changes: readonly Change[]): () => void {
     return this.#room.hold(changes)
   }
 
   /**
-   * Applies a commit. If there may be readers and the changes are an array, long work is done before the
-   * section (`preparation.ts`). Changes that can be iterated only once are a load and are not prepared. If it
-   * throws, the index must be retired; a commit that was cut short in its section has already retired it,
-   * before any thread could read it.
+   * Applies a commit. If readers might exist and the changes are an array, long work is done before the
+   * critical section (`preparation.ts`). Changes that can be iterated only once are a load and are not
+   * prepared. If it throws, the index must be retired. If the critical section itself was interrupted, the
+   * index has already been retired, before any thread could read it.
    */
   apply(changes: Iterable<Change>): void {
     runToEnd(this.applyInSteps(changes))
   }
 
   /**
-   * As `apply`, in steps of a fraction of a millisecond while the schema is compiled and the section is
-   * prepared. The last step is the section, so nothing of the commit is visible before. Between two steps the
-   * index may be read, but nothing else may be applied.
+   * Like `apply`, in steps of a fraction of a millisecond while the schema is compiled and the critical
+   * section is prepared. The last step is the critical section, so no part of the commit is visible before.
+   * Between two steps, the index can be read, but no other changes may be applied.
    */
   *applyInSteps(changes: Iterable<Change>): Generator<void> {
     assert(!this.#isApplying, 'commits are applied one after the other')
     this.#moveIfLarge()
     if (Array.isArray(changes)) for (const _ of this.#makeNumbersFree(changes)) yield
-    // After the pauses, since a precomputation in between may have begun to compile.
+    // After the pauses, because a precomputation in between might have begun to compile.
     if (this.#compiling) this.#compileLoaded()
-    // A load has no readers, so it may fail on the way.
+    // A load has no readers, so it is permitted to fail halfway.
     if (this.#isShared && Array.isArray(changes)) this.#room.require(changes)
     this.#isApplying = true
     try {
@@ -299,7 +314,7 @@ export class SharedIndexWriter implements ChangeSink {
       this.#invalidation.begin()
       if (prepared) this.#applyPrepared(prepared)
       else for (const change of changes) applyChange(this.#changed, change)
-      // The schema of a load is compiled once, when all of it is there.
+      // The schema of a load is compiled once, after the load is complete.
       if (this.#isShared) runToEnd(this.#compileSchema())
       this.#publishSchema()
       this.#invalidation.end()
@@ -310,7 +325,7 @@ export class SharedIndexWriter implements ChangeSink {
     else if (this.#sweep.isNeeded()) this.#sweep.step()
   }
 
-  /** What is done behind a section that changed facts. */
+  /** Work that follows a critical section that changed facts. */
   #tidyUp(): void {
     this.#facts.noteNextLines()
     while (this.#facts.hasStaleFilters())
@@ -318,9 +333,10 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   /**
-   * Removes facts that have ended at `now`, in milliseconds since 1970, about `limit` at most. Returns their removals, in names: what
-   * the store is still to hear. Call it again until `wakeAt` is later than `now`, and do nothing else in between while it is not:
-   * decisions may allow by what has ended. Does nothing in the midst of a commit that is being applied in steps.
+   * Removes facts that have expired at `now`, in milliseconds since 1970, about `limit` at most. Returns
+   * their removals by name, which must still be written to the store. Call it again until `wakeAt` is later
+   * than `now`, without other work in between: until then, decisions might use expired facts. Does nothing
+   * while a commit is being applied in steps.
    */
   endDue(now: number, limit: number): Change[] {
     const due = this.#isApplying ? [] : this.#ending.due(now, limit)
@@ -334,22 +350,23 @@ export class SharedIndexWriter implements ChangeSink {
     return removals
   }
 
-  /** By when `endDue` is to be called next, in milliseconds since 1970. Infinite: nothing ends. */
+  /** Time by which `endDue` must be called next, in milliseconds since 1970. Infinite if no fact expires. */
   get wakeAt(): number {
     return this.#ends.wakeAt
   }
 
-  /** No fact that is there ends before that, in milliseconds since 1970. Infinite: none ends. */
+  /** No existing fact expires before this time, in milliseconds since 1970. Infinite if no fact expires. */
   get endsFrom(): number {
     return this.#ends.endsFrom
   }
 
   /**
-   * Collects what removals left behind, in up to `steps` steps of well under a millisecond each, for idle
-   * moments. False when nothing is left. Removals work without it; it returns memory and numbers sooner.
+   * Collects the remains of removals, in up to `steps` steps of well under a millisecond each, for idle
+   * periods. Returns false if nothing is left. Removals work without it; it returns memory and numbers
+   * sooner.
    */
   collect(steps: number): boolean {
-    if (this.#isApplying) return true // What the commit retires must not be collected before the commit is visible.
+    if (this.#isApplying) return true // The remains of the commit must not be collected before the commit is visible.
     for (let step = 0; step < steps; step++) {
       if (this.#isCollecting()) this.#collectStep()
       else if (this.#replacements.isShrinkingNeeded()) {
@@ -361,9 +378,9 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   /**
-   * Precomputes closures in idle moments after a load or a commit (`precomputation-schedule.ts`): about `work`
-   * records' worth of work; 2,000 take half a millisecond. False when nothing is left. Answers do not depend on
-   * it.
+   * Precomputes closures in idle periods after a load or a commit (`precomputation-schedule.ts`): work
+   * equivalent to about `work` records; 2,000 take half a millisecond. Returns false if nothing is left.
+   * Results do not depend on it.
    */
   precompute(work: number): boolean {
     if (this.#isApplying) return true
@@ -375,15 +392,16 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   /**
-   * Builds the lists of owners that searches with rules read, in idle moments while readers are there: about `records` records' worth of
-   * work. False when nothing is left. Answers do not depend on it.
+   * Builds the lists of the attribute index, which searches with rules read, in idle periods while readers
+   * exist: work equivalent to about `records` records. Returns false if nothing is left. Results do not
+   * depend on it.
    */
   buildLists(records: number): boolean {
     if (this.#isApplying) return true
     return this.#owners.step(records, work => this.#inLaterSection(work))
   }
 
-  /** Whether something waits to be collected. */
+  /** Returns whether anything waits to be collected. */
   #isCollecting(): boolean {
     return !this.#tombstones.isEmpty() || this.#sweep.isNeeded()
   }
@@ -393,14 +411,14 @@ export class SharedIndexWriter implements ChangeSink {
     else this.#inLaterSection(() => this.#tombstones.unlink(STEPS_PER_COMMIT))
   }
 
-  /** A load may outgrow the regions that an index begins with. */
+  /** A load might outgrow the initial regions of an index. */
   #moveIfLarge(): void {
     if (!this.#isShared) this.#regions.moveIfLarge()
   }
 
   /**
-   * Prepares a commit and returns the changes left for the section. A schema that the commit begins with stays
-   * the writer's own until it is published.
+   * Prepares a commit and returns the changes for the critical section. Schema changes at the beginning of
+   * the commit are visible only to the writer until they are published.
    */
   *#prepare(changes: readonly Change[]): Generator<void, readonly Change[]> {
     let facts = 0
@@ -414,7 +432,7 @@ export class SharedIndexWriter implements ChangeSink {
     this.#makeRoom(yield* this.#preparation.prepare(section))
     // Each change removes at most one record, or a tenant, which is one bit.
     this.#tombstones.reserve(section.length)
-    // A large section takes as long as a slice.
+    // A large critical section takes as long as a slice.
     if (section.length >= LARGE_SECTION) yield
     return section
   }
@@ -431,13 +449,13 @@ export class SharedIndexWriter implements ChangeSink {
     this.#names.forget()
   }
 
-  /** Reserves and pre-faults memory; pages are faulted in without the lock, so nobody waits. */
+  /** Reserves and prefaults memory. Pages are faulted in without the lock, so no thread waits. */
   #makeRoom(words: number): void {
     this.#locked(() => reserveIfThere(this.#regions, WORDS_AHEAD + words))
     this.#regions.prefault(WORDS_AHEAD + words)
   }
 
-  /** Runs work that is not urgent in a section of its own, after a pause for readers. */
+  /** Runs work that is not urgent in a separate critical section, after a pause for readers. */
   #inLaterSection(work: () => void): void {
     if (this.#isShared) Atomics.wait(this.#rest, 0, 0, REST_MS)
     this.#inSection(work)
@@ -455,7 +473,7 @@ export class SharedIndexWriter implements ChangeSink {
   #locked(work: () => void): void {
     lock(this.#regions.header, this.#threadId)
     try {
-      // A closure builder may have grown a region.
+      // A closure builder might have enlarged a region.
       this.#regions.refresh()
       work()
     } catch (error) {
@@ -470,7 +488,7 @@ export class SharedIndexWriter implements ChangeSink {
     if (this.#schema.isChanged) this.#unpublished = yield* this.#compiler.compile(this.#schema, this.#regions)
   }
 
-  /** Compiles the schema of a load for up to `steps` more steps; false when it is done. */
+  /** Compiles the schema of a load for up to `steps` more steps. Returns false when it is complete. */
   #compileLoaded(steps = Infinity): boolean {
     if (!this.#compiling && !this.#schema.isChanged) return false
     this.#compiling ??= this.#compileSchema()
@@ -483,7 +501,7 @@ export class SharedIndexWriter implements ChangeSink {
     return true
   }
 
-  /** Publishes a compiled schema. Lock held, in a section. */
+  /** Publishes a compiled schema. Requires the lock and a critical section. */
   #publishSchema(): void {
     if (!this.#unpublished) return
     this.#regions.publishSchema(this.#unpublished)

@@ -4,6 +4,9 @@
  *
  *   header   [first part, second part, count, size] × 64  ─►  graph  │ entry │ – │ entry │…      at most 7/8 of them taken
  *
+ *   entry    │ 1: tuple │ line of the user, or of the object │ scope, or container of the subject │
+ *            │ end, high 16 bits │ bit of the role, or edge class │ end, low 32 bits │
+ *
  * A partition grows by a third or by a half, so that entries take 18 to 27 bytes. Blocks have 2^k words, so
  * every second size has its last third in a separate block. Growing one partition is short: 0.2 ms with a
  * million entries in all partitions.

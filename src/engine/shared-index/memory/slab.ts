@@ -5,6 +5,8 @@
  *   set        one word an entry: the users assigned to an instance
  *   pairs      two words an entry: [scope, role mask] of a user; [neighbour, edge class] of an instance
  *
+ *   descriptor ptr ─►  │ a │ x │ 0 │ 0 │ b │ y │ c │ z │      2^k entries, at most 3/4 taken, 0 is free
+ *
  * A set or edge list with one entry needs no block: the entry is in the descriptor (`INLINE`).
  *
  * Entries are ordered by the top bits of a multiplicative hash of their first word. Doubling keeps this

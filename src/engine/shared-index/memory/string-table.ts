@@ -4,6 +4,8 @@
  *
  *   header   [ptr, meta] × 256  ─►  graph  │ slot │ slot │ 0 0 │ slot │…      2^k slots, at most 3/4 of them taken
  *
+ *   slot     │ 6 bits of the hash │ line │ 6 bits of the hash │ next line │      line 0: free
+ *
  * A slot has 12 bits of the hash as a tag, so only one wrong slot in 4,096 leads to an unnecessary read of a
  * record. *Next* is the line that is needed after the record: the target of an instance's in-edges, or the
  * first line of a user's roles (`nextOf`). It is a hint for prefetching both lines together, so that most

@@ -1,6 +1,6 @@
 /**
- * What a thread decides rules with: a copy of the compiled ones (`rule-code.ts`), and what it has made of them. It belongs to one state
- * of the schema.
+ * A thread's view of the rules: a copy of the compiled rules (`rule-code.ts`), and data that the thread has
+ * derived from them. It belongs to one state of the schema.
  */
 import type { Condition } from '#conditions/condition.ts'
 import { type Path, readPath } from '#conditions/paths.ts'
@@ -13,9 +13,9 @@ import type { Permission } from '#model/change.ts'
 import { parsedJson } from '#model/json-numbers.ts'
 import { hashOfName, permissionName, PLAN, UNIT, UNIT_ARRAYS } from './rule-code.ts'
 
-/** Where the value of a path comes from. */
+/** Source of the value of a path. */
 export const SOURCE = { computed: 0, user: 1, resource: 2, tenant: 3, context: 4, deep: 5 } as const
-/** What the service says itself, and the key of the question for what has no other. */
+/** Values computed by the service, and the key of the query for an entity without a `key` attribute. */
 const COMPUTED = new Set([
   'user.key',
   'user.roles',
@@ -28,15 +28,20 @@ const COMPUTED = new Set([
   'server.time',
 ])
 
-/** A path, and the numbers of the names that it may begin with. */
+/** A path, and the numbers of the attribute names with which it can begin. */
 export interface PathView extends Path {
   readonly source: (typeof SOURCE)[keyof typeof SOURCE]
-  /** By count of names joined by dots - 1: their number among attributes, -1 where they had none when `known` had. */
+  /**
+   * Index: number of names joined by dots, minus 1. Value: the number of the joined name among attributes, -1
+   * if it had none when `known` was set.
+   */
   readonly numbers: Int32Array
   known: number
 }
 
-/** By number of an attribute's name: the path that reads it, of users and of resources, -1 if there is none. */
+/**
+ * By number of an attribute's name: the path that reads it, for users and for resources; -1 if there is none.
+ */
 class Spread {
   readonly user = new Int16Array(NAMES_MAX).fill(-1)
   readonly resource = new Int16Array(NAMES_MAX).fill(-1)
@@ -47,7 +52,7 @@ class Spread {
     this.#view = view
   }
 
-  /** O(paths) where there are more names. */
+  /** O(paths) if names were added, otherwise O(1). */
   refresh(names: AttributeNames): void {
     if (names.known === this.#known) return
     this.#known = names.known
@@ -65,7 +70,7 @@ class Spread {
 /** The rules of one permission. */
 export interface Plan {
   readonly view: RulesView
-  /** Where it lies in the program. */
+  /** Position in the program. */
   readonly at: number
   readonly flags: number
 }
@@ -76,7 +81,7 @@ export interface SetText {
   readonly type: string | null
   readonly conditions: Condition | null
   readonly parent: number
-  /** Of the text that was read. */
+  /** Length of the text that was read. */
   readonly bytes: number
 }
 
@@ -96,8 +101,8 @@ export class RulesView {
   #permissions: readonly Permission[] | null = null
 
   /**
-   * `null`: another schema is coming into force. `source` copies words of the unit, which has as many. `known`: a view of an earlier
-   * state, from which is taken over what it has read.
+   * Returns `null` if another schema is being published. `source` copies words of the unit, and `words` is
+   * their number. `known`: a view of an earlier state, whose derived data is reused.
    */
   static of(
     source: (from: number, to: number) => Int32Array | null,
@@ -125,12 +130,12 @@ export class RulesView {
     this.#trees = isNumberedAlike ? known.#trees : []
   }
 
-  /** Views with the same one mean the same by the number of a path or a leaf. */
+  /** In views with the same value, the number of a path or test has the same meaning. */
   get numbering(): number {
     return this.#arrays[UNIT.numbering]![0]!
   }
 
-  /** `null`: there are no rules on it. Expected O(1). */
+  /** Returns `null` if the permission has no rules. Expected O(1). */
   planOf(type: string, action: string): Plan | null {
     let ofType = this.#plans.get(type)
     if (ofType === undefined) this.#plans.set(type, (ofType = new Map()))
@@ -139,7 +144,7 @@ export class RulesView {
     return plan
   }
 
-  /** Types and actions with rules. O(their number), once. */
+  /** Returns the types and actions with rules. O(their number), computed once. */
   permissions(): readonly Permission[] {
     const all = this.#arrays[UNIT.permissionFrom]!
     return (this.#permissions ??= Array.from(
@@ -155,17 +160,17 @@ export class RulesView {
     return (this.#paths[path] ??= this.#readPath(path))
   }
 
-  /** Whether `tree` has read the leaf before. */
+  /** Returns whether `tree` has parsed the test before. */
   hasTree(leaf: number): boolean {
     return this.#trees[leaf] !== undefined
   }
 
-  /** A leaf that is kept as text. */
+  /** Parses a test that is stored as text. */
   tree(leaf: number, at: number): Condition {
     return (this.#trees[leaf] ??= this.#readTree(at))
   }
 
-  /** Reads the texts, which only explanations need; false: another schema has come into force. */
+  /** Reads the texts, which only explanations need. Returns false if another schema has been published. */
   hasTexts(): boolean {
     this.#texts ??= this.#copyTexts()
     return this.#texts !== null
@@ -185,7 +190,7 @@ export class RulesView {
     }
   }
 
-  /** All rules of a plan, as pairs of their sides. The texts have been read. */
+  /** Returns all rules of a plan, as pairs of their sides. The texts must have been read. */
   rulesOf({ at }: Plan): Int32Array {
     assert(this.#texts !== null, 'all rules are read at the state that they explain')
     const from = this.program[at + PLAN.rulesAt]!
@@ -227,7 +232,7 @@ export class RulesView {
   }
 }
 
-/** Looks names up that may have got a number since. */
+/** Looks up names that might have received a number since the last call. */
 export function refreshPath(path: PathView, names: AttributeNames): void {
   if (path.known === names.known) return
   path.known = names.known

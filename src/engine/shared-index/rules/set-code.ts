@@ -1,4 +1,7 @@
-/** Compiles condition sets: what is the same in several is made once (`rule-code.ts` has the form). */
+/**
+ * Compiles condition sets. Parts that are equal in several sets are stored once (`rule-code.ts` defines the
+ * form).
+ */
 import type { Condition, Test } from '#conditions/condition.ts'
 import { mentions, mentionsRoot } from '#conditions/mentions.ts'
 import { rankOf } from '#conditions/nodes/ordering.ts'
@@ -21,7 +24,7 @@ import {
   UNREADABLE,
 } from './rule-code.ts'
 
-/** An attribute that has one of some values wherever the set holds. */
+/** An attribute that has one of several values whenever the set holds. */
 export interface Demand {
   readonly path: number
   /** Constants, each a head and its words. */
@@ -30,22 +33,22 @@ export interface Demand {
 
 export interface SetCode {
   readonly put: ConditionSetPut
-  /** Its place in the arrays of the unit, as long as the set stands. */
+  /** Index in the arrays of the unit, for as long as the set exists. */
   readonly number: number
-  /** Of its own conditions, not of those above. */
+  /** Demands of its own conditions, not those of its ancestors. */
   readonly demands: readonly Demand[]
   readonly readsRoles: boolean
   readonly readsTenants: boolean
-  /** Different leaves in it. */
+  /** Number of different tests in it. */
   readonly leaves: number
 }
 
-/** A rule stands under each value of the demand that finds it. */
+/** Maximum number of values of a demand: a rule is stored under each of them. */
 const DEMANDED_VALUES_MAX = 4
-/** Leaves of one hash that are compared. */
+/** Maximum number of tests with the same hash that are compared. */
 const ALIKE_MAX = 16
 const HASH_MULTIPLIER = 0x2c1b3c6d
-/** Leaves that no set has any more are kept until there are more of them than of others. */
+/** Unused tests are kept until there are more of them than used ones, and more than this number. */
 const SPARE_LEAVES = 1_024
 
 export class SetCompiler {
@@ -70,7 +73,10 @@ export class SetCompiler {
     this.#texts = texts
   }
 
-  /** Whether more leaves and paths are of sets that have gone than of others. A new compiler has none of them. */
+  /**
+   * Returns whether more tests and paths belong to removed sets than to existing ones. A new compiler
+   * contains none of them.
+   */
   get isWasteful(): boolean {
     return Math.max(this.leafFrom.length, this.pathFrom.length) > SPARE_LEAVES + 2 * this.#live
   }
@@ -79,12 +85,14 @@ export class SetCompiler {
     return this.#sets.get(key)
   }
 
-  /** All that was put and not removed. */
+  /** All sets that were put and not removed. */
   *puts(): Iterable<ConditionSetPut> {
     for (const { put } of this.#sets.values()) yield put
   }
 
-  /** Compiles the set in place of an earlier one of its key. Call `link` when its parent was also put. */
+  /**
+   * Compiles the set and replaces an earlier one with its key. Call `link` when its parent has also been put.
+   */
   put(put: ConditionSetPut): SetCode {
     const known = this.#sets.get(put.set)
     const number = known?.number ?? this.#freeNumbers.pop() ?? this.setFrom.length
@@ -99,7 +107,7 @@ export class SetCompiler {
     this.setParent.set(number, put.parent === null ? NO_PARENT : this.#sets.get(put.parent)!.number)
   }
 
-  /** Nothing names its number any more. */
+  /** After the removal, the number of the set is not referenced. */
   remove(key: string): void {
     const code = this.#sets.get(key)
     if (code === undefined) return
@@ -158,7 +166,7 @@ export class SetCompiler {
       case 'between': {
         const { low, high } = condition
         if (low.kind !== 'literal' || high.kind !== 'literal') break
-        // Neither bound can be missing, so it is the conjunction of two orderings.
+        // Neither bound can be missing, so the test is the conjunction of two orderings.
         const from = code.length
         code.push(ALL_OF, 0)
         const shared = { path: condition.path, operator: condition.operator, at: condition.at }
@@ -176,20 +184,20 @@ export class SetCompiler {
 
   #leaf(test: Test, raw: unknown): number {
     const words = this.#leafWords(test) ?? this.#treeWords(test, raw)
-    // By hash, since a name for each would be larger than they are.
+    // By hash, because a name for each test would be larger than the test.
     const hash = hashOfWords(words)
     const alike = this.#leaves.get(hash) ?? []
     const known = alike.find(leaf => isSameWords(this.#wordsOfLeaves[leaf]!, words))
     if (known !== undefined) return known
     const leaf = this.#wordsOfLeaves.length
-    // More are made to be alike; they are kept, and not told apart again.
+    // Further tests with the same hash must have been chosen by a caller. They are stored, but not shared.
     if (alike.length < ALIKE_MAX) this.#leaves.set(hash, [...alike, leaf])
     this.#wordsOfLeaves.push(words)
     this.leafFrom.set(leaf, this.#program.add(words))
     return leaf
   }
 
-  /** `null`: it has no form of its own. */
+  /** Returns `null` if the test has no compiled form. */
   #leafWords(test: Test): Int32Array | null {
     if (test.path.root === 'member') return null
     const path = this.#path(test.path)
@@ -257,7 +265,7 @@ export class SetCompiler {
     return leaf
   }
 
-  /** Head and words of a scalar; `null`: it has none. */
+  /** Returns head and words of a scalar; `null` if it has no encoding. */
   #constant(value: unknown): Int32Array | null {
     const scratch = this.#scratch
     scratch.length = 1
@@ -270,12 +278,12 @@ export class SetCompiler {
   #treeWords(test: Test, raw: unknown): Int32Array {
     let operand = raw
     for (const step of test.at) operand = (operand as Readonly<Record<string | number, unknown>>)[step]
-    // Entries, since a name may be `__proto__`.
+    // Built from entries, because a name can be `__proto__`.
     const leaf = Object.fromEntries([[test.path.text, Object.fromEntries([[test.operator, operand]])]])
     return Int32Array.of(LEAF.tree, 0, ...this.#textWords(JSON.stringify(leaf)))
   }
 
-  /** Bytes and UTF-8. */
+  /** Number of bytes, then UTF-8 text. */
   #textWords(text: string): Int32Array {
     const scratch = this.#scratch
     scratch.length = 0
@@ -318,7 +326,7 @@ export class SetCompiler {
   }
 }
 
-/** Whether a rule is found, and read, by both in the same way. */
+/** Returns whether both sets lead to the same plan of a rule: it is found and read in the same way. */
 export function isPlannedAlike(one: SetCode, other: SetCode): boolean {
   return (
     one.put.type === other.put.type &&

@@ -1,25 +1,26 @@
 /**
- * Annexes of tenants. One line has 64 banks of 32 roles (`layout.ts`), but there may be 10,000 tenant roles. The roles of
- * each further 64 banks are held under a line of their own, an *annex* of the tenant. It is made when the first of these
- * roles is assigned there:
+ * Manages annexes of tenants. One line has 64 banks of 32 roles (`layout.ts`), but there can be 10,000 tenant
+ * roles. The roles of each further 64 banks are stored under a separate line, an *annex* of the tenant. It is
+ * created when the first of these roles is assigned in the tenant:
  *
  *     tenant ──► directory │ – │ annex 1 │ annex 2 │ …15     bank 64 × n + b of tenant roles is bank b of annex n
  *                               └─► annex │ its tenant │ n │ assignees
  *
- * For assignments an annex is a scope like any other, with its own assignees and a bit in the filters of its users. Only
- * code that begins or ends at a tenant knows annexes. An annex lives as long as its tenant. No name leads to it.
+ * For assignments, an annex is a scope like any other, with its own assignees and a bit in the filters of its
+ * users. Only code that begins or ends at a tenant handles annexes. An annex exists as long as its tenant. It
+ * cannot be found by name.
  *
- * What is read without the lock may be torn. A number that is not a line is detected by validation.
+ * Reads without the lock can be torn. Validation detects a number that is not a line.
  */
 import { allocateZeroed } from '#engine/shared-index/memory/allocator.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import type { ActionView } from './schema-view.ts'
 
-// Own constants are compiled in; those of another module are loaded each time.
+// Constants of this module are compiled in; those of another module would be loaded on each use.
 const { A_GROUP, A_TENANT, BANKS_LOG2, BANK_SHIFT, FLAG_ANNEX, LINE_WORDS_LOG2, T_ANNEXES } = L
 
-/** The line that holds tenant roles of this bank in the tenant; 0 if there is none. O(1). */
+/** Returns the line that stores tenant roles of this bank in the tenant; 0 if there is none. O(1). */
 export function lineOfBank(graph: Int32Array, tenant: number, bank: number): number {
   const group = bank >>> BANKS_LOG2
   if (group === 0) return tenant
@@ -27,7 +28,7 @@ export function lineOfBank(graph: Int32Array, tenant: number, bank: number): num
   return directory === 0 ? 0 : (graph[directory + group] ?? 0)
 }
 
-/** As `lineOfBank`, but makes the line if needed. Lock held, in a section. */
+/** Like `lineOfBank`, but creates the line if needed. Requires the lock and a critical section. */
 export function makeLineOfBank(regions: Regions, tenant: number, bank: number): number {
   const known = lineOfBank(regions.graph, tenant, bank)
   if (known !== 0) return known
@@ -46,14 +47,14 @@ export function makeLineOfBank(regions: Regions, tenant: number, bank: number): 
   return annex >>> LINE_WORDS_LOG2
 }
 
-/** The bank, counted over all annexes, of a scope of a tenant or an annex. */
+/** Returns the bank, counted over all annexes, of a scope of a tenant or an annex. */
 export function bankOf(graph: Int32Array, scope: number): number {
   const record = (scope & L.LINE_MASK) << LINE_WORDS_LOG2
   const group = (graph[record]! & FLAG_ANNEX) === 0 ? 0 : graph[record + A_GROUP]!
   return (group << BANKS_LOG2) | (scope >>> BANK_SHIFT)
 }
 
-/** The tenant of a line, which is the tenant itself or an annex of it. */
+/** Returns the tenant of a line, which is the tenant itself or one of its annexes. */
 export function tenantAt(graph: Int32Array, line: number): number {
   const record = line << LINE_WORDS_LOG2
   return (graph[record]! & FLAG_ANNEX) === 0 ? line : graph[record + A_TENANT]!
@@ -69,7 +70,10 @@ export function* annexesOf(graph: Int32Array, tenant: number): Iterable<number> 
   }
 }
 
-/** The lines of the tenant that can hold roles that allow, each with pairs [bank, mask] of these roles. */
+/**
+ * Returns the lines of the tenant that can contain allowing roles, each with pairs [bank, mask] of these
+ * roles.
+ */
 export function* allowingLines(
   graph: Int32Array,
   tenant: number,

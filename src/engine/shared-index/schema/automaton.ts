@@ -1,23 +1,25 @@
 /**
- * Builds the automaton of states (`compiled-schema.ts`): the start state of each (type, action), closed over
- * the derivations.
+ * Builds the automaton of states (`compiled-schema.ts`): the start state of each (type, action), and all
+ * states reachable through derivations.
  *
- * `extends` only widens permissions. It decides which roles a start state has, and is not followed here.
+ * `extends` only widens permissions. It determines the roles of a start state and is not followed here.
  *
- * Transitions exist in three versions. *open*: unguarded derivations only. *full*: all derivations, for a user
- * who holds nothing directly on the object. *guarded*: what full has beyond open, for a closure that stops at a
- * guard and goes on once the user is known.
+ * Transitions exist in three versions. *open*: unguarded derivations only. *full*: all derivations, for a
+ * user who holds no direct role on the object. *guarded*: the derivations that full has in addition to open,
+ * for a closure that stops at a guard and continues once the user is known.
  *
- * Subset construction can grow exponentially. So states of several roles, one of which derives, are capped in
- * number and in derivations. Beyond the cap a set becomes a list of single-role states: more steps, the same
- * answers. A start set from which nothing derives leads nowhere and is always one state.
+ * Subset construction can grow exponentially. States of several roles with at least one derivation are
+ * therefore limited in number and in derivations. Beyond the limit, a set becomes a list of single-role
+ * states: more steps, but the same results. A start set without derivations has no transitions and is always
+ * one state.
  *
- * Compilation is incremental: states of an unchanged type are not recompiled; only whether they are still
- * reached is checked. Numbers are stable: a state with the same meaning as before keeps id, ordinal and epoch,
- * and with them its closures. All others get a new epoch, so only what depends on a change is built anew.
+ * Compilation is incremental: states of an unchanged type are not recompiled; it only checks whether they are
+ * still reachable. Numbers are stable: a state with the same meaning as before keeps its id, ordinal and
+ * epoch, and thus its closures. All others get a new epoch, so only closures that depend on a change are
+ * rebuilt.
  *
- * Invariant: the epochs of an ordinal only grow, whichever state has it. So a closure of an earlier state of
- * that ordinal, or of an earlier meaning, never looks valid.
+ * Invariant: the epochs of an ordinal only increase, whichever state has it. A closure of an earlier state of
+ * that ordinal, or of an earlier meaning, therefore never appears valid.
  */
 import { NumberPool } from '#engine/shared-index/memory/number-pool.ts'
 import { assert } from '#model/assert.ts'
@@ -26,9 +28,9 @@ import type { Relation, ResourceType, Role } from './schema.ts'
 
 export interface State {
   readonly type: ResourceType
-  /** Any of these roles of the type suffices. */
+  /** Each of these roles of the type is sufficient. */
   readonly masks: RoleMasks
-  /** By edge class, ascending. */
+  /** Ascending order of edge classes. */
   transitions: readonly Transition[]
   id: number
   ordinal: number
@@ -37,7 +39,7 @@ export interface State {
   isCurrent: boolean
   /** The last compilation that reached it. */
   round: number
-  /** Derivations of its roles, if it counts for the cap. */
+  /** Derivations of its roles, if it counts toward the limit. */
   weight: number
 }
 
@@ -48,7 +50,7 @@ export interface Transition {
   readonly guarded: readonly State[]
 }
 
-/** The saved form of an automaton. It refers to other states by their ids. */
+/** The automaton in an index snapshot. It refers to other states by their ids. */
 export interface SavedStates {
   readonly known: readonly {
     readonly typeId: number
@@ -71,7 +73,10 @@ interface Deriving {
   readonly roles: readonly { readonly roleIndex: number; readonly derivations: Role['derivations'] }[]
 }
 
-/** The caps: states of several roles, one of which derives, and derivations of all of them together. */
+/**
+ * Limits: number of states of several roles with a derivation, and number of derivations of all of them
+ * together.
+ */
 export const STATES_MAX = 4_096
 export const STATE_DERIVATIONS_MAX = 100_000
 
@@ -92,7 +97,7 @@ export class Automaton {
   /** States reached in this round whose transitions are new or changed. */
   #changed: State[] = []
   readonly #sum = new MaskSum()
-  /** States whose transitions were followed, for tests and statistics. */
+  /** Number of states whose transitions were followed, for tests and statistics. */
   followed = 0
 
   constructor(statesMax: number, types: Iterable<ResourceType>, saved: SavedStates) {
@@ -140,7 +145,7 @@ export class Automaton {
     return { known, lastEpoch: this.#lastEpoch }
   }
 
-  /** All states there are, each with its numbers. */
+  /** Returns all existing states with their numbers. */
   states(): Iterable<State> {
     return this.#states.values()
   }
@@ -156,22 +161,22 @@ export class Automaton {
     }
   }
 
-  /** Drops the meaning of all states, so that the cap is free for the new ones. */
+  /** Discards the meaning of all states, so that the whole limit is available for the new ones. */
   startOver(): void {
     for (const [name, state] of this.#states) this.#free(name, state)
   }
 
   /**
-   * The start states of an action that any of these roles allows: one state, none, or one for each role beyond
-   * the cap.
+   * Returns the start states of an action that any of these roles allows: one state, none, or one per role
+   * beyond the limit.
    */
   starts(type: ResourceType, masks: RoleMasks): readonly State[] {
     return this.#targets(type, masks, true)
   }
 
   /**
-   * Follows all transitions from the starts and numbers the states it reaches. It pauses every few states.
-   * Returns false if a changed set of roles would exceed the cap; then the caller starts over.
+   * Follows all transitions from the start states and numbers the states that it reaches. It pauses every few
+   * states. Returns false if a changed set of roles would exceed the limit; the caller must then start over.
    */
   *close(starts: Iterable<readonly State[]>): Generator<void, boolean> {
     const reached: State[] = []
@@ -183,7 +188,7 @@ export class Automaton {
       }
     }
     for (const states of starts) reach(states)
-    // The list grows while it is walked.
+    // The list grows during the iteration.
     for (const state of reached) {
       if (!state.isCurrent) {
         this.#follow(state)
@@ -222,7 +227,7 @@ export class Automaton {
     return [state]
   }
 
-  /** At least 1 where one of the roles derives. */
+  /** At least 1 if one of the roles derives. */
   #weightOf(type: ResourceType, masks: RoleMasks): number {
     const deriving = this.#derivingOf(type)
     if (!meets(masks, deriving.masks)) return 0
@@ -233,7 +238,7 @@ export class Automaton {
     return weight
   }
 
-  /** Counts a state for the cap. States that lead nowhere count as states only. */
+  /** Counts a state toward the limit. States without transitions count only as states. */
   #weigh(state: State, weight: number): void {
     if (state.weight < 0) this.#capped += 1
     this.#weight += weight - Math.max(state.weight, 0)
@@ -265,7 +270,7 @@ export class Automaton {
       }
     }
     const transitions = Array.from(sources, ([relation, { open, guarded }]) => {
-      // A role that is derived without a guard needs no guarded way.
+      // If a role is derived without a guard, its guarded derivation is not needed.
       for (const source of open) guarded.delete(source)
       const { subjectType, edgeClass } = relation
       return {
@@ -293,7 +298,10 @@ export class Automaton {
     return deriving
   }
 
-  /** Gives new epochs to states that are new, have other transitions, or lead to such a state, however far. */
+  /**
+   * Assigns new epochs to states that are new, have changed transitions, or lead to such a state directly or
+   * indirectly.
+   */
   *#number(reached: readonly State[]): Generator<void> {
     const comingFrom = new Map<State, State[]>()
     for (const state of reached) {
@@ -308,7 +316,7 @@ export class Automaton {
       }
       if (state.transitions.length > 0) yield
     }
-    // The set is its own worklist: a `Set` iterates over late additions.
+    // The set is its own work list: a `Set` iterates over elements that are added during the iteration.
     const changed = new Set(this.#changed)
     let steps = 0
     for (const state of changed) {
@@ -341,7 +349,7 @@ export class Automaton {
   }
 }
 
-/** Makes a state without a number that does not count for the cap yet (weight -1). */
+/** Creates a state without a number that does not yet count toward the limit (weight -1). */
 function newState(type: ResourceType, masks: RoleMasks): State {
   const numbers = { id: 0, ordinal: 0, epoch: 0, round: 0, weight: -1 }
   return { type, masks, transitions: NONE, isCurrent: false, ...numbers }

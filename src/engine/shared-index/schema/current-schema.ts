@@ -1,18 +1,21 @@
 /**
- * Reads the current schema (`regions.ts`): its head at once, units when they are needed. A reader waits for
- * nothing. What it read counts only if the version is the same afterwards: as long as it is, the buffer is not
- * written.
+ * Reads the current schema (`regions.ts`): its head immediately, units when they are needed. Readers never
+ * wait. A read is valid only if the version is the same afterwards: while the version does not change, the
+ * buffer is not written.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { SchemaView, type UnitSource } from './schema-view.ts'
 
-/** A copy of the head. It may be torn until the sequence or the version is seen unchanged after it. */
+/**
+ * Returns a copy of the head. It can be torn until a later check shows that the sequence or the version has
+ * not changed.
+ */
 export function schemaHead(regions: Regions): Int32Array {
   return regions.currentSchema().slice(Math.max(regions.header[L.H_SCHEMA_HEAD]!, 0))
 }
 
-/** The view for the writer or a thread with the lock: nothing changes meanwhile. */
+/** Returns the view for the writer or a thread with the lock: no changes can occur. */
 export function currentView(regions: Regions): SchemaView {
   return new SchemaView(schemaHead(regions), unitsOf(regions, regions.header[L.H_SCHEMA_VERSION]!))
 }

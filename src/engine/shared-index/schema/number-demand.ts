@@ -1,10 +1,10 @@
 /**
- * Computes how many new numbers (`schema.ts`) the changes of a commit take: type ids, edge classes and role
- * indexes. This is done before anything is changed. So a commit can wait for numbers that are being collected,
- * or be refused as a whole.
+ * Computes how many new numbers (`schema.ts`) the changes of a commit need: type ids, edge classes and role
+ * indexes. This happens before anything is changed. A commit can thus wait for numbers that are being
+ * collected, or be rejected as a whole.
  *
- * Invariant: applying the changes takes no more than was computed. Numbers that the commit itself retires do
- * not help it.
+ * Invariant: applying the changes uses at most the computed numbers. Numbers that the commit itself retires
+ * are not available to it.
  */
 import type { Change, RelationPut } from '#model/change.ts'
 import { type ResourceType, ROLES_MAX_PER_TYPE, type Schema } from './schema.ts'
@@ -15,7 +15,7 @@ export interface NumberDemand {
   readonly tenantRoleIndexes: number
   /** Role indexes needed by existing types. */
   readonly roleIndexes: ReadonlyMap<ResourceType, number>
-  /** The most role indexes that one new type needs. A new type begins with all of them free. */
+  /** Maximum number of role indexes that one new type needs. All role indexes of a new type are free. */
   readonly roleIndexesOfNew: number
 }
 
@@ -26,7 +26,7 @@ export function demandOf(schema: Schema, changes: readonly Change[]): NumberDema
   return tally
 }
 
-/** Whether the numbers of the demand are free now. */
+/** Returns whether the needed numbers are free now. */
 export function areNumbersFree(
   { typeIds, edgeClasses, tenantRoleIndexes }: Schema,
   demand: NumberDemand,
@@ -40,7 +40,7 @@ export function areNumbersFree(
   )
 }
 
-/** The schema after the changes so far, as far as they touched it. */
+/** Tracks the schema after the changes so far, for the parts that they affect. */
 class Tally implements NumberDemand {
   typeIds = 0
   edgeClasses = 0
@@ -49,13 +49,13 @@ class Tally implements NumberDemand {
   readonly roleIndexes = new Map<ResourceType, number>()
   readonly #schema: Schema
   /**
-   * By type: how often it was removed so far, and whether it exists. A name belongs to the generation in which
-   * it was put.
+   * By type: the number of removals so far, and whether it exists. A role or relation belongs to the
+   * generation in which it was put.
    */
   readonly #generations = new Map<string, { removals: number; stands: boolean }>()
-  /** Roles by name: whether they exist. */
+  /** Whether a role exists, by name. */
   readonly #roles = new Map<string, boolean>()
-  /** Relations by name: the name of the type their subjects are of; null where there is none. */
+  /** By name of a relation: the name of its subject type; null if the relation does not exist. */
   readonly #relations = new Map<string, string | null>()
   readonly #roleIndexesOfNew = new Map<string, number>()
 
@@ -79,7 +79,7 @@ class Tally implements NumberDemand {
       case 'relation-removed':
         this.#relations.set(this.#nameOf(change.type, change.relation), null)
         return
-      default: // Facts carry numbers and take none.
+      default: // Facts contain numbers but do not need new ones.
     }
   }
 
@@ -134,12 +134,15 @@ class Tally implements NumberDemand {
     return known
   }
 
-  /** The existing type, unless the changes removed it. */
+  /** Returns the existing type, unless the changes removed it. */
   #standing(type: string): ResourceType | undefined {
     return this.#generation(type).removals === 0 ? this.#schema.types.get(type) : undefined
   }
 
-  /** The roles that existed beside this one, unless the changes removed them with their type. */
+  /**
+   * Returns the existing roles of this type, or the tenant roles, unless the changes removed them with their
+   * type.
+   */
   #stood(type: string | null): ReadonlyMap<string, unknown> | undefined {
     return type === null ? this.#schema.tenantRoles : this.#standing(type)?.roles
   }
@@ -153,7 +156,7 @@ class Tally implements NumberDemand {
   }
 }
 
-/** The name of the type with that key after this many removals. */
+/** Returns the name of the type with that key after this many removals. */
 function typeName(type: string, removals: number): string {
   return JSON.stringify([type, removals])
 }

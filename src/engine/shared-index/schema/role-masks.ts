@@ -1,6 +1,6 @@
 /**
- * Sets of roles of one type, or of tenant roles. They are kept as pairs [bank, mask]… with ascending banks, as
- * facts carry them (`layout.ts`). Immutable.
+ * Sets of roles of one type, or of tenant roles. They are stored as pairs [bank, mask]… in ascending order of
+ * banks, in the encoding of facts (`layout.ts`). Immutable.
  */
 import type { Role } from './schema.ts'
 
@@ -34,7 +34,7 @@ export class RoleIndexSet {
   }
 }
 
-/** The role indexes in ascending order. */
+/** Returns the role indexes in ascending order. */
 export function* roleIndexesOf(masks: RoleMasks): Iterable<number> {
   for (let m = 0; m < masks.length; m += 2) {
     for (let rest = masks[m + 1]!; rest !== 0; rest &= rest - 1) {
@@ -43,7 +43,7 @@ export function* roleIndexesOf(masks: RoleMasks): Iterable<number> {
   }
 }
 
-/** Unites sets of roles. One object is reused for many unions. */
+/** Computes unions of sets of roles. One object is reused for many unions. */
 export class MaskSum {
   #banks = new Int32Array(64)
   #end = 0
@@ -61,7 +61,7 @@ export class MaskSum {
     this.#banks[bank]! |= 1 << (roleIndex & 31)
   }
 
-  /** Returns the union and empties it. */
+  /** Returns the union and resets it to empty. */
   take(): RoleMasks {
     const banks = this.#banks
     let used = 0
@@ -89,12 +89,12 @@ export class MaskSum {
 }
 
 /**
- * The roles that have what this role permits: itself and all that extend it, however far. O(those roles);
- * cached in the role.
+ * Returns the roles that have the permissions of this role: the role itself and all that extend it, directly
+ * or indirectly. O(those roles); cached in the role.
  */
 export function reachedBy(role: Role, sum: MaskSum): RoleMasks {
   if (role.reachedBy) return role.reachedBy
-  // The set is its own worklist: a `Set` iterates over late additions.
+  // The set is its own work list: a `Set` iterates over elements that are added during the iteration.
   const all = new Set([role])
   for (const next of all) {
     sum.addRoleIndex(next.roleIndex)
@@ -123,12 +123,12 @@ export function meets(left: RoleMasks, right: RoleMasks): boolean {
   return false
 }
 
-/** Gives each different set of roles a number, so that equal sets are stored once. */
+/** Assigns a number to each different set of roles, so that equal sets are stored once. */
 export class MaskSets {
   readonly sets: RoleMasks[] = []
   readonly #byHash = new Map<number, number[]>()
 
-  /** The number of a set. Expected O(its banks). */
+  /** Returns the number of a set. Expected O(its banks). */
   numberOf(masks: RoleMasks): number {
     let hash = masks.length
     for (let i = 0; i < masks.length; i++) hash = Math.imul(hash ^ masks[i]!, 0x01000193) ^ (hash >>> 15)

@@ -1,10 +1,10 @@
 /**
- * Compiles the schema into bytes (`compiled-schema.ts`) in steps. For each changed type it finds who may do
- * what, then where its actions start, then the automaton over all types (`automaton.ts`). The units of other
- * types are copied.
+ * Compiles the schema into bytes (`compiled-schema.ts`) in steps. For each changed type, it computes the
+ * permissions, the start states of actions, and finally the automaton over all types (`automaton.ts`). The
+ * units of other types are copied.
  *
- * It does not follow `extends` for each role and action. For each role with a permission of its own, the roles
- * that reach it (`role-masks.ts`) are united 32 at a time.
+ * It does not follow `extends` for each pair of role and action. Instead, for each role with permissions of
+ * its own, it unites the roles that reach it (`role-masks.ts`), 32 roles at a time.
  */
 import { compileMapping } from '#engine/shared-index/mapping/mapping-compiler.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -16,9 +16,9 @@ import { HEAD, PAGE_COLUMNS, PAGE_COLUMNS_LOG2, UNIT, UNIT_ARRAYS } from './comp
 import { MaskSets, MaskSum, NO_ROLES, reachedBy, type RoleMasks } from './role-masks.ts'
 import type { ResourceType, Role, Schema } from './schema.ts'
 
-/** Actions between two steps whose roles are united. */
+/** Actions whose roles are united between two steps. */
 const ACTIONS_A_STEP = 16
-/** Roles or states between two steps; each takes little time. */
+/** Roles or states processed between two steps; each takes little time. */
 const ROLES_A_STEP = 256
 const STATES_A_STEP = 1_024
 /** Words copied between two steps: a quarter of a millisecond. */
@@ -30,24 +30,24 @@ interface CompiledType {
   readonly masks: readonly RoleMasks[]
 }
 
-/** What there is a unit of: a type, the tenant roles, which are of none, the rules, the mapping rules. */
+/** Owner of a unit: a type, the tenant roles (null), the rules, or the mapping rules. */
 type UnitOwner = ResourceType | null | 'rules' | 'mapping'
-/** Pieces that are laid one behind the other. */
+/** Pieces that are stored consecutively. */
 type Unit = readonly Int32Array[]
-/** Where a unit stands in the buffer that is being read. */
+/** Position of each unit in the buffer that readers use. */
 type Units = Map<UnitOwner, { readonly from: number; readonly words: number }>
 
 export class SchemaCompiler {
   readonly #automaton: Automaton
   readonly #rules = new RuleCompiler()
-  /** Nothing was compiled before, so all of it is new. */
+  /** Nothing was compiled before, so all parts are new. */
   #isFirst = true
   readonly #starts = new Map<ResourceType, readonly (readonly State[])[]>()
   /** Types that changed since the last publication. */
   readonly #changed = new Set<ResourceType>()
-  /** The same of condition sets and rules. */
+  /** Whether condition sets or rules changed since the last publication. */
   #areRulesChanged = true
-  /** The same of mapping rules. */
+  /** Whether mapping rules changed since the last publication. */
   #isMappingChanged = true
   #published: Units = new Map()
   #compiled: Units = new Map()
@@ -64,7 +64,10 @@ export class SchemaCompiler {
     this.#automaton = new Automaton(statesMax, types, saved)
   }
 
-  /** Types compiled, states whose transitions were found, condition sets read and rules planned so far, for tests and statistics. */
+  /**
+   * Types compiled, states whose transitions were computed, condition sets parsed and rules planned so far,
+   * for tests and statistics.
+   */
   figures() {
     const { setsRead, rulesPlanned } = this.#rules
     return {
@@ -75,14 +78,14 @@ export class SchemaCompiler {
     }
   }
 
-  /** The states with their numbers, to be saved. */
+  /** Returns the states with their numbers for an index snapshot. */
   savedStates(): SavedStates {
     return this.#automaton.save()
   }
 
   /**
-   * Writes the current schema into the buffer that is not read. Each step takes some tenths of a millisecond.
-   * The schema must not change in between.
+   * Writes the current schema into the buffer that is not in use. Each step takes some tenths of a
+   * millisecond. The schema must not change in between.
    */
   *compile(schema: Schema, regions: Regions): Generator<void, SchemaLocation> {
     for (const type of schema.takeChanged()) this.#changed.add(type)
@@ -103,7 +106,7 @@ export class SchemaCompiler {
     this.#typesCompiled += units.length
     units.push([null, [tenantUnit(schema)]])
     yield
-    // The version that is to be published, so no two published ones have the same.
+    // The version to be published, so that no two published units have the same stamp.
     const stamp = (regions.header[L.H_SCHEMA_VERSION]! + 1) | 0
     yield* schema.settleRules()
     if (schema.areRulesChangedFor('compiler')) this.#areRulesChanged = true
@@ -114,7 +117,7 @@ export class SchemaCompiler {
     return yield* this.#write(schema, regions, new Map(units))
   }
 
-  /** To be called when the schema compiled last was published. */
+  /** Call it when the most recently compiled schema has been published. */
   published(): void {
     this.#published = this.#compiled
     this.#changed.clear()
@@ -130,7 +133,7 @@ export class SchemaCompiler {
     })
   }
 
-  /** Finds who may do what on the changed types. O(their permissions × banks of roles). */
+  /** Computes the permissions on the changed types. O(their permissions × banks of roles). */
   *#allowing(schema: Schema): Generator<void, Map<ResourceType, CompiledType>> {
     const changed = this.#changed
     const owning = new Map<ResourceType, Role[]>(Array.from(changed, type => [type, []]))
@@ -152,7 +155,7 @@ export class SchemaCompiler {
     return compiled
   }
 
-  /** Compiles the automaton over all types. False if it has to start over. */
+  /** Compiles the automaton over all types. Returns false if it has to start over. */
   *#states(schema: Schema, compiled: ReadonlyMap<ResourceType, CompiledType>): Generator<void, boolean> {
     const automaton = this.#automaton
     automaton.begin(schema.types, this.#changed)
@@ -278,7 +281,7 @@ export class SchemaCompiler {
     putRows(arrays, HEAD.masks, HEAD.masksFrom, masks)
     yield
     const rows = (arrays[HEAD.rows] = new Int32Array(this.#classes))
-    // One row leads nowhere and serves all classes without derivations.
+    // One row without targets serves all classes without derivations.
     const pages = Array.from({ length: pageOf(columnsMax - 1) + 1 }, () => 0)
     const tables = { open: zeros(), full: zeros(), guarded: zeros() }
     let steps = 0
@@ -309,9 +312,9 @@ export class SchemaCompiler {
   }
 }
 
-/** Lists of states for targets of several states; equal lists are stored once. */
+/** Lists of states for targets with several states; equal lists are stored once. */
 class Lists {
-  /** Offset 0 is unused, because target 0 is nowhere. */
+  /** Offset 0 is not used, because target 0 means none. */
   readonly words: number[] = [0]
   readonly #known = new Map<string, number>()
 
@@ -331,7 +334,7 @@ class Lists {
   }
 }
 
-/** By action, in the order of the unit: the number of the set of these roles that allow it. */
+/** Returns, by action in the order of the unit, the number of the set of these roles that allow it. */
 function* allowedBy(type: ResourceType, roles: Iterable<Role>, sets: MaskSets): Generator<void, Int32Array> {
   const byAction = new Map<string, Role[]>(Array.from(type.actions, action => [action, []]))
   let seen = 0
@@ -376,7 +379,7 @@ function tenantUnit(schema: Schema): Int32Array {
   return packArrays(unitOf(schema.tenantRoles.values()))
 }
 
-/** A unit with its roles and nothing else yet. */
+/** Creates a unit that contains only its roles. */
 function unitOf(roles: Iterable<Role>): Int32Array[] {
   const all = [...roles]
   const arrays: Int32Array[] = Array.from({ length: UNIT_ARRAYS }, () => new Int32Array(0))
@@ -395,7 +398,7 @@ function liveBanks(roles: Iterable<Role>): Int32Array {
   return Int32Array.from(banks)
 }
 
-/** Puts arrays of numbers one behind the other and notes where each begins, and where the last one ends. */
+/** Concatenates arrays of numbers and records where each begins and where the last one ends. */
 function putRows(arrays: Int32Array[], all: number, from: number, parts: readonly ArrayLike<number>[]): void {
   const starts = new Int32Array(parts.length + 1)
   for (const [index, part] of parts.entries()) starts[index + 1] = starts[index]! + part.length

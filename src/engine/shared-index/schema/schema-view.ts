@@ -1,6 +1,6 @@
 /**
- * A thread's view of the compiled schema, laid out for the hot path. The head is the thread's own copy; units
- * of types are copied when they are first needed. Immutable: a new schema gets a new view.
+ * A thread's view of the compiled schema, laid out for fast access. The head is a copy owned by the thread;
+ * units of types are copied when they are first needed. Immutable: a new schema gets a new view.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import {
@@ -21,29 +21,29 @@ const NO_DERIVATIONS: readonly number[] = []
 
 export interface ActionView {
   readonly key: string
-  /** Target where the search for a resource role starts; 0 if no role of the type allows the action. */
+  /** Start target of the search for a resource role; 0 if no role of the type allows the action. */
   readonly start: number
   /**
-   * Tenant roles that allow, as pairs [bank, mask]: those held under the tenant's own line, and those held in
-   * annexes.
+   * Allowing tenant roles, as pairs [bank, mask]: those stored under the tenant's own line, and those stored
+   * in annexes.
    */
   readonly tenantMasks: Int32Array
   readonly annexMasks: Int32Array
   /**
-   * Indexes of the roles that allow, those that extend them included: resource roles of the type, and tenant
+   * Indexes of the allowing roles, including roles that extend them: resource roles of the type, and tenant
    * roles.
    */
   readonly roleIndexes: RoleIndexSet
   readonly tenantRoleIndexes: RoleIndexSet
 }
 
-/** Reads the words of a unit; null if another schema was published meanwhile. */
+/** Reads the words of a unit; null if another schema was published in the meantime. */
 export type UnitSource = (from: number, to: number) => Int32Array | null
 
 export class SchemaView {
   readonly types = new Map<string, TypeView>()
   readonly typesById: (TypeView | undefined)[] = []
-  /** Tenant roles, as if tenants were a type of their own. */
+  /** Tenant roles, represented as a type. */
   readonly tenant: TypeView
   /** The largest state id + 1. */
   readonly width: number
@@ -51,9 +51,9 @@ export class SchemaView {
   readonly stateType: Int32Array
   readonly stateOrdinal: Int32Array
   readonly stateEpoch: Int32Array
-  /** By type and ordinal: the state whose closure head lies inside its containers, 0 if there is none. */
+  /** By type and ordinal: the state whose closure head is inside its containers, 0 if there is none. */
   readonly statesInPlace: Int32Array
-  /** 1 where some transition is guarded. */
+  /** 1 if some transition is guarded. */
   readonly stateHasGuard: Uint8Array
   /** The masks of state s are the pairs [bank, mask] in `masks` from `masksFrom[s]` to `masksFrom[s + 1]`. */
   readonly masksFrom: Int32Array
@@ -72,19 +72,19 @@ export class SchemaView {
   readonly #columns: Int32Array
   readonly #rows: Int32Array
   readonly #pages: Int32Array
-  /** Whether some rule stands. */
+  /** Whether any rule exists. */
   readonly hasRules: boolean
   readonly #copyRules: (known: RulesView | null) => RulesView | null
   #rules: RulesView | null = null
-  /** The rules of an earlier state, until those of this one are read. */
+  /** The rules of an earlier state, until those of this state have been read. */
   #knownRules: RulesView | null = null
-  /** Whether there is some mapping rule. */
+  /** Whether any mapping rule exists. */
   readonly hasMapping: boolean
   readonly #copyMapping: (known: MappingView | null) => MappingView | null
   /** See `derivationsTo`; null until it is first called. */
   #derivationsTo: ReadonlyMap<number, readonly number[]> | null = null
 
-  /** `head`: a copy that belongs to the view. */
+  /** `head`: a copy that the view owns. */
   constructor(head: Int32Array, source: UnitSource) {
     const arrays = unpackArrays(head, HEAD_ARRAYS)
     const keys = unpackTexts(arrays[HEAD.typeKeys]!)
@@ -137,8 +137,8 @@ export class SchemaView {
   }
 
   /**
-   * The target of an edge of that class from a state, in one of the three tables. 0 for a class that the schema
-   * no longer has; undefined for a torn one.
+   * Returns the target of an edge of that class from a state, in one of the three tables. 0 for a class that
+   * the schema no longer has; undefined for a torn one.
    */
   targetIn(table: Int32Array, edgeClass: number, state: number): number {
     const column = this.#columns[state]!
@@ -147,7 +147,7 @@ export class SchemaView {
     ]!
   }
 
-  /** The rules that there are; `null` while another schema is coming into force, and where there are none. */
+  /** Returns the rules; `null` if there are none or another schema is being published. */
   get rules(): RulesView | null {
     if (this.#rules || !this.hasRules) return this.#rules
     this.#rules = this.#copyRules(this.#knownRules)
@@ -155,17 +155,22 @@ export class SchemaView {
     return this.#rules
   }
 
-  /** Takes over what a view of an earlier state has read of its rules. */
+  /** Reuses the rules that a view of an earlier state has read. */
   follow(earlier: SchemaView): void {
     this.#knownRules = earlier.#rules ?? earlier.#knownRules
   }
 
-  /** The mapping rules that there are; `null` as of `rules`. `known`: the view of an earlier state. */
+  /**
+   * Returns the mapping rules; `null` in the same cases as `rules`. `known`: the view of an earlier state.
+   */
   mapping(known: MappingView | null): MappingView | null {
     return this.hasMapping ? this.#copyMapping(known) : null
   }
 
-  /** The relation of the tuples of an edge class; empty for a class without one. O(types) the first time. */
+  /**
+   * Returns the relation of the tuples of an edge class; empty for a class without a relation. The first call
+   * takes O(types).
+   */
   relationKey(edgeClass: number): string {
     for (const type of this.types.values()) {
       if (type.edgeClasses.includes(edgeClass)) return type.relationKey(edgeClass)
@@ -174,9 +179,9 @@ export class SchemaView {
   }
 
   /**
-   * The derivations over an edge class that give this role, as pairs [source role index, guarded]. Expected
-   * O(1), the first time O(derivations). A class may have a thousand; a walk that searched them at each edge
-   * would take roles × edges.
+   * Returns the derivations over an edge class that give this role, as pairs [source role index, guarded].
+   * Expected O(1), the first call O(derivations). A class can have a thousand derivations. If a search
+   * scanned them at each edge, it would take roles × edges.
    */
   derivationsTo(edgeClass: number, roleIndex: number): readonly number[] {
     this.#derivationsTo ??= this.#indexDerivations()
@@ -199,7 +204,7 @@ export class SchemaView {
 }
 
 interface TypeParts {
-  /** By bank: the bits of roles that exist. Stored masks may still carry bits of removed ones. */
+  /** By bank: the bits of existing roles. Stored masks can still contain bits of removed ones. */
   readonly liveMasks: Int32Array
   /** Edge classes of tuples whose objects are of this type. */
   readonly edgeClasses: Int32Array
@@ -213,7 +218,7 @@ export class TypeView {
   readonly id: number
   readonly liveMasks: Int32Array
   readonly edgeClasses: Int32Array
-  /** Targets where actions start, in no particular order. */
+  /** Start targets of actions, in no particular order. */
   readonly starts: Int32Array
   readonly #copyUnit: () => Int32Array | null
   #unit: readonly Int32Array[] | null = null
@@ -238,7 +243,7 @@ export class TypeView {
     return this.#actions
   }
 
-  /** Role keys by role index. Empty likewise. */
+  /** Role keys by role index. Empty in the same case. */
   get roleKeys(): readonly (string | undefined)[] {
     if (this.#roleKeys) return this.#roleKeys
     const unit = this.#arrays()
@@ -250,7 +255,10 @@ export class TypeView {
     return keys
   }
 
-  /** The roles that extend one of these, themselves among them, however many are between. O(extensions of the type). */
+  /**
+   * Returns the roles that extend one of these directly or indirectly, including these roles. O(extensions of
+   * the type).
+   */
   extending(roleIndexes: Iterable<number>): Set<number> {
     const pairs = this.#arrays()?.[UNIT.extensions] ?? []
     const extending = new Map<number, number[]>()
@@ -260,12 +268,12 @@ export class TypeView {
       else extending.set(pairs[at + 1]!, [pairs[at]!])
     }
     const reached = new Set(roleIndexes)
-    // The set is its own worklist: it iterates over late additions.
+    // The set is its own work list: it iterates over elements that are added during the iteration.
     for (const next of reached) for (const role of extending.get(next) ?? []) reached.add(role)
     return reached
   }
 
-  /** The type of the subjects of a relation, by edge class; 0 for a class without one. */
+  /** Returns the subject type of a relation, by edge class; 0 for a class without a relation. */
   relationEnd(edgeClass: number): number {
     const unit = this.#arrays()
     return unit?.[UNIT.relationEnds]![unit[UNIT.relationClasses]!.indexOf(edgeClass)] ?? 0
@@ -286,7 +294,7 @@ export class TypeView {
   }
 }
 
-/** The actions of a type by key, each made when it is first needed. */
+/** The actions of a type by key; each view is created when it is first needed. */
 export class ActionViews {
   readonly #unit: readonly Int32Array[]
   readonly #starts: Int32Array
@@ -339,7 +347,7 @@ export class ActionViews {
 const NO_UNIT = Array.from({ length: UNIT_ARRAYS }, () => packTexts([]))
 const NO_ACTIONS = new ActionViews(NO_UNIT, new Int32Array(0))
 
-/** The view before any schema was published. */
+/** Returns the view before any schema was published. */
 export function emptySchema(): SchemaView {
   const arrays: Int32Array[] = Array.from({ length: HEAD_ARRAYS }, () => new Int32Array(1))
   arrays[HEAD.typeKeys] = packTexts([''])

@@ -1,15 +1,15 @@
 /**
- * The schema as the writer keeps it: types with their actions, roles and relations, and the tenant roles. It is
- * small and lives in the writer's heap. `schema-compiler.ts` turns it into what readers use.
+ * Stores the schema for the writer: types with their actions, roles and relations, and the tenant roles. It
+ * is small and is in the writer's heap. `schema-compiler.ts` compiles it for readers.
  *
- * Invariant: a role mentions only what exists. A mention of something unknown is dropped when the role is put.
- * A mention of something removed is removed too (native.md C.7). Neither comes back when the name is declared
- * later.
+ * Invariant: a role refers only to existing entities. A reference to an unknown entity is dropped when the
+ * role is put. A reference to a removed entity is also removed (native.md C.7). Neither is restored when the
+ * name is declared later.
  *
- * Facts are stored with the numbers of types, roles and relations. The number of a removed one is *retired*: it
- * is not given again until every fact that carries it has been collected (`sweep.ts`), and no compiled schema
- * has it. So a removal takes effect at once, however many facts there are, and a thing made again starts with
- * nothing.
+ * Facts are stored with the numbers of types, roles and relations. The number of a removed entity is
+ * *retired*: it is not reused until every fact that contains it has been collected (`sweep.ts`) and no
+ * compiled schema contains it. A removal thus takes effect immediately for any number of facts, and an entity
+ * that is created again starts without facts.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberPool } from '#engine/shared-index/memory/number-pool.ts'
@@ -34,7 +34,7 @@ export interface ResourceType {
   readonly roles: Map<string, Role>
   /** The relations whose objects are of this type. */
   readonly relations: Map<string, Relation>
-  /** The relations, of whatever type, whose subjects are of this type. */
+  /** The relations of any type whose subjects are of this type. */
   readonly relationsAsSubject: Set<Relation>
   /** Role indexes: bank × 32 + bit. */
   readonly roleIndexes: NumberPool
@@ -44,18 +44,18 @@ export interface Role {
   /** `null` for a tenant role. */
   readonly type: ResourceType | null
   readonly key: string
-  /** Never reused, so that what was compiled for a removed role is never taken for a new one. */
+  /** Never reused, so that data compiled for a removed role is never used for a new one. */
   readonly id: number
   readonly roleIndex: number
-  /** Own permissions, on declared actions. */
+  /** Its own permissions, on declared actions. */
   permissions: Map<ResourceType, Set<string>>
   extends: Set<Role>
   /** The roles that have this one in `extends`. */
   readonly extendedBy: Set<Role>
   derivations: readonly RoleDerivation[]
   /**
-   * The roles that have what this role permits, itself included, as pairs [bank, mask]; null: not computed
-   * (`role-masks.ts`).
+   * The roles that have the permissions of this role, including itself, as pairs [bank, mask]; null: not
+   * computed (`role-masks.ts`).
    */
   reachedBy: Int32Array | null
 }
@@ -68,15 +68,15 @@ export interface RoleDerivation {
 
 export interface Relation {
   readonly key: string
-  /** The edge class its tuples are stored with. */
+  /** The edge class with which its tuples are stored. */
   readonly edgeClass: number
   readonly objectType: ResourceType
   readonly subjectType: ResourceType
-  /** The roles of its object type that derive over it. */
+  /** The roles of its object type that are derived over it. */
   readonly derivedBy: Set<Role>
 }
 
-/** Retired numbers. They are free again when a sweep that began later has ended. */
+/** Retired numbers. They become free when a sweep that began later has ended. */
 export interface Retired {
   readonly types: ResourceType[]
   readonly roles: Role[]
@@ -102,7 +102,7 @@ export class Schema {
   readonly tenantRoleIndexes: NumberPool
   readonly typeIds: NumberPool
   readonly edgeClasses: NumberPool
-  /** Types whose meaning changed. They must be compiled before the next reader sees them. */
+  /** Types whose meaning changed. They must be compiled before readers can see them. */
   #changed = new Set<ResourceType>()
   #isChanged: boolean
   readonly #rules = new RuleBook({
@@ -116,8 +116,8 @@ export class Schema {
   #lastRoleId = 0
 
   /**
-   * Starts empty, or from a restored state with its numbers. `firstTenantRoleIndex`: for tests, which reach
-   * annexes sooner.
+   * Starts empty, or from a restored state with its numbers. `firstTenantRoleIndex`: lets tests reach annexes
+   * sooner.
    */
   constructor(standing?: SchemaState, firstTenantRoleIndex = 0) {
     this.types = standing?.types ?? new Map()
@@ -158,22 +158,25 @@ export class Schema {
     return this.#rules.save()
   }
 
-  /** Whether condition sets or rules have changed since the follower took the changes. */
+  /** Returns whether condition sets or rules have changed since the follower took the changes. */
   areRulesChangedFor(follower: RuleFollower): boolean {
     return this.#rules.isChangedFor(follower)
   }
 
-  /** Takes the changes of condition sets and rules; the first time, all there are. */
+  /** Returns the changes of condition sets and rules since the last call; on the first call, all of them. */
   takeRuleChanges(follower: RuleFollower): RuleJournal {
     return this.#rules.take(follower)
   }
 
-  /** The rules that name the set or one below it. */
+  /** Returns the rules that name the set or one below it. */
   rulesBelow(set: string): Iterable<StandingRule> {
     return this.#rules.rulesBelow(set)
   }
 
-  /** Ends in steps what a removal began of the rules. Optional: whatever is done next does it otherwise, at once. */
+  /**
+   * Completes the removal of rules in steps. Optional: otherwise, the next operation completes it in one
+   * step.
+   */
   settleRules(): Generator<void> {
     return this.#rules.settle()
   }
@@ -194,12 +197,12 @@ export class Schema {
     this.#noteRules(this.#rules.removeRule(change))
   }
 
-  /** Mapping rules, by the proxy config they are of. */
+  /** Mapping rules, by their proxy config. */
   get mapping(): readonly MappingPut[] {
     return this.#mapping.save()
   }
 
-  /** Whether mapping rules are to be compiled anew, each time once. */
+  /** Returns whether mapping rules must be recompiled, and resets this flag. */
   takeMappingChanged(): boolean {
     const isChanged = this.#isMappingChanged
     this.#isMappingChanged = false
@@ -225,7 +228,7 @@ export class Schema {
     this.#isChanged = true
   }
 
-  /** The largest id that was given to a role. */
+  /** The largest id that was assigned to a role. */
   get lastRoleId(): number {
     return this.#lastRoleId
   }
@@ -252,7 +255,7 @@ export class Schema {
     return retired
   }
 
-  /** Frees numbers that no fact carries any more. */
+  /** Frees numbers that no fact contains any more. */
   freeRetired({ types, roles, relations }: Retired): void {
     for (const { type, roleIndex } of roles) (type?.roleIndexes ?? this.tenantRoleIndexes).give(roleIndex)
     for (const { edgeClass } of relations) this.edgeClasses.give(edgeClass)
@@ -283,7 +286,8 @@ export class Schema {
   }
 
   /**
-   * Removes the type with its roles and relations, and what refers to either. Its instances become unreachable.
+   * Removes the type with its roles and relations, and all references to them. Its instances become
+   * unreachable.
    */
   removeType(key: string): void {
     const type = this.types.get(key)
@@ -298,7 +302,7 @@ export class Schema {
     this.#noteRules(this.#rules.removeType(key, type.actions))
   }
 
-  /** Replaces the content of the role. Its assignments, and mentions of it in other roles, stay. */
+  /** Replaces the content of the role. Its assignments, and references to it in other roles, are kept. */
   putRole(change: RolePut): void {
     const type = change.type === null ? null : this.types.get(change.type)
     if (type === undefined) return
@@ -306,8 +310,8 @@ export class Schema {
     let role = siblings.get(change.role)
     if (!role) {
       role = this.#newRole(type, change.role)
-      // Added before its mentions are resolved, because a role may derive from itself (a folder's editor from
-      // its parent's).
+      // Added before its references are resolved, because a role can derive from itself (a folder's editor
+      // from its parent's).
       siblings.set(role.key, role)
       this.#changeNames(type)
     }
@@ -338,7 +342,8 @@ export class Schema {
   }
 
   /**
-   * A relation put again with another subject type is another relation: the old one is removed with its tuples.
+   * If a relation is put again with another subject type, it is a different relation: the old one is removed
+   * with its tuples.
    */
   putRelation(change: RelationPut): void {
     const objectType = this.types.get(change.type)
@@ -379,7 +384,7 @@ export class Schema {
     for (const roles of [type.roles, this.tenantRoles]) {
       for (const role of roles.values()) {
         const actions = role.permissions.get(type)
-        // It walks the permissions, because they have a ceiling over all roles.
+        // Iterates over the permissions, because their total over all roles is limited.
         for (const action of actions ?? []) if (gone.has(action)) actions!.delete(action)
         if (actions?.size === 0) role.permissions.delete(type)
       }
@@ -404,17 +409,20 @@ export class Schema {
     for (const type of before.keys()) if (!wanted.has(type)) this.#change(type)
   }
 
-  /** Sets what the role extends. Who has the permissions of those roles, however far, is then recomputed. */
+  /**
+   * Sets the roles that the role extends. The roles that have their permissions, directly or indirectly, are
+   * then recomputed.
+   */
   #setExtends(role: Role, wanted: Set<Role>): void {
     if (isSameSet(wanted, role.extends)) return
     const reached = withExtended(role)
     for (const other of role.extends) if (!wanted.has(other)) other.extendedBy.delete(role)
     for (const other of wanted) other.extendedBy.add(role)
     role.extends = wanted
-    // Its unit names what its roles extend, whether that permits anything or not.
+    // Its unit lists the extensions of its roles, whether or not they give a permission.
     if (role.type) this.#change(role.type)
     for (const other of withExtended(role)) reached.add(other)
-    // The roles that reach this role do so without what it extends, even in a cycle.
+    // The roles that reach this role do so without the roles that it extends, even in a cycle.
     reached.delete(role)
     for (const other of reached) {
       other.reachedBy = null
@@ -446,14 +454,15 @@ export class Schema {
     this.#isChanged = true
   }
 
-  /** Notes that role names changed, of a type or (null) of tenant roles. */
+  /** Records that role names of a type or (null) of tenant roles changed. */
   #changeNames(type: ResourceType | null): void {
     if (type) this.#change(type)
     this.#isChanged = true
   }
 
   /**
-   * The derivation with its names resolved; empty if one of them is unknown or the relation links another type.
+   * Returns the derivation with its names resolved; empty if one of them is unknown or the relation links
+   * another type.
    */
   #resolve(objectType: ResourceType, entry: Derivation): RoleDerivation[] {
     const relation = objectType.relations.get(entry.relation)
@@ -464,7 +473,8 @@ export class Schema {
 }
 
 /**
- * The role and all it extends, transitively. The set is its own worklist: a `Set` iterates over late additions.
+ * Returns the role and all roles that it extends, transitively. The set is its own work list: a `Set`
+ * iterates over elements that are added during the iteration.
  */
 export function withExtended(role: Role): Set<Role> {
   const reached = new Set([role])
@@ -474,7 +484,7 @@ export function withExtended(role: Role): Set<Role> {
   return reached
 }
 
-/** A role without mentions of others yet. */
+/** Returns a role that does not refer to other roles yet. */
 export function bareRole(role: Pick<Role, 'type' | 'key' | 'id' | 'roleIndex' | 'permissions'>): Role {
   return { ...role, extends: new Set(), extendedBy: new Set(), derivations: [], reachedBy: null }
 }

@@ -1,26 +1,28 @@
-/** Limits of walks over the graph, and the error for a walk beyond them. */
+/**
+ * Limits the steps of searches in the graph ("walks"), and defines the error for a search that exceeds them.
+ */
 import { AuthzError } from '#model/errors.ts'
 import type { Resumable } from '#model/resumable.ts'
 
 /**
- * The most steps of one search or list: forward from a user, and backward from an instance, where each step
- * keeps more. They take some tenths of a second. Without a limit, a user with a thousand roles on each of a
- * hundred thousand instances would cost gigabytes in the lists and sets of walks.
+ * Maximum number of steps of one search or list: forward from a user, and backward from an instance, where
+ * each step uses more memory. They take some tenths of a second. Without a limit, a user with a thousand
+ * roles on each of a hundred thousand instances would need gigabytes for the lists and sets of walks.
  */
 export const FORWARD_STEPS_MAX = 8_388_608
 export const BACKWARD_STEPS_MAX = 4_194_304
 /** Steps between two pauses of a staged walk: about a tenth of a millisecond. */
 export const STAGE_STEPS = 1_024
 
-/** A walk that advances by a number of steps at a time. */
+/** A walk that advances by a given number of steps. */
 export interface StagedWalk {
-  /** True when there is nothing left. */
+  /** Returns true when the walk is complete. */
   advance(steps: number): boolean
-  /** Unused steps of the last stage; negative if it made more. */
+  /** Unused steps of the last stage; negative if it took more. */
   readonly stepsLeft: number
 }
 
-/** Counts the steps that are left. */
+/** Counts the remaining steps. */
 export class StepBudget {
   readonly #max: number
   #left: number
@@ -34,7 +36,7 @@ export class StepBudget {
     return this.#max - this.#left
   }
 
-  /** Advances a walk in stages, as far as the budget reaches. False if the walk is not finished. */
+  /** Advances a walk in stages until the budget is used up. Returns false if the walk is not complete. */
   *walk(walk: StagedWalk): Resumable<boolean> {
     while (this.#left > 0) {
       const steps = Math.min(STAGE_STEPS, this.#left)
@@ -47,7 +49,7 @@ export class StepBudget {
   }
 }
 
-/** Walks to the end in stages. Throws `LIMIT_EXCEEDED` if that takes more than `stepsMax` steps. */
+/** Completes a walk in stages. Throws `LIMIT_EXCEEDED` if that takes more than `stepsMax` steps. */
 export function* walkWhole(walk: StagedWalk, stepsMax: number): Resumable<void> {
   if (!(yield* new StepBudget(stepsMax).walk(walk))) throw tooMuchToWalk(stepsMax)
 }

@@ -1,12 +1,13 @@
 /**
- * Finds the goals of a question: every (instance, role) such that holding it there gives what is asked for. It
- * walks backward from the instance along in-edges, nearest first. Guards depend on the user, so there are two
- * readings: all goals of any user (guards ignored, but noted), or those that count for one user.
+ * Finds the goals of a query: every (instance, role) such that a user who holds the role there has the
+ * requested permission. It searches backward from the instance along in-edges, nearest first. Guards depend
+ * on the user, so there are two modes: all goals of any user (guards are ignored, but recorded), or the goals
+ * that are valid for one user.
  *
- * A walk may be cut into stages (`begin`, `advance`), so that others get their turn in between.
+ * A walk can be divided into stages (`begin`, `advance`), so that other work can run in between.
  *
- * It serves listings and explanations, which name single roles; checks use states and closures instead. It
- * reads without the lock: a result counts only after validation.
+ * It serves listings and explanations, which name individual roles; checks use states and closures instead.
+ * It reads without the lock: a result is valid only after validation.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
@@ -27,9 +28,14 @@ export interface WalkOptions {
 }
 
 export interface StepListener {
-  /** Called once for every step from a goal to the one it was found from, also if the goal was found before. */
+  /**
+   * Called once for every step from a goal to the goal from which it was found, even if it was found before.
+   */
   step(from: number, to: number, isGuarded: boolean, edgeClass: number): void
-  /** Called for what a guard keeps from being a step: without it, holding the role on `subject` would give `to`. */
+  /**
+   * Called for each derivation that a guard disables: without the guard, a user with the role on `subject`
+   * would have `to`.
+   */
   blocked?(subject: number, roleIndex: number, to: number, edgeClass: number): void
 }
 
@@ -40,7 +46,8 @@ export class BackwardWalk implements StagedWalk {
   readonly #lines = new NumberList()
   readonly #roleIndexes = new NumberList()
   /**
-   * By goal: the goal it was found from (-1 for a goal of the question itself), by edge class and derivation.
+   * By goal: the goal from which it was found (-1 for a goal of the query itself), by edge class and
+   * derivation.
    */
   readonly #next = new NumberList()
   readonly #edgeClasses = new NumberList()
@@ -49,19 +56,19 @@ export class BackwardWalk implements StagedWalk {
   #listener: StepListener | null = null
   #endsAtHeld = false
   /**
-   * Position of the walk: the goal whose in-edges are read, how many of them were, and the steps left in this
-   * stage.
+   * Position of the walk: the goal whose in-edges are being read, how many of them were read, and the steps
+   * left in this stage.
    */
   #goalNow = 0
   #edgesSeen = 0
   #stepsLeft = 0
-  /** The last lookup in the schema: most edges in a row are of one class. */
+  /** The last lookup in the schema: consecutive edges often have the same class. */
   #lastClass = -1
   #lastRoleIndex = -1
   #lastDerivations: readonly number[] = []
-  /** The held goal at which the walk ended; -1: it did not end at one. */
+  /** The held goal at which the walk ended; -1 if it did not end at one. */
   heldGoal = NONE
-  /** Whether a guarded derivation was met, so that some goals may not count for some users. */
+  /** Whether a guarded derivation was found, so that some goals might not be valid for some users. */
   hasGuards = false
 
   constructor(regions: Regions, schema: SchemaView) {
@@ -91,21 +98,24 @@ export class BackwardWalk implements StagedWalk {
   }
 
   /**
-   * The goal that this one was found from, one step nearer to the question; -1 for a goal of the question
+   * Returns the goal from which this one was found, one step nearer to the query; -1 for a goal of the query
    * itself.
    */
   nextOf(goal: number): number {
     return this.#next.items[goal]!
   }
 
-  /** Derivations between the goal and the question, or `max` + 1 where they are more than `max`. O(that). */
+  /**
+   * Returns the number of derivations between the goal and the query, or `max` + 1 if there are more than
+   * `max`. O(result).
+   */
   distanceOf(goal: number, max: number): number {
     let distance = 0
     for (let at = this.nextOf(goal); at >= 0 && distance <= max; at = this.nextOf(at)) distance += 1
     return distance
   }
 
-  /** The edge class that leads from this goal to the next. */
+  /** Returns the edge class that leads from this goal to the next. */
   edgeClassOf(goal: number): number {
     return this.#edgeClasses.items[goal]!
   }
@@ -114,12 +124,12 @@ export class BackwardWalk implements StagedWalk {
     return this.#isGuarded.items[goal] === 1
   }
 
-  /** The goal with this line and role, -1 if there is none. Expected O(1). */
+  /** Returns the goal with this line and role, -1 if there is none. Expected O(1). */
   goalAt(line: number, roleIndex: number): number {
     return this.#seen.numberIfThere(line, roleIndex)
   }
 
-  /** The goals by scope, so that each assignee is looked at once for all roles. O(goals). */
+  /** Returns the goals by scope, so that each assignee is examined once for all roles. O(goals). */
   masks(): ReadonlyMap<number, number> {
     const masks = new Map<number, number>()
     for (let goal = 0; goal < this.length; goal++) {
@@ -131,8 +141,8 @@ export class BackwardWalk implements StagedWalk {
   }
 
   /**
-   * Walks to the end. `user` 0: guards are ignored. O(goals and their in-edges). Throws `LIMIT_EXCEEDED` if
-   * that is too much.
+   * Completes the walk. With `user` 0, guards are ignored. O(goals and their in-edges). Throws
+   * `LIMIT_EXCEEDED` if the walk takes too many steps.
    */
   run(
     instance: number,
@@ -166,8 +176,8 @@ export class BackwardWalk implements StagedWalk {
   }
 
   /**
-   * Advances by about `steps` steps: goals, edges and derivations. True when nothing is left. What it reads
-   * must be of the state in which the walk began.
+   * Advances by about `steps` steps: goals, edges and derivations. Returns true when the walk is complete.
+   * All reads must be on the state on which the walk began.
    */
   advance(steps: number): boolean {
     this.#stepsLeft = steps
@@ -180,7 +190,7 @@ export class BackwardWalk implements StagedWalk {
     return true
   }
 
-  /** Follows the in-edges of a goal. False if the steps ran out on the way. */
+  /** Follows the in-edges of a goal. Returns false if the steps ran out. */
   #expand(goal: number): boolean {
     const { graph } = this.#regions
     this.#stepsLeft -= 1
@@ -237,7 +247,7 @@ export class BackwardWalk implements StagedWalk {
     return this.#lastDerivations
   }
 
-  /** The number of the goal, which is added if it is new. */
+  /** Returns the number of the goal, which is added if it is new. */
   #goal(line: number, roleIndex: number, next: number, edgeClass: number, isGuarded: number): number {
     const goal = this.#seen.numberOf(line, roleIndex)
     if (goal < this.#lines.length) return goal

@@ -1,11 +1,11 @@
 /**
- * Explains a decision: names, roles, and a shortest path of facts. It reads without the lock, so its result
- * counts only after validation. It runs in stages and within a budget of steps. What it cannot find within the
- * budget is left out, and the result says so.
+ * Explains a decision with names, roles and a shortest path of facts. It reads without the lock, so its
+ * result is valid only after validation. It runs in stages and within a budget of steps. Results that it
+ * cannot find within the budget are omitted, and the explanation states this.
  *
- * One walk for all roles of the type finds the roles held on an instance: backward from the instance, then
- * along the steps it took from what the user holds. If too much leads to the instance, it walks forward from
- * what the user holds instead.
+ * One walk for all roles of the type finds the roles held on an instance. It goes backward from the instance,
+ * and then forward along the same steps from the roles that the user holds. If too many paths lead to the
+ * instance, it walks forward from the roles of the user instead.
  */
 import { type Explanation, type ExplanationStep, NO_NEAR_MISSES, NO_RULES } from '#engine/explanation.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -25,34 +25,34 @@ import { nearMissesOf } from './near-misses.ts'
 import { NO_STEP, StepLists } from './step-lists.ts'
 import { derivationSteps, endOfRole, nameOf, roleAt } from './steps-told.ts'
 
-/** The most derivations of a path that is returned. */
+/** Maximum number of derivations of a path that is returned. */
 const PATH_STEPS_MAX = 1_000
 
-/** A question with its names looked up; lines are 0 where the name is unknown. */
+/** A query whose names were looked up; lines are 0 if the name is unknown. */
 export interface ResolvedQuestion {
   readonly query: Query
   readonly type: TypeView | undefined
   readonly action: ActionView | undefined
   readonly user: number
-  /** The instance under the question's key, whatever its tenant. */
+  /** The instance with the key of the query, in any tenant. */
   readonly instance: number
   readonly tenant: number
   readonly isMismatch: boolean
   /** The decision to explain. */
   readonly isAllowed: boolean
-  /** Whether near misses are looked for. */
+  /** Whether to search for near misses. */
   readonly asksNearMisses: boolean
 }
 
-/** The roles held, by index, and whether these are all. */
+/** The held roles, by index, and whether the list is complete. */
 interface Held {
   readonly roleIndexes: ReadonlySet<number>
   readonly isWhole: boolean
 }
 
 /**
- * Explains within three times `stepsMax` steps: one walk each way, and one for the path. Where there is none, near misses
- * get what the others left.
+ * Explains within three times `stepsMax` steps: one walk in each direction, and one for the path. If no path
+ * is needed, near misses use the remaining steps.
  */
 export function* explain(
   parts: ListingParts,
@@ -113,7 +113,7 @@ export function* explain(
   }
 }
 
-/** The tenant roles the user holds in the tenant, by bank. */
+/** Returns the tenant roles that the user holds in the tenant, by bank. */
 export function tenantMasksOf({ regions, schema }: ListingParts, user: number, tenant: number): Int32Array {
   const { graph } = regions
   return schema.tenant.liveMasks.map((live, bank) => {
@@ -122,15 +122,15 @@ export function tenantMasksOf({ regions, schema }: ListingParts, user: number, t
   })
 }
 
-/** Keys of the tenant roles held, in the order of role indexes. O(banks). */
+/** Returns the keys of the held tenant roles, in the order of role indexes. O(banks). */
 export function heldInTenant(parts: ListingParts, user: number, tenant: number): string[] {
   const masks = Array.from(tenantMasksOf(parts, user, tenant))
   return masks.flatMap((mask, bank) => keysOf(parts.schema.tenant, roleIndexesIn(bank, mask)))
 }
 
 /**
- * Whether the user may hold a tenant role in some tenant. True also if the search takes too many steps. O(the
- * user's assignments), but mostly one of the first decides.
+ * Returns whether the user might hold a tenant role in some tenant. Also true if the search takes too many
+ * steps. O(the user's assignments), but usually one of the first decides.
  */
 function* mayHoldInSomeTenant(
   { regions, schema }: ListingParts,
@@ -156,8 +156,8 @@ function namesOf(type: TypeView, roleIndexes: ReadonlySet<number>): string[] {
 }
 
 /**
- * The roles of the instance's type that the user holds on it, directly or derived. If `isWhole` is false, some
- * may be missing.
+ * Returns the roles of the instance's type that the user holds on it, directly or derived. If `isWhole` is
+ * false, some might be missing.
  */
 export function* heldOn(
   { regions, schema }: ListingParts,
@@ -183,8 +183,8 @@ export function* heldOn(
 }
 
 /**
- * The goals of the question itself, by role index, that steps reach from what the user holds. O(goals and
- * steps).
+ * Returns the goals of the query itself, by role index, that are reachable from the roles of the user.
+ * O(goals and steps).
  */
 function* rolesReached(
   graph: Int32Array,
@@ -213,7 +213,7 @@ function* rolesReached(
   return roleIndexes
 }
 
-/** A shortest path; empty if there is none, null if it is unknown or too long to return. */
+/** Returns a shortest path; empty if there is none, null if it is unknown or too long to return. */
 function* pathOf(
   parts: ListingParts,
   { user, tenant, instance, action }: ResolvedQuestion & { readonly action: ActionView },
@@ -235,13 +235,16 @@ function* pathOf(
   if (held.isWhole && !Array.from(action.roleIndexes).some(roleIndex => held.roleIndexes.has(roleIndex)))
     return []
   const backward = new BackwardWalk(parts.regions, parts.schema)
-  // Goals come nearest first, so the first held one begins a shortest path.
+  // Goals are found nearest first, so the first held one is the beginning of a shortest path.
   backward.begin(instance, action.roleIndexes, user, { endsAtHeld: true })
   if (!(yield* budget.walk(backward))) return null
   return backward.heldGoal < 0 ? [] : stepsFrom(parts, user, backward)
 }
 
-/** The steps from the held goal to the question, along the goals it was found from; null: too many. */
+/**
+ * Returns the steps from the held goal to the query, along the goals from which it was found; null if there
+ * are too many.
+ */
 function stepsFrom(parts: ListingParts, user: number, backward: BackwardWalk): ExplanationStep[] | null {
   const held = backward.heldGoal
   if (backward.distanceOf(held, PATH_STEPS_MAX) > PATH_STEPS_MAX) return null

@@ -1,10 +1,10 @@
 /**
- * Finds everything a user holds: the least fixed point of native.md C.2, forward from the user's direct
- * assignments along out-edges. There is one item for each (instance, role), except at the last instances of a
- * path (see `#derive`). The list is its own worklist, so cycles end and depth costs nothing.
+ * Finds all roles of a user: the least fixed point of native.md C.2, forward from the user's direct
+ * assignments along out-edges. There is one item per (instance, role), except at the last instances of a path
+ * (see `#derive`). The list is its own work list, so cycles end and depth has no additional cost.
  *
- * Searches use it to the end, and checks on wide instances within a budget of steps. Like checks it reads
- * without the lock: a result counts only after validation.
+ * Searches complete it; checks on wide instances use it with a budget of steps. Like checks, it reads without
+ * the lock: a result is valid only after validation.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
@@ -16,7 +16,7 @@ import type { StagedWalk } from '#engine/shared-index/schema/walk-steps.ts'
 import { holdsAny } from './holdings.ts'
 
 export interface WalkScope {
-  /** Also walk to instances without a container, i.e. those that give nothing further. */
+  /** Whether to include instances without a container, that is, those from which no roles are derived. */
   readonly toOthers: boolean
   readonly stepsMax: number
 }
@@ -30,8 +30,8 @@ export class ForwardWalk implements StagedWalk {
   #steps = 0
   #toOthers = false
   /**
-   * Position of the walk: whether all assignments were taken, the current item, which of its lists, and how
-   * far.
+   * Position of the walk: whether all assignments were read, the current item, which of its lists, and the
+   * position in it.
    */
   #hasAssignments = false
   #next = 0
@@ -51,7 +51,7 @@ export class ForwardWalk implements StagedWalk {
     return this.#steps
   }
 
-  /** Items found by the last run. */
+  /** Number of items found by the last run. */
   get length(): number {
     return this.#items.length >>> 1
   }
@@ -65,12 +65,12 @@ export class ForwardWalk implements StagedWalk {
     return this.#items.items[index * 2 + 1]!
   }
 
-  /** Whether the role was found on an instance that may give something further. Expected O(1). */
+  /** Returns whether the role was found on an instance from which roles can be derived. Expected O(1). */
   has(line: number, roleIndex: number): boolean {
     return this.#seen.numberIfThere(line, roleIndex) >= 0
   }
 
-  /** False if it stopped after `stepsMax` steps, with only a part of the items found. */
+  /** Returns false if it stopped after `stepsMax` steps and found only a part of the items. */
   run(user: number, { toOthers, stepsMax }: WalkScope): boolean {
     this.begin(user, toOthers)
     return this.advance(stepsMax)
@@ -89,8 +89,8 @@ export class ForwardWalk implements StagedWalk {
   }
 
   /**
-   * Advances by about `steps` steps: the assignments and edges it reads. True when nothing is left. What it
-   * reads must be of the state in which the walk began.
+   * Advances by about `steps` steps: the assignments and edges that it reads. Returns true when the walk is
+   * complete. All reads must be on the state on which the walk began.
    */
   advance(steps: number): boolean {
     this.#steps = steps
@@ -106,7 +106,7 @@ export class ForwardWalk implements StagedWalk {
     return this.#steps > 0
   }
 
-  /** False if the steps ran out on the way; so do the functions below. */
+  /** Returns false if the steps ran out; so do the functions below. */
   #takeAssignments(): boolean {
     const { graph } = this.#regions
     const ptr = graph[this.#user + L.U_ASSIGNMENTS]!
@@ -154,7 +154,7 @@ export class ForwardWalk implements StagedWalk {
     const { graph } = this.#regions
     const ptr = graph[descriptor]!
     const meta = graph[descriptor + 1]!
-    // `!meta`: a torn container may lie beyond the view.
+    // `!meta`: a torn container can be beyond the view.
     if (!meta) return true
     if ((meta & L.LOG2_MASK) === L.INLINE) {
       this.#derive(ptr, meta >>> L.COUNT_SHIFT, roleIndex, isLast)
@@ -174,14 +174,14 @@ export class ForwardWalk implements StagedWalk {
   }
 
   /**
-   * An instance without a container gives nothing further, so it is neither read nor remembered here. Such
-   * items may be dead or repeated. Code that uses them reads them anyway (see `search.ts`).
+   * No roles are derived from an instance without a container, so it is neither read nor recorded here. Such
+   * items might be dead or repeated. Code that uses them reads them anyway (see `search.ts`).
    */
   #derive(object: number, edgeClass: number, roleIndex: number, isLast: boolean): void {
     const { graph } = this.#regions
     const { derivations, derivationsFrom } = this.#schema
     const end = derivationsFrom[edgeClass + 1]!
-    // A class may have a thousand derivations, so reading them counts as several steps.
+    // A class can have a thousand derivations, so reading them counts as several steps.
     this.#steps -= 1 + ((end - derivationsFrom[edgeClass]!) >> 5)
     let found = 0
     for (let d = derivationsFrom[edgeClass]!; d < end; d += 3) {
@@ -200,7 +200,7 @@ export class ForwardWalk implements StagedWalk {
         this.#add(object, derivations[d + 1]!)
       }
     }
-    // Each further role found at one object counts as a step, too.
+    // Each further role found on one object also counts as a step.
     if (found > 1) this.#steps -= found - 1
   }
 

@@ -1,16 +1,17 @@
 /**
- * Finds out for which users the goals of a question count if guarded derivations lead from them. A guard blocks users who
- * hold something directly on its object (native.md C.2).
+ * Determines for which users the goals of a query are valid if guarded derivations lead from them. A guard
+ * blocks users who hold a direct role on its object (native.md C.2).
  *
  *     group:1 member ───────► folder:a viewer ──guard──► doc:d reader
  *     group:2 member ──guard──► folder:b viewer ────────┘
  *
- * Most users hold nothing on any guarded object. For them every goal counts, and nothing is computed. The others are
- * *blocked*. Users who are blocked at the same objects form a group that is computed together: forward from what they hold
- * as far as the guards allow, then backward from the goals of the question that were reached.
+ * Most users hold no role on any guarded object. For them, every goal is valid, and nothing is computed. The
+ * others are *blocked*. Users who are blocked on the same objects form a group that is processed together:
+ * forward from their roles as far as the guards allow, then backward from the goals of the query that were
+ * reached.
  *
- * O(goals and steps + holders on guarded objects + for each group what its users reach). A walk for each user would take
- * users × steps: seconds if thousands of groups meet on one object.
+ * O(goals and steps + holders on guarded objects + for each group the goals that its users reach). A walk per
+ * user would take users × steps: seconds if thousands of groups meet on one object.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
@@ -24,7 +25,7 @@ import { NO_STEP, StepLists } from './step-lists.ts'
 
 const NONE = -1
 
-/** Users who are blocked at the same objects, and the goals they hold: pairs (user, goal). */
+/** Users who are blocked on the same objects, and the goals that they hold: pairs (user, goal). */
 interface BlockedGroup {
   readonly objects: ReadonlySet<number>
   readonly held: number[]
@@ -39,11 +40,14 @@ export class GuardedGoals implements StepListener {
   readonly #guarded = new Set<number>()
   /** The group of each blocked user. */
   readonly #groupOf = new Map<number, BlockedGroup>()
-  /** The goals that count for blocked users: pairs (user, goal). */
+  /** The goals that are valid for blocked users: pairs (user, goal). */
   readonly #counting = new VisitedPairs()
   readonly #holders = new NumberList()
   #stepsLeft = 0
-  /** Uses the result of prefetching loads, so that the compiler keeps them. The value means nothing. */
+  /**
+   * Uses the result of prefetching loads, so that the compiler does not remove them. The value has no
+   * meaning.
+   */
   prefetchSink = 0
 
   constructor(regions: Regions, parts: { schema: SchemaView; walk: BackwardWalk }) {
@@ -62,8 +66,8 @@ export class GuardedGoals implements StepListener {
   }
 
   /**
-   * Repeats the walk for any user, and finds for whom its goals count. Throws `LIMIT_EXCEEDED` as the walk
-   * does.
+   * Repeats the walk for any user, and determines for which users its goals are valid. Throws
+   * `LIMIT_EXCEEDED` in the same cases as the walk.
    */
   look(instance: number, roleIndexes: Iterable<number>): void {
     this.#stepsLeft = BACKWARD_STEPS_MAX
@@ -78,13 +82,13 @@ export class GuardedGoals implements StepListener {
     for (const group of groups) this.#decide(group, reachability)
   }
 
-  /** Drops what was found. */
+  /** Discards the results. */
   forget(): void {
     this.#guarded.clear()
     this.#groupOf.clear()
   }
 
-  /** Whether some goals may not count for this user. */
+  /** Returns whether some goals might not be valid for this user. */
   isBlocked(user: number): boolean {
     return this.#groupOf.has(user)
   }
@@ -93,7 +97,7 @@ export class GuardedGoals implements StepListener {
     return !this.isBlocked(user) || this.#counting.numberIfThere(user, goal) !== NONE
   }
 
-  /** Groups the users who hold something on a guarded object. */
+  /** Groups the users who hold a role on a guarded object. */
   #gather(): BlockedGroup[] {
     const { graph } = this.#regions
     const objectsOf = new Map<number, number[]>()
@@ -162,16 +166,18 @@ export class GuardedGoals implements StepListener {
 }
 
 /**
- * Reachability among the goals of one walk: what a group of users reaches, and from which of that the question
- * is reached. It is used for one group after the other, told apart by a number.
+ * Reachability among the goals of one walk: the goals that a group of users reaches, and those from which the
+ * query is reachable. It is used for one group after the other; a group number distinguishes their marks.
  */
 class Reachability {
   readonly #walk: BackwardWalk
   readonly #goals = new NumberList()
-  /** By goal: the number of the last group that reached it, and of the last for which it suffices. */
+  /**
+   * By goal: the number of the last group that reached it, and of the last group for which it is sufficient.
+   */
   readonly #reachedBy: Int32Array
   readonly #sufficientFor: Int32Array
-  /** The steps taken, as lists by the goal they lead to. */
+  /** The steps taken, as lists by their target goal. */
   readonly #firstTaken: Int32Array
   readonly #nextTaken = new NumberList()
   readonly #takenFrom = new NumberList()
@@ -214,7 +220,7 @@ class Reachability {
     this.#takenFrom.push(from)
   }
 
-  /** Walks backward from the reached goals of the question along the steps taken. */
+  /** Walks backward from the reached goals of the query along the steps taken. */
   walkBackward(): void {
     const found = this.#goals
     const reached = found.length

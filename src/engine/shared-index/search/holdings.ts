@@ -1,6 +1,6 @@
 /**
- * Reads assignments from both sides: what users hold directly, and which users hold something. Reads without
- * the lock.
+ * Reads assignments in both directions: the direct roles of a user, and the users who hold a role. Reads
+ * without the lock.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { NumberList } from '#engine/shared-index/memory/number-list.ts'
@@ -8,17 +8,17 @@ import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { findPair, isWithin, PAIRS, SET } from '#engine/shared-index/memory/slab.ts'
 import type { SchemaView } from '#engine/shared-index/schema/schema-view.ts'
 
-/** Users whose records are prefetched together. */
+/** Number of users whose records are prefetched together. */
 const STAGE = 64
-/** The users of one stage: scratch of this thread. */
+/** The users of one stage: scratch memory of this thread. */
 const users = new Int32Array(STAGE)
 
-/** Whether the user directly holds this role on this instance or tenant. Expected O(1). */
+/** Returns whether the user directly holds this role on this instance or tenant. Expected O(1). */
 export function holdsRole(graph: Int32Array, user: number, line: number, roleIndex: number): boolean {
   return (maskAt(graph, user, line | ((roleIndex >>> 5) << L.BANK_SHIFT)) & (1 << (roleIndex & 31))) !== 0
 }
 
-/** Whether the user directly holds any existing role there, which is what blocks a guarded derivation. */
+/** Returns whether the user directly holds any existing role there, which blocks a guarded derivation. */
 export function holdsAny(graph: Int32Array, schema: SchemaView, user: number, line: number): boolean {
   const type = schema.typesById[graph[line << L.LINE_WORDS_LOG2]! >>> L.TYPE_SHIFT]
   if (type === undefined) return false
@@ -28,14 +28,16 @@ export function holdsAny(graph: Int32Array, schema: SchemaView, user: number, li
   return false
 }
 
-/** The roles the user holds in the scope, including roles that are being removed. Expected O(1). */
+/**
+ * Returns the roles that the user holds in the scope, including roles that are being removed. Expected O(1).
+ */
 export function maskAt(graph: Int32Array, user: number, scope: number): number {
   const slab = (user << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS
   const at = findPair(graph, graph[slab]!, graph[slab + 1]!, scope)
   return at === 0 ? 0 : graph[at + 1]!
 }
 
-/** Every living user with some assignment on the instance or tenant. O(assignees). */
+/** Returns every existing user with an assignment on the instance or tenant. O(assignees). */
 export function* assigneesOf({ graph }: Regions, line: number): Iterable<number> {
   const descriptor = (line << L.LINE_WORDS_LOG2) + L.I_ASSIGNEES
   const ptr = graph[descriptor]!
@@ -54,9 +56,9 @@ export function* assigneesOf({ graph }: Regions, line: number): Iterable<number>
 }
 
 /**
- * Appends every living user who holds one of these roles in this scope. Records and slabs of users are
- * scattered over memory, so they are read in stages of independent loads (as in `batch-check.ts`). The returned
- * number only keeps the prefetching loads in use. O(assignees).
+ * Appends every existing user who holds one of these roles in this scope. Records and slabs of users are
+ * scattered over memory, so they are read in stages of independent loads (as in `batch-check.ts`). The
+ * returned number only prevents the compiler from removing the prefetching loads. O(assignees).
  */
 export function takeHolders(regions: Regions, scope: number, mask: number, into: NumberList): number {
   const { graph } = regions
@@ -108,7 +110,7 @@ function takeWhoHold(
   }
 }
 
-/** Every (scope, mask) of the user, including dead ones. O(assignments). */
+/** Returns every (scope, mask) of the user, including dead ones. O(assignments). */
 export function* assignmentsOf({ graph }: Regions, user: number): Iterable<readonly [number, number]> {
   const slab = (user << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS
   const ptr = graph[slab]!
@@ -118,7 +120,7 @@ export function* assignmentsOf({ graph }: Regions, user: number): Iterable<reado
   for (let at = ptr; at < end; at += 2) if (graph[at] !== 0) yield [graph[at]!, graph[at + 1]!]
 }
 
-/** Indexes of the roles in a mask of this bank. */
+/** Returns the indexes of the roles in a mask of this bank. */
 export function* roleIndexesIn(bank: number, mask: number): Iterable<number> {
   for (let rest = mask; rest !== 0; rest &= rest - 1) {
     yield bank * L.BANK_ROLES + 31 - Math.clz32(rest & -rest)

@@ -1,9 +1,9 @@
 /**
  * Orders records by the UTF-8 bytes of their keys (native.md D-46), which are read in place.
  *
- * Sorting reads each key once: the four bytes behind the common prefix of all keys become a number, and the
+ * Sorting reads each key once: the four bytes after the common prefix of all keys become a number, and the
  * numbers are radix-sorted. Lines with equal numbers form a *run*. Long runs are sorted in the same way by
- * their next bytes. Short runs are left until a page needs them.
+ * their next bytes. Short runs are sorted when a page needs them.
  */
 import type { Key } from '#engine/shared-index/memory/key.ts'
 import { bytesSwapped, compareKeys, compareWithKey } from '#engine/shared-index/memory/key-comparison.ts'
@@ -20,12 +20,15 @@ const RADIX_BITS = 11
 
 export class KeyOrder {
   readonly lines: Int32Array
-  /** Uses the result of prefetching loads, so that the compiler keeps them. The value means nothing. */
+  /**
+   * Uses the result of prefetching loads, so that the compiler does not remove them. The value has no
+   * meaning.
+   */
   prefetchSink = 0
-  /** 1 where a run begins. A run of one line is sorted. */
+  /** 1 at the beginning of a run. A run of one line is sorted. */
   readonly #begins: Uint8Array
 
-  /** Takes over the lines and sorts them. O(n log n), and each key is read once. */
+  /** Takes ownership of the lines and sorts them. O(n log n), and each key is read once. */
   constructor(graph: Int32Array, lines: Int32Array) {
     this.lines = lines
     this.#begins = new Uint8Array(lines.length + 1).fill(1)
@@ -33,7 +36,7 @@ export class KeyOrder {
     for (let range = pending.pop(); range; range = pending.pop()) this.#sortRange(graph, range, pending)
   }
 
-  /** Number of lines with keys up to and including this one. O(log n). */
+  /** Returns the number of lines with keys up to and including this one. O(log n). */
   countUpTo(graph: Int32Array, key: Key): number {
     let low = 0
     let high = this.lines.length
@@ -46,14 +49,14 @@ export class KeyOrder {
     return low
   }
 
-  /** Lines `from` to `to`, in order. */
+  /** Returns the lines `from` to `to`, in order. */
   slice(graph: Int32Array, from: number, to: number): Int32Array {
     for (let at = from; at < Math.min(to, this.lines.length); at++) this.#sortRunAt(graph, at)
     return this.lines.subarray(from, to)
   }
 
   /**
-   * Sorts a range whose keys agree in at least their first `known` bytes. Leaves its long runs in `pending`.
+   * Sorts a range whose keys agree in at least their first `known` bytes. Adds its long runs to `pending`.
    */
   #sortRange(
     graph: Int32Array,
@@ -61,14 +64,14 @@ export class KeyOrder {
     pending: [number, number, number][],
   ): void {
     const count = to - from
-    // Keys that agree over the greatest length differ only in trailing zeros, which comparison decides.
+    // Keys that agree over the maximum length differ only in trailing zeros, which a comparison resolves.
     if (count <= SHORT_RUN || known >= L.KEY_BYTES_MAX) {
       this.#begins.fill(0, from + 1, to)
       return
     }
     const lines = this.lines.subarray(from, to)
     const prefixes = new Int32Array(count)
-    // The common prefix of a sample is taken for that of all keys. It is shortened if some key disagrees.
+    // The common prefix of a sample is assumed for all keys. It is shortened if some key disagrees.
     let common = commonBytes(graph, lines.subarray(0, SAMPLE), known)
     let done = this.#readPrefixes(graph, lines, { common, known }, prefixes)
     while (done < count) {
@@ -101,7 +104,8 @@ export class KeyOrder {
     for (let from = 0; from < lines.length; from += STAGE) {
       const to = Math.min(from + STAGE, lines.length)
       let sink = 0
-      // The loop only loads: records are scattered over memory, and as many misses as possible shall overlap.
+      // The loop only loads: records are scattered over memory, and as many cache misses as possible should
+      // overlap.
       for (let i = from; i < to; i++) sink ^= graph[lines[i]! << L.LINE_WORDS_LOG2]!
       this.prefetchSink ^= sink
       for (let i = from; i < to; i++) {
@@ -130,7 +134,7 @@ export class KeyOrder {
   }
 }
 
-/** Length of the common prefix of these keys, at least `known`. */
+/** Returns the length of the common prefix of these keys, at least `known`. */
 function commonBytes(graph: Int32Array, lines: Int32Array, known: number): number {
   let common = keyBytes(graph, lines[0]! << L.LINE_WORDS_LOG2)
   for (const line of lines) {
@@ -139,7 +143,7 @@ function commonBytes(graph: Int32Array, lines: Int32Array, known: number): numbe
   return Math.max(common, known)
 }
 
-/** Whether both keys have `bytes` bytes and agree in them. Compares whole words first. */
+/** Returns whether both keys have `bytes` bytes and agree in them. Compares whole words first. */
 function agree(graph: Int32Array, left: number, right: number, bytes: number): boolean {
   if (keyBytes(graph, left << L.LINE_WORDS_LOG2) < bytes) return false
   const a = keyStart(graph, left << L.LINE_WORDS_LOG2)
@@ -150,14 +154,14 @@ function agree(graph: Int32Array, left: number, right: number, bytes: number): b
   return rest === 0 || ((graph[a + words]! ^ graph[b + words]!) & ((1 << (rest << 3)) - 1)) === 0
 }
 
-/** The next four bytes of the key as a number in key order, with zeros beyond its end. */
+/** Returns the next four bytes of the key as a number in key order, with zeros beyond its end. */
 function prefixAfter(graph: Int32Array, line: number, skip: number): number {
   const record = line << L.LINE_WORDS_LOG2
   const left = keyBytes(graph, record) - skip
   if (left <= 0) return 0
   const at = keyStart(graph, record) + (skip >>> 2)
   const shift = (skip & 3) << 3
-  // The word after the key's last one belongs to something else, so it is read only if the key goes on.
+  // The word after the last one of the key belongs to other data, so it is read only if the key continues.
   const high = shift === 0 || left <= 4 - (skip & 3) ? 0 : graph[at + 1]! << (32 - shift)
   return bytesSwapped((graph[at]! >>> shift) | high) | 0
 }

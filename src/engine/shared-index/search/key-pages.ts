@@ -1,9 +1,9 @@
 /**
- * Cuts pages of a search result, in key order. The result stays in memory for the next page of the same search
- * as long as the index is unchanged. Then a page is a slice.
+ * Cuts pages from a search result, in key order. The result stays in memory for the next page of the same
+ * search as long as the index does not change. A page is then a slice of it.
  *
- * Memory: one result for each reader and kind of search, five bytes a key. It never answers for another state
- * than the one that was searched.
+ * Memory: one result per reader and kind of search, five bytes per key. A page always belongs to the state on
+ * which the search ran.
  */
 import type { KeyPage, PageRequest } from '#engine/engine.ts'
 import type { Key } from '#engine/shared-index/memory/key.ts'
@@ -41,7 +41,7 @@ export class KeyPages {
     const order = this.#order
     if (order === null) return NO_KEYS
     const total = order.lines.length
-    // A cursor that is not a key was never handed out: the search starts at the beginning.
+    // A cursor that is not a valid key was never issued: the search starts at the beginning.
     const start = after !== null && this.#after.read(after, 0) ? order.countUpTo(graph, this.#after) : 0
     const keys = Array.from(order.slice(graph, start, start + limit), line => keyText(graph, line))
     return { keys, hasMore: start + keys.length < total, last: keys.at(-1) ?? after, total }

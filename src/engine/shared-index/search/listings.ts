@@ -1,6 +1,6 @@
 /**
- * Reads what the permission listings need (native.md A.4, A.5), in stages. Reads without the lock: the
- * results count only after validation.
+ * Reads the data for the permission listings (native.md A.4, A.5), in stages. Reads without the lock: the
+ * results are valid only after validation.
  */
 import type {
   InstanceFilter,
@@ -32,7 +32,7 @@ import { GuardedGoals } from './guarded-goals.ts'
 import { assigneesOf, assignmentsOf, maskAt, roleIndexesIn } from './holdings.ts'
 import { type Permitted, RoleMeanings } from './role-meanings.ts'
 
-/** Entries between two pauses. Their keys lie scattered over memory. */
+/** Entries between two pauses. Their keys are scattered over memory. */
 const STAGE_ENTRIES = 128
 
 export interface ListingParts {
@@ -40,7 +40,7 @@ export interface ListingParts {
   readonly schema: SchemaView
 }
 
-/** The accepted tenants in which the user holds a tenant role. O(the user's assignments). */
+/** Returns the accepted tenants in which the user holds a tenant role. O(the user's assignments). */
 export function* tenantRolesOf(
   { regions, schema }: ListingParts,
   {
@@ -84,14 +84,14 @@ export function* tenantRolesOf(
   }
 }
 
-/** Sorts pairs [bank, mask] by bank. Each bank comes once. */
+/** Sorts pairs [bank, mask] by bank. Each bank occurs once. */
 function byBank(masks: readonly number[]): readonly number[] {
   if (masks.length <= 2) return masks
   const pairs = Array.from({ length: masks.length / 2 }, (_, index) => masks.slice(2 * index, 2 * index + 2))
   return pairs.toSorted((left, right) => left[0]! - right[0]!).flat()
 }
 
-/** The instances on which the user holds a role. O(what the user reaches). */
+/** Returns the instances on which the user holds a role. O(instances that the user reaches). */
 export function* instanceRolesOf(
   parts: ListingParts,
   asked: { readonly user: number; readonly filter: InstanceFilter; readonly limit: number },
@@ -126,10 +126,10 @@ function meaningsOf(type: TypeView): RoleMeanings<string> {
   )
 }
 
-/** Instances with the indexes of the roles on them, which may be repeated. */
+/** Instances with the indexes of the roles on them, which can be repeated. */
 class Wanted {
   readonly #lines: NumberList
-  /** Role indexes of all instances one after the other, and where those of each begin. */
+  /** Role indexes of all instances, consecutively, and the start of those of each instance. */
   readonly #roleIndexes: Int32Array
   readonly #from: Int32Array
   #masks = new Int32Array(L.BANKS_MAX)
@@ -148,7 +148,7 @@ class Wanted {
     return this.#lines.items[number]!
   }
 
-  /** The roles of one instance as pairs [bank, mask]. O(role indexes and banks). */
+  /** Returns the roles of one instance as pairs [bank, mask]. O(role indexes and banks). */
   masksAt(number: number, type: TypeView): number[] {
     const masks = this.#masks
     const banks = type.liveMasks.length
@@ -163,7 +163,7 @@ class Wanted {
   }
 }
 
-/** The wanted items of a walk, by instance: all roles of the first `limit` instances. O(items). */
+/** Returns the accepted items of a walk, by instance: all roles of the first `limit` instances. O(items). */
 function* wantedAmong(
   { regions, schema }: ListingParts,
   walk: ForwardWalk,
@@ -211,15 +211,15 @@ function knownOr<Name, Value>(known: Map<Name, Value>, name: Name, find: () => V
 }
 
 export interface GrantQuestion {
-  /** Lines; 0 for none. */
+  /** Lines; 0 if there is none. */
   readonly tenant: number
   readonly instance: number
   readonly action: ActionView
 }
 
 /**
- * Every assignment that gives some user what the question asks for. O(goals and their holders; for guards see
- * `guarded-goals.ts`).
+ * Returns every assignment that gives a user the requested permission. O(goals and their holders; for guards
+ * see `guarded-goals.ts`).
  */
 export function* grantsOn(
   { regions, schema }: ListingParts,
@@ -269,7 +269,7 @@ export function* grantsOn(
   }
 }
 
-/** The actions that one of these roles permits there, in the order of UTF-8 bytes. */
+/** Returns the actions that one of these roles permits, in the order of UTF-8 bytes. */
 export function actionsOf(
   type: TypeView,
   held: { readonly inTenant: Int32Array; readonly roleIndexes: ReadonlySet<number> },
@@ -288,8 +288,8 @@ export function actionsOf(
 }
 
 /**
- * The users who hold these roles on the instance or tenant; `masks` are pairs [bank, mask]. Yields null now and
- * then, as a pause for others. O(assignees × banks).
+ * Returns the users who hold these roles on the instance or tenant; `masks` are pairs [bank, mask]. Sometimes
+ * yields null, as a pause for other work. O(assignees × banks).
  */
 function* holdersOf(
   regions: Regions,

@@ -1,9 +1,9 @@
 /**
- * Finds what would have allowed a question that roles deny, but for one thing: another role held on an instance on
- * the way, a guard, a tuple that is not there. One walk finds what the user holds, one what would allow; they are
- * put together nearest first.
+ * Finds near misses of a check that roles deny, which fails because of exactly one condition: another role on
+ * an instance along the path, a guard, or a missing tuple. One walk finds the roles of the user, another one
+ * the roles that would allow. They are combined nearest first.
  *
- * Reads without the lock: a result counts only after validation.
+ * Reads without the lock: a result is valid only after validation.
  */
 import {
   type DerivationStep,
@@ -29,7 +29,7 @@ import { holdsAny, holdsRole, maskAt, roleIndexesIn } from './holdings.ts'
 import { keysOf, type ListingParts, tenantOf, typeOf } from './listings.ts'
 import { derivationSteps, endOfTuple, nameOf, roleAt } from './steps-told.ts'
 
-/** A question that roles deny, of which everything is known. */
+/** A check that roles deny and whose names are all known. */
 interface DeniedQuestion {
   readonly user: number
   readonly instance: number
@@ -37,13 +37,13 @@ interface DeniedQuestion {
   readonly action: ActionView
 }
 
-/** A near miss that is not told yet, with the derivations between it and what was asked. */
+/** A near miss that is not formatted yet, with the number of derivations to the requested instance. */
 interface Found {
   readonly distance: number
   readonly told: () => NearMiss
 }
 
-/** Walks within the budgets. What they do not reach is left out. */
+/** Walks within the budgets. Near misses that the walks do not reach are omitted. */
 export function* nearMissesOf(
   parts: ListingParts,
   question: DeniedQuestion,
@@ -53,7 +53,8 @@ export function* nearMissesOf(
   const { user, instance, action } = question
   const forward = new ForwardWalk(regions, schema)
   forward.begin(user, false)
-  // Who holds more than was found may hold what is needed: then nothing true can be said.
+  // If some roles of the user were not found, the user might hold a needed role. No correct statement is then
+  // possible.
   if (!(yield* forth.walk(forward))) return { ...NO_NEAR_MISSES, hasMore: true }
   const held = yield* HeldByLine.of(forward)
   const backward = new BackwardWalk(regions, schema)
@@ -68,7 +69,7 @@ export function* nearMissesOf(
     .toSorted((left, right) => left.distance - right.distance)
     .slice(0, NEAR_MISSES_MAX + 1)
     .map(({ told }) => told())
-  // What is there comes before what is not.
+  // Near misses with existing facts come before those with missing tuples.
   if (isWhole && found.length <= NEAR_MISSES_MAX) found.push(...(yield* notRelated(parts, question, walked)))
   return {
     found: found.slice(0, NEAR_MISSES_MAX),
@@ -76,9 +77,9 @@ export function* nearMissesOf(
   }
 }
 
-/** What a walk found, by line. */
+/** Results of a walk, by line. */
 class HeldByLine {
-  /** A number for each line: the pairs have no second part. */
+  /** A number for each line; the second part of the pairs is not used. */
   readonly #lines = new VisitedPairs()
   /** By that number the first item, and by item the next one of the same line. */
   readonly #first = new NumberList()
@@ -119,7 +120,7 @@ class HeldByLine {
   }
 }
 
-/** A step that a guard makes void, of which the user holds the beginning. */
+/** A step that a guard disables and whose starting role the user holds. */
 interface BlockedStep {
   readonly subject: number
   readonly roleIndex: number
@@ -127,13 +128,16 @@ interface BlockedStep {
   readonly edgeClass: number
 }
 
-/** Notes, while goals are found, what leads to the instance itself, and where a guard blocks what the user holds. */
+/**
+ * While goals are found, records the edge classes that lead to the instance itself, and the guards that block
+ * roles of the user.
+ */
 class Ways implements StepListener {
   readonly #backward: BackwardWalk
   readonly #forward: ForwardWalk
-  /** Goals below this number are those of the question itself. */
+  /** Goals below this number are those of the query itself. */
   questionGoals = 0
-  /** Edge classes of tuples to the instance over which a role that allows is derived. */
+  /** Edge classes of tuples to the instance over which an allowing role is derived. */
   readonly classes = new Set<number>()
   /** The first step to each object. Goals are followed nearest first, so it is one of the nearest. */
   readonly blockedSteps: BlockedStep[] = []
@@ -158,7 +162,7 @@ class Ways implements StepListener {
   }
 }
 
-/** What the two walks found. */
+/** Results of the two walks. */
 interface Walked {
   readonly backward: BackwardWalk
   readonly forward: ForwardWalk
@@ -166,7 +170,10 @@ interface Walked {
   readonly ways: Ways
 }
 
-/** Where the user holds roles, though none that is needed. O(goals), but mostly the first ones decide. */
+/**
+ * Returns instances on which the user holds roles, but none of the needed ones. O(goals), but usually the
+ * first ones are sufficient.
+ */
 function* otherRoles(parts: ListingParts, instance: number, walked: Walked): Resumable<Found[]> {
   const { backward, held } = walked
   const found: Found[] = []
@@ -182,7 +189,7 @@ function* otherRoles(parts: ListingParts, instance: number, walked: Walked): Res
   return found
 }
 
-/** `goal`: the first on its instance. */
+/** `goal`: the first goal on its instance. */
 function otherRoleTold(parts: ListingParts, { backward, held }: Walked, goal: number): NearMiss {
   const line = backward.lineAt(goal)
   const distance = backward.distanceOf(goal, NEAR_MISS_STEPS_MAX)
@@ -204,15 +211,15 @@ function otherRoleTold(parts: ListingParts, { backward, held }: Walked, goal: nu
   }
 }
 
-/** Those that extend a needed role first: they are what somebody thought to suffice. */
+/** Orders roles that extend a needed role first: they are the ones that might be expected to suffice. */
 function byUse(left: RoleHeldInstead, right: RoleHeldInstead): number {
   return Number(right.extendsNeeded) - Number(left.extendsNeeded) || compareUtf8(left.role, right.role)
 }
 
-/** Where a guard makes void what would have followed from what the user holds. */
+/** Returns the near misses in which a guard disables a derivation from a role of the user. */
 function blocked(parts: ListingParts, user: number, { backward, ways }: Walked): Found[] {
   return ways.blockedSteps.map(step => {
-    // One more: the blocked one.
+    // One more: the blocked derivation.
     const distance = 1 + backward.distanceOf(step.goal, NEAR_MISS_STEPS_MAX)
     return { distance, told: () => blockedTold(parts, user, backward, step) }
   })
@@ -255,8 +262,9 @@ interface Unrelated {
 }
 
 /**
- * What would follow from what the user holds directly on some other instance of the tenant, if a tuple led from there; one for
- * each relation of which the instance has none. O(derivations of roles of the type + what the user holds).
+ * Returns the near misses that a missing tuple from another instance of the tenant causes, on which the user
+ * directly holds the required role. At most one per relation of which the instance has no tuple.
+ * O(derivations of roles of the type + roles of the user).
  */
 function* notRelated(
   parts: ListingParts,
@@ -278,7 +286,7 @@ function* notRelated(
       if (!action.roleIndexes.has(roleIndex) || (guarded && isBlocked)) continue
       const name = `${end} ${derivations[d]!}`
       const others = wanted.get(name) ?? []
-      // One for each relation will do.
+      // One for each relation is sufficient.
       if (others.at(-1)?.edgeClass === edgeClass) continue
       others.push({ edgeClass, roleIndex, guarded })
       wanted.set(name, others)
@@ -305,7 +313,7 @@ function* notRelated(
   return [...found.values()]
 }
 
-/** In order, and not all of very many. */
+/** Returns the keys in order, shortened to the limit. */
 function someOf(keys: readonly string[]): string[] {
   return keys.toSorted(compareUtf8).slice(0, NEAR_MISS_ROLES_MAX)
 }

@@ -1,6 +1,6 @@
 /**
- * Names and permissions of sets of roles of one type, in order. Many scopes share few sets, so each set is
- * computed once. Callers may recognise a repeated set by identity.
+ * Computes names and permissions of sets of roles of one type, in order. Many scopes share few sets, so each
+ * set is computed once. Callers can detect a repeated set by identity.
  *
  * O(all permissions) for each role that occurs, then O(permissions of its roles) for each set.
  */
@@ -16,7 +16,7 @@ const STAGE_PERMISSIONS = 2_048
 export interface Meaning<Permission> {
   /** In the order of UTF-8 bytes. */
   readonly roles: readonly string[]
-  /** In the order given. */
+  /** In the given order. */
   readonly permissions: readonly Permission[]
 }
 
@@ -28,7 +28,7 @@ export class RoleMeanings<Permission> {
   readonly #permitted: readonly Permitted<Permission>[]
   /** By role index: its rank in the order of keys. */
   readonly #rank = new Map<number, number>()
-  /** By role index: the numbers in `#permitted` of what it permits. */
+  /** By role index: the numbers in `#permitted` of its permissions. */
   readonly #permittedBy = new Map<number, Int32Array>()
   readonly #known = new Map<string, Meaning<Permission>>()
   /** By number: 1 if a role of the current set permits it. */
@@ -45,7 +45,7 @@ export class RoleMeanings<Permission> {
     for (const [rank, roleIndex] of ordered.entries()) this.#rank.set(roleIndex, rank)
   }
 
-  /** `masks` are pairs [bank, mask] with ascending banks and no mask of 0. */
+  /** `masks` are pairs [bank, mask] in ascending order of banks and without a mask of 0. */
   *of(masks: readonly number[]): Resumable<Meaning<Permission>> {
     const name = masks.join()
     const known = this.#known.get(name)

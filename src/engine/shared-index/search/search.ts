@@ -1,6 +1,6 @@
 /**
- * The searches for instances and users. They list exactly what the decision allows, each thing once, as lines.
- * `key-pages.ts` orders them. They read without the lock: results count only after validation.
+ * Searches for instances and users. A search lists exactly the entities that the decision allows, each once,
+ * as lines. `key-pages.ts` orders them. Reads are without the lock: results are valid only after validation.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { LineSet } from '#engine/shared-index/memory/line-set.ts'
@@ -31,10 +31,13 @@ export class Search {
   readonly #candidates = new NumberList()
   /** By role index: 1 if the role allows. */
   readonly #wanted = new Uint8Array(L.BANKS_MAX * L.BANK_ROLES)
-  /** Uses the result of prefetching loads, so that the compiler keeps them. The value means nothing. */
+  /**
+   * Uses the result of prefetching loads, so that the compiler does not remove them. The value has no
+   * meaning.
+   */
   prefetchSink = 0
 
-  /** `guardedGoals` walks with `backward`. */
+  /** `guardedGoals` uses `backward` for its walks. */
   constructor(
     regions: Regions,
     parts: { forward: ForwardWalk; backward: BackwardWalk; guardedGoals: GuardedGoals },
@@ -46,8 +49,8 @@ export class Search {
   }
 
   /**
-   * Finds instances; `tenant` 0: of any tenant. O(what the user reaches, plus all records if a tenant role of
-   * the user allows). Throws `LIMIT_EXCEEDED` if that is too far.
+   * Finds instances; `tenant` 0: of any tenant. O(instances that the user reaches, plus all records if a
+   * tenant role of the user allows). Throws `LIMIT_EXCEEDED` if the walk takes too many steps.
    */
   resources(user: number, type: TypeView, action: ActionView, tenant: number): void {
     this.#begin()
@@ -78,7 +81,7 @@ export class Search {
   }
 
   /**
-   * Finds users. The lines are 0 if there is none. O(goals and their holders; for guards see
+   * Finds users. The lines are 0 if there is no tenant or instance. O(goals and their holders; for guards see
    * `guarded-goals.ts`).
    */
   users(tenant: number, instance: number, action: ActionView): void {
@@ -106,7 +109,7 @@ export class Search {
     if (hasGuards) this.#guardedGoals.forget()
   }
 
-  /** Whether one of the goals that these roles in this scope are counts for the user. */
+  /** Returns whether one of the goals for these roles in this scope is valid for the user. */
   #counts(user: number, scope: number, mask: number): boolean {
     const guarded = this.#guardedGoals
     if (!guarded.isBlocked(user)) return true
@@ -118,7 +121,8 @@ export class Search {
   }
 
   /**
-   * Whether the user holds one of the goals that count for the user, with guards. O(goals and their in-edges).
+   * Returns whether the user holds one of the goals that are valid for the user, with guards. O(goals and
+   * their in-edges).
    */
   mayReach(user: number, instance: number, action: ActionView): boolean {
     const backward = this.#backward
@@ -127,7 +131,10 @@ export class Search {
     return backward.heldGoal !== -1
   }
 
-  /** Finds all records of a type, or all users, whatever is allowed; `tenant` 0: of any tenant. O(all records). */
+  /**
+   * Finds all records of a type, or all users, without checking permissions; `tenant` 0: of any tenant. O(all
+   * records).
+   */
   all(type: number, tenant: number): void {
     this.#begin()
     const { graph } = this.#regions
@@ -156,7 +163,7 @@ export class Search {
     if (this.#seen.add(line)) this.found.push(line)
   }
 
-  /** The tenants in which a tenant role of the user allows. O(assignments × banks). */
+  /** Returns the tenants in which a tenant role of the user allows. O(assignments × banks). */
   #tenantsAllowing(user: number, { tenantMasks, annexMasks }: ActionView): Set<number> {
     const { graph } = this.#regions
     const tenants = new Set<number>()
@@ -180,9 +187,9 @@ export class Search {
   }
 
   /**
-   * Tenants keep no list of their instances, so the string table is walked. Its order is that of hashes. The
-   * records are read, and found, in the order of memory, which also makes it cheaper to sort them by key later.
-   * O(records).
+   * Scans the string table, because tenants have no list of their instances. The table is in the order of
+   * hashes. The records are read, and returned, in the order of memory, which also makes it cheaper to sort
+   * them by key later. O(records).
    */
   #records(): NumberList {
     const { header, graph } = this.#regions

@@ -1,4 +1,4 @@
-/** The steps of a walk between its goals, as a list for each goal that they lead away from. */
+/** Stores the steps of a walk between its goals, as a list per goal from which they lead away. */
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
 import type { StepListener } from './backward-walk.ts'
 
@@ -8,7 +8,7 @@ export class StepLists implements StepListener {
   /** The first step by goal, and the next one by step. */
   readonly #first = new NumberList()
   readonly #next = new NumberList()
-  /** The goal each step leads to, and whether it is guarded. */
+  /** The target goal of each step, and whether it is guarded. */
   readonly #to = new NumberList()
   readonly #isGuarded = new NumberList()
 
@@ -24,12 +24,12 @@ export class StepLists implements StepListener {
     this.#isGuarded.push(isGuarded ? 1 : 0)
   }
 
-  /** The first step that leads away from a goal; `NO_STEP` if none does. */
+  /** Returns the first step that leads away from a goal; `NO_STEP` if there is none. */
   firstOf(goal: number): number {
     return goal < this.#first.length ? this.#first.items[goal]! : NO_STEP
   }
 
-  /** The next step from the same goal. */
+  /** Returns the next step from the same goal. */
   after(step: number): number {
     return this.#next.items[step]!
   }

@@ -1,4 +1,4 @@
-/** The steps from a goal of a backward walk to the question, in names. Reads without the lock. */
+/** Converts the steps from a goal of a backward walk to the query into names. Reads without the lock. */
 import type { DerivationStep } from '#engine/explanation.ts'
 import { endOf } from '#engine/shared-index/memory/endings.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -12,19 +12,22 @@ export function nameOf({ regions, schema }: ListingParts, line: number): Instanc
   return { type: typeOf(schema, regions.graph, line)?.key ?? '', key: keyText(regions.graph, line) }
 }
 
-/** The key of the role at a goal. */
+/** Returns the key of the role at a goal. */
 export function roleAt({ regions, schema }: ListingParts, walk: BackwardWalk, goal: number): string {
   return typeOf(schema, regions.graph, walk.lineAt(goal))?.roleKeys[walk.roleIndexAt(goal)] ?? ''
 }
 
-/** When what the user holds there directly ends, and nothing where it lasts. */
+/**
+ * Returns the expiration time of the role that the user directly holds on the line, or nothing if it does not
+ * expire.
+ */
 export function endOfRole(regions: Regions, user: number, line: number, roleIndex: number): Ending {
   const bank = (roleIndex >>> 5) & (L.BANKS_MAX - 1)
   const other = line | (bank << L.BANK_SHIFT)
   return endingOf(endOf(regions, { isTuple: false, line: user, other, link: roleIndex & 31 }))
 }
 
-/** The same of the tuple from the subject to the object. */
+/** The same for the tuple from the subject to the object. */
 export function endOfTuple(regions: Regions, subject: number, edgeClass: number, object: number): Ending {
   const other = regions.graph[(subject << L.LINE_WORDS_LOG2) + L.I_CONTAINER]!
   return endingOf(endOf(regions, { isTuple: true, line: object, other, link: edgeClass }))
@@ -34,7 +37,10 @@ function endingOf(until: number | null): Ending {
   return until === null ? {} : { until }
 }
 
-/** From the goal along those it was found from. O(steps + types for each relation). */
+/**
+ * Returns the steps from the goal, along the goals from which it was found. O(steps + types for each
+ * relation).
+ */
 export function derivationSteps(parts: ListingParts, walk: BackwardWalk, from: number): DerivationStep[] {
   const relations = new Map<number, string>()
   const steps: DerivationStep[] = []

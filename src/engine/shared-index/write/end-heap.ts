@@ -1,4 +1,7 @@
-/** Facts with their ends, as a binary heap: the first ends first. In typed arrays, so the garbage collector has nothing to trace. */
+/**
+ * A binary heap of facts by their expiration times: the first to expire is at the top. It uses typed arrays,
+ * so the garbage collector has nothing to trace.
+ */
 import type { FactNumbers } from '#engine/shared-index/memory/endings.ts'
 
 const CAPACITY_MIN = 64
@@ -16,7 +19,7 @@ export class EndHeap {
     return this.#length
   }
 
-  /** When the first ends; infinite: it is empty. */
+  /** Expiration time of the first fact; infinite if the heap is empty. */
   get firstEnd(): number {
     return this.#length === 0 ? Infinity : this.#ends[0]!
   }
@@ -35,7 +38,7 @@ export class EndHeap {
     this.#facts[at * WORDS + 2] = (link << LINK_SHIFT) | (isTuple ? TUPLE : 0)
   }
 
-  /** Removes and returns the fact that ends first. O(log length). */
+  /** Removes and returns the fact that expires first. O(log length). */
   pop(): FactNumbers {
     const first = this.#factAt(0)
     this.#length -= 1
@@ -43,13 +46,16 @@ export class EndHeap {
     return first
   }
 
-  /** Keeps the half that ends first, of those that end together all or none; returns the end from which on nothing is kept. */
+  /**
+   * Keeps the half that expires first. Facts with the same expiration time are either all kept or all
+   * removed. Returns the expiration time from which on no fact is kept.
+   */
   keepFirstHalf(): number {
     const ends = this.#ends
     const length = this.#length
     const from = ends.subarray(0, length).toSorted()[length >> 1]!
     this.#length = 0
-    // In place: what is kept goes where nothing is to be read any more.
+    // In place: kept facts are written to positions that have already been read.
     for (let at = 0; at < length; at++) if (ends[at]! < from) this.push(this.#factAt(at), ends[at]!)
     this.#resize(Math.max(CAPACITY_MIN, 2 * this.#length))
     return from
@@ -71,7 +77,7 @@ export class EndHeap {
     }
   }
 
-  /** Puts what is at `from` in the place of the first, and down to where it belongs. */
+  /** Moves the last fact at `from` to the top, and down to its position in the heap. */
   #sink(from: number): void {
     const ends = this.#ends
     const until = ends[from]!

@@ -1,29 +1,37 @@
 /**
- * The facts that end next, in order of their ends. The queue holds those of a window only; a look through all ends (`endings.ts`), some
- * partitions at a time, finds those of the next window before it begins. So the queue takes little room, however many facts end some day.
+ * A queue of the facts that expire next, in the order of expiration. It contains only the facts of a time
+ * window. A scan of all expiration times (`endings.ts`), some partitions at a time, finds the facts of the
+ * next window before it begins. The queue thus needs little memory, however many facts expire eventually.
  *
- * What is in the queue may be out of date: a fact may be gone by now, or end at another time. `endings.ts` says what holds.
+ * Entries of the queue can be outdated: a fact might have been deleted, or its expiration time changed.
+ * `endings.ts` is the source of truth.
  */
 import { eachEnding, endingCount, endOf, type FactNumbers } from '#engine/shared-index/memory/endings.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { EndHeap } from './end-heap.ts'
 
-/** Up to so many ends are looked through once an hour, at once; more of them every 15 seconds, since their queue would be large. */
+/**
+ * Up to this many expiration times are scanned once per hour, in one step. Larger tables are scanned every 15
+ * seconds, because their queue would be large.
+ */
 const FEW = 16_384
 const LONG_WINDOW_MS = 3_600_000
 const SHORT_WINDOW_MS = 15_000
-/** When what is put makes the queue longer, and longer than twice what the last look found, the window becomes shorter. */
+/**
+ * If added facts make the queue longer than this, and longer than twice the result of the last scan, the
+ * window is shortened.
+ */
 const QUEUED_MAX = 65_536
 
 export class EndQueue {
   readonly #regions: Regions
   readonly #heap = new EndHeap()
-  /** All that ends before is in the queue. */
+  /** All facts that expire before this time are in the queue. */
   #knownUntil = -Infinity
-  /** The same when the look that is going on has come to its end. */
+  /** The value of `#knownUntil` after the current scan. */
   #lookingUntil = -Infinity
-  /** The partition to look through next; none, while no look is going on. */
+  /** The partition to scan next; null while no scan is in progress. */
   #partition: number | null = null
   #queuedMax = QUEUED_MAX
 
@@ -31,25 +39,26 @@ export class EndQueue {
     this.#regions = regions
   }
 
-  /** A fact that was put ends then. O(log of the queue): readers wait for it. */
+  /** Adds a fact with its expiration time. O(log of the queue), while readers wait. */
   add(fact: FactNumbers, until: number): void {
     if (until < Math.max(this.#knownUntil, this.#lookingUntil)) this.#heap.push(fact, until)
   }
 
-  /** By when `next` is to be called again, in milliseconds since 1970. Infinite: nothing ends. */
+  /** Time by which `next` must be called again, in milliseconds since 1970. Infinite if no fact expires. */
   get wakeAt(): number {
     if (this.#isEmpty) return Infinity
     return this.#partition === null ? Math.min(this.#heap.firstEnd, this.#lookFrom) : -Infinity
   }
 
-  /** No fact ends before that. In milliseconds since 1970; infinite: none ends. */
+  /** No fact expires before this time, in milliseconds since 1970. Infinite if no fact expires. */
   get endsFrom(): number {
     return this.#isEmpty ? Infinity : Math.min(this.#heap.firstEnd, this.#knownUntil)
   }
 
   /**
-   * Facts that have ended at `now`, about `limit` at most; one may come twice. Fewer say nothing: call it again until `wakeAt` is later
-   * than `now`. O(limit, and one partition of all ends while it looks ahead). No lock, no section.
+   * Returns facts that have expired at `now`, about `limit` at most; a fact can be returned twice. A shorter
+   * result does not mean that none are left: call it again until `wakeAt` is later than `now`. O(limit, and
+   * one partition of all expiration times during a scan). Requires neither the lock nor a critical section.
    */
   next(now: number, limit: number): FactNumbers[] {
     if (this.#isEmpty) {
@@ -58,7 +67,7 @@ export class EndQueue {
       this.#endLook(-Infinity)
       return []
     }
-    // Not while a look goes on, which would have to begin anew.
+    // Not during a scan, which would have to start over.
     if (this.#partition === null && this.#heap.length > this.#queuedMax) this.#shorten()
     this.#lookAhead(now)
     const ended: FactNumbers[] = []
@@ -82,7 +91,7 @@ export class EndQueue {
     return this.#isFew ? LONG_WINDOW_MS : SHORT_WINDOW_MS
   }
 
-  /** A third of a window before the next one. */
+  /** The scan for a window begins a third of a window earlier. */
   get #lookFrom(): number {
     return this.#knownUntil - this.#windowMs / 3
   }
@@ -104,7 +113,8 @@ export class EndQueue {
     })
     this.#partition += 1
     if (this.#partition < L.ENDING_PARTITIONS) return
-    // Else what ends together with all of that would be left out and looked for again and again.
+    // Otherwise, facts that expire at the same time would be removed from the queue and scanned for
+    // repeatedly.
     this.#queuedMax = Math.max(QUEUED_MAX, 2 * this.#heap.length)
     this.#endLook(this.#lookingUntil)
   }

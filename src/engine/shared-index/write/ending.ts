@@ -1,4 +1,4 @@
-/** Removes facts when they have ended, and says in names what was removed. */
+/** Removes facts that have expired, and reports the removals by name. */
 import { type FactNumbers } from '#engine/shared-index/memory/endings.ts'
 import type { Invalidation } from '#engine/shared-index/closures/invalidation.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
@@ -14,7 +14,7 @@ export class Ending {
   readonly #facts: Facts
   readonly #invalidation: Invalidation
   readonly #queue: EndQueue
-  /** Of what is due. */
+  /** Names for the facts that are due. */
   #names: FactNames
 
   constructor(
@@ -29,16 +29,19 @@ export class Ending {
     this.#names = new FactNames(parts.schema)
   }
 
-  /** What has ended at `now`, and finds what that voids. No lock, no section. See `EndQueue.next`. */
+  /**
+   * Returns the facts that have expired at `now`, and finds the closures to invalidate. Requires neither the
+   * lock nor a critical section. See `EndQueue.next`.
+   */
   due(now: number, limit: number): readonly FactNumbers[] {
     const due = this.#queue.next(now, limit)
-    // Here, since it takes as long as the schema is large.
+    // Created here, outside the critical section, because its cost grows with the schema.
     if (due.length > 0) this.#names = new FactNames(this.#schema)
     for (const { isTuple, line } of due) if (isTuple) this.#invalidation.collect(line)
     return due
   }
 
-  /** Removes them. Lock held, in a section. */
+  /** Removes the facts. Requires the lock and a critical section. */
   remove(due: readonly FactNumbers[]): Change[] {
     const removals: Change[] = []
     this.#invalidation.begin()

@@ -1,4 +1,4 @@
-/** Facts by the callers' names. The writer's half, for some facts at a time. */
+/** Converts facts from numbers to the names of callers. Used by the writer, for some facts at a time. */
 import type { FactNumbers } from '#engine/shared-index/memory/endings.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { keyText, typeOf } from '#engine/shared-index/memory/records.ts'
@@ -23,7 +23,10 @@ export class FactNames {
     }
   }
 
-  /** The removal of the fact; null where its role, relation or type was removed. All records that it names are alive. O(keys). */
+  /**
+   * Returns the removal of the fact; null if its role, relation or type was removed. All records to which it
+   * refers exist. O(keys).
+   */
   removalOf(graph: Int32Array, { isTuple, line, other, link }: FactNumbers): Change | null {
     if (isTuple) {
       const relation = this.#relationKeys.get(link)

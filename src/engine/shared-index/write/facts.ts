@@ -1,20 +1,21 @@
 /**
- * The facts: tenants, users, instances, role assignments and tuples. It takes names and changes records: the
- * writer's half of the graph.
+ * Applies changes of facts to records: tenants, users, instances, role assignments and tuples. It resolves
+ * names and modifies the graph for the writer.
  *
  * Invariants:
- * - A fact exists only while everything it names exists, and a tuple never crosses tenants (native.md C.6). A
- *   change that would break this is ignored.
- * - A user is among the assignees of an instance exactly if the user has a mask for it, and the user's filter
- *   has its bit.
- * - An edge is in the in-edges of its object and in one of the two out-lists of its subject's container: with
- *   the containers if the object has a container, else with the others.
- * - A fact that ends has its end in `endings.ts`, and in the queue if it ends soon.
- * - Every change that alters a closure voids it (`invalidation.ts`): an edge into a container, its first
- *   assignee (closures leave out instances without assignees), its death. Later assignees, and the last one
- *   leaving, alter nothing.
  *
- * All functions: lock held, in a section.
+ * - A fact exists only while all entities that it names exist, and a tuple never crosses tenants (native.md
+ *   C.6). A change that would violate this is ignored.
+ * - A user is among the assignees of an instance exactly if the user has a mask for it. The user's filter
+ *   then has its bit.
+ * - An edge is in the in-edges of its object and in one of the two out-lists of its subject's container: with
+ *   the containers if the object has a container, otherwise with the others.
+ * - A fact that expires has its expiration time in `endings.ts`, and is in the queue if it expires soon.
+ * - Every change that alters a closure invalidates it (`invalidation.ts`): an edge into a container, its
+ *   first assignee (closures omit instances without assignees), its deletion. Later assignees, and the
+ *   removal of the last one, alter nothing.
+ *
+ * All functions require the lock and a critical section.
  */
 import type { Invalidation } from '#engine/shared-index/closures/invalidation.ts'
 import {
@@ -45,7 +46,7 @@ import type { EndQueue } from './end-queue.ts'
 import type { Names } from './names.ts'
 import { addToFilter, dropScope, rebuildFilter } from './user-slab.ts'
 
-/** More than the changes of any commit that is applied beside readers. */
+/** More than the changes of any commit that is applied while readers exist. */
 const RELINKED_MAX = 16_384
 
 export class Facts {
@@ -85,9 +86,7 @@ export class Facts {
     if (line !== 0) setAttributes(this.#regions, line, attributes)
   }
 
-  /**
-   * Its instances become unreachable with it, because they refer to a dead record. `sweep.ts` collects them.
-   */
+  /** Its instances become unreachable, because they refer to a dead record. `sweep.ts` collects them. */
   removeTenant(key: string): void {
     const line = this.#names.find(key, L.TENANT_TYPE)
     if (line === 0) return
@@ -112,7 +111,8 @@ export class Facts {
   }
 
   /**
-   * An instance put again in another tenant is another instance: roles and tuples of the old one are removed.
+   * If an instance is put again in another tenant, it is a different instance: roles and tuples of the old
+   * one are removed.
    */
   putInstance(name: InstanceKey, tenantKey: string, attributes: Attributes | null): void {
     const type = this.#names.schema.types.get(name.type)
@@ -170,13 +170,13 @@ export class Facts {
   }
 
   /**
-   * Removes a fact that has ended. False, with nothing changed, if it is gone already or what it names is being collected: then
-   * nobody is allowed anything by it.
+   * Removes a fact that has expired. Returns false, without a change, if it was already removed or an entity
+   * that it names is being collected: it then gives no permissions.
    */
   end(fact: FactNumbers): boolean {
     const { isTuple, line, other, link } = fact
     const { graph } = this.#regions
-    // The queue may name it twice.
+    // The queue can contain it twice.
     if (endOf(this.#regions, fact) === null || isDead(graph, line)) return false
     if (isTuple) {
       const subject = graph[(other << L.LINE_WORDS_LOG2) + L.C_INSTANCE]!
@@ -200,12 +200,15 @@ export class Facts {
     this.#ends.add(fact, until)
   }
 
-  /** Whether filters of users still have bits for what is gone. These only cost false hits. */
+  /**
+   * Returns whether filters of users still have bits of removed scopes. Such bits only cause unnecessary
+   * probes.
+   */
   hasStaleFilters(): boolean {
     return this.#staleFilters.length > 0
   }
 
-  /** Rebuilds up to `count` stale filters. To be called before any record is freed. */
+  /** Rebuilds up to `count` stale filters. Call it before any record is freed. */
   rebuildFilters(count: number): void {
     const stale = this.#staleFilters
     for (let left = Math.min(count, stale.length); left > 0; left--) {
@@ -256,21 +259,24 @@ export class Facts {
     return true
   }
 
-  /** Updates the next lines in the string table. To be called after the section, before any record is freed. */
+  /**
+   * Updates the next lines in the string table. Call it after the critical section, before any record is
+   * freed.
+   */
   noteNextLines(): void {
     const relinked = this.#relinked
     for (let at = 0; at < relinked.length; at++) table.noteNext(this.#regions, relinked.items[at]!)
     relinked.length = 0
   }
 
-  /** The largest number of banks in use, over all types: there are at most as many scopes on one line. */
+  /** The largest number of banks in use, over all types: one line has at most this many scopes. */
   banks(): number {
     return this.#banks
   }
 
   /**
-   * Notes a record for `noteNextLines`. A load is one section and has no readers, so it defers only some and
-   * updates the rest at once.
+   * Records an entity for `noteNextLines`. A load is one critical section and has no readers, so it defers
+   * only some and updates the rest immediately.
    */
   #noteLater(record: number, nextBefore: number): void {
     if (table.nextOf(this.#regions.graph, record) === nextBefore) return
@@ -278,7 +284,7 @@ export class Facts {
     if (this.#relinked.length === RELINKED_MAX) this.noteNextLines()
   }
 
-  /** Makes a record under a free key; 0 if the text is not a key. */
+  /** Creates a record with a free key; returns 0 if the text is not a valid key. */
   #create(key: string, type: number): number {
     if (!this.#names.key.read(key, type)) return 0
     const line = newRecord(this.#regions, this.#names.key, type, type === L.USER_TYPE ? L.USER_LINES_LOG2 : 0)
@@ -296,7 +302,7 @@ export class Facts {
     return this.#regions.graph[(instance << L.LINE_WORDS_LOG2) + L.I_TENANT]!
   }
 
-  /** `#names.key` holds the instance's key. */
+  /** `#names.key` contains the key of the instance. */
   #remove(instance: number): void {
     const { graph } = this.#regions
     table.remove(this.#regions, this.#names.key.hash, instance)
@@ -305,8 +311,8 @@ export class Facts {
   }
 
   /**
-   * The instance's container, made if needed. Its in-edges then move to the lists of containers at their
-   * subjects.
+   * Returns the container of the instance, which is created if needed. Its in-edges then move to the lists of
+   * containers at their subjects.
    */
   #containerOf(instance: number): number {
     const record = instance << L.LINE_WORDS_LOG2

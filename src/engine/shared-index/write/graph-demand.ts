@@ -1,11 +1,11 @@
 /**
- * Computes how many blocks of the graph (`allocator.ts`) the changes of a commit take at most, and whether
- * there is room for them. This is done before anything is changed, if possible by the process that is about to
- * commit. So a commit can be refused as a whole.
+ * Computes the maximum number of blocks of the graph (`allocator.ts`) that the changes of a commit need, and
+ * whether the free space is sufficient. This happens before anything is changed, if possible in the process
+ * that is about to commit. A commit can thus be rejected as a whole.
  *
- * Invariant: applying the changes allocates no more than was computed. It reads the state before them and
- * assumes that everything put is new and every entry a further one. Removals need no room: without it, slabs do
- * not shrink (`slab.ts`).
+ * Invariant: applying the changes allocates at most the computed blocks. The computation reads the state
+ * before the changes and assumes that every put creates an entity and every entry is additional. Removals
+ * need no space: if there is none, slabs do not shrink (`slab.ts`).
  */
 import { log2Ceil } from '#engine/shared-index/memory/allocator.ts'
 import { NAMES_MAX, PAGE_LOG2, PAGE_MASK } from '#engine/shared-index/memory/attribute-names.ts'
@@ -32,7 +32,7 @@ import type { Names } from './names.ts'
 export type BlockCounts = Float64Array
 
 const CONTAINER_LOG2 = L.LINE_WORDS_LOG2 + L.CONTAINER_LINES_LOG2
-/** More blocks of the largest size than any region has room for. */
+/** More blocks of the largest size than fit into any region. */
 const ALL_THERE_IS = 2 ** 20
 const encoder = new TextEncoder()
 
@@ -41,8 +41,8 @@ export function noBlocks(): BlockCounts {
 }
 
 /**
- * Needs no lock, because only the writer frees blocks, and this runs in its thread. O(changes, and in-edges of
- * instances that become subjects).
+ * Needs no lock, because only the writer frees blocks, and this runs in its thread. O(changes, and in-edges
+ * of instances that become subjects).
  */
 export function blocksFor(changes: readonly Change[], regions: Regions, names: Names): BlockCounts {
   const reckoning = new Reckoning(regions, names)
@@ -51,9 +51,9 @@ export function blocksFor(changes: readonly Change[], regions: Regions, names: N
 }
 
 /**
- * Whether there is room for these blocks in any order, with `spare` words left. Each takes the smallest free
- * block that is large enough; a remainder is wasted as little as possible. Otherwise it comes from the top.
- * O(sizes).
+ * Returns whether these blocks can be allocated in any order, with `spare` words left. Each block uses the
+ * smallest free block that is large enough, which wastes as little as possible. If there is none, it comes
+ * from the top. O(sizes).
  */
 export function haveRoom({ header, graphWordsMax }: Regions, blocks: BlockCounts, spare: number): boolean {
   let left = 0
@@ -74,18 +74,18 @@ class Reckoning {
   readonly #regions: Regions
   readonly #names: Names
   readonly #blocks = noBlocks()
-  /** Further entries by the descriptor of their slab, or by name if the record does not exist yet. */
+  /** Additional entries by the descriptor of their slab, or by name if the record does not exist yet. */
   readonly #entries = new Map<
     number | string,
     { readonly width: Width; readonly meta: number; more: number }
   >()
   readonly #keysMore = new Map<number, number>()
   readonly #newNames = new Set<string>()
-  /** A removed thing may be made again, and a slab that shrank may grow again. */
+  /** A removed entity might be created again, and a slab that shrank might grow again. */
   #hasRemovals = false
-  /** Facts with an end. */
+  /** Number of facts that expire. */
   #ending = 0
-  /** Keys of types that do not exist yet. They may fall into any partition. */
+  /** Number of keys of types that do not exist yet. They might be in any partition. */
   #keysAnywhere = 0
 
   constructor(regions: Regions, names: Names) {
@@ -110,7 +110,7 @@ class Reckoning {
         return this.#assignment(change)
       case 'tuple-put':
         return this.#tuple(change)
-      default: // Removals take no room, and the schema lies elsewhere.
+      default: // Removals need no space, and the schema is stored elsewhere.
     }
   }
 
@@ -143,7 +143,7 @@ class Reckoning {
   #record(key: string, type: number | null, attributes: Attributes | null): void {
     this.#block(L.LINE_WORDS_LOG2 + (type === L.USER_TYPE ? L.USER_LINES_LOG2 : 0))
     const bytes = encoder.encode(key).length
-    // With attributes, a key of 33 bytes has no room in its record.
+    // With attributes, a key of 33 bytes does not fit into its record.
     if (bytes > L.R_KEY_WORDS_BESIDE_ATTRIBUTES * L.WORD_BYTES) this.#block(log2Ceil(1 + ((bytes + 3) >>> 2)))
     if (attributes !== null) {
       this.#block(log2Ceil(attributesWordsMax(attributes)))
@@ -158,14 +158,14 @@ class Reckoning {
     this.#keysMore.set(partition, (this.#keysMore.get(partition) ?? 0) + 1)
   }
 
-  /** A name that has no number yet may get one. */
+  /** A name without a number might receive one. */
   #attributeName(name: string): void {
     const { attributeNames } = this.#regions
     if (attributeNames.numberOf(name) >= 0 || !isNumerable(name) || this.#newNames.has(name)) return
     if (attributeNames.known + this.#newNames.size >= NAMES_MAX) return
     this.#newNames.add(name)
     this.#block(nameBlockLog2(encoder.encode(name).length))
-    // The directory comes with the first, a page with each 64.
+    // The first name needs the directory, and every 64th a page.
     this.#blocks[PAGE_LOG2]! +=
       this.#newNames.size === 1 ? 2 : (this.#newNames.size & PAGE_MASK) === 0 ? 1 : 0
   }
@@ -185,7 +185,7 @@ class Reckoning {
     const name = `in ${scope.tenant} ${role ? role.roleIndex >>> (5 + L.BANKS_LOG2) : ''}`
     this.#entry(line, L.I_ASSIGNEES, name, SET)
     if (line !== 0) return
-    // An annex and its directory. A new role may be held under any line there is.
+    // An annex and its directory. A new role might be stored under any existing line.
     for (let n = 0; n < 2; n++) this.#block(L.LINE_WORDS_LOG2)
     if (role || tenant === 0) return
     for (const each of [tenant, ...annexesOf(graph, tenant)]) this.#entry(each, L.I_ASSIGNEES, '', SET)
@@ -226,7 +226,7 @@ class Reckoning {
     return instance === 0 ? 0 : this.#regions.graph[(instance << L.LINE_WORDS_LOG2) + L.I_CONTAINER]!
   }
 
-  /** Adds an entry to the slab of the record at that line, or of the thing that will have that name. */
+  /** Adds an entry to the slab of the record at that line, or of the future record with that name. */
   #entry(line: number, field: number, name: string, width: Width): void {
     const descriptor = (line << L.LINE_WORDS_LOG2) + field
     const slab = line === 0 ? name : descriptor
@@ -239,8 +239,8 @@ class Reckoning {
   }
 
   /**
-   * Adds the blocks that a slab goes through while it gets `more` entries. A slab that is made again starts
-   * from the first.
+   * Adds the blocks that a slab uses in turn while it receives `more` entries. The slab of an entity that is
+   * created again starts with the first block.
    */
   #slab(width: Width, meta: number, more: number): void {
     const isBlock = meta !== 0 && (meta & L.LOG2_MASK) !== L.INLINE

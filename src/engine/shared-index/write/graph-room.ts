@@ -1,7 +1,8 @@
 /**
- * Checks whether the graph has room for a commit. It is asked twice: by the process that is about to commit,
- * which reserves room until the commit is applied, and by the writer before it changes anything, because a
- * commit of another node was checked against that node's index.
+ * Checks whether the capacity of the graph is sufficient for a commit. It runs twice: in the process that is
+ * about to commit, which reserves capacity until the commit is applied, and in the writer before it changes
+ * anything. The second check is needed because a commit of another node was checked against the index of that
+ * node.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
@@ -10,21 +11,21 @@ import { AuthzError } from '#model/errors.ts'
 import { type BlockCounts, blocksFor, haveRoom, noBlocks } from './graph-demand.ts'
 import type { Names } from './names.ts'
 
-/** One part in 16 of the graph is left for commits that other nodes have accepted. */
+/** A sixteenth of the graph is reserved for commits that other nodes have accepted. */
 const SPARE_PART = 16
-/** One part in 256 is left for closure heads that readers allocate. */
+/** One part in 256 is reserved for closure heads that readers allocate. */
 const SPARE_FOR_READERS = 256
-/** Everything doubled takes at most this many times what is used, fragmentation included. */
+/** If everything doubles, it takes at most this many times the used space, including fragmentation. */
 const DOUBLING = 5
 /** A record with the longest key, a container, and first blocks of its slabs; without attributes. */
 const WORDS_PER_CHANGE = 1_024
-/** Attributes of a whole commit: some bodies of the largest size. */
+/** Attributes of a whole commit: some bodies of maximum size. */
 const ATTRIBUTE_WORDS_MAX = 1 << 25
 
 export class GraphRoom {
   readonly #regions: Regions
   readonly #names: Names
-  /** Blocks reserved for commits that are being made. */
+  /** Blocks reserved for commits in progress. */
   readonly #held: BlockCounts = noBlocks()
 
   constructor(regions: Regions, names: Names) {
@@ -33,9 +34,10 @@ export class GraphRoom {
   }
 
   /**
-   * Reserves room for a commit that is about to be made, so that others leave it free. Returns a function that
-   * releases it; call it once the commit was applied or has failed. Throws `LIMIT_EXCEEDED` if there is no room
-   * beside what is reserved and the sixteenth for other nodes. O(changes) if little room is left.
+   * Reserves capacity for a commit that is about to be made, so that other commits do not use it. Returns a
+   * function that releases it; call that function once the commit was applied or has failed. Throws
+   * `LIMIT_EXCEEDED` if the capacity is not sufficient in addition to the reservations and the sixteenth for
+   * other nodes. O(changes) if little capacity is left.
    */
   hold(changes: readonly Change[]): () => void {
     if (this.#isThereInAnyCase(changes)) return () => {}
@@ -49,15 +51,21 @@ export class GraphRoom {
     throw noRoom()
   }
 
-  /** Checks the room before anything is changed. Throws `LIMIT_EXCEEDED`. O(changes) if little room is left. */
+  /**
+   * Checks the capacity before anything is changed. Throws `LIMIT_EXCEEDED`. O(changes) if little capacity is
+   * left.
+   */
   require(changes: readonly Change[]): void {
     if (this.#isThereInAnyCase(changes)) return
-    // Readers may allocate closure heads until the section.
+    // Readers can allocate closure heads until the critical section.
     const spare = this.#regions.graphWordsMax / SPARE_FOR_READERS
     if (!haveRoom(this.#regions, blocksFor(changes, this.#regions, this.#names), spare)) throw noRoom()
   }
 
-  /** Whether there would be room even if every slab and table doubled: then nothing needs to be computed. */
+  /**
+   * Returns whether the capacity would be sufficient even if every slab and table doubled: nothing needs to
+   * be computed in that case.
+   */
   #isThereInAnyCase(changes: readonly Change[]): boolean {
     const { header, graphWordsMax } = this.#regions
     const most = header[L.H_GRAPH_TOP]! * DOUBLING + changes.length * WORDS_PER_CHANGE + ATTRIBUTE_WORDS_MAX

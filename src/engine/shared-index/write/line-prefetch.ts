@@ -1,7 +1,7 @@
 /**
- * Prefetches the lines that some changes of a commit are about to touch. In the section, for which readers
- * wait, chains of misses become loops of independent loads, as in `batch-check.ts`. It does not affect the
- * outcome.
+ * Prefetches the lines that some changes of a commit are about to access. In the critical section, during
+ * which readers wait, chains of cache misses become loops of independent loads, as in `batch-check.ts`. It
+ * does not affect the result.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
@@ -11,7 +11,10 @@ import type { Names } from './names.ts'
 export class LinePrefetch {
   readonly #regions: Regions
   readonly #names: Names
-  /** Uses the result of prefetching loads, so that the compiler keeps them. The value means nothing. */
+  /**
+   * Uses the result of prefetching loads, so that the compiler does not remove them. The value has no
+   * meaning.
+   */
   prefetchSink = 0
 
   constructor(regions: Regions, names: Names) {
@@ -19,7 +22,7 @@ export class LinePrefetch {
     this.#names = names
   }
 
-  /** For the changes `from` to `to`, whose objects and subjects have been noted. */
+  /** For the changes `from` to `to`, whose objects and subjects have been recorded. */
   run(changes: readonly Change[], from: number, to: number): void {
     this.#prefetchRecords(from, to)
     this.#prefetchContainers(changes, from, to)
@@ -68,7 +71,7 @@ export class LinePrefetch {
     this.prefetchSink ^= sink
   }
 
-  /** The word where the search for an entry of the slab begins. */
+  /** Returns the word at which the search for an entry of the slab begins. */
   #entry(descriptor: number, first: number, width: number): number {
     const { graph } = this.#regions
     const log2 = graph[descriptor + 1]! & L.LOG2_MASK

@@ -1,10 +1,11 @@
 /**
- * Resolves the names in a change: records to lines, roles and relations by the schema. The writer's half.
+ * Resolves the names in a change for the writer: records to lines, roles and relations through the schema.
  *
  * A change links a subject to an object: an assignment links a user to an instance or tenant, a tuple one
- * instance to another. `Preparation` may have found both before the commit's section. Within a commit, a line
- * found before stands for its name until the record is dead, because lines are freed only after commits; or
- * until the schema changes within the commit, because the name may then belong to another type.
+ * instance to another. `Preparation` might have found both before the critical section of the commit. Lines
+ * are freed only after commits, so a line found before remains valid for its name until the record is dead.
+ * It also becomes invalid if the schema changes within the commit, because the name might then belong to
+ * another type.
  */
 import type { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -19,7 +20,7 @@ export class Names {
   readonly key: Key
   readonly schema: Schema
   readonly #regions: Regions
-  /** Two lines for each change: object and subject. 0 if it did not exist or was not looked up. */
+  /** Two lines per change: object and subject. 0 if it did not exist or was not looked up. */
   readonly #found = new NumberList()
   /** The role or relation that links the two. */
   readonly #links: (Role | Relation | undefined)[] = []
@@ -34,19 +35,19 @@ export class Names {
     this.schema = parts.schema
   }
 
-  /** The line with this key and type, 0 if there is none. Leaves the key's hash in `key`. */
+  /** Returns the line with this key and type, 0 if there is none. Stores the key's hash in `key`. */
   find(key: string, type: number): number {
     return this.key.read(key, type) ? table.find(this.#regions, this.key, type) : 0
   }
 
-  /** The instance of that name; 0 if there is none, or if its tenant was removed. */
+  /** Returns the instance with that name; 0 if there is none, or if its tenant was removed. */
   instance({ type, key }: InstanceKey): number {
     const known = this.schema.types.get(type)
     const line = known ? this.find(key, known.id) : 0
     return line !== 0 && this.#isInTenant(line) ? line : 0
   }
 
-  /** Tenants take tenant roles, instances take those of their type. */
+  /** Tenants have tenant roles, instances have roles of their type. */
   role({ role, scope }: AssignmentChange): Role | undefined {
     if (this.#role) return this.#role
     return this.schema.role('tenant' in scope ? null : scope.instance.type, role)
@@ -77,19 +78,19 @@ export class Names {
     return this.#isAlive(this.#subjectLine) ? this.#subjectLine : this.instance(subject)
   }
 
-  /** Notes what was found for the next change of the commit. */
+  /** Records the lookup results for the next change of the commit. */
   note(object: number, subject: number, link: Role | Relation | undefined): void {
     this.#found.push(object)
     this.#found.push(subject)
     this.#links.push(link)
   }
 
-  /** The object noted for a change of the commit; 0 for none. */
+  /** Returns the object recorded for a change of the commit; 0 if there is none. */
   objectOf(index: number): number {
     return index * 2 < this.#found.length ? this.#found.items[index * 2]! : 0
   }
 
-  /** The subject noted for a change of the commit; 0 for none. */
+  /** Returns the subject recorded for a change of the commit; 0 if there is none. */
   subjectOf(index: number): number {
     return index * 2 < this.#found.length ? this.#found.items[index * 2 + 1]! : 0
   }
@@ -104,7 +105,10 @@ export class Names {
     this.#relation = isRelation ? link : undefined
   }
 
-  /** Drops all that was noted: at both ends of a commit, and when the schema changes within it. */
+  /**
+   * Discards all recorded results: at the beginning and end of a commit, and when the schema changes within
+   * it.
+   */
   forget(): void {
     this.#found.length = 0
     this.#links.length = 0

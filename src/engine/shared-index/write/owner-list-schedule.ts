@@ -1,4 +1,7 @@
-/** When lists of owners are begun, built and given up: in idle moments, after the rules have changed. */
+/**
+ * Schedules the construction and removal of lists of the attribute index: in idle periods, after rules have
+ * changed.
+ */
 import type { OwnerLists } from '#engine/shared-index/owners/owner-lists.ts'
 import { WantedLists } from '#engine/shared-index/owners/wanted-lists.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -8,7 +11,7 @@ export class OwnerListSchedule {
   readonly #owners: OwnerLists
   readonly #schema: Schema
   readonly #wantedByRules = new WantedLists()
-  /** Rules that have changed, as far as they have been followed. */
+  /** Processing of changed rules, as far as it has progressed. */
   #following: Generator<void> | null = null
   #wanted: readonly { readonly type: number; readonly name: string }[] = []
   #areAllKept = true
@@ -18,7 +21,10 @@ export class OwnerListSchedule {
     this.#schema = schema
   }
 
-  /** A step: about `records` records of a list, or some sets and rules. `inSection`: readers see what is done there. False: all is done. */
+  /**
+   * Performs one step: about `records` records of a list, or some sets and rules. `inSection`: runs work that
+   * readers can see in a critical section. Returns false if no work remains.
+   */
   step(records: number, inSection: (work: () => void) => void): boolean {
     if (this.#following === null && this.#schema.areRulesChangedFor('lists')) {
       this.#following = this.#wantedByRules.follow(this.#schema.takeRuleChanges('lists'))
@@ -45,7 +51,7 @@ export class OwnerListSchedule {
     const { isDone, publish } = this.#owners.build(records)
     if (publish !== null) inSection(publish)
     if (!isDone || this.#areAllKept) return !isDone
-    // What was dropped has made room.
+    // The dropped lists have freed memory.
     inSection(() => this.#keep())
     return true
   }

@@ -1,12 +1,13 @@
 /**
- * Prepares a commit before its section, while readers go on. It looks up what the changes name, which also
- * loads their lines into the cache. It grows what will be full, finds the closures to void, and adds up the
- * room needed.
+ * Prepares a commit before its critical section, while readers continue. It looks up the names in the
+ * changes, which also loads their lines into the cache. It enlarges slabs and tables that will be full, finds
+ * the closures to invalidate, and adds up the required memory.
  *
- * It reads the state before the commit, so it only guesses where changes depend on each other. What it misses
- * is done in the section, later and just as correctly.
+ * It reads the state before the commit, so it can only estimate the effect of changes that depend on each
+ * other. The critical section completes the remaining work correctly, but while readers wait.
  *
- * No lock, no section: only the writer changes facts, and this runs in its thread.
+ * Requires neither the lock nor a critical section: only the writer changes facts, and this runs in its
+ * thread.
  */
 import type { Invalidation } from '#engine/shared-index/closures/invalidation.ts'
 import { log2Ceil } from '#engine/shared-index/memory/allocator.ts'
@@ -25,7 +26,7 @@ import type { Names } from './names.ts'
 import { isLarge } from './replacements.ts'
 import type { Replacements } from './replacements.ts'
 
-/** Words of the first block of a slab, or of anything as small. */
+/** Words of the first block of a slab, or of any other small block. */
 const SMALL_WORDS = 8
 /** Words of an annex and its directory. */
 const ANNEX_WORDS = 2 * L.LINE_WORDS
@@ -40,7 +41,7 @@ export class Preparation {
   readonly #invalidation: Invalidation
   readonly #replacements: Replacements
   readonly #keysMore = new Map<number, number>()
-  /** Further entries of large slabs, by descriptor. */
+  /** Additional entries of large slabs, by descriptor. */
   readonly #entriesMore = new Map<number, { width: Width; count: number }>()
   #words = 0
   /** Object and subject of the current change (`names.ts`). */
@@ -59,8 +60,8 @@ export class Preparation {
   }
 
   /**
-   * Returns about how many words of the graph the commit needs. O(changes, and containers below them), with a
-   * pause every few changes.
+   * Returns the approximate number of words of the graph that the commit needs. O(changes, and containers
+   * below them), with a pause every few changes.
    */
   *prepare(changes: readonly Change[]): Generator<void, number> {
     this.#words = 0
@@ -104,7 +105,7 @@ export class Preparation {
       case 'tuple-put':
       case 'tuple-removed':
         return this.#tuple(change, change.kind === 'tuple-put')
-      default: // The schema takes no room here, and the removal of a tenant is one bit.
+      default: // The schema needs no space here, and the removal of a tenant is one bit.
     }
   }
 
@@ -189,8 +190,8 @@ export class Preparation {
   }
 
   /**
-   * Counts a further entry. Large slabs are grown ahead if needed; for others the room of a doubling is added
-   * up.
+   * Counts an additional entry. Large slabs are enlarged in advance if needed; for others, the space of a
+   * doubling is added to the total.
    */
   #entry(descriptor: number, width: Width): void {
     const meta = this.#regions.graph[descriptor + 1]!

@@ -1,10 +1,13 @@
-/** The one reducer of changes: what each of them does to schema and facts. In a section, but for a schema that is not published yet. */
+/**
+ * Applies changes to schema and facts; it is the only place that interprets them. Runs in a critical section,
+ * except for a schema that is not published yet.
+ */
 import type { Schema } from '#engine/shared-index/schema/schema.ts'
 import { InvariantError } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import type { Facts } from './facts.ts'
 
-/** A change that names something unknown is ignored (`model/change.ts`). */
+/** A change that names an unknown entity is ignored (`model/change.ts`). */
 export function applyChange(
   { schema, facts }: { readonly schema: Schema; readonly facts: Facts },
   change: Change,
@@ -59,7 +62,7 @@ export function applyChange(
   }
 }
 
-/** It throws: skipping an unknown change would leave half of the facts. */
+/** Throws, because skipping an unknown kind of change would omit a part of the facts. */
 function unknownChange(change: never): never {
   throw new InvariantError(`the engine cannot apply this change: ${JSON.stringify(change)}`)
 }

@@ -1,12 +1,12 @@
 /**
- * Replaces the block of a slab or of a string-table partition by a larger or smaller one. With very many entries a copy
- * takes milliseconds, too long for readers to wait. So the new block is filled while readers go on, and installed in a
- * section in no time.
+ * Replaces the block of a slab or of a string-table partition with a larger or smaller one. With very many
+ * entries, a copy takes milliseconds, during which readers should not wait. The new block is therefore filled
+ * while readers continue, and installed in a short critical section.
  *
  *   lock · allocate · unlock      fill (no lock: nobody knows the block)      section: descriptor → new block
  *
- * Invariant: nothing changes what was copied between filling and installing. Only the writer changes slabs and tables,
- * and it does not in between. Closure builders may run meanwhile and change neither.
+ * Invariant: the copied data does not change between filling and installing. Only the writer changes slabs
+ * and tables, and it does not do so in between. Closure builders can run concurrently and change neither.
  */
 import { allocate, hasBlock } from '#engine/shared-index/memory/allocator.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -21,10 +21,10 @@ import {
 import type { Width } from '#engine/shared-index/memory/slab.ts'
 import * as table from '#engine/shared-index/memory/string-table.ts'
 
-/** Smaller blocks are replaced in the section that needs it, in some microseconds. */
+/** Smaller blocks are replaced in the critical section that needs it, in some microseconds. */
 const LARGE_LOG2 = 9
 
-/** Whether a slab or partition of 2^log2 entries is replaced ahead of the section. */
+/** Returns whether a slab or partition of 2^log2 entries is replaced before the critical section. */
 export function isLarge(log2: number): boolean {
   return log2 >= LARGE_LOG2
 }
@@ -41,7 +41,10 @@ export class Replacements {
     this.#locked = locked
   }
 
-  /** Prepares a larger block if the slab is large and has no room for `entriesMore` more entries. No lock. */
+  /**
+   * Prepares a larger block if the slab is large and its capacity is not sufficient for `entriesMore` more
+   * entries. Needs no lock.
+   */
   growSlab(descriptor: number, width: Width, entriesMore: number): void {
     const meta = this.#regions.graph[descriptor + 1]!
     const log2 = meta & L.LOG2_MASK
@@ -50,7 +53,7 @@ export class Replacements {
     if (wanted > log2) this.#fillSlab(descriptor, width, wanted)
   }
 
-  /** As `growSlab`, for a partition of the string table. No lock. */
+  /** Like `growSlab`, for a partition of the string table. Needs no lock. */
   growPartition(partition: number, keysMore: number): void {
     const { header } = this.#regions
     const log2 = header[L.H_PARTITIONS + (partition << 1) + 1]! & L.LOG2_MASK
@@ -58,19 +61,19 @@ export class Replacements {
     if (isLarge(log2) && wanted > log2) this.#fillPartition(partition, wanted)
   }
 
-  /** Whether a large slab or a partition is mostly empty. */
+  /** Returns whether a large slab or a partition is mostly empty. */
   isShrinkingNeeded(): boolean {
     return this.#regions.sparse.size > 0 || this.#sparsePartition() >= 0
   }
 
-  /** Prepares a block of half the size for one that is mostly empty. No lock. */
+  /** Prepares a block of half the size for one that is mostly empty. Needs no lock. */
   shrinkOne(): void {
     const { graph, header, sparse } = this.#regions
     for (const [descriptor, width] of sparse) {
       sparse.delete(descriptor)
       const meta = graph[descriptor + 1]!
       const log2 = capacityLog2((meta >>> L.COUNT_SHIFT) * 2)
-      // Without room the slab stays as it is until the next removal.
+      // If there is no space for the smaller block, the slab is not changed until the next removal.
       if (!isSparse(meta) || !hasBlock(this.#regions, blockLog2(log2, width))) continue
       return this.#fillSlab(descriptor, width, log2)
     }
@@ -80,7 +83,10 @@ export class Replacements {
     this.#fillPartition(partition, (meta & L.LOG2_MASK) - 1)
   }
 
-  /** A partition that is mostly empty and has room for a smaller block; -1 if there is none. */
+  /**
+   * Returns a partition that is mostly empty and for which a smaller block can be allocated; -1 if there is
+   * none.
+   */
   #sparsePartition(): number {
     const { header } = this.#regions
     const partition = table.nextSparse(header, 0)
@@ -89,7 +95,7 @@ export class Replacements {
     return hasBlock(this.#regions, log2) ? partition : -1
   }
 
-  /** Installs the prepared blocks. Lock held, in a section. */
+  /** Installs the prepared blocks. Requires the lock and a critical section. */
   install(): void {
     for (const install of this.#ready) install()
     this.#ready = []

@@ -1,14 +1,14 @@
 /**
- * The sweep collects retired numbers: it finds what still carries the number of a removed type, role, relation
- * or tenant, and removes it, so that the numbers can be reused. Questions do not depend on it: for them the
- * removed things are gone at once.
+ * Collects retired numbers: the sweep finds data that still contains the number of a removed type, role,
+ * relation or tenant, and removes it, so that the numbers can be reused. Queries do not depend on it: they
+ * stop seeing the removed entities immediately.
  *
- * It walks all records, one partition of the string table a step. It reads a partition without the lock,
- * because only this thread changes facts, and makes its edits in sections of bounded length.
+ * It scans all records, one partition of the string table per step. It reads a partition without the lock,
+ * because only this thread changes facts, and modifies it in critical sections of bounded length.
  *
- * Invariant: a sweep covers what was retired before it began. Its numbers are free after its last step, when
- * every record it removed is unlinked. New facts cannot carry retired numbers, so a finished partition stays
- * finished.
+ * Invariant: a sweep covers all numbers that were retired before it began. They are free after its last step,
+ * when every record that it removed is unlinked. New facts cannot contain retired numbers, so a completed
+ * partition remains complete.
  */
 import type { Key } from '#engine/shared-index/memory/key.ts'
 import { clearEndOfTuple } from '#engine/shared-index/memory/endings.ts'
@@ -67,7 +67,7 @@ export class Sweep {
     return this.#pass !== null || this.#schema.hasRetired() || this.#tombstones.hasDeadTenants()
   }
 
-  /** Does one partition. No lock held, no tombstones left. */
+  /** Processes one partition. Call it without the lock and without remaining tombstones. */
   step(): void {
     this.#pass ??= this.#begin()
     const pass = this.#pass
@@ -154,7 +154,7 @@ export class Sweep {
     this.#tombstones.add(line)
   }
 
-  /** Voids no closure, because none follows a removed edge class. */
+  /** Invalidates no closure, because no closure follows a removed edge class. */
   #unlink(container: number, object: number, edgeClass: number): void {
     const { graph, header } = this.#regions
     const record = object << L.LINE_WORDS_LOG2

@@ -1,15 +1,16 @@
 /**
- * Tombstones: records that are marked dead and wait to be collected. A removed record is dead for every
- * question at once. Then the references to it are unlinked, some at a time, so that the removal of something
- * with a million references keeps no reader waiting for long.
+ * Manages tombstones: records that are marked dead and wait to be collected. A removed record is dead for
+ * every query immediately. The references to it are then unlinked in batches, so that the removal of an
+ * entity with a million references does not block readers for long.
  *
- * Why a dead record is not seen: no name leads to it (it has left the string table), no closure reaches beyond
- * it (those below it were voided, and builders stop at dead records), and every enumeration skips dead records.
+ * A dead record is not visible: no name leads to it (it was removed from the string table), no closure
+ * reaches it (those below it were invalidated, and builders stop at dead records), and every enumeration
+ * skips dead records.
  *
- * Invariant: only the first record of the queue is partly unlinked, and nothing else changes its slabs, because
- * changes name things and it has no name. So a cursor into its slabs is safe between steps.
+ * Invariant: only the first record of the queue is partly unlinked, and no other code changes its slabs,
+ * because changes use names and it has none. A cursor into its slabs is therefore valid between steps.
  *
- * Lock held, in a section, unless a function says otherwise.
+ * Requires the lock and a critical section, unless a function states otherwise.
  */
 import { release } from '#engine/shared-index/memory/allocator.ts'
 import { clearEndOfTuple, clearEndsOfRoles } from '#engine/shared-index/memory/endings.ts'
@@ -22,14 +23,16 @@ import type { OwnerLists } from '#engine/shared-index/owners/owner-lists.ts'
 import { annexesOf } from '#engine/shared-index/schema/annexes.ts'
 import { bitCount, rebuildFilter, takeMask } from './user-slab.ts'
 
-/** The slabs of a record, in the order they are unlinked: descriptor word and what to do with an entry. */
+/** The slabs of a record, in the order in which they are unlinked. */
 const PHASES = ['assignees', 'in', 'out-containers', 'out-others', 'assignments'] as const
 
 export class Tombstones {
   readonly #regions: Regions
   readonly #banks: () => number
   readonly #owners: OwnerLists
-  /** Lines. Not an array of numbers: the collector would copy and trace its growth while readers wait. */
+  /**
+   * Lines. Not an array of numbers: the garbage collector would copy and trace its growth while readers wait.
+   */
   readonly #queue = new NumberList()
   #first = 0
   #phase = 0
@@ -50,7 +53,10 @@ export class Tombstones {
     return this.#deadTenants.length > 0
   }
 
-  /** Makes room for `records` more, while no reader waits. No lock, no section. */
+  /**
+   * Ensures capacity for `records` more, while no reader waits. Requires neither the lock nor a critical
+   * section.
+   */
   reserve(records: number): void {
     this.#queue.reserve(records)
   }
@@ -61,7 +67,7 @@ export class Tombstones {
     this.#queue.push(line)
   }
 
-  /** A dead tenant's record stays until no instance refers to it; see `sweep.ts`. */
+  /** The record of a dead tenant remains until no instance refers to it; see `sweep.ts`. */
   addTenant(line: number): void {
     this.#owners.removed(line)
     const { graph } = this.#regions
@@ -86,7 +92,7 @@ export class Tombstones {
     }
   }
 
-  /** Unlinks up to `steps` references; the rest waits for the next call. */
+  /** Unlinks up to `steps` references; the next call continues. */
   unlink(steps: number): void {
     let left = steps
     while (left > 0 && !this.isEmpty()) {
@@ -109,7 +115,10 @@ export class Tombstones {
     header[L.H_RECORDS] = header[L.H_RECORDS]! - 1
   }
 
-  /** Works on the current slab and moves to the next one at its end. Returns the steps taken, at least 1. */
+  /**
+   * Processes the current slab and moves to the next one at its end. Returns the number of steps taken, at
+   * least 1.
+   */
   #unlinkPhase(line: number, steps: number): number {
     const descriptor = this.#descriptor(line)
     const { graph } = this.#regions
@@ -152,7 +161,7 @@ export class Tombstones {
     }
   }
 
-  /** Removes the reference at the other end. Idempotent: the other end may be dead and freed, too. */
+  /** Removes the reference at the other end. Idempotent: the other end might also be dead and freed. */
   #unlinkEntry(line: number, entry: number, second: number): void {
     const regions = this.#regions
     const { graph, header } = regions

@@ -1,11 +1,12 @@
 /**
- * A user's assignments, and the filter that says "nothing here" without a look at them: 512 bits, one of which
- * is set for each instance or tenant the user has a mask for (a Bloom filter with one hash).
+ * Manages the assignments of a user and the filter that shows the absence of assignments without reading
+ * them. The filter has 512 bits; one of them is set for each instance or tenant for which the user has a mask
+ * (a Bloom filter with one hash).
  *
- * Invariant: every scope in the slab has its bit. The filter of a user with many assignments may keep bits of
- * what is gone, because a rebuild would cost more than false hits. A false hit costs one probe.
+ * Invariant: every scope in the slab has its bit. The filter of a user with many assignments can keep bits of
+ * removed scopes, because a rebuild would cost more than false hits. A false hit costs one probe.
  *
- * Lock held, in a section, in all functions.
+ * All functions require the lock and a critical section.
  */
 import { clearEndsOfRoles } from '#engine/shared-index/memory/endings.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -22,8 +23,9 @@ export function addToFilter(graph: Int32Array, user: number, line: number): void
 }
 
 /**
- * Removes these roles from the scope. Without roles the scope is removed too, and without scopes on the line
- * the assignee. True if the scope was removed: then the filter may be rebuilt, now or later.
+ * Removes these roles from the scope. If no roles remain, the scope is also removed; if no scopes of the line
+ * remain, so is the assignee. Returns true if the scope was removed: the filter can then be rebuilt,
+ * immediately or later.
  */
 export function dropScope(
   regions: Regions,
@@ -41,7 +43,7 @@ export function dropScope(
   return true
 }
 
-/** The user's side of `dropScope`. True if the scope was removed. */
+/** Updates the user's side of `dropScope`. Returns true if the scope was removed. */
 export function takeMask(regions: Regions, user: number, scope: number, mask: number): boolean {
   const { graph, header } = regions
   const slab = (user << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS
@@ -68,11 +70,12 @@ function hasAnyScope(graph: Int32Array, slab: number, line: number, banks: numbe
   return false
 }
 
-/** Rebuilds the filter without what is gone; `line` is a user's. */
+/** Rebuilds the filter without removed scopes; `line` is the line of a user. */
 export function rebuildFilter(graph: Int32Array, line: number): void {
   const user = line << L.LINE_WORDS_LOG2
   const meta = graph[user + L.U_ASSIGNMENTS + 1]!
-  // By capacity, which is what a rebuild reads. A large slab that is mostly empty shrinks later (`slab.ts`).
+  // Decided by capacity, because a rebuild reads the whole slab. A large slab that is mostly empty shrinks
+  // later (`slab.ts`).
   if ((meta & L.LOG2_MASK) > REBUILT_UP_TO_LOG2) return
   graph.fill(0, user + L.U_FILTER, user + L.U_FILTER + FILTER_WORDS)
   if (meta === 0) return
