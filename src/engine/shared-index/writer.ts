@@ -1,11 +1,10 @@
 /**
  * The write side of the shared index. Only one thread writes: it applies changes as defined by
- * `write/reducer.ts`. The lock excludes closure builders, and the sequence lets all threads read
- * concurrently.
+ * `write/reducer.ts`. The lock excludes closure builders; the sequence lets all threads read concurrently.
  *
- * A commit is one critical section: readers see all of it or none. A changed schema is published in the
- * critical section of its commit, so data and schema always match. Long work that can precede the critical
- * section is done in steps, between which the thread can do other work (`applyInSteps`).
+ * A commit is one critical section: readers see all of it or none. A changed schema is published in that
+ * critical section, so data and schema always match. Long work precedes the critical section, in steps
+ * between which the thread can do other work (`applyInSteps`).
  *
  * Invariant: the state is a function of the applied changes, and applying a change again has no effect. A
  * change that names an unknown entity is ignored (`model/change.ts`).
@@ -65,27 +64,16 @@ export interface WriterOptions extends RegionSizes {
   readonly firstTenantRoleIndex?: number
 }
 
-/**
- * Words that are reserved and prefaulted before a commit, in addition to those computed by its preparation.
- */
+/** Words that are reserved and prefaulted per commit, in addition to those computed by its preparation. */
 const WORDS_AHEAD = 1 << 14
 /** References unlinked after a commit, in a critical section of a fraction of a millisecond. */
 const STEPS_PER_COMMIT = 1_000
-/**
- * Pause between critical sections of a collection: without pauses, no reader could complete. A batch takes
- * less time.
- */
+/** Pause between critical sections, without which no reader could complete. A batch takes less time. */
 const REST_MS = 0.2
-/**
- * Filters rebuilt in the critical section of the commit, and in each later one: up to a microsecond each. A
- * stale filter only costs time.
- */
+/** Filters rebuilt per critical section: up to a microsecond each. A stale filter only costs time. */
 const FILTERS_IN_COMMIT = 128
 const FILTERS_PER_SECTION = 1_024
-/**
- * A critical section with at least this many changes takes a millisecond, so the thread first processes
- * pending events.
- */
+/** A critical section of this many changes takes a millisecond; pending events are processed first. */
 const LARGE_SECTION = 256
 /** Changes whose lines are prefetched together: some hundred kilobytes of cache. */
 const PREFETCHED_AT_ONCE = 128
@@ -191,15 +179,12 @@ export class SharedIndexWriter implements ChangeSink {
     return this.#regions.handle
   }
 
-  /**
-   * Ends all decisions on the index permanently: calls that begin from now on throw `ENVIRONMENT_CLOSED`.
-   * Repeated calls are safe.
-   */
+  /** Ends all decisions permanently: later calls throw `ENVIRONMENT_CLOSED`. Repeated calls are safe. */
   retire(): void {
     retire(this.#regions.header)
   }
 
-  /** Resolves to true when the index is retired, even by the thread of a reader; to false after `letGo`. */
+  /** Resolves to true when the index is retired, even by a reader; to false after `letGo`. */
   async whenRetired(): Promise<boolean> {
     const { header } = this.#regions
     while (!isRetired(header) && !this.#isLetGo) {
@@ -236,8 +221,8 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   /**
-   * Returns the index snapshot; null while anything waits to be collected. The index must not change until
-   * the snapshot is written: no change may be applied, nothing collected, and no reader may build closures.
+   * Returns the index snapshot; null while anything waits to be collected. Until it is written, no change may
+   * be applied, nothing collected, and no reader may build closures.
    */
   save(): SavedIndex | null {
     if (isRetired(this.#regions.header)) return null
@@ -278,17 +263,16 @@ export class SharedIndexWriter implements ChangeSink {
   /**
    * Applies a commit. If readers might exist and the changes are an array, long work is done before the
    * critical section (`preparation.ts`). Changes that can be iterated only once are a load and are not
-   * prepared. If it throws, the index must be retired. If the critical section itself was interrupted, the
-   * index has already been retired, before any thread could read it.
+   * prepared. If it throws, the index must be retired. An interrupted critical section has already retired
+   * it.
    */
   apply(changes: Iterable<Change>): void {
     runToEnd(this.applyInSteps(changes))
   }
 
   /**
-   * Like `apply`, in steps of a fraction of a millisecond while the schema is compiled and the critical
-   * section is prepared. The last step is the critical section, so no part of the commit is visible before.
-   * Between two steps, the index can be read, but no other changes may be applied.
+   * Like `apply`, in steps of a fraction of a millisecond. The last step is the critical section, so no part
+   * of the commit is visible before. Between two steps, the index can be read, but not changed.
    */
   *applyInSteps(changes: Iterable<Change>): Generator<void> {
     assert(!this.#isApplying, 'commits are applied one after the other')
@@ -335,8 +319,8 @@ export class SharedIndexWriter implements ChangeSink {
   /**
    * Removes facts that have expired at `now`, in milliseconds since 1970, about `limit` at most. Returns
    * their removals by name, which must still be written to the store. Call it again until `wakeAt` is later
-   * than `now`, without other work in between: until then, decisions might use expired facts. Does nothing
-   * while a commit is being applied in steps.
+   * than `now`, without other work in between: decisions might still use expired facts. Does nothing while a
+   * commit is being applied in steps.
    */
   endDue(now: number, limit: number): Change[] {
     const due = this.#isApplying ? [] : this.#ending.due(now, limit)
@@ -350,23 +334,22 @@ export class SharedIndexWriter implements ChangeSink {
     return removals
   }
 
-  /** Time by which `endDue` must be called next, in milliseconds since 1970. Infinite if no fact expires. */
+  /** Time by which `endDue` must be called next, in milliseconds since 1970. Infinite: no fact expires. */
   get wakeAt(): number {
     return this.#ends.wakeAt
   }
 
-  /** No existing fact expires before this time, in milliseconds since 1970. Infinite if no fact expires. */
+  /** No fact expires before this time, in milliseconds since 1970. Infinite: no fact expires. */
   get endsFrom(): number {
     return this.#ends.endsFrom
   }
 
   /**
-   * Collects the remains of removals, in up to `steps` steps of well under a millisecond each, for idle
-   * periods. Returns false if nothing is left. Removals work without it; it returns memory and numbers
-   * sooner.
+   * Collects the remains of removals in idle periods, in up to `steps` steps of well under a millisecond.
+   * Returns false if nothing is left. Removals work without it; it frees memory and numbers sooner.
    */
   collect(steps: number): boolean {
-    if (this.#isApplying) return true // The remains of the commit must not be collected before the commit is visible.
+    if (this.#isApplying) return true // Collected only after the commit is visible.
     for (let step = 0; step < steps; step++) {
       if (this.#isCollecting()) this.#collectStep()
       else if (this.#replacements.isShrinkingNeeded()) {
@@ -378,9 +361,8 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   /**
-   * Precomputes closures in idle periods after a load or a commit (`precomputation-schedule.ts`): work
-   * equivalent to about `work` records; 2,000 take half a millisecond. Returns false if nothing is left.
-   * Results do not depend on it.
+   * Precomputes closures in idle periods (`precomputation-schedule.ts`): work equivalent to about `work`
+   * records; 2,000 take half a millisecond. Returns false if nothing is left. Results do not depend on it.
    */
   precompute(work: number): boolean {
     if (this.#isApplying) return true
@@ -392,9 +374,8 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   /**
-   * Builds the lists of the attribute index, which searches with rules read, in idle periods while readers
-   * exist: work equivalent to about `records` records. Returns false if nothing is left. Results do not
-   * depend on it.
+   * Builds lists of the attribute index in idle periods while readers exist: work equivalent to about
+   * `records` records. Returns false if nothing is left. Results do not depend on it.
    */
   buildLists(records: number): boolean {
     if (this.#isApplying) return true
@@ -417,8 +398,8 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   /**
-   * Prepares a commit and returns the changes for the critical section. Schema changes at the beginning of
-   * the commit are visible only to the writer until they are published.
+   * Prepares a commit and returns the changes for the critical section. Schema changes at its beginning are
+   * visible only to the writer until they are published.
    */
   *#prepare(changes: readonly Change[]): Generator<void, readonly Change[]> {
     let facts = 0

@@ -6,7 +6,7 @@
  *   look up   users, instances                                    batch-lookup.ts
  *   resolve   tenants; the filter bits of tenant and instance themselves
  *   edges     in-edges of the instances            → (query, container, state)
- *   heads     closure heads of the containers      → (query, block, entries); inline block: its word, negative
+ *   heads     closure heads of the containers      → (query, block, entries); inline: minus the word
  *   entries   closure entries that pass the filter → (query, scope, mask)
  *   probe     the users' slabs
  *

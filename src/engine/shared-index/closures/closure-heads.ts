@@ -5,8 +5,8 @@
  *   container, word 6…14   │ block │ size │ built at │  for ordinals 0, 1, 2 of the container's type
  *   further heads          │ log2 of this block │ – │ – │ ordinal 3: block, size, built at │ …
  *
- *   block                  │ its word in the closure region; of an inline closure minus its offset in the container │
- *   size                   │ low bits of the closure era it was built in │ number of entries, 29 bits (`HEAD_SIZE_MASK`) │
+ *   block                  │ its word in the closure region; if inline, minus its offset in the container │
+ *   size                   │ low bits of its closure era │ number of entries, 29 bits (`HEAD_SIZE_MASK`) │
  *
  * A closure is valid while `built at` equals the sum of four counters that only increase: the container's
  * version, its tenant's closure epoch, the state's epoch and the closure era. The sum repeats only if none of

@@ -4,10 +4,10 @@
  *
  * An index has four regions. The header contains the open sizes of graph and closures, which grow:
  *
- *   header    this page: sequence, lock, allocator, partition heads of the string table
+ *   header    sequence, lock, allocator, partition heads of the string table
  *   graph     records and slabs, cut into blocks of 2^k words by the allocator (`allocator.ts`)
  *   closures  blocks appended by closure builders, reset as a whole (`closure-arena.ts`)
- *   schema    the compiled schema (`compiled-schema.ts`) in two buffers: one is read while the next is written
+ *   schema    the compiled schema (`compiled-schema.ts`) in two buffers: one is read, the next is written
  *
  * The attribute index (`list-memory.ts`) has separate memory, which only searches with rules read.
  *
@@ -30,7 +30,7 @@
  *   │ 7… │ key                      │       │ 7… │ key                      │
  *   └────┴──────────────────────────┘       └────┴──────────────────────────┘
  *
- *   user (2 lines, type USER_TYPE)          container (4 lines), of an instance that is the subject of a tuple
+ *   user (2 lines, type USER_TYPE)          container (4 lines) of an instance that is a subject of a tuple
  *   ┌────┬──────────────────────────┐       or has very many in-edges
  *   │ 0  │ type, key bytes, flags   │       ┌─────┬─────────────────────────────────┐
  *   │ 1,2│ assignments: ptr, meta   │       │ 0   │ instance (line)                 │

@@ -2,10 +2,10 @@
  * Implements slabs: open-addressing tables of records, in blocks of the graph region. A descriptor [ptr,
  * meta] inside the record points to the block. Slabs have two shapes:
  *
- *   set        one word an entry: the users assigned to an instance
- *   pairs      two words an entry: [scope, role mask] of a user; [neighbour, edge class] of an instance
+ *   set        one word per entry: the users assigned to an instance
+ *   pairs      two words per entry: [scope, role mask] of a user; [neighbor, edge class] of an instance
  *
- *   descriptor ptr ─►  │ a │ x │ 0 │ 0 │ b │ y │ c │ z │      2^k entries, at most 3/4 taken, 0 is free
+ *   descriptor ptr ─►  │ a │ x │ 0 │ 0 │ b │ y │ c │ z │      2^k entries, at most 3/4 used, 0 is free
  *
  * A set or edge list with one entry needs no block: the entry is in the descriptor (`INLINE`).
  *

@@ -2,7 +2,7 @@
  * Finds the line of a record by (type, key). It is an open-addressing table in 256 partitions, selected by
  * the top bits of the hash, so that growing one partition is short. Keys are always compared byte by byte.
  *
- *   header   [ptr, meta] × 256  ─►  graph  │ slot │ slot │ 0 0 │ slot │…      2^k slots, at most 3/4 of them taken
+ *   header   [ptr, meta] × 256  ─►  graph  │ slot │ slot │ 0 0 │ slot │…   2^k slots, at most 3/4 used
  *
  *   slot     │ 6 bits of the hash │ line │ 6 bits of the hash │ next line │      line 0: free
  *

@@ -2,7 +2,8 @@
  * An ordered list of pairs (hash, owner), by hash and then by the key of the owner. It is divided into
  * chunks, so that a change moves at most a kilobyte:
  *
- *   [ptr, log2 capacity, chunks, entries] ─► │ chunk, entries, first hash, first owner │ … ─► │ hash, owner │ hash, owner │ …
+ *   [ptr, log2 capacity, chunks, entries]
+ *     ─► │ chunk, entries, first hash, first owner │ … ─► │ hash, owner │ hash, owner │ …
  *
  * Owners are lines of records whose keys must be readable, so a record is removed from its lists before it is
  * freed.

@@ -35,7 +35,7 @@ export interface SetCode {
   readonly put: ConditionSetPut
   /** Index in the arrays of the unit, for as long as the set exists. */
   readonly number: number
-  /** Demands of its own conditions, not those of its ancestors. */
+  /** Demands of the conditions of the set itself, without those of its ancestors. */
   readonly demands: readonly Demand[]
   readonly readsRoles: boolean
   readonly readsTenants: boolean

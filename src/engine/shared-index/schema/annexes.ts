@@ -3,7 +3,7 @@
  * roles. The roles of each further 64 banks are stored under a separate line, an *annex* of the tenant. It is
  * created when the first of these roles is assigned in the tenant:
  *
- *     tenant ──► directory │ – │ annex 1 │ annex 2 │ …15     bank 64 × n + b of tenant roles is bank b of annex n
+ *     tenant ──► directory │ – │ annex 1 │ annex 2 │ …15   tenant role bank 64 × n + b is bank b of annex n
  *                               └─► annex │ its tenant │ n │ assignees
  *
  * For assignments, an annex is a scope like any other, with its own assignees and a bit in the filters of its

@@ -6,8 +6,8 @@
  * A check works on *states*, not on roles. A state is a number and means "type T, any of these roles R is
  * sufficient". At an instance in state s, a direct assignment that matches the state's masks allows. Along an
  * in-edge of class c, the check continues at the subject, in the state given by a transition. A *target* is a
- * number: 0 is none, s > 0 is state s, and -i points to `lists[i]` = [n, s1 … sn], several states at the same
- * time (only beyond the limit on states, see `automaton.ts`).
+ * number: 0 means no state, s > 0 state s, and -i points to `lists[i]` = [n, s1 … sn], several states at the
+ * same time (only beyond the limit on states, see `automaton.ts`).
  *
  * It consists of *units* and a *head* after them. Each type has a unit with its roles, actions and
  * permissions. There is one unit for the tenant roles, one for condition sets and rules

@@ -3,8 +3,8 @@
  * permissions, the start states of actions, and finally the automaton over all types (`automaton.ts`). The
  * units of other types are copied.
  *
- * It does not follow `extends` for each pair of role and action. Instead, for each role with permissions of
- * its own, it unites the roles that reach it (`role-masks.ts`), 32 roles at a time.
+ * It does not follow `extends` for each pair of role and action. Instead, for each role that has its own
+ * permissions, it unites the roles that reach it (`role-masks.ts`), 32 roles at a time.
  */
 import { compileMapping } from '#engine/shared-index/mapping/mapping-compiler.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'

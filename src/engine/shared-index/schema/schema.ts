@@ -1,15 +1,15 @@
 /**
- * Stores the schema for the writer: types with their actions, roles and relations, and the tenant roles. It
- * is small and is in the writer's heap. `schema-compiler.ts` compiles it for readers.
+ * Stores the schema for the writer, in its heap: types with their actions, roles and relations, and the
+ * tenant roles. `schema-compiler.ts` compiles it for readers.
  *
  * Invariant: a role refers only to existing entities. A reference to an unknown entity is dropped when the
- * role is put. A reference to a removed entity is also removed (native.md C.7). Neither is restored when the
- * name is declared later.
+ * role is put, and a reference to a removed entity is also removed (native.md C.7). Neither is restored
+ * later.
  *
  * Facts are stored with the numbers of types, roles and relations. The number of a removed entity is
  * *retired*: it is not reused until every fact that contains it has been collected (`sweep.ts`) and no
- * compiled schema contains it. A removal thus takes effect immediately for any number of facts, and an entity
- * that is created again starts without facts.
+ * compiled schema contains it. A removal thus takes effect immediately, and a re-created entity starts
+ * without facts.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberPool } from '#engine/shared-index/memory/number-pool.ts'
@@ -53,10 +53,7 @@ export interface Role {
   /** The roles that have this one in `extends`. */
   readonly extendedBy: Set<Role>
   derivations: readonly RoleDerivation[]
-  /**
-   * The roles that have the permissions of this role, including itself, as pairs [bank, mask]; null: not
-   * computed (`role-masks.ts`).
-   */
+  /** Roles with the permissions of this role, itself included: pairs [bank, mask]; null: not computed. */
   reachedBy: Int32Array | null
 }
 
@@ -115,10 +112,7 @@ export class Schema {
   #retired: Retired = { types: [], roles: [], relations: [] }
   #lastRoleId = 0
 
-  /**
-   * Starts empty, or from a restored state with its numbers. `firstTenantRoleIndex`: lets tests reach annexes
-   * sooner.
-   */
+  /** Empty, or a restored state with its numbers. `firstTenantRoleIndex`: lets tests reach annexes sooner. */
   constructor(standing?: SchemaState, firstTenantRoleIndex = 0) {
     this.types = standing?.types ?? new Map()
     this.tenantRoles = standing?.tenantRoles ?? new Map()
@@ -158,12 +152,14 @@ export class Schema {
     return this.#rules.save()
   }
 
-  /** Returns whether condition sets or rules have changed since the follower took the changes. */
+  /**
+   * Returns whether condition sets or rules have changed since the follower's last call of `takeRuleChanges`.
+   */
   areRulesChangedFor(follower: RuleFollower): boolean {
     return this.#rules.isChangedFor(follower)
   }
 
-  /** Returns the changes of condition sets and rules since the last call; on the first call, all of them. */
+  /** Returns the changes of sets and rules since the last call; on the first call, all of them. */
   takeRuleChanges(follower: RuleFollower): RuleJournal {
     return this.#rules.take(follower)
   }
@@ -173,10 +169,7 @@ export class Schema {
     return this.#rules.rulesBelow(set)
   }
 
-  /**
-   * Completes the removal of rules in steps. Optional: otherwise, the next operation completes it in one
-   * step.
-   */
+  /** Completes a removal of rules in steps. Otherwise, the next operation completes it in one step. */
   settleRules(): Generator<void> {
     return this.#rules.settle()
   }
@@ -409,10 +402,7 @@ export class Schema {
     for (const type of before.keys()) if (!wanted.has(type)) this.#change(type)
   }
 
-  /**
-   * Sets the roles that the role extends. The roles that have their permissions, directly or indirectly, are
-   * then recomputed.
-   */
+  /** Sets the extended roles. Roles that have their permissions, even indirectly, are then recomputed. */
   #setExtends(role: Role, wanted: Set<Role>): void {
     if (isSameSet(wanted, role.extends)) return
     const reached = withExtended(role)
@@ -461,8 +451,8 @@ export class Schema {
   }
 
   /**
-   * Returns the derivation with its names resolved; empty if one of them is unknown or the relation links
-   * another type.
+   * Returns the derivation with resolved names; empty if a name is unknown or the relation links another
+   * type.
    */
   #resolve(objectType: ResourceType, entry: Derivation): RoleDerivation[] {
     const relation = objectType.relations.get(entry.relation)
