@@ -36,8 +36,8 @@ export type BodyOutcome =
       /** The body as JSON. */
       readonly bytes: Uint8Array
       /**
-       * True if the result can be as long as the largest response. It is then kept only together with other
-       * results of limited size.
+       * True if the result can be as long as the largest response. The memory for such results is limited in
+       * total (`large-answers.ts`).
        */
       readonly isOfParts: boolean
     }

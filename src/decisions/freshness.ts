@@ -107,8 +107,8 @@ export class Freshness {
     const age = stalenessMsOf(environmentId)
     const standing = this.#standingOf(age)
     onLookAt(environmentId, Math.min(decidesForMs, this.#decidesForMs(age, standing)))
-    // After a silent store recovers, changes of all environments arrive at about the same time, and their
-    // staleness ends together.
+    // A failure of the store affects all environments at about the same time, so it is not reported per
+    // environment.
     const isHeard = performance.now() - this.#heardSince >= this.#owedMs
     const former = this.#standings.get(environmentId) ?? 'fresh'
     if (standing === former || !(isHeard || standing === 'fresh')) return
@@ -118,7 +118,7 @@ export class Freshness {
   }
 
   /**
-   * Time after which an environment is as fresh as the organization, unless that environment itself cannot be
+   * Time in which an environment catches up with the organization, unless that environment itself cannot be
    * followed.
    */
   get #owedMs(): number {

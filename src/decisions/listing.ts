@@ -36,8 +36,8 @@ export const TENANT_PREFIX = `${TENANT_TYPE}:`
 /** Users per search page, and candidates tried per page. */
 const SEARCHED_AT_ONCE = { limit: 1_000, triedMax: 20_000 } as const
 /**
- * Maximum number of allowed users that are explained, whether roles or rules allow them. Above it, the
- * listing is rejected.
+ * Maximum number of allowed users or entries that are explained, whether roles or rules allow them. Above it,
+ * the listing is rejected.
  */
 export const EXPLAINED_MAX = 50_000
 /** Entries written between two pauses. */
@@ -208,7 +208,7 @@ export class Room {
   }
 }
 
-/** Roles might allow most of the users, but rules are evaluated for each of them. */
+/** Error for too many allowed entries. Roles might allow most of them, but rules are evaluated for each. */
 export function tooManyAllowed(wayOut: string): AuthzError {
   return tooLarge(`more than ${EXPLAINED_MAX} entries of which rules would have to be asked`, wayOut)
 }

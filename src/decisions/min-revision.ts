@@ -121,7 +121,7 @@ export class MinRevision {
   }
 }
 
-/** Returns null if the text is empty, malformed or too long. */
+/** Returns null if the text is malformed or contains too many revisions. */
 function revisionsOf(text: string): Revision[] | null {
   const parts = text.split(',')
   const revisions = parts.flatMap(part => parseRevision(part.trim()) ?? [])

@@ -53,7 +53,7 @@ type Pairs = Extract<Touched, { readonly about: 'pairs' }>
 /** An engine that no other component uses. */
 export interface OwnEngine {
   readonly sink: ChangeSink
-  /** Called when loading is complete. Its time is part of the loading time. */
+  /** Called when loading is complete: a load takes longer if the index can already be read. */
   open(): { readonly engine: DecisionEngine; readonly reach: FactReach }
 }
 

@@ -76,8 +76,8 @@ export class RuleQuestions {
   readonly #single = new Gathering()
   readonly #batch = new Gathering()
   /**
-   * Queries of the current batch that rules must decide, and whether the lines of the batch are valid for
-   * them.
+   * Queries of the current batch that rules must decide, with their plans and lines. If the line of the user
+   * is -1, the names are looked up again.
    */
   readonly #indexes = new Int32Array(BATCH_MAX)
   readonly #plans: Plan[] = []

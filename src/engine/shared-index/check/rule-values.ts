@@ -117,7 +117,7 @@ export const STAMPS_MAX = 2 ** 31 - 1
 const WORD_BYTES = 4
 /** Maximum number of attributes of a row that is read in place. */
 const ROW_ATTRIBUTES_MAX = 64
-/** Number of paths from which each row is read as a whole. */
+/** Maximum number of paths for which each row is read as a whole. */
 const SPREAD_PATHS_MAX = 1_024
 
 export class RuleValues {

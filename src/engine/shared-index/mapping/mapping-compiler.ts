@@ -18,8 +18,8 @@ const WORDS_A_STEP = 8_192
 const ATOMS_MAX = 2 ** 24
 
 /**
- * Yields no unit if there are no rules. `stamp`: different for each published unit. O(length of all URLs ×
- * log of their parts), in steps of some tenths of a millisecond.
+ * Returns an empty array if there are no rules. `stamp`: different for each published unit. O(length of all
+ * URLs × log of their parts), in steps of some tenths of a millisecond.
  */
 export function* compileMapping(configs: readonly MappingPut[], stamp: number): Generator<void, Int32Array> {
   const rules = yield* inOrder(configs)

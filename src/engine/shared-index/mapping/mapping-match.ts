@@ -34,7 +34,7 @@ const NO_VALUE: Spelling = { exact: '', folded: '' }
  */
 const VISITS_MAX = 16_384
 
-/** Flag: the rule matches the path if it is divided into segments differently than as written. */
+/** How the path is divided differently than as written: into other segments, or with an earlier end. */
 const PARTED = 1
 const ENDED = 2
 

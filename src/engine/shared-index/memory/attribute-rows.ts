@@ -1,7 +1,7 @@
 /**
  * Stores the attributes of an entity in a form that every thread reads in place. Most are stored as a row:
  *
- *   │ sign bit · attributes · words │ name and head of each, in order of insertion │ the words after the heads │
+ *   │ sign bit · attributes · words │ name and head of each, by insertion │ the words after the heads │
  *
  * Names are numbers (`attribute-names.ts`); heads and words are those of `values.ts`. Attributes without such
  * a form, because of their names or their size, are stored as JSON text:

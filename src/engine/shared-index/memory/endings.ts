@@ -2,7 +2,7 @@
  * Stores the expiration times of facts, in a hash table from a fact to its expiration time. A fact that does
  * not expire takes no space here, and no decision reads this table.
  *
- *   header   [first part, second part, count, size] × 64  ─►  graph  │ entry │ – │ entry │…   at most 7/8 used
+ *   header   [first part, second part, count, size] × 64  ─►  graph  │ entry │ – │ entry │…  at most 7/8 used
  *
  *   entry    │ 1: tuple │ line of the user, or of the object │ scope, or container of the subject │
  *            │ end, high 16 bits │ bit of the role, or edge class │ end, low 32 bits │

@@ -3,7 +3,7 @@
  * and builders from each other.
  *
  *   writer    lock · sequence odd · change · sequence even · unlock
- *   reader    read sequence (even) · read data · read sequence: the same → what was read is one state
+ *   reader    read sequence (even) · read data · read sequence: unchanged → all data is of one state
  *   builder   lock · (sequence cannot change now) · append a closure, publish its head · unlock
  *
  * Readers use plain loads while other threads write. Two orders are needed: the data after the first sequence

@@ -49,8 +49,8 @@ const CAPACITY_LOG2_MIN = 2
 const TAG_BITS = 32 - LINE_BITS
 
 /**
- * Returns the word of the key's first slot; 0 if the partition is empty. O(1); a caller can prefetch the slot
- * and thus avoid a cache miss.
+ * Returns the word of the key's first slot; 0 if the partition is empty. O(1). Does not read the slot, which
+ * would probably be a cache miss.
  */
 export function firstSlot(header: Int32Array, hash: number): number {
   const partition = H_PARTITIONS + ((hash >>> (32 - PARTITION_BITS)) << 1)

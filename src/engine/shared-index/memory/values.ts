@@ -7,8 +7,8 @@
  *   whole                1 word                 a whole number of 32 bits
  *   double               2 words
  *   text                 UTF-8, zero-padded     payload: bytes
- *   list                 words of the list · heads · their words      payload: number of elements; no lists, no json
- *   json                 bytes · UTF-8, zero-padded      all others: objects, nested lists, integers beyond 2^53
+ *   list                 words of the list · heads · their words   payload: elements (no list, no json)
+ *   json                 bytes · UTF-8, zero-padded   all others: objects, nested lists, integers > 2^53
  *
  * Invariant: every scalar (all kinds before *list*) has exactly one encoding. Two scalars are therefore equal
  * if and only if their heads and words are.

@@ -22,7 +22,10 @@ const HEADS_LOG2_MIN = 2
 /** Words of the head of a chunk. */
 const HEAD_LOG2 = 2
 const HEAD = { chunk: 0, count: 1, hash: 2, owner: 3 } as const
-/** A chunk with fewer entries is merged with the next one if the result is not full. */
+/**
+ * A chunk with fewer entries than the first number is merged with the next one if both together have at most
+ * the second number of entries.
+ */
 const SPARSE_ENTRIES = 32
 const JOINED_ENTRIES_MAX = 96
 

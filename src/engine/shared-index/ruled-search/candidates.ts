@@ -271,7 +271,7 @@ export class CandidateFinder {
     const scratch = this.#scratch
     return whole(
       elements.map(value => {
-        // Position 0 means absent.
+        // Position 0 is not used.
         scratch.length = 1
         const head = scratch.scalar(value)
         return head === NO_FORM ? null : this.#byScalar(element, head, scratch.words, 1)
@@ -305,7 +305,7 @@ export class CandidateFinder {
 
   #better(one: readonly Source[] | null, other: readonly Source[] | null): readonly Source[] | null {
     if (one === null || other === null) return one ?? other
-    // Their number no longer matters.
+    // The number of candidates is not compared beyond the limit.
     if (one === other || this.#looked > LOOKED_MAX) return one
     return this.#size(other) < this.#size(one) ? other : one
   }

@@ -3,8 +3,8 @@
  * creates it (`rule-compiler.ts`). Every thread decides with a copy of it (`rules-view.ts`,
  * `check/rule-evaluation.ts`) without parsing.
  *
- *   permission ─► plan ─► lookups: an attribute, and a table from its values to rules ─┐
- *                    └──► all other rules ─────────────────────────────────────────────┴─► (user side, resource side)
+ *   permission ─► plan ─► lookups: an attribute, a table from values to rules ─┐
+ *                    └──► all other rules ─────────────────────────────────────┴─► (user side, resource side)
  *   set ─► code: leaves and connectives ─► leaf: a test of an attribute
  *
  * Equal tests ("leaves") are stored once and shared by all sets. If a set of a rule requires that an
@@ -12,7 +12,6 @@
  * in the constant take one lookup.
  */
 
-/** The arrays of the unit. `FROM` arrays have positions in the program. */
 /**
  * Maximum distance of a constant from the slot of its hash. Callers choose the constants, and could choose
  * them to collide. Constants for which there is no slot within this distance are not found by their hash.
@@ -30,6 +29,7 @@ export function freeSlot(table: Int32Array, from: number, hash: number, log2: nu
   return null
 }
 
+/** The arrays of the unit. `…From` arrays contain positions in the program. */
 export const UNIT = {
   /** Pairs of a hash of type and action, and the permission's number, ordered by hash. */
   permissionHashes: 0,

@@ -48,7 +48,7 @@ const DEMANDED_VALUES_MAX = 4
 /** Maximum number of tests with the same hash that are compared. */
 const ALIKE_MAX = 16
 const HASH_MULTIPLIER = 0x2c1b3c6d
-/** Unused tests are kept until there are more of them than used ones, and more than this number. */
+/** Unused tests are kept until they outnumber the used ones by this number. */
 const SPARE_LEAVES = 1_024
 
 export class SetCompiler {

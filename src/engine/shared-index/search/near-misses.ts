@@ -262,8 +262,8 @@ interface Unrelated {
 }
 
 /**
- * Returns the near misses that a missing tuple from another instance of the tenant causes, on which the user
- * directly holds the required role. At most one per relation of which the instance has no tuple.
+ * Returns the near misses in which only a tuple is missing, from another instance of the tenant on which the
+ * user directly holds the required role. At most one per relation of which the instance has no tuple.
  * O(derivations of roles of the type + roles of the user).
  */
 function* notRelated(

@@ -77,7 +77,7 @@ export class EndHeap {
     }
   }
 
-  /** Moves the last fact at `from` to the top, and down to its position in the heap. */
+  /** Moves the fact at `from` to the top, and from there down to its position in the heap. */
   #sink(from: number): void {
     const ends = this.#ends
     const until = ends[from]!
