@@ -59,7 +59,7 @@ export class AskedRules {
   source: QuestionSource
   index = 0
   tenant = ''
-  /** `words` contains the attributes; a position of 0 means that there are none. */
+  /** Contains the attributes. The following positions are their starts in `words`; 0 if there are none. */
   words: ValueWords
   user = 0
   instance = 0

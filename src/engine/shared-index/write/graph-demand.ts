@@ -165,7 +165,7 @@ class Reckoning {
     if (attributeNames.known + this.#newNames.size >= NAMES_MAX) return
     this.#newNames.add(name)
     this.#block(nameBlockLog2(encoder.encode(name).length))
-    // The first name needs the directory, and every 64th a page.
+    // The first name needs the directory and a page, and every 64th name another page.
     this.#blocks[PAGE_LOG2]! +=
       this.#newNames.size === 1 ? 2 : (this.#newNames.size & PAGE_MASK) === 0 ? 1 : 0
   }

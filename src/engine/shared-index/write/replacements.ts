@@ -3,7 +3,7 @@
  * entries, a copy takes milliseconds, during which readers should not wait. The new block is therefore filled
  * while readers continue, and installed in a short critical section.
  *
- *   lock · allocate · unlock   fill (no lock: the block is private)   critical section: descriptor → new block
+ *   lock · allocate · unlock   fill (no lock: the block is private)  critical section: descriptor → new block
  *
  * Invariant: the copied data does not change between filling and installing. Only the writer changes slabs
  * and tables, and it does not do so in between. Closure builders can run concurrently and change neither.
