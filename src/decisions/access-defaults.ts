@@ -19,8 +19,8 @@ const PROPERTY = 'tenant'
 
 /**
  * Returns the defaults reduced to the members that are read, with the same JSON types. Each item is validated
- * together with the defaults that it inherits, and the caller controls how large a default is and how many
- * items inherit it: defaults of one kilobyte could otherwise cost seconds. O(batch).
+ * together with the defaults that it inherits. The caller controls the size of a default and the number of
+ * items that inherit it, so defaults of one kilobyte could otherwise cost seconds. O(batch).
  */
 export function defaultsOf(batch: EvaluationsRequest): Defaults {
   const defaults: Partial<Record<Member, unknown>> = {}

@@ -1,7 +1,7 @@
 /**
- * Finds the entities that a fact might affect: the instances below an instance, to which roles on it might
- * lead, and the users who hold a role on it or above it. Reads on one state. It does not check whether roles
- * are actually derived along the edges, so the result can contain unaffected entities.
+ * Finds the entities that a fact might affect. These are the instances below an instance, to which roles on
+ * it might lead, and the users who hold a role on it or above it. Reads on one state. It does not check
+ * whether roles are actually derived along the edges, so the result can contain unaffected entities.
  */
 import type { IndexHandle } from '#engine/index-handle.ts'
 import { Key } from '#engine/shared-index/memory/key.ts'

@@ -31,9 +31,13 @@ export const UNIT = {
   /** By rule: its start in the words of the rules. */
   ruleFrom: 6,
   /**
-   * Rules: type and action, as atoms; the number of segments if encoded slashes are literal, otherwise 0; the
-   * number of captures, then for each its name as an atom and its position; the number of segments, then for
-   * each an atom or `ANY`; the number of query members, then each in the layout of `MEMBER`.
+   * Words of a rule, in this order:
+   *
+   * - type and action, as atoms
+   * - the number of segments if encoded slashes are literal, otherwise 0
+   * - the number of captures, then for each its name as an atom and its position
+   * - the number of segments, then for each an atom or `ANY`
+   * - the number of query members, then each in the layout of `MEMBER`
    */
   rules: 7,
 } as const

@@ -213,8 +213,11 @@ export const C_INLINE_END = 64
 export const CONTAINER_LINES_LOG2 = 2
 
 /**
- * Closure head, three words: the block in the closure region, or minus its offset in the container; low bits
- * of the closure era << 29 | entries << 1 | has gates; the sum of versions at which it was built.
+ * Closure head, three words:
+ *
+ * - the block in the closure region, or minus its offset in the container
+ * - low bits of the closure era << 29 | entries << 1 | has gates
+ * - the sum of versions at which it was built
  */
 export const HEAD_WORDS = 3
 export const HEAD_BLOCK = 0

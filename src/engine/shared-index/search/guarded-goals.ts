@@ -6,9 +6,9 @@
  *     group:2 member ──guard──► folder:b viewer ────────┘
  *
  * Most users hold no role on any guarded object. For them, every goal is valid, and nothing is computed. The
- * others are *blocked*. Users who are blocked on the same objects form a group that is processed together:
- * forward from their roles as far as the guards allow, then backward from the goals of the query that were
- * reached.
+ * others are *blocked*. Users who are blocked on the same objects form a group that is processed together.
+ * The search goes forward from their roles as far as the guards allow, and then backward from the goals of
+ * the query that were reached.
  *
  * O(goals and steps + holders on guarded objects + for each group the goals that its users reach). A walk per
  * user would take users × steps: seconds if thousands of groups meet on one object.

@@ -3,9 +3,11 @@
  * every query immediately. The references to it are then unlinked in batches, so that the removal of an
  * entity with a million references does not block readers for long.
  *
- * A dead record is not visible: no name leads to it (it was removed from the string table), no closure
- * reaches it (those below it were invalidated, and builders stop at dead records), and every enumeration
- * skips dead records.
+ * A dead record is not visible, for three reasons:
+ *
+ * - No name leads to it, because it was removed from the string table.
+ * - No closure reaches it: those below it were invalidated, and builders stop at dead records.
+ * - Every enumeration skips dead records.
  *
  * Invariant: only the first record of the queue is partly unlinked, and no other code changes its slabs,
  * because changes use names and it has none. A cursor into its slabs is therefore valid between steps.
