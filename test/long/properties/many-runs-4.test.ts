@@ -1,4 +1,0 @@
-/** Part 4 of 4 of the properties on many random values. */
-import { manyRuns } from './many-runs.ts'
-
-manyRuns(3)
