@@ -11,8 +11,8 @@ try {
   const { build } = await import('./build.ts')
   await build()
 } catch (error) {
-  // npm leaves the bundler's binary out where its own Node is older than the bundler wants. The service does not need it. This script
-  // runs on the Node that came along; npm's own is in what npm says of itself.
+  // npm omits the binary of the bundler if the Node of npm is too old for it. The service does not need the bundler. This script runs on
+  // the bundled Node; the user agent of npm states the Node of npm.
   const npm = process.env['npm_config_user_agent'] ?? ''
   const node = /node\/v(\S+)/.exec(npm)?.[1] ?? process.versions.node
   process.stderr.write(

@@ -27,7 +27,7 @@ function loadedWith(entry: string): Map<string, string> {
   return loaded
 }
 
-test('what is loaded before a command is known has neither the service, nor schemas, nor YAML', () => {
+test('the command line loads neither the service, nor schemas, nor YAML before it knows the command', () => {
   const loaded = loadedWith('cli.js')
   expect(loaded.size).toBeLessThan(10)
   const imports = [...loaded.values()].flatMap(text => [

@@ -38,7 +38,7 @@ function startTraced(cwd: string): ServiceProcess {
   return service
 }
 
-test('what decisions leave behind is collected in small steps, since a caller waits for each', async () => {
+test('garbage of decisions is collected in small steps, because a client waits for each step', async () => {
   const service = startTraced(storeDirectory())
   const address = await service.address()
   const printedBefore = service.stdout.length
@@ -63,7 +63,7 @@ test('what decisions leave behind is collected in small steps, since a caller wa
   expect(steps[steps.length >> 1]).toBeLessThan(STEP_MAX)
 })
 
-test('an HTTP thread that waits for its first request is rid of what loading its modules left', async () => {
+test('an HTTP thread has collected the garbage of module loading before its first request', async () => {
   const service = startTraced(storeDirectory())
   const address = await service.address()
   const heap = async () => (await Scrape.of(address)).sum('verdict_thread_heap_bytes', { thread: 'http-1' })
@@ -71,7 +71,7 @@ test('an HTTP thread that waits for its first request is rid of what loading its
   await expect.poll(heap).toBeLessThan(WAITING_HEAP_MAX)
 })
 
-test('of what a purge makes, next to nothing survives', async () => {
+test('almost no object of a purge survives a collection', async () => {
   const cwd = storeDirectory()
   const service = startTraced(cwd)
   await service.call('POST', `${SCHEMA}/roles`, { key: 'member', name: 'Member' })

@@ -1,4 +1,4 @@
-/** What the pages of access and of the audit log say, in English. */
+/** English texts of the pages on access and the audit log. */
 import type { operations } from '../../types/interface.d.ts'
 
 /** What entries of the log name: calls of the interface, a model that was copied, and what the service does when grants end. */
