@@ -48,6 +48,9 @@ export interface SearchParts {
   readonly steps: () => number
 }
 
+/** The action that a search concerns, and whether rules are evaluated. */
+type SearchedAction = Pick<UserQuestion, 'type' | 'action' | 'asksRules'>
+
 export class Searches {
   readonly #reads: ConsistentReads
   readonly #parts: SearchParts
@@ -69,7 +72,8 @@ export class Searches {
   }
 
   *resources(question: ResourceQuestion, page: PageRequest): Resumable<KeyPage> {
-    if (!this.#isRuled(question)) return this.#resourcesByRoles(question, page)
+    const unruled = this.#pageWithoutRules(question, () => this.#resourcesOfRoles(question, page))
+    if (unruled !== null) return unruled
     const type = this.#reads.read(ATTEMPTS, () => this.#typeId(question.type))
     if (type === 0) return NO_KEYS
     const { tenant } = question
@@ -77,7 +81,7 @@ export class Searches {
     const host: SearchHost = {
       candidates: () => this.#candidates({ ...question, key: null }, searchedFor),
       all: asked => this.#all(type, tenant, asked),
-      byRoles: asked => this.#resourcesByRoles(question, asked),
+      byRoles: asked => this.#reads.readUnlocked(() => this.#resourcesOfRoles(question, asked)),
       queryOf: key => ({ ...question, key }),
       decide: this.#parts.decide,
       steps: () => this.#parts.steps() + this.#finder.steps,
@@ -88,13 +92,14 @@ export class Searches {
   }
 
   *users(question: UserQuestion, page: PageRequest): Resumable<KeyPage> {
-    if (!this.#isRuled(question)) return this.#usersByRoles(question, page)
+    const unruled = this.#pageWithoutRules(question, () => this.#usersOfRoles(question, page))
+    if (unruled !== null) return unruled
     const searchedFor = { what: 'user', type: L.USER_TYPE, isTenantOpen: false } as const
     const host: SearchHost = {
       // The empty text is not a key of any user, so no user attributes are known.
       candidates: () => this.#candidates({ ...question, user: '' }, searchedFor),
       all: asked => this.#all(L.USER_TYPE, null, asked),
-      byRoles: asked => this.#usersByRoles(question, asked),
+      byRoles: asked => this.#reads.readUnlocked(() => this.#usersOfRoles(question, asked)),
       queryOf: user => ({ ...question, user }),
       decide: this.#parts.decide,
       steps: () => this.#parts.steps() + this.#finder.steps,
@@ -105,8 +110,10 @@ export class Searches {
   }
 
   *actions(question: ActionQuestion): Resumable<string[]> {
-    const byRoles = yield* this.#reads.readSliced(SLICED_ATTEMPTS, () => this.#actionsByRoles(question))
-    const others = this.#reads.read(ATTEMPTS, () => this.#ruledActions(question))
+    // An action might be allowed first by a role and later by a rule: both are read on one state.
+    const { byRoles, others } = yield* this.#reads.readSliced(SLICED_ATTEMPTS, () =>
+      this.#actionsNow(question),
+    )
     if (others.length === 0) return byRoles
     const held = new Set(byRoles)
     const queries = others.filter(action => !held.has(action)).map(action => ({ ...question, action }))
@@ -123,6 +130,11 @@ export class Searches {
     const { types, rules } = this.#parts.schema()
     if (!rules || asksRules === false) return []
     return [...(types.get(type)?.actions.keys() ?? [])].filter(action => rules.planOf(type, action) !== null)
+  }
+
+  *#actionsNow(question: ActionQuestion): Resumable<{ byRoles: string[]; others: string[] }> {
+    const others = this.#ruledActions(question)
+    return { byRoles: yield* this.#actionsByRoles(question), others }
   }
 
   *#actionsByRoles({ user, type, key, tenant }: ActionQuestion): Resumable<string[]> {
@@ -143,38 +155,45 @@ export class Searches {
     return actionsOf(typeView, { inTenant, roleIndexes })
   }
 
-  #resourcesByRoles({ user, action, type, tenant }: ResourceQuestion, page: Page): KeyPage {
-    const { question, search } = this.#parts
-    const name = JSON.stringify([user, action, type, tenant])
-    return this.#reads.readUnlocked(() => {
-      const { sequence } = this.#reads
-      if (!this.#resourcePages.has(name, sequence)) {
-        const { typeView, actionView } = this.#declared(type, action)
-        const userLine = question.findUser(user)
-        const tenantLine = this.#tenantLine(tenant)
-        if (!actionView || userLine === 0 || (tenant !== null && tenantLine === 0)) return NO_KEYS
-        search.resources(userLine, typeView!, actionView, tenantLine)
-        this.#resourcePages.keep(name, sequence, search.found)
-      }
-      return this.#resourcePages.page(page)
-    })
+  /**
+   * Reads a page of what roles allow. Returns null if rules might allow any searched entity, on the state of
+   * the page: an entity might be allowed first by a role and later by the first rule.
+   */
+  #pageWithoutRules(question: SearchedAction, pageNow: () => KeyPage): KeyPage | null {
+    if (this.#reads.read(ATTEMPTS, () => this.#isRuled(question))) return null
+    return this.#reads.readUnlocked(() => (this.#isRuled(question) ? null : pageNow()))
   }
 
-  #usersByRoles({ action, type, key, tenant }: UserQuestion, page: Page): KeyPage {
+  /** Call it within a read. */
+  #resourcesOfRoles({ user, action, type, tenant }: ResourceQuestion, page: Page): KeyPage {
     const { question, search } = this.#parts
+    const { sequence } = this.#reads
+    const name = JSON.stringify([user, action, type, tenant])
+    if (!this.#resourcePages.has(name, sequence)) {
+      const { typeView, actionView } = this.#declared(type, action)
+      const userLine = question.findUser(user)
+      const tenantLine = this.#tenantLine(tenant)
+      if (!actionView || userLine === 0 || (tenant !== null && tenantLine === 0)) return NO_KEYS
+      search.resources(userLine, typeView!, actionView, tenantLine)
+      this.#resourcePages.keep(name, sequence, search.found)
+    }
+    return this.#resourcePages.page(page)
+  }
+
+  /** Call it within a read. */
+  #usersOfRoles({ action, type, key, tenant }: UserQuestion, page: Page): KeyPage {
+    const { question, search } = this.#parts
+    const { sequence } = this.#reads
     const name = JSON.stringify([action, type, key, tenant])
-    return this.#reads.readUnlocked(() => {
-      const { sequence } = this.#reads
-      if (!this.#userPages.has(name, sequence)) {
-        const { typeView, actionView } = this.#declared(type, action)
-        const found = typeView ? question.findInstance(typeView.id, key) : 0
-        question.resolve(found, tenant, sequence)
-        if (!actionView || question.isMismatch) return NO_KEYS
-        search.users(question.tenant, question.instance, actionView)
-        this.#userPages.keep(name, sequence, search.found)
-      }
-      return this.#userPages.page(page)
-    })
+    if (!this.#userPages.has(name, sequence)) {
+      const { typeView, actionView } = this.#declared(type, action)
+      const found = typeView ? question.findInstance(typeView.id, key) : 0
+      question.resolve(found, tenant, sequence)
+      if (!actionView || question.isMismatch) return NO_KEYS
+      search.users(question.tenant, question.instance, actionView)
+      this.#userPages.keep(name, sequence, search.found)
+    }
+    return this.#userPages.page(page)
   }
 
   #all(type: number, tenant: string | null, page: Page): KeyPage {
@@ -191,10 +210,9 @@ export class Searches {
     })
   }
 
-  /** Returns whether rules might allow any searched entity. */
-  #isRuled({ type, action, asksRules }: { type: string; action: string; asksRules?: false }): boolean {
-    if (asksRules === false) return false
-    return this.#reads.read(ATTEMPTS, () => this.#planOf(type, action) !== null)
+  /** Returns whether rules might allow any searched entity. Call it within a read. */
+  #isRuled({ type, action, asksRules }: SearchedAction): boolean {
+    return asksRules !== false && this.#planOf(type, action) !== null
   }
 
   #planOf(type: string, action: string): Plan | null {

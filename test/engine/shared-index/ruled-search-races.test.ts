@@ -1,5 +1,6 @@
 /** Searches with rules while lists of owners are built or given up, rules change, and an index is restored. */
 import { expect, test, vi } from 'vitest'
+import { ConsistentReads } from '#engine/shared-index/consistent-reads.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { Regions } from '#engine/shared-index/memory/regions.ts'
 import { LISTS_MAX, listOfAttribute, readyList } from '#engine/shared-index/owners/list-directory.ts'
@@ -7,8 +8,17 @@ import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { CandidateFinder } from '#engine/shared-index/ruled-search/candidates.ts'
 import type { Attributes, Change } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
+import { runAtOnce } from '#model/resumable.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
-import { assign, conditionSet, removed, role, ruleOf } from '#testing/engines/changes.ts'
+import {
+  assign,
+  assignInTenant,
+  conditionSet,
+  removed,
+  role,
+  ruleOf,
+  tenantRole,
+} from '#testing/engines/changes.ts'
 import { searchResources, searchUsers } from '#testing/engines/listed.ts'
 import { COLLIDING, ListingEngine, restoredWriter, SharedEngine } from '#testing/engines/shared-engine.ts'
 
@@ -195,3 +205,43 @@ test('attributes that cannot be read are refused only where a rule asks for them
   engine.apply([conditionSet('any', { 'resource.owner': { 'equals-ref': 'user.key' } }, OF_RESOURCES)])
   expect(search).toThrow(refused)
 })
+
+test.each([
+  ['resources', (engine: SharedEngine) => searchResources(engine, asked, ALL).keys, 'd'],
+  ['users', (engine: SharedEngine) => searchUsers(engine, { ...asked, key: 'd' }, ALL).keys, 'ann'],
+  [
+    'actions',
+    (engine: SharedEngine) => runAtOnce(engine.reader.searchActions({ ...asked, key: 'd' })),
+    'read',
+  ],
+] as const)(
+  'a search for %s finds what a role allows until a commit and a rule afterwards, or the reverse',
+  (_, search, found) => {
+    const byRole = [tenantRole('viewer', { can: ['document:read'] }), removed(ruleOf('all'))]
+    const byRule = [tenantRole('viewer'), ruleOf('all')]
+    for (const [before, after] of [
+      [byRole, byRule],
+      [byRule, byRole],
+    ] as const) {
+      for (const read of [1, 2, 3, 4]) {
+        const engine = new SharedEngine()
+        engine.apply([...STANDING, put('d'), conditionSet('all', {}), ...byRule])
+        engine.apply([assignInTenant('ann', 'viewer', 'default'), ...before])
+        const { begin } = ConsistentReads.prototype
+        let count = 0
+        const spy = vi.spyOn(ConsistentReads.prototype, 'begin').mockImplementation(function (
+          this: ConsistentReads,
+        ) {
+          count += 1
+          if (count === read) engine.apply(after)
+          begin.call(this)
+        })
+        try {
+          expect(search(engine), `a commit before read ${read}`).toEqual([found])
+        } finally {
+          spy.mockRestore()
+        }
+      }
+    }
+  },
+)
