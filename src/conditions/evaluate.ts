@@ -19,7 +19,15 @@ import {
   searchSteps,
   setSteps,
 } from './step-costs.ts'
-import { amongTruth, equality, isObject, isUnreadable, type JsonObject, ValueSet } from './values.ts'
+import {
+  amongTruth,
+  comparable,
+  equality,
+  isObject,
+  isUnreadable,
+  type JsonObject,
+  ValueSet,
+} from './values.ts'
 
 /** Values of a query that conditions can read. `undefined` represents a missing value. */
 export interface QuestionValues {
@@ -194,8 +202,9 @@ function greatest<Item>(items: readonly Item[], truthOfItem: (item: Item) => Tru
   return value
 }
 
-function lengthCompared(attribute: unknown, relation: LengthRelation, operand: unknown): Truth {
-  if (!Array.isArray(attribute) || typeof operand !== 'number') return UNKNOWN
+function lengthCompared(attribute: unknown, relation: LengthRelation, value: unknown): Truth {
+  const operand = comparable(value)
+  if (!Array.isArray(attribute) || typeof operand !== 'number' || isUnreadable(operand)) return UNKNOWN
   const { length } = attribute
   switch (relation) {
     case 'equal':

@@ -1,5 +1,6 @@
 /** `array_len_equals` and related operators: compare the number of elements (conditions.md 5.5). */
 import type { Literal, Reference } from '#conditions/operands.ts'
+import { comparable } from '#conditions/values.ts'
 import type { Leaf, UnreadLeaf } from './leaf.ts'
 
 export type LengthRelation = 'equal' | 'above' | 'below'
@@ -16,5 +17,6 @@ export function readArrayLength(test: UnreadLeaf, relation: LengthRelation): Arr
 }
 
 function isLength(value: unknown): boolean {
-  return Number.isInteger(value) && Number(value) >= 0
+  const number = comparable(value)
+  return Number.isInteger(number) && Number(number) >= 0
 }

@@ -132,5 +132,8 @@ function ofArrays(holds: (attribute: readonly unknown[], list: readonly unknown[
 }
 
 function ofLength(holds: (length: number, number: number) => boolean): Operator {
-  return (a, b) => (Array.isArray(a) && typeof b === 'number' ? known(holds(a.length, b)) : 'unknown')
+  return (a, b) => {
+    const number = isUnreadable(b) ? null : asDouble(b)
+    return Array.isArray(a) && typeof number === 'number' ? known(holds(a.length, number)) : 'unknown'
+  }
 }
