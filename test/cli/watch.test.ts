@@ -76,6 +76,8 @@ test('who gains and who loses a permission is a line a commit', async () => {
     'document:read  list anew user dora  (deleteRoleAssignment)',
     'document:read  +dora memo  (createRoleAssignment)',
     'document:read  -dora memo  (deleteRoleAssignment)',
+    'document:read  list anew user emil  (createRoleAssignment)',
+    'document:read  list anew user emil  (deleteRoleAssignment)',
     'document:read  list anew user emil tenant default  (createRoleAssignment)',
     'document:read  list anew user emil tenant default  (deleteRoleAssignment)',
   ]

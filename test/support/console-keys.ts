@@ -2,19 +2,23 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-/**
- * Presses a key on a thing, once it can be used and keeps the focus. A dialog that closes gives the focus back a frame later, and what has no
- * options yet does not open: a key that is pressed before goes elsewhere, or is lost.
- */
+/** Presses a key on an element, once it is enabled and keeps the focus. */
 export async function pressOn(target: Locator, key = 'Enter'): Promise<void> {
-  const usable = target.and(target.page().locator(':not(:disabled, [aria-disabled=true])'))
+  await focusOn(target.and(target.page().locator(':not(:disabled, [aria-disabled=true])')))
+  await target.page().keyboard.press(key)
+}
+
+/**
+ * Focuses an element until it keeps the focus. A dialog that closes returns the focus a frame later, and a page that is
+ * hidden while the next one loads accepts none: a key that is pressed before is lost.
+ */
+async function focusOn(target: Locator): Promise<void> {
   await expect
     .poll(async () => {
-      await usable.focus()
-      return usable.evaluate(keepsFocus)
+      await target.focus()
+      return target.evaluate(keepsFocus)
     })
     .toBe(true)
-  await target.page().keyboard.press(key)
 }
 
 export function button(within: Page | Locator, name: string | RegExp): Locator {
@@ -44,18 +48,22 @@ export async function pressInToast(page: Page, text: string | RegExp, name = 'Un
 
 /** Types a key that no option has to complete. While options are open, assistive technology sees nothing else of the page. */
 export async function typeKey(page: Page, label: string, typed: string): Promise<void> {
-  await page.getByRole('combobox', { name: label, exact: true, includeHidden: true }).pressSequentially(typed)
+  await typeInto(page, label, typed)
   await page.keyboard.press('Tab')
 }
 
 /** Types the beginning of a key, and takes the option that is then the first. */
 export async function complete(page: Page, label: string, typed: string, option: string): Promise<void> {
-  const field = page.getByRole('combobox', { name: label, exact: true, includeHidden: true })
-  await field.pressSequentially(typed)
+  await typeInto(page, label, typed)
   await page.locator(`.options [role=option][data-key="${option}"]:first-child`).waitFor()
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
   await page.locator('.options').waitFor({ state: 'detached' })
+}
+
+export async function typeInto(page: Page, label: string, typed: string): Promise<void> {
+  await focusOn(page.getByRole('combobox', { name: label, exact: true, includeHidden: true }))
+  await page.keyboard.type(typed)
 }
 
 /** Chooses from the list that a button opens. */

@@ -134,12 +134,27 @@ async function openSignedIn(browser: Browser, opened: Opened): Promise<Page> {
   return page
 }
 
-/** Goes to another page of the environment, as a link would. */
+/** Navigates to another page of the environment, as a link does. Returns when the console no longer shows the former page. */
 export async function goTo(page: Page, path: string): Promise<void> {
   await page.locator('nav').first().waitFor()
-  await page.evaluate(
-    `location.hash = [...location.hash.split('/').slice(0, 3), ${JSON.stringify(path)}].join('/')`,
-  )
+  await page.evaluate(navigate, path)
+}
+
+/**
+ * Runs in the page. The console renders on `popstate`, which precedes `hashchange`. From then on, a page that is still
+ * loaded is hidden, so that its fields cannot have the focus.
+ */
+async function navigate(path: string): Promise<void> {
+  const { location, addEventListener: listen } = globalThis as unknown as {
+    location: { hash: string }
+    addEventListener: (event: string, listener: () => void, options: object) => void
+  }
+  const hash = [...location.hash.split('/').slice(0, 3), path].join('/')
+  if (hash === location.hash) return
+  await new Promise<void>(resolve => {
+    listen('hashchange', resolve, { once: true })
+    location.hash = hash
+  })
 }
 
 /** Fails where somebody who hears, or does not use a mouse, could not use what is on the screen (WCAG 2.2 AA), or it is wider than the screen. */

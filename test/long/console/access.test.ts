@@ -10,7 +10,7 @@ import {
   sharedService,
   startedService,
 } from '#testing/processes/running-service.ts'
-import { complete, press, pressOn, typeKey } from '../../support/console-keys.ts'
+import { complete, press, pressOn, typeInto, typeKey } from '../../support/console-keys.ts'
 import { consoleOf, goTo, look, LOOKS, sees, typeApiKey } from '../../support/console-page.ts'
 
 const MARKUP = '<img src=x onerror=alert(1)>'
@@ -155,7 +155,7 @@ test('by keyboard: who may do it on a resource, until when, and what is granted 
 test('keys of any characters are texts, in addresses as on the page', async () => {
   const page = await open('access/users')
   for (const key of [AWKWARD, MARKUP]) {
-    await page.getByRole('combobox', { name: 'User', exact: true }).pressSequentially(key)
+    await typeInto(page, 'User', key)
     await page.getByRole('option').first().waitFor()
     await page.keyboard.press('Escape')
     await page.locator('.options').waitFor({ state: 'detached' })
