@@ -3,10 +3,11 @@
  * Injects the faults of faults.json, one at a time, into a checkout and reports which of them its tests
  * detect.
  *
- *   node run.mjs CHECKOUT OUT.json [--vitest-config FILE] [--only F01,F02] [--map OLD=NEW,...]
+ *   node run.mjs CHECKOUT OUT.json [--project first,long] [--only F01,F02] [--map OLD=NEW,...]
  *
- * --only  runs only these faults and keeps the results of the others in OUT.json.
- * --map   renames source and test files or folders whose paths differ in the checkout.
+ * --project  runs only the tests of these levels (vitest projects).
+ * --only     runs only these faults and keeps the results of the others in OUT.json.
+ * --map      renames source and test files or folders whose paths differ in the checkout.
  *
  * A fault is detected if a test fails, or a hook of a file whose tests were collected. Failures of a
  * transform or an import do not count. The changed file is always restored. After a SIGKILL, the next run
@@ -26,16 +27,16 @@ const NOT_A_TEST =
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { 'vitest-config': { type: 'string' }, only: { type: 'string' }, map: { type: 'string' } },
+  options: { project: { type: 'string' }, only: { type: 'string' }, map: { type: 'string' } },
 })
 const [checkout, out] = positionals.map(path => resolve(path))
 if (!checkout || !out) {
   process.stderr.write(
-    'node run.mjs CHECKOUT OUT.json [--vitest-config FILE] [--only F01,F02] [--map OLD=NEW,...]\n',
+    'node run.mjs CHECKOUT OUT.json [--project first,long] [--only F01,F02] [--map OLD=NEW,...]\n',
   )
   process.exit(2)
 }
-const config = values['vitest-config']
+const levels = values.project?.split(',') ?? []
 const maps = (values.map ?? '')
   .split(',')
   .filter(Boolean)
@@ -94,7 +95,7 @@ function vitest(tests, report) {
     '--reporter=json',
     `--outputFile.json=${report}`,
   ]
-  if (config) args.push('--config', config)
+  args.push(...levels.flatMap(level => ['--project', level]))
   return new Promise(done => {
     child = spawn('npx', [...args, ...tests], {
       cwd: checkout,
@@ -202,7 +203,7 @@ for (const fault of faults) {
   const detected = inOrder.filter(each => each.detected).length
   writeFileSync(
     out,
-    `${JSON.stringify({ checkout, commit, config: config ?? null, detected, of: inOrder.length, results: inOrder }, null, 2)}\n`,
+    `${JSON.stringify({ checkout, commit, levels, detected, of: inOrder.length, results: inOrder }, null, 2)}\n`,
   )
   const { skipped, error } = result
   process.stdout.write(
