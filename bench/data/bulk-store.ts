@@ -44,7 +44,7 @@ export class BulkStore {
     this.service = new EnvironmentService({
       store: environment,
       scope,
-      surroundings: {
+      runtime: {
         now: Date.now,
         elapsedMs: () => performance.now(),
         newId,

@@ -38,7 +38,7 @@ export async function preparedStore(dataset: Dataset): Promise<string> {
 async function fill(url: string, dataset: Dataset): Promise<void> {
   const store = await openStore(url, listRule)
   const secrets = new ApiKeySecrets(null)
-  const surroundings = {
+  const runtime = {
     now: Date.now,
     elapsedMs: () => performance.now(),
     newId,
@@ -52,7 +52,7 @@ async function fill(url: string, dataset: Dataset): Promise<void> {
     },
   }
   const organizationStore = await store.environment(ORGANIZATION_STORE_ID)
-  const organization = new Organization(organizationStore, surroundings, secrets)
+  const organization = new Organization(organizationStore, runtime, secrets)
   await organization.bootstrap({ apiKey: API_KEY, adminApiKey: null }, store)
   const { environmentId } = organization.environments()[0]!.scope
   const loader = new RowLoader((await store.environment(environmentId)).ledger)

@@ -23,7 +23,7 @@ async function serviceOf(environmentId: string): Promise<EnvironmentService> {
   return new EnvironmentService({
     store: await store.environment(environmentId),
     scope: { organizationId: randomUUID(), projectId: randomUUID(), environmentId, createdAt: 0 },
-    surroundings: {
+    runtime: {
       now: Date.now,
       elapsedMs: () => performance.now(),
       newId: randomUUID,

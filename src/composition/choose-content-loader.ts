@@ -3,7 +3,7 @@
  * Otherwise the ledger commits the rows.
  */
 import { ContentShapes } from '#http/routing/content-shapes.ts'
-import type { Surroundings } from '#management/commands/surroundings.ts'
+import type { RuntimeServices } from '#management/commands/runtime-services.ts'
 import { type ContentLoader, LedgerLoader } from '#management/content/content-loader.ts'
 import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
 import type { Store } from '#store/store.ts'
@@ -12,10 +12,10 @@ import { WORKER_URLS } from './worker-urls.ts'
 
 export function chooseContentLoader(
   store: Store,
-  surroundings: Surroundings,
+  runtime: RuntimeServices,
   heldBytesMax: number,
 ): ContentLoader {
-  const { now, newId, newCommitId, attributesBytesMax, onBackgroundFault: onFault } = surroundings
+  const { now, newId, newCommitId, attributesBytesMax, onBackgroundFault: onFault } = runtime
   const isInFiles = store.directoryOf(ORGANIZATION_STORE_ID) !== null
   if (!isInFiles) {
     const shapes = new ContentShapes()

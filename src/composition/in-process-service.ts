@@ -83,7 +83,7 @@ export class InProcessService {
     const service = new EnvironmentService({
       store: environment,
       scope,
-      surroundings: {
+      runtime: {
         now: Date.now,
         elapsedMs: () => performance.now(),
         newId: () => ids.next(),

@@ -19,7 +19,7 @@ import { NodeEnvironments } from './node-environments.ts'
 import { NodeAccount } from './node-account.ts'
 import { createIndexes } from './node-indexes.ts'
 import { NodeStanding } from './node-standing.ts'
-import { surroundingsOf } from './node-surroundings.ts'
+import { runtimeServicesOf } from './node-runtime.ts'
 import { openNodeStore } from './open-node-store.ts'
 import { loadOpenTracing, tracingOf } from './open-tracing.ts'
 import { WORKER_URLS } from './worker-urls.ts'
@@ -45,7 +45,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
     onDeath(error)
     void threads.abandon(0)
   }
-  const surroundings = surroundingsOf(config, {
+  const runtime = runtimeServicesOf(config, {
     onCommit: (outcome, tookMs, error) => {
       mainCounters.add('commits', 1, outcome)
       if (outcome === 'done') mainCounters.observe('commitSeconds', tookMs / 1_000)
@@ -83,7 +83,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
   const mainCounters = ThreadCounters.create([], 0)
   const tracing = tracingOf(config, await loadOpenTracing(config), { log, counters: mainCounters })
   const entrance = new ManagementEntrance(tracing)
-  const keyUses = new KeyUses(surroundings.now)
+  const keyUses = new KeyUses(runtime.now)
   const loopMeter = new LoopMeter(mainCounters)
   metrics.addThread('main', mainCounters.handle)
   const threads = new HttpThreads({
@@ -101,7 +101,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
   const standing = new NodeStanding(state => threads.setState(state))
   onThreads(withinMs => threads.abandon(withinMs))
   const indexes = createIndexes(log, { threads, environments, deadlines, freshness })
-  const startedAt = new Date(surroundings.now()).toISOString()
+  const startedAt = new Date(runtime.now()).toISOString()
   const node = { id: randomUUID(), name: hostname(), version: VERSION, started_at: startedAt }
   const account = new NodeAccount(metrics, {
     board: store.nodeBoard,
@@ -117,8 +117,8 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
       return revision && formatRevision(revision)
     },
     revisions: most => environments.revisions(indexes, most),
-    now: surroundings.now,
-    elapsedMs: surroundings.elapsedMs,
+    now: runtime.now,
+    elapsedMs: runtime.elapsedMs,
   })
   /** Background work, which a shutdown ends first. */
   const background = new Set<{ close(): void }>()
@@ -127,7 +127,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
     log,
     store,
     largeWrites,
-    surroundings,
+    runtime,
     environments,
     deadlines,
     freshness,

@@ -1,7 +1,7 @@
 /** Opens an environment on this node, and handles faults in it. */
 import type { CatchUps } from '#management/changes/catch-ups.ts'
 import type { ReadLanes } from '#management/commands/read-lanes.ts'
-import type { Surroundings } from '#management/commands/surroundings.ts'
+import type { RuntimeServices } from '#management/commands/runtime-services.ts'
 import type { FairTurns } from '#management/commands/fair-turns.ts'
 import { LiveEnvironment } from '#management/environment/live-environment.ts'
 import type { KnownEnvironment, Organization } from '#management/organization/organization.ts'
@@ -25,7 +25,7 @@ export interface EnvironmentParts {
   readonly store: Store
   readonly organization: Organization
   readonly indexes: SharedIndexes
-  readonly surroundings: Surroundings
+  readonly runtime: RuntimeServices
   readonly turns: FairTurns
   readonly longReads: ReadLanes
   readonly catchUps: CatchUps
@@ -50,8 +50,8 @@ export function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts
     indexes,
     newAccessEngine: createAccessEngine,
     endedHoldMs: store.isShared ? SHARED_HOLD_MS * (1 + Math.random() / 2) : OWN_HOLD_MS,
-    surroundings: {
-      ...parts.surroundings,
+    runtime: {
+      ...parts.runtime,
       onBackgroundFault: error => log.error({ ...names, err: error }, 'background work failed'),
     },
     openStore: onUnreachable =>

@@ -4,7 +4,7 @@
  */
 import type { Config } from '#config/config.ts'
 import { ReadLanes } from '#management/commands/read-lanes.ts'
-import type { Surroundings } from '#management/commands/surroundings.ts'
+import type { RuntimeServices } from '#management/commands/runtime-services.ts'
 import { FairTurns } from '#management/commands/fair-turns.ts'
 import { CatchUps } from '#management/changes/catch-ups.ts'
 import { ChangeStreams } from '#management/changes/change-streams.ts'
@@ -31,7 +31,7 @@ export interface ManagementParts {
   readonly config: Config
   readonly log: Logger
   readonly store: Store
-  readonly surroundings: Surroundings
+  readonly runtime: RuntimeServices
   readonly open: OpenOrganization
   readonly indexes: SharedIndexes
   readonly threads: HttpThreads
@@ -46,7 +46,7 @@ export interface OpenManagement {
 }
 
 export function openManagement(parts: ManagementParts): OpenManagement {
-  const { config, log, store, surroundings, open, indexes, threads, keyUses } = parts
+  const { config, log, store, runtime, open, indexes, threads, keyUses } = parts
   const { organization, secrets, credentialsFor } = open
   const turns = new FairTurns()
   const longReads = new ReadLanes()
@@ -56,7 +56,7 @@ export function openManagement(parts: ManagementParts): OpenManagement {
     store,
     organization,
     indexes,
-    surroundings,
+    runtime,
     turns,
     longReads,
     catchUps,
@@ -74,10 +74,10 @@ export function openManagement(parts: ManagementParts): OpenManagement {
     onFault: error => log.error({ err: error }, 'an environment could not be opened or removed'),
   })
   const serve = (follower: Replica) => {
-    const { onBackgroundFault: onFault } = surroundings
+    const { onBackgroundFault: onFault } = runtime
     const service = new OrganizationService({
       organization,
-      surroundings,
+      runtime,
       secrets,
       keyOverlapSeconds: config.keyOverlapSeconds,
       closureOf: environmentId => environments.closureOf(environmentId),
@@ -85,14 +85,14 @@ export function openManagement(parts: ManagementParts): OpenManagement {
       turns: turns.share(),
       whenInForce: revision => follower.whenVisible(revision),
     })
-    const retention = new AuditRetention(open.store, surroundings, auditRetentionMs)
+    const retention = new AuditRetention(open.store, runtime, auditRetentionMs)
     const trimming = new AuditTrimming(retention, environments, onFault)
     keyUses.begin(organization, { mayWrite: () => !store.isAlone, onFault })
     const copies = new EnvironmentCopies(service, environments, onFault)
     const imports = new EnvironmentImports({
       organization: service,
       environments,
-      loader: chooseContentLoader(store, surroundings, config.importBytesMax),
+      loader: chooseContentLoader(store, runtime, config.importBytesMax),
       drop: id => store.drop(id),
       onFault,
     })

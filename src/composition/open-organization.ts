@@ -1,6 +1,6 @@
 /** Opens the organization of this node from its own store. */
 import type { Config } from '#config/config.ts'
-import type { Surroundings } from '#management/commands/surroundings.ts'
+import type { RuntimeServices } from '#management/commands/runtime-services.ts'
 import { Organization, ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
 import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
@@ -16,12 +16,12 @@ export interface OpenOrganization {
 /** Creates the organization if it does not exist. */
 export async function openOrganization(
   store: Store,
-  surroundings: Surroundings,
+  runtime: RuntimeServices,
   config: Config,
 ): Promise<OpenOrganization> {
   const secrets = new ApiKeySecrets(config.adminApiKey)
   const organizationStore = await store.environment(ORGANIZATION_STORE_ID, { begin: 'before-others' })
-  const organization = new Organization(organizationStore, surroundings, secrets)
+  const organization = new Organization(organizationStore, runtime, secrets)
   await organization.bootstrap(config, store)
   const adminHash = config.adminApiKey === null ? null : secrets.hash(config.adminApiKey)
   const credentialsFor = credentialsOf(organization, adminHash)

@@ -64,10 +64,10 @@ export async function startService(
 }
 
 async function start(parts: NodeParts): Promise<RunningService> {
-  const { config, log, store, surroundings, standing, environments, indexes, threads, deadlines, die } = parts
+  const { config, log, store, runtime, standing, environments, indexes, threads, deadlines, die } = parts
   const { account, background, keyUses } = parts
   requireKeyForAll(store, config)
-  const open = await openOrganization(store, surroundings, config)
+  const open = await openOrganization(store, runtime, config)
   const { listening } = await beginHttp(threads, config, { open, counts: parts.counts, deadlines })
   background.add(account)
   account.begin()
@@ -76,7 +76,7 @@ async function start(parts: NodeParts): Promise<RunningService> {
     const onFresh = (isFresh: boolean): void => standing.become({ isFresh })
     parts.freshness.begin(store, open.store, { config, onFresh, deadlines, log })
   }
-  const opened = openManagement({ config, log, store, surroundings, open, indexes, threads, keyUses })
+  const opened = openManagement({ config, log, store, runtime, open, indexes, threads, keyUses })
   environments.open(opened.environments)
   const progress = new OrganizationProgress(opened.environments, handle => threads.followOrganization(handle))
   const follower = new Replica(ORGANIZATION_STORE_ID, open.store, progress)

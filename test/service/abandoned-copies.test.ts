@@ -13,7 +13,7 @@ const params = { proj_id: 'default' }
 async function twoNodes() {
   let now = 1_000_000
   const { service, principal, organization, organizationStore, open } = await organizationService('memory:', {
-    surroundings: { now: () => now },
+    runtime: { now: () => now },
   })
   const { answer } = await service.commit(principal, context =>
     addEnvironment(context, { params, body }, { isBeingCopied: true }),

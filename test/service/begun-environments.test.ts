@@ -19,7 +19,7 @@ import {
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
-import { surroundingsWith } from '../support/surroundings.ts'
+import { runtimeServicesWith } from '../support/runtime-services.ts'
 
 const ENVS = '/v2/projects/default/envs'
 
@@ -31,8 +31,8 @@ async function environmentRecords(
   const store = await openStore(`lmdb:${directory}`, listRule)
   try {
     const organization = await store.environment(ORGANIZATION_STORE_ID)
-    const surroundings = surroundingsWith({ newCommitId: () => randomBytes(16) })
-    const { answer } = await new DraftCommits(organization, surroundings).run(records => {
+    const runtime = runtimeServicesWith({ newCommitId: () => randomBytes(16) })
+    const { answer } = await new DraftCommits(organization, runtime).run(records => {
       const found = [...records.list('environment', lists.all('environment'))]
       for (const record of found) records.put(change(record))
       return found

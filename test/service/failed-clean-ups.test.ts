@@ -17,8 +17,8 @@ const DEFAULT = { proj_id: 'default', env_id: 'default' }
 /** An organization with the default environment. What is opened after that is lost together with the store. */
 async function organizationOnFailingStore() {
   const faults: unknown[] = []
-  const { store, surroundings, organization, service, principal } = await organizationService('memory:', {
-    surroundings: { onBackgroundFault: error => void faults.push(error) },
+  const { store, runtime, organization, service, principal } = await organizationService('memory:', {
+    runtime: { onBackgroundFault: error => void faults.push(error) },
     whenInForce: () => environments.apply(),
   })
   const environments: OpenEnvironments = new OpenEnvironments({
@@ -28,7 +28,7 @@ async function organizationOnFailingStore() {
         await store.close()
         throw new Error('the disk is gone')
       }
-      const parts = { scope, surroundings, whenVisible: () => Promise.resolve() }
+      const parts = { scope, runtime, whenVisible: () => Promise.resolve() }
       const opened = new EnvironmentService({ store: await store.environment(scope.environmentId), ...parts })
       const close = () => opened.close()
       return { service: opened, closure: null, isBegun: true, fail: () => {}, close, remove: close }
@@ -40,12 +40,12 @@ async function organizationOnFailingStore() {
     onFault: () => {},
   })
   await environments.load()
-  return { store, surroundings, environments, service, principal, faults }
+  return { store, runtime, environments, service, principal, faults }
 }
 
 test('a copy says why it failed, although it cannot be removed', async () => {
-  const { service, environments, surroundings, principal, faults } = await organizationOnFailingStore()
-  const copies = new EnvironmentCopies(service, environments, surroundings.onBackgroundFault)
+  const { service, environments, runtime, principal, faults } = await organizationOnFailingStore()
+  const copies = new EnvironmentCopies(service, environments, runtime.onBackgroundFault)
   const body = { target_env: { new: { key: 'copy', name: 'Copy' } } }
   await expect(copies.copyEnvironment(principal, { params: DEFAULT, body }, CALLER)).rejects.toMatchObject({
     code: 'NOT_READY',
@@ -54,8 +54,8 @@ test('a copy says why it failed, although it cannot be removed', async () => {
 })
 
 test('an import says what was wrong with its content, although its rows cannot be dropped', async () => {
-  const { store, service, environments, surroundings, principal, faults } = await organizationOnFailingStore()
-  const { newCommitId, newId, onBackgroundFault: onFault } = surroundings
+  const { store, service, environments, runtime, principal, faults } = await organizationOnFailingStore()
+  const { newCommitId, newId, onBackgroundFault: onFault } = runtime
   const shapes = new ContentShapes()
   const fault = new Error('the disk is gone')
   const imports = new EnvironmentImports({

@@ -8,7 +8,7 @@ import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { Random } from '#testing/data/random.ts'
 import { countedView } from '../support/counted-view.ts'
 import { openedService, storedEnvironment } from '../support/environment-service.ts'
-import { surroundingsWith } from '../support/surroundings.ts'
+import { runtimeServicesWith } from '../support/runtime-services.ts'
 
 const PENDING_MAX = 4
 
@@ -110,10 +110,10 @@ test('a removal waits for room for all that it removes, and who comes meanwhile 
   const { environment, commit } = await storedEnvironment()
   const goOn = Promise.withResolvers<void>()
   const purged = Promise.withResolvers<void>()
-  const surroundings = surroundingsWith({ newCommitId: () => randomBytes(16) })
+  const runtime = runtimeServicesWith({ newCommitId: () => randomBytes(16) })
   const purging = new Purging({
     store: environment,
-    surroundings,
+    runtime,
     // Purging is under way as long as this is waited for.
     whenLosersAreDone: () => (purged.resolve(), goOn.promise),
     onDone: async () => {},

@@ -29,7 +29,7 @@ test('no piece follows the one before until the commands that have lost are done
   const done = Promise.withResolvers<void>()
   const purging = new Purging({
     store: environment,
-    surroundings: {
+    runtime: {
       newCommitId: () => randomBytes(16),
       onBackgroundFault: done.reject,
       elapsedMs: () => performance.now(),

@@ -13,7 +13,7 @@ import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
 import { EngineReaders } from '#threads/indexes/engine-readers.ts'
 import { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
-import { surroundingsWith } from '../support/surroundings.ts'
+import { runtimeServicesWith } from '../support/runtime-services.ts'
 
 const scope = {
   organizationId: randomUUID(),
@@ -50,7 +50,7 @@ async function opened(
   })
   const environment = await LiveEnvironment.open({
     scope,
-    surroundings: surroundingsWith(),
+    runtime: runtimeServicesWith(),
     turns: new FairTurns().share(),
     longReads: new ReadLanes().lane(),
     catchUps: new CatchUps(),

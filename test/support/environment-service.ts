@@ -5,7 +5,7 @@ import { EnvironmentService } from '#management/environment/environment-service.
 import { Draft } from '#management/commands/draft.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
-import { surroundingsWith } from './surroundings.ts'
+import { runtimeServicesWith } from './runtime-services.ts'
 
 export const scope = {
   organizationId: randomUUID(),
@@ -37,7 +37,7 @@ export async function openedService(
   const service = new EnvironmentService({
     store: stored.environment,
     scope,
-    surroundings: surroundingsWith({ onBackgroundFault: error => faults.push(error) }),
+    runtime: runtimeServicesWith({ onBackgroundFault: error => faults.push(error) }),
     whenVisible: () => Promise.resolve(),
     ...options,
   })

@@ -26,7 +26,7 @@ import { loadChanges } from '#replica/load-changes.ts'
 import { Replica } from '#replica/replica.ts'
 import { listRule, lists } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
-import { surroundingsWith } from './surroundings.ts'
+import { runtimeServicesWith } from './runtime-services.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
 import { EngineReaders } from '#threads/indexes/engine-readers.ts'
 import { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
@@ -100,7 +100,7 @@ export class RunningEnvironment {
     this.#service = new EnvironmentService({
       store: environment,
       scope,
-      surroundings: surroundingsWith({ onBackgroundFault: error => this.faults.push(error) }),
+      runtime: runtimeServicesWith({ onBackgroundFault: error => this.faults.push(error) }),
       whenVisible: revision => this.#replica.whenVisible(revision),
       ceilings,
       sizeCeilings,

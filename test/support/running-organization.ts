@@ -1,18 +1,18 @@
 /** An organization of which nothing is opened: its rows and its operations. */
 import { onTestFinished } from 'vitest'
 import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'
-import type { Surroundings } from '#management/commands/surroundings.ts'
+import type { RuntimeServices } from '#management/commands/runtime-services.ts'
 import { Organization } from '#management/organization/organization.ts'
 import { OrganizationService } from '#management/organization/organization-service.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
 import type { EnvironmentStore } from '#store/store.ts'
-import { surroundingsWith } from './surroundings.ts'
+import { runtimeServicesWith } from './runtime-services.ts'
 
 export const ORGANIZATION_KEYS = { apiKey: 'a-configured-key-for-tests', adminApiKey: null }
 
 interface Options {
-  readonly surroundings?: Partial<Surroundings>
+  readonly runtime?: Partial<RuntimeServices>
   /** Resolves when what was committed is in force. */
   readonly whenInForce?: () => Promise<void>
 }
@@ -20,16 +20,16 @@ interface Options {
 export async function organizationService(url = 'memory:', options: Options = {}) {
   const store = await openStore(url, listRule)
   onTestFinished(() => store.close())
-  const surroundings = surroundingsWith(options.surroundings)
+  const runtime = runtimeServicesWith(options.runtime)
   const secrets = new ApiKeySecrets(null)
   const organizationStore = await store.environment('organization')
   /** The organization as another start finds it. */
-  const open = (on: EnvironmentStore = organizationStore) => new Organization(on, surroundings, secrets)
+  const open = (on: EnvironmentStore = organizationStore) => new Organization(on, runtime, secrets)
   const organization = open()
   await organization.bootstrap(ORGANIZATION_KEYS, { isShared: store.isShared, isAlone: false })
   const service = new OrganizationService({
     organization,
-    surroundings,
+    runtime,
     secrets,
     keyOverlapSeconds: 0,
     closureOf: () => null,
@@ -38,5 +38,5 @@ export async function organizationService(url = 'memory:', options: Options = {}
   })
   const { organizationId } = organization.environments()[0]!.scope
   const principal = { kind: 'organization', organizationId, keyId: null } as const
-  return { store, surroundings, secrets, organizationStore, open, organization, service, principal }
+  return { store, runtime, secrets, organizationStore, open, organization, service, principal }
 }

@@ -9,7 +9,7 @@ import type { Revision } from '#model/revision.ts'
 import type { EnvironmentStore } from '#store/store.ts'
 import { Draft } from './draft.ts'
 import { type Asker, drive, isResumable, type Resumable } from './resumable.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { RuntimeServices } from './runtime-services.ts'
 import { FairTurns } from './fair-turns.ts'
 
 export interface Answered<Answer> {
@@ -18,7 +18,7 @@ export interface Answered<Answer> {
   readonly revision: Revision
 }
 
-type CommitSurroundings = Pick<Surroundings, 'newCommitId' | 'elapsedMs' | 'onCommit' | 'attributesBytesMax'>
+type CommitRuntime = Pick<RuntimeServices, 'newCommitId' | 'elapsedMs' | 'onCommit' | 'attributesBytesMax'>
 
 /**
  * Makes the commits of one environment's commands. The first attempts of all commands run concurrently. A
@@ -27,15 +27,15 @@ type CommitSurroundings = Pick<Surroundings, 'newCommitId' | 'elapsedMs' | 'onCo
  */
 export class DraftCommits {
   readonly #store: EnvironmentStore
-  readonly #surroundings: CommitSurroundings
+  readonly #runtime: CommitRuntime
   /** For callers that do not share the thread. */
   readonly #own: Asker = { turns: new FairTurns().share(), waiting: SOMEBODY }
   /** Resolves when the last command in the queue is done. */
   #queue: Promise<unknown> = Promise.resolve()
 
-  constructor(store: EnvironmentStore, surroundings: CommitSurroundings) {
+  constructor(store: EnvironmentStore, runtime: CommitRuntime) {
     this.#store = store
-    this.#surroundings = surroundings
+    this.#runtime = runtime
   }
 
   /**
@@ -103,7 +103,7 @@ export class DraftCommits {
     asker: Asker,
   ): Promise<Answered<Answer> | { readonly answer: Answer; readonly committing: Promise<Revision> }> {
     const { view, ledger } = this.#store
-    const { newCommitId, attributesBytesMax } = this.#surroundings
+    const { newCommitId, attributesBytesMax } = this.#runtime
     const records = new Draft(view, attributesBytesMax)
     const { answer, sequence, commit } = await drive(function* () {
       const given = command(records)
@@ -122,7 +122,7 @@ export class DraftCommits {
   }
 
   async #timed(committing: Promise<Revision>): Promise<Revision> {
-    const { elapsedMs, onCommit } = this.#surroundings
+    const { elapsedMs, onCommit } = this.#runtime
     const from = elapsedMs()
     try {
       const revision = await committing

@@ -36,7 +36,7 @@ export class FairTurns {
   #usedMs = 0
   readonly #elapsedMs: () => number
 
-  /** `elapsedMs` is the clock of `Surroundings`. */
+  /** `elapsedMs` is the clock of `RuntimeServices`. */
   constructor(elapsedMs: () => number = () => performance.now()) {
     this.#elapsedMs = elapsedMs
   }

@@ -5,7 +5,7 @@
  */
 import { Draft } from '#management/commands/draft.ts'
 import { isForLater } from '#management/commands/later.ts'
-import type { Surroundings } from '#management/commands/surroundings.ts'
+import type { RuntimeServices } from '#management/commands/runtime-services.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { decodeAs } from '#store/keyspace/record-codec.ts'
 import type { EnvironmentStore } from '#store/store.ts'
@@ -15,17 +15,17 @@ export const AUDIT_ROWS_PER_COMMIT = 200
 
 export class AuditRetention {
   readonly #store: EnvironmentStore
-  readonly #surroundings: Pick<Surroundings, 'now' | 'newCommitId'>
+  readonly #runtime: Pick<RuntimeServices, 'now' | 'newCommitId'>
   readonly #retentionMs: number
 
   /** `retentionMs` 0: entries are kept forever. */
   constructor(
     store: EnvironmentStore,
-    surroundings: Pick<Surroundings, 'now' | 'newCommitId'>,
+    runtime: Pick<RuntimeServices, 'now' | 'newCommitId'>,
     retentionMs: number,
   ) {
     this.#store = store
-    this.#surroundings = surroundings
+    this.#runtime = runtime
     this.#retentionMs = retentionMs
   }
 
@@ -45,7 +45,7 @@ export class AuditRetention {
   /** Returns false if there is nothing left to delete. */
   async #removeSome(): Promise<boolean> {
     const { view, ledger } = this.#store
-    const keptFrom = this.#surroundings.now() - this.#retentionMs
+    const keptFrom = this.#runtime.now() - this.#retentionMs
     const draft = new Draft(view)
     let count = 0
     for (const row of view.scan(lists.all('audit'))) {
@@ -54,7 +54,7 @@ export class AuditRetention {
       count += 1
     }
     if (count === 0) return false
-    await ledger.commit(draft.toCommit(this.#surroundings.newCommitId()))
+    await ledger.commit(draft.toCommit(this.#runtime.newCommitId()))
     return count === AUDIT_ROWS_PER_COMMIT
   }
 }

@@ -15,7 +15,7 @@ import { type ReadLane, ReadLanes } from '#management/commands/read-lanes.ts'
 import { RecordReader } from '#management/commands/record-reader.ts'
 import { removedBy } from '#management/commands/removal.ts'
 import { type Asker, drive, type Resumable } from '#management/commands/resumable.ts'
-import type { Surroundings } from '#management/commands/surroundings.ts'
+import type { RuntimeServices } from '#management/commands/runtime-services.ts'
 import type { GrantCondition } from '#management/commands/wanted-tags.ts'
 import { FairTurns, type Turns } from '#management/commands/fair-turns.ts'
 import { AccessTeller } from '#management/changes/access-teller.ts'
@@ -69,7 +69,7 @@ export class EnvironmentService {
   readonly accessChanges: EnvironmentChanges
   readonly #store: EnvironmentStore
   readonly #scope: EnvironmentScope
-  readonly #surroundings: Surroundings
+  readonly #runtime: RuntimeServices
   readonly #commits: DraftCommits
   /** Resolves when every decision of this process uses the revision. */
   readonly #whenVisible: (revision: Revision) => Promise<void>
@@ -88,7 +88,7 @@ export class EnvironmentService {
   constructor(options: {
     readonly store: EnvironmentStore
     readonly scope: EnvironmentScope
-    readonly surroundings: Surroundings
+    readonly runtime: RuntimeServices
     readonly whenVisible: (revision: Revision) => Promise<void>
     /** Its share of the thread; absent: it does not share the thread. */
     readonly turns?: Turns
@@ -113,8 +113,8 @@ export class EnvironmentService {
   }) {
     this.#store = options.store
     this.#scope = options.scope
-    this.#surroundings = options.surroundings
-    this.#commits = new DraftCommits(options.store, options.surroundings)
+    this.#runtime = options.runtime
+    this.#commits = new DraftCommits(options.store, options.runtime)
     this.#whenVisible = options.whenVisible
     this.#turns = options.turns ?? new FairTurns().share()
     const { store, scope } = options
@@ -128,7 +128,7 @@ export class EnvironmentService {
     this.changes = new EnvironmentChanges({ ...told, teller: new CommitTeller(store, scope) })
     this.accessChanges = new EnvironmentChanges({ ...told, teller: new AccessTeller(accessIndex) })
     this.#longReads = options.longReads ?? new ReadLanes().lane()
-    this.#retention = new AuditRetention(options.store, options.surroundings, options.auditRetentionMs ?? 0)
+    this.#retention = new AuditRetention(options.store, options.runtime, options.auditRetentionMs ?? 0)
     this.#ceilings = options.ceilings ?? SCHEMA_CEILINGS
     this.#holdRoom = options.holdRoom ?? (() => () => {})
     this.#sizeCeilings = options.sizeCeilings
@@ -142,7 +142,7 @@ export class EnvironmentService {
       holdMs,
       remove: ended => this.#write(context => expireFacts(context, ended)),
       removeListed: async from => (await this.#write(context => expireListed(context, from, holdMs))).answer,
-      onFault: options.surroundings.onBackgroundFault,
+      onFault: options.runtime.onBackgroundFault,
     })
   }
 
@@ -235,7 +235,7 @@ export class EnvironmentService {
     if (!mayLeaveUnused) return answered
     const swept = await this.#removeUnusedRelations().catch((error: unknown) => {
       // The removal itself was committed. The next removal of this kind retries the cleanup.
-      this.#surroundings.onBackgroundFault(error)
+      this.#runtime.onBackgroundFault(error)
       return null
     })
     return { ...answered, revision: swept ?? answered.revision }
@@ -317,12 +317,12 @@ export class EnvironmentService {
    * request.
    */
   async trimAudit(): Promise<void> {
-    await this.#retention.trim().catch(this.#surroundings.onBackgroundFault)
+    await this.#retention.trim().catch(this.#runtime.onBackgroundFault)
   }
 
   /** Returns a transfer that copies the audit log of the environment that this one replaces. */
   auditTransferFrom(replaced: EnvironmentService): AuditTransfer {
-    return new AuditTransfer(replaced.#store, this.#store, this.#surroundings.newCommitId)
+    return new AuditTransfer(replaced.#store, this.#store, this.#runtime.newCommitId)
   }
 
   /**
@@ -387,7 +387,7 @@ export class EnvironmentService {
   }
 
   #operationContext() {
-    const { newId, now, seal } = this.#surroundings
+    const { newId, now, seal } = this.#runtime
     return { scope: this.#scope, now: now(), newId, seal }
   }
 }

@@ -14,7 +14,7 @@
 import type { EnvironmentScope } from '#management/commands/context.ts'
 import type { CatchUps } from '#management/changes/catch-ups.ts'
 import type { ReadLane } from '#management/commands/read-lanes.ts'
-import type { Surroundings } from '#management/commands/surroundings.ts'
+import type { RuntimeServices } from '#management/commands/runtime-services.ts'
 import type { Turns } from '#management/commands/fair-turns.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -38,7 +38,7 @@ const PAUSE_PER_ATTEMPT_AFTER_COMMIT = 2
 
 export interface LiveEnvironmentOptions {
   readonly scope: EnvironmentScope
-  readonly surroundings: Surroundings
+  readonly runtime: RuntimeServices
   /** Its share of the thread. */
   readonly turns: Turns
   readonly longReads: ReadLane
@@ -168,7 +168,7 @@ export class LiveEnvironment {
   }
 
   async #openStore(): Promise<Opened> {
-    const { scope, surroundings, turns, longReads, catchUps, indexes, openStore } = this.#options
+    const { scope, runtime, turns, longReads, catchUps, indexes, openStore } = this.#options
     const { auditRetentionMs, endedHoldMs, newAccessEngine } = this.#options
     const store = await openStore(error => {
       this.#close(error)
@@ -178,7 +178,7 @@ export class LiveEnvironment {
     const service = new EnvironmentService({
       store,
       scope,
-      surroundings,
+      runtime,
       turns,
       longReads,
       catchUps,
@@ -222,9 +222,9 @@ export class LiveEnvironment {
 
   #close(error: unknown): void {
     if (this.#isEnding) return
-    const { scope, indexes, surroundings, onClosed } = this.#options
+    const { scope, indexes, runtime, onClosed } = this.#options
     const former = this.#closure
-    this.#closure = closureOf(error, former?.since ?? surroundings.now())
+    this.#closure = closureOf(error, former?.since ?? runtime.now())
     const { reason } = this.#closure
     if (former?.reason !== reason) onClosed(this.#closure, error)
     this.#closing = indexes.close(scope.environmentId, reason)

@@ -10,7 +10,7 @@ import { pendingDeadIds } from '#management/commands/dead-ids.ts'
 import { Draft } from '#management/commands/draft.ts'
 import { PieceSize } from '#management/commands/piece-size.ts'
 import { purgePiece } from '#management/commands/removal.ts'
-import type { Surroundings } from '#management/commands/surroundings.ts'
+import type { RuntimeServices } from '#management/commands/runtime-services.ts'
 import { AuthzError, ConflictError } from '#model/errors.ts'
 import { COMMIT_ATTEMPTS_MAX, REMOVALS_PENDING_MAX } from '#model/limits.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
@@ -19,7 +19,7 @@ import type { EnvironmentStore } from '#store/store.ts'
 
 export interface PurgingOptions {
   readonly store: EnvironmentStore
-  readonly surroundings: Pick<Surroundings, 'newCommitId' | 'onBackgroundFault' | 'elapsedMs'>
+  readonly runtime: Pick<RuntimeServices, 'newCommitId' | 'onBackgroundFault' | 'elapsedMs'>
   /** Resolves when the commands that are now queued after a conflict are done. */
   readonly whenLosersAreDone: () => Promise<unknown>
   /** Called whenever everything has been purged. */
@@ -156,7 +156,7 @@ export class Purging {
       (error: unknown) => {
         this.#running = null
         this.#tell()
-        this.#options.surroundings.onBackgroundFault(error)
+        this.#options.runtime.onBackgroundFault(error)
       },
     )
   }
@@ -204,12 +204,12 @@ export class Purging {
 
   /** Resolves when the view shows the batch. */
   async #purgePiece(): Promise<{ readonly durable: Promise<unknown> }> {
-    const { store, surroundings } = this.#options
-    const from = surroundings.elapsedMs()
+    const { store, runtime } = this.#options
+    const from = runtime.elapsedMs()
     const draft = new Draft(store.view)
     const rows = purgePiece(draft, this.#size.rows)
-    const commit = draft.toCommit(surroundings.newCommitId())
-    const draftedMs = surroundings.elapsedMs() - from
+    const commit = draft.toCommit(runtime.newCommitId())
+    const draftedMs = runtime.elapsedMs() - from
     const { writtenMs, durable } = await this.#apply(commit)
     this.#size.learn(rows, Math.max(draftedMs, writtenMs))
     return { durable }

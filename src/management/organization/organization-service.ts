@@ -6,7 +6,7 @@ import { audited, type AuditCaller, type AuditedCall } from '#management/command
 import type { Answered } from '#management/commands/commit-draft.ts'
 import { RecordReader } from '#management/commands/record-reader.ts'
 import { type AnswerOf, drive, type Resumable } from '#management/commands/resumable.ts'
-import type { Surroundings } from '#management/commands/surroundings.ts'
+import type { RuntimeServices } from '#management/commands/runtime-services.ts'
 import { FairTurns, type Turns } from '#management/commands/fair-turns.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
@@ -26,7 +26,7 @@ import type { Organization } from './organization.ts'
 
 export interface OrganizationServiceOptions {
   readonly organization: Organization
-  readonly surroundings: Surroundings
+  readonly runtime: RuntimeServices
   readonly secrets: KeySecrets
   readonly keyOverlapSeconds: number
   readonly closureOf: (environmentId: string) => Closure | null
@@ -119,8 +119,8 @@ export class OrganizationService {
   }
 
   #context(principal: Principal) {
-    const { surroundings, secrets, keyOverlapSeconds, closureOf, lastUseOf } = this.#options
-    const { newId } = surroundings
-    return { principal, now: surroundings.now(), newId, secrets, keyOverlapSeconds, closureOf, lastUseOf }
+    const { runtime, secrets, keyOverlapSeconds, closureOf, lastUseOf } = this.#options
+    const { newId } = runtime
+    return { principal, now: runtime.now(), newId, secrets, keyOverlapSeconds, closureOf, lastUseOf }
   }
 }

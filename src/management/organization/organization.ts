@@ -7,7 +7,7 @@ import { DraftCommits } from '#management/commands/commit-draft.ts'
 import type { EnvironmentScope } from '#management/commands/context.ts'
 import type { Draft } from '#management/commands/draft.ts'
 import { RecordReader } from '#management/commands/record-reader.ts'
-import type { Surroundings } from '#management/commands/surroundings.ts'
+import type { RuntimeServices } from '#management/commands/runtime-services.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { ApiKeyRecord, EnvironmentRecord, Instant, ProjectRecord } from '#model/records.ts'
@@ -50,13 +50,13 @@ export interface ConfiguredKeys {
 export class Organization {
   readonly store: EnvironmentStore
   readonly commits: DraftCommits
-  readonly #surroundings: Surroundings
+  readonly #runtime: RuntimeServices
   readonly #secrets: KeySecrets
 
-  constructor(store: EnvironmentStore, surroundings: Surroundings, secrets: KeySecrets) {
+  constructor(store: EnvironmentStore, runtime: RuntimeServices, secrets: KeySecrets) {
     this.store = store
-    this.commits = new DraftCommits(store, surroundings)
-    this.#surroundings = surroundings
+    this.commits = new DraftCommits(store, runtime)
+    this.#runtime = runtime
     this.#secrets = secrets
   }
 
@@ -237,14 +237,14 @@ export class Organization {
 
   #ensureOrganization(records: Draft): void {
     if (records.get('organization', rowKeys.organization())) return
-    const { newId, newSecret } = this.#surroundings
+    const { newId, newSecret } = this.#runtime
     records.put({ kind: 'organization', id: newId(), tokenSecret: newSecret(), isSetUp: false })
     this.#ensureDefaults(records)
   }
 
   #ensureDefaults(records: Draft): EnvironmentRecord {
-    const { newId } = this.#surroundings
-    const now = this.#surroundings.now()
+    const { newId } = this.#runtime
+    const now = this.#runtime.now()
     const times = { createdAt: now, updatedAt: now }
     let project = records.get('project', rowKeys.project(DEFAULT_KEY))
     if (!project) {
@@ -325,8 +325,8 @@ export class Organization {
     return {
       records,
       principal: { kind: 'organization', keyId: null, organizationId: organization?.id ?? '' },
-      now: this.#surroundings.now(),
-      newId: this.#surroundings.newId,
+      now: this.#runtime.now(),
+      newId: this.#runtime.newId,
       secrets: this.#secrets,
       keyOverlapSeconds: 0,
       closureOf: () => null,

@@ -22,7 +22,7 @@ interface Known extends Credential {
 
 const USUAL_SCHEME = 'Bearer '
 
-/** The two clocks of `Surroundings`. */
+/** The two clocks of `RuntimeServices`. */
 interface Clocks {
   now(): number
   elapsedMs(): number

@@ -271,14 +271,14 @@ test('retention removes what is too old, however much, and nothing else; 0 keeps
   let now = 1_700_000_000_000
   const store = await openStore('memory:', listRule)
   const environment = await store.environment('environment')
-  const surroundings = {
+  const runtime = {
     now: () => now,
     newCommitId: () => randomBytes(16),
     elapsedMs: () => 0,
     attributesBytesMax: 65_536,
     onCommit: () => {},
   }
-  const commits = new DraftCommits(environment, surroundings)
+  const commits = new DraftCommits(environment, runtime)
   const add = (count: number) =>
     commits.run(records => {
       for (let index = 0; index < count; index += 1) {
@@ -294,13 +294,13 @@ test('retention removes what is too old, however much, and nothing else; 0 keeps
   now += 1_000
   await add(30)
   const left = () => environment.view.count(lists.all('audit'))
-  await new AuditRetention(environment, surroundings, 0).trim()
+  await new AuditRetention(environment, runtime, 0).trim()
   expect(left()).toBe(480)
-  const retention = new AuditRetention(environment, surroundings, 1_000)
+  const retention = new AuditRetention(environment, runtime, 1_000)
   await retention.trim()
   expect(left()).toBe(480)
   now += 1
-  await Promise.all([retention.trim(), new AuditRetention(environment, surroundings, 1_000).trim()])
+  await Promise.all([retention.trim(), new AuditRetention(environment, runtime, 1_000).trim()])
   expect(left()).toBe(30)
   expect(environment.view.count(lists.all('tenant'))).toBe(2)
   await store.close()

@@ -12,7 +12,7 @@ import { TimeOrderedIds } from '#composition/time-ordered-ids.ts'
 import { RowLoader } from '#testing/processes/row-loader.ts'
 import { countedView, type ReadCounts } from '../../support/counted-view.ts'
 import { scope } from '../../support/environment-service.ts'
-import { surroundingsWith } from '../../support/surroundings.ts'
+import { runtimeServicesWith } from '../../support/runtime-services.ts'
 
 const MEMBERS = 100_000
 /** The first thousand, and what belongs to the call itself. */
@@ -35,7 +35,7 @@ beforeAll(async () => {
   service = new EnvironmentService({
     store: { ...environment, ledger, view: counted },
     scope,
-    surroundings: surroundingsWith({ newId, onBackgroundFault: error => expect.unreachable(String(error)) }),
+    runtime: runtimeServicesWith({ newId, onBackgroundFault: error => expect.unreachable(String(error)) }),
     whenVisible: () => Promise.resolve(),
   })
   await service.execute('createTenant', { body: { key: tenant, name: 'Default' } })

@@ -107,12 +107,12 @@ async function changeOrganization(write: (records: Draft) => void): Promise<void
   const store = await openStore(`lmdb:${join(cwd, 'data')}`, listRule)
   const organization = await store.environment(ORGANIZATION_STORE_ID)
   expect(new RecordReader(organization.view).count(lists.all('organization'))).toBe(1)
-  const surroundings = {
+  const runtime = {
     newCommitId: () => randomBytes(16),
     elapsedMs: () => performance.now(),
     attributesBytesMax: 65_536,
     onCommit: () => {},
   }
-  await new DraftCommits(organization, surroundings).run(write)
+  await new DraftCommits(organization, runtime).run(write)
   await store.close()
 }

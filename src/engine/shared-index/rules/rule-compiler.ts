@@ -17,7 +17,7 @@ import { isPlannedAlike, type SetCode, SetCompiler } from './set-code.ts'
 const RULES_A_STEP = 256
 
 /** Parts of the schema that a compilation reads in addition to the changes. */
-export interface RuleSurroundings {
+export interface RuleCompilationContext {
   roleIndexOf(role: string): number
   /** Returns the rules that name the set or one below it. */
   rulesBelow(set: string): Iterable<StandingRule>
@@ -116,7 +116,7 @@ export class RuleCompiler {
    * changes; none if there are no rules. O(changes), plus copying the words of the unit. A set whose code or
    * lookup changes affects all rules that name it.
    */
-  *compile(journal: RuleJournal, surroundings: RuleSurroundings): Generator<void, readonly Int32Array[]> {
+  *compile(journal: RuleJournal, context: RuleCompilationContext): Generator<void, readonly Int32Array[]> {
     for (const [key, put] of journal.sets) this.#sets.set(key, put)
     for (const isAdded of journal.rules.values()) this.#rules += isAdded ? 1 : -1
     // Without rules, sets have no effect on decisions.
@@ -124,12 +124,12 @@ export class RuleCompiler {
     const changes = new Map<string, PlanChanges>()
     yield* noteRules(changes, journal)
     const isRenewed = this.#compiled === null || this.#compiled.isWasteful
-    if (isRenewed) this.#compiled = yield* this.#renewed(changes, surroundings.stamp)
+    if (isRenewed) this.#compiled = yield* this.#renewed(changes, context.stamp)
     const compiled = this.#compiled!
     // Rules of removed sets are taken out while these sets still have their numbers.
     yield* this.#plan(compiled, changes, null)
-    yield* this.#compileSets(compiled, changes, surroundings)
-    yield* this.#plan(compiled, changes, new RuleDescriber(compiled.sets, surroundings.roleIndexOf))
+    yield* this.#compileSets(compiled, changes, context)
+    yield* this.#plan(compiled, changes, new RuleDescriber(compiled.sets, context.roleIndexOf))
     if (isRenewed) compiled.settle()
     return this.#rules === 0 ? [] : compiled.pieces()
   }
@@ -154,7 +154,7 @@ export class RuleCompiler {
   *#compileSets(
     { sets }: Compiled,
     changes: Map<string, PlanChanges>,
-    { rulesBelow }: RuleSurroundings,
+    { rulesBelow }: RuleCompilationContext,
   ): Generator<void> {
     const codes: SetCode[] = []
     const changed: string[] = []

@@ -5,7 +5,7 @@ export type CommitOutcome = 'done' | 'conflict' | 'failed'
  * External services of the management code: clock, ids and randomness. Tests can replace them, and the
  * services do no I/O themselves.
  */
-export interface Surroundings {
+export interface RuntimeServices {
   /** Milliseconds since 1970. */
   now(): number
   /** Milliseconds of a monotonic clock, with fractions. For measuring durations. */

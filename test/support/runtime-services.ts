@@ -1,9 +1,9 @@
 /** What services take from the world around them: the real clocks, real random values, and nobody who listens. */
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { Surroundings } from '#management/commands/surroundings.ts'
+import type { RuntimeServices } from '#management/commands/runtime-services.ts'
 
 /** `others` says what a test has instead. */
-export function surroundingsWith(others: Partial<Surroundings> = {}): Surroundings {
+export function runtimeServicesWith(others: Partial<RuntimeServices> = {}): RuntimeServices {
   return {
     now: Date.now,
     elapsedMs: () => performance.now(),

@@ -1,15 +1,15 @@
 /** Provides the clock, ids and randomness of this process to services. */
 import { randomBytes } from 'node:crypto'
 import type { Config } from '#config/config.ts'
-import type { Surroundings } from '#management/commands/surroundings.ts'
+import type { RuntimeServices } from '#management/commands/runtime-services.ts'
 import { PURPOSE, Seal } from '#secrets/seal.ts'
 import { commitIds } from './commit-ids.ts'
 import { TimeOrderedIds } from './time-ordered-ids.ts'
 
-export function surroundingsOf(
+export function runtimeServicesOf(
   { attributesBytesMax, adminApiKey }: Pick<Config, 'attributesBytesMax' | 'adminApiKey'>,
-  events: Pick<Surroundings, 'onCommit' | 'onBackgroundFault'>,
-): Surroundings {
+  events: Pick<RuntimeServices, 'onCommit' | 'onBackgroundFault'>,
+): RuntimeServices {
   const ids = new TimeOrderedIds(Date.now)
   const secrets = new Seal(adminApiKey, PURPOSE.proxyConfigs)
   return {
