@@ -14,11 +14,11 @@ import { HttpThreads } from '#threads/channel/http-threads.ts'
 import { createSharedCounts, SharedCount } from '#threads/channel/shared-count.ts'
 import { StalenessDeadlines } from '#threads/indexes/staleness-deadlines.ts'
 import { FreshnessWatch } from './freshness-watch.ts'
-import { ManagementEntrance } from './management-entrance.ts'
+import { ManagementRequests } from './management-requests.ts'
 import { NodeEnvironments } from './node-environments.ts'
-import { NodeAccount } from './node-account.ts'
+import { NodeStatus } from './node-status.ts'
 import { createIndexes } from './node-indexes.ts'
-import { NodeStanding } from './node-standing.ts'
+import { NodeHealth } from './node-health.ts'
 import { runtimeServicesOf } from './node-runtime.ts'
 import { openNodeStore } from './open-node-store.ts'
 import { loadOpenTracing, tracingOf } from './open-tracing.ts'
@@ -49,7 +49,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
     onCommit: (outcome, tookMs, error) => {
       mainCounters.add('commits', 1, outcome)
       if (outcome === 'done') mainCounters.observe('commitSeconds', tookMs / 1_000)
-      standing.noteCommit(outcome, error)
+      health.noteCommit(outcome, error)
       if (outcome === 'failed') log.error({ err: error, tookMs: Math.round(tookMs) }, 'a commit failed')
     },
     onBackgroundFault: error => {
@@ -65,12 +65,12 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
   const freshness = new FreshnessWatch()
   const counts = createSharedCounts()
   const managementInFlight = new SharedCount(counts, 'management')
-  const isReady = (): boolean => standing.state.isServing && !deadlines.node.isOver
+  const isReady = (): boolean => health.state.isServing && !deadlines.node.isOver
   const sources = {
     environments: () => environments.figures(indexes, store),
     environmentStates: () => environments.states(),
     isReady,
-    isFresh: () => standing.state.isFresh,
+    isFresh: () => health.state.isFresh,
     managementInFlight: () => managementInFlight.value,
     version: VERSION,
     replacedHistories: () => store.replacedHistories(),
@@ -82,7 +82,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
   const metrics = new Metrics(sources, { namesEnvironments: config.metricsToken !== null })
   const mainCounters = ThreadCounters.create([], 0)
   const tracing = tracingOf(config, await loadOpenTracing(config), { log, counters: mainCounters })
-  const entrance = new ManagementEntrance(tracing)
+  const managementRequests = new ManagementRequests(tracing)
   const keyUses = new KeyUses(runtime.now)
   const loopMeter = new LoopMeter(mainCounters)
   metrics.addThread('main', mainCounters.handle)
@@ -90,25 +90,25 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
     entry: WORKER_URLS.http,
     count: config.httpThreads,
     streamBytesMax: config.changeStreamsBytesMax / 4 / config.httpThreads,
-    execute: (request, body, waiting) => entrance.execute(request, body, waiting),
-    tell: question => account.tell(question),
+    execute: (request, body, waiting) => managementRequests.execute(request, body, waiting),
+    tell: question => status.answer(question),
     onKeyUsed: keyId => keyUses.note(keyId),
     onCounters: (thread, handle) => metrics.addThread(thread, handle),
     onFault: (error, { requestId, operation }) =>
       log.error({ err: error, requestId, operation }, 'a management operation failed'),
     onDeath: die,
   })
-  const standing = new NodeStanding(state => threads.setState(state))
+  const health = new NodeHealth(state => threads.setState(state))
   onThreads(withinMs => threads.abandon(withinMs))
   const indexes = createIndexes(log, { threads, environments, deadlines, freshness })
   const startedAt = new Date(runtime.now()).toISOString()
   const node = { id: randomUUID(), name: hostname(), version: VERSION, started_at: startedAt }
-  const account = new NodeAccount(metrics, {
-    board: store.nodeBoard,
+  const status = new NodeStatus(metrics, {
+    heartbeats: store.nodeHeartbeats,
     self: () => ({
       ...node,
       ready: isReady(),
-      fresh: standing.state.isFresh,
+      fresh: health.state.isFresh,
       stale_ms: Math.round(store.stalenessMs()),
       http_threads: config.httpThreads,
     }),
@@ -131,14 +131,14 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
     environments,
     deadlines,
     freshness,
-    entrance,
+    managementRequests,
     keyUses,
     counts,
     loopMeter,
     tracing,
     threads,
-    standing,
-    account,
+    health,
+    status,
     indexes,
     background,
     die,

@@ -64,16 +64,16 @@ export async function startService(
 }
 
 async function start(parts: NodeParts): Promise<RunningService> {
-  const { config, log, store, runtime, standing, environments, indexes, threads, deadlines, die } = parts
-  const { account, background, keyUses } = parts
+  const { config, log, store, runtime, health, environments, indexes, threads, deadlines, die } = parts
+  const { status, background, keyUses } = parts
   requireKeyForAll(store, config)
   const open = await openOrganization(store, runtime, config)
   const { listening } = await beginHttp(threads, config, { open, counts: parts.counts, deadlines })
-  background.add(account)
-  account.begin()
+  background.add(status)
+  status.begin()
   // This precedes the decisions of the first environment, because the other environments can take long.
   if (store.isShared) {
-    const onFresh = (isFresh: boolean): void => standing.become({ isFresh })
+    const onFresh = (isFresh: boolean): void => health.become({ isFresh })
     parts.freshness.begin(store, open.store, { config, onFresh, deadlines, log })
   }
   const opened = openManagement({ config, log, store, runtime, open, indexes, threads, keyUses })
@@ -90,7 +90,7 @@ async function start(parts: NodeParts): Promise<RunningService> {
   const { management, trimming } = opened.serve(follower)
   background.add(trimming)
   background.add(keyUses)
-  parts.entrance.open(management)
+  parts.managementRequests.open(management)
 
   const generated = await ensureKey({
     organization: open.organization,
@@ -98,8 +98,8 @@ async function start(parts: NodeParts): Promise<RunningService> {
     environments: opened.environments,
   })
   await follower.whenVisible(await open.store.ledger.head())
-  standing.become({ isServing: true })
-  account.onChange()
+  health.become({ isServing: true })
+  status.onChange()
   trimming.trim()
   const address = addressOf(config, port)
   const { opaPort, httpThreads: threadCount } = config
@@ -115,9 +115,9 @@ async function start(parts: NodeParts): Promise<RunningService> {
 }
 
 async function stop(parts: NodeParts, delayMs = 0): Promise<void> {
-  const { standing, threads, store } = parts
+  const { health, threads, store } = parts
   for (const work of parts.background) work.close()
-  standing.become({ isServing: false })
+  health.become({ isServing: false })
   if (delayMs > 0) {
     threads.drain()
     await sleep(delayMs)

@@ -4,7 +4,7 @@
  */
 import type { AuthzError } from '#model/errors.ts'
 import type { Ledger } from './ledger.ts'
-import type { NodeBoard } from './node-board.ts'
+import type { NodeHeartbeats } from './node-heartbeats.ts'
 import type { SnapshotPlace } from './snapshot-place.ts'
 import type { View } from './view.ts'
 
@@ -63,7 +63,7 @@ export interface Store {
    */
   readonly isShared: boolean
   /** Heartbeats of the nodes on the store; null if there is at most one node. */
-  readonly nodeBoard: NodeBoard | null
+  readonly nodeHeartbeats: NodeHeartbeats | null
   /**
    * Opens the environment of that id. Returns the same object for the same id. An environment without any
    * data is created empty. If `begin` forbids that, throws `STORE_DAMAGED`, because it had data.

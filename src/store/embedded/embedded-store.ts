@@ -39,7 +39,7 @@ interface OpenEnvironment extends EnvironmentStore {
 export class EmbeddedStore implements Store {
   readonly isShared = false
   readonly isAlone = false
-  readonly nodeBoard = null
+  readonly nodeHeartbeats = null
   readonly #options: EmbeddedStoreOptions
   readonly #environments = new EnvironmentSet<OpenEnvironment>((id, options) => this.#open(id, options))
   #closed: Promise<void> | null = null

@@ -24,7 +24,7 @@ import { connect, NextConnection, type RedisClient } from './redis-client.ts'
 import { type RedisKeys, redisKeys } from './redis-keys.ts'
 import { EmptyStoreError, RedisLedger } from './redis-ledger.ts'
 import { isReply, RedisLink, UnansweredError } from './redis-link.ts'
-import { RedisNodeBoard } from './redis-node-board.ts'
+import { RedisNodeHeartbeats } from './redis-node-heartbeats.ts'
 import type { RedisStoreOptions } from './redis-store-options.ts'
 import { placeName } from './redis-url.ts'
 import { RemovedEnvironments } from './removed-environments.ts'
@@ -63,7 +63,7 @@ interface Connection {
 
 export class RedisStore implements Store {
   readonly isShared = true
-  readonly nodeBoard: RedisNodeBoard
+  readonly nodeHeartbeats: RedisNodeHeartbeats
   readonly #options: RedisStoreOptions
   readonly #connections: readonly Connection[]
   readonly #link: RedisLink
@@ -113,7 +113,7 @@ export class RedisStore implements Store {
     this.#link = new RedisLink(commands.client)
     this.#channels = new HeadChannels(signals.client, log)
     this.#removed = new RemovedEnvironments(this.#link, address.prefix)
-    this.nodeBoard = new RedisNodeBoard(this.#link, address.prefix)
+    this.nodeHeartbeats = new RedisNodeHeartbeats(this.#link, address.prefix)
     this.#eviction = new EvictionWatch(commands.client, log)
     this.#link.onReady(() => {
       this.#isAlone = false

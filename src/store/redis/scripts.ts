@@ -4,7 +4,7 @@ import { Script } from './redis-link.ts'
 export const OPEN = scriptOf('open.lua')
 export const COMMIT = scriptOf('commit.lua')
 export const VERIFY = scriptOf('verify.lua')
-export const BEAT = new Script(new URL('./beat.lua', import.meta.url))
+export const HEARTBEAT = new Script(new URL('./heartbeat.lua', import.meta.url))
 
 function scriptOf(name: string): Script {
   return new Script(new URL('./ledger.lua', import.meta.url), new URL(`./${name}`, import.meta.url))

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { connect } from '#store/redis/redis-client.ts'
 import { RedisLink } from '#store/redis/redis-link.ts'
-import { RedisNodeBoard } from '#store/redis/redis-node-board.ts'
+import { RedisNodeHeartbeats } from '#store/redis/redis-node-heartbeats.ts'
 import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import type { NodeList } from '#model/wire/node.ts'
 import { HANG_MS } from '../../support/hang.ts'
@@ -107,15 +107,17 @@ test('while Redis is away a node knows of itself alone, and says so', async () =
 test('what nobody of ours wrote is not told, and of very many nodes a part, with the reason', async () => {
   const [one] = (await startedNodes(redis, 1)) as [Client]
   const { prefix } = parseRedisUrl(one.settings.storeUrl!)
-  const board = new RedisNodeBoard(link, prefix)
-  await board.say('odd', 'no JSON')
-  await board.say('other', '{"id":"other"}')
+  const heartbeats = new RedisNodeHeartbeats(link, prefix)
+  await heartbeats.publish('odd', 'no JSON')
+  await heartbeats.publish('other', '{"id":"other"}')
   await expect.poll(async () => (await listed(one)).is_complete).toBe(true)
   expect((await listed(one)).nodes).toMatchObject([{ is_this: true }])
   const [self] = (await listed(one)).nodes
   const { is_this: _, revision: __, ...said } = self!
   const many = Array.from({ length: 1_001 }, () => randomUUID())
-  await Promise.all(many.map(id => board.say(id, JSON.stringify({ ...said, id, revisions: {}, more: 1 }))))
+  await Promise.all(
+    many.map(id => heartbeats.publish(id, JSON.stringify({ ...said, id, revisions: {}, more: 1 }))),
+  )
   await expect
     .poll(() => listed(one))
     .toMatchObject({ is_complete: false, missing: 'there are more than 1000 nodes' })

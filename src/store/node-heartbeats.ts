@@ -3,11 +3,11 @@
  * other nodes.
  */
 
-export interface NodeBoard {
+export interface NodeHeartbeats {
   /** Publishes a heartbeat. An entry expires after a few seconds unless its node refreshes it. */
-  say(id: string, text: string): Promise<void>
+  publish(id: string, text: string): Promise<void>
   /** Reads at most `most` heartbeats, by node id. `isAll` states whether these are all. */
-  read(most: number): Promise<{ readonly said: ReadonlyMap<string, string>; readonly isAll: boolean }>
+  read(most: number): Promise<{ readonly texts: ReadonlyMap<string, string>; readonly isAll: boolean }>
   /** Removes the heartbeat of a node that stops. */
   leave(id: string): Promise<void>
 }

@@ -6,7 +6,7 @@
 import { type Static, Type } from 'typebox'
 import { Compile, type Validator } from 'typebox/schema'
 import { Node, type NodeList } from '#model/wire/node.ts'
-import type { NodeBoard } from '#store/node-board.ts'
+import type { NodeHeartbeats } from '#store/node-heartbeats.ts'
 
 const BEAT_MS = 2_000
 const NODES_MAX = 1_000
@@ -23,18 +23,18 @@ const UNREAD = 'the store does not say just now which other nodes there are'
 const TOO_MANY = `there are more than ${NODES_MAX} nodes`
 
 /** Content of a heartbeat. Other releases may send more fields or fewer. */
-const Said = Type.Object({
+const Heartbeat = Type.Object({
   ...Type.Omit(Node, ['is_this', 'revision']).properties,
   /** Revisions by environment id. */
   revisions: Type.Record(Type.String(), Type.String()),
 })
-type Said = Static<typeof Said>
+type Heartbeat = Static<typeof Heartbeat>
 
-export interface RosterParts {
+export interface ClusterMembershipParts {
   /** Null if there are no other nodes. */
-  readonly board: NodeBoard | null
+  readonly heartbeats: NodeHeartbeats | null
   /** Current state of this node. */
-  self(): Omit<Said, 'seen_at' | 'revisions'>
+  self(): Omit<Heartbeat, 'seen_at' | 'revisions'>
   /** Revision of this node in an environment; null if it has no environment with that id. */
   revisionIn(environmentId: string): string | null
   /** Revision of this node in each environment, by id; empty if there are more than `most` environments. */
@@ -44,22 +44,22 @@ export interface RosterParts {
 }
 
 interface Others {
-  readonly said: readonly Said[]
+  readonly heartbeats: readonly Heartbeat[]
   /** Reason why the list might be incomplete; null if it is complete. */
   readonly missing: string | null
 }
 
-const NOBODY: Others = { said: [], missing: null }
+const NONE: Others = { heartbeats: [], missing: null }
 
-export class NodeRoster {
-  readonly #parts: RosterParts
+export class ClusterMembership {
+  readonly #parts: ClusterMembershipParts
   #timer: NodeJS.Timeout | null = null
   #beats = 0
   /** The latest read, which might still be in progress. */
   #reading: { readonly beganAt: number; readonly others: Promise<Others> } | null = null
-  #said: Validator | null = null
+  #validator: Validator | null = null
 
-  constructor(parts: RosterParts) {
+  constructor(parts: ClusterMembershipParts) {
     this.#parts = parts
   }
 
@@ -71,11 +71,11 @@ export class NodeRoster {
 
   /** Publishes a heartbeat now. If the store rejects it, the next heartbeat replaces it. */
   beat(): void {
-    const { board, revisions } = this.#parts
-    if (!board) return
+    const { heartbeats, revisions } = this.#parts
+    if (!heartbeats) return
     const self = this.#self()
     const text = JSON.stringify({ ...self, revisions: revisions(REVISIONS_MAX) })
-    board.say(self.id, text).catch(() => {})
+    heartbeats.publish(self.id, text).catch(() => {})
     if (this.#beats % BEATS_PER_READING === 0) void this.#others()
     this.#beats += 1
   }
@@ -83,7 +83,7 @@ export class NodeRoster {
   close(): void {
     if (this.#timer) clearInterval(this.#timer)
     // Without this, the other nodes would list this node for some more seconds.
-    this.#parts.board?.leave(this.#parts.self().id).catch(() => {})
+    this.#parts.heartbeats?.leave(this.#parts.self().id).catch(() => {})
   }
 
   /**
@@ -91,25 +91,25 @@ export class NodeRoster {
    * are null.
    */
   async list(environmentId: string | null): Promise<NodeList> {
-    const { said, missing } = await this.#othersInTime()
+    const { heartbeats, missing } = await this.#othersInTime()
     const self = this.#self()
     const revision = environmentId === null ? null : this.#parts.revisionIn(environmentId)
-    const others = said
+    const others = heartbeats
       .filter(({ id }) => id !== self.id)
-      .map(each => toldNode(each, environmentId === null ? null : (each.revisions[environmentId] ?? null)))
-    const nodes = [{ ...toldNode(self, revision), is_this: true }, ...others].toSorted(
+      .map(each => nodeOf(each, environmentId === null ? null : (each.revisions[environmentId] ?? null)))
+    const nodes = [{ ...nodeOf(self, revision), is_this: true }, ...others].toSorted(
       (left, right) => compare(left.started_at, right.started_at) || compare(left.id, right.id),
     )
     return { nodes, is_complete: missing === null, missing }
   }
 
-  #self(): Omit<Said, 'revisions'> {
+  #self(): Omit<Heartbeat, 'revisions'> {
     return { ...this.#parts.self(), seen_at: new Date(this.#parts.now()).toISOString() }
   }
 
   async #othersInTime(): Promise<Others> {
     const patience = Promise.withResolvers<Others>()
-    const timer = setTimeout(patience.resolve, READ_MS_MAX, { said: [], missing: UNREAD })
+    const timer = setTimeout(patience.resolve, READ_MS_MAX, { heartbeats: [], missing: UNREAD })
     try {
       return await Promise.race([this.#others(), patience.promise])
     } finally {
@@ -118,29 +118,29 @@ export class NodeRoster {
   }
 
   #others(): Promise<Others> {
-    const { board, elapsedMs } = this.#parts
-    if (!board) return Promise.resolve(NOBODY)
+    const { heartbeats, elapsedMs } = this.#parts
+    if (!heartbeats) return Promise.resolve(NONE)
     if (this.#reading === null || elapsedMs() - this.#reading.beganAt >= READ_AGAIN_MS) {
-      const others = this.#read(board).catch((): Others => ({ said: [], missing: UNREAD }))
+      const others = this.#read(heartbeats).catch((): Others => ({ heartbeats: [], missing: UNREAD }))
       this.#reading = { beganAt: elapsedMs(), others }
     }
     return this.#reading.others
   }
 
-  async #read(board: NodeBoard): Promise<Others> {
-    const { said, isAll } = await board.read(NODES_MAX)
+  async #read(store: NodeHeartbeats): Promise<Others> {
+    const { texts, isAll } = await store.read(NODES_MAX)
     return {
-      said: [...said.values()].flatMap(text => this.#understood(text)),
+      heartbeats: [...texts.values()].flatMap(text => this.#parsed(text)),
       missing: isAll ? null : TOO_MANY,
     }
   }
 
   /** Parses a heartbeat. Ignores text that does not have the expected form. */
-  #understood(text: string): Said[] {
+  #parsed(text: string): Heartbeat[] {
     try {
-      const said: unknown = JSON.parse(text)
-      this.#said ??= Compile(Said)
-      return this.#said.Check(said) ? [said as Said] : []
+      const heartbeat: unknown = JSON.parse(text)
+      this.#validator ??= Compile(Heartbeat)
+      return this.#validator.Check(heartbeat) ? [heartbeat as Heartbeat] : []
     } catch {
       return []
     }
@@ -148,10 +148,10 @@ export class NodeRoster {
 }
 
 /** Copies only known fields, because another release may send more. */
-function toldNode(said: Omit<Said, 'revisions'>, revision: string | null): Node {
-  const { id, name, version, started_at, seen_at, ready, fresh, stale_ms, http_threads } = said
-  const stands = { ready, fresh, stale_ms, http_threads }
-  return { id, name, version, started_at, seen_at, is_this: false, ...stands, revision }
+function nodeOf(heartbeat: Omit<Heartbeat, 'revisions'>, revision: string | null): Node {
+  const { id, name, version, started_at, seen_at, ready, fresh, stale_ms, http_threads } = heartbeat
+  const health = { ready, fresh, stale_ms, http_threads }
+  return { id, name, version, started_at, seen_at, is_this: false, ...health, revision }
 }
 
 function compare(left: string, right: string): number {

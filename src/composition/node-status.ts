@@ -6,19 +6,19 @@ import type { NodeQuestion } from '#decisions/node-question.ts'
 import type { RecentFigures as RecentFiguresAnswer } from '#model/wire/node.ts'
 import type { Metrics } from '#telemetry/metrics-scrape.ts'
 import { INTERVAL_SECONDS, RecentFigures } from '#telemetry/recent-figures.ts'
-import { NodeRoster, type RosterParts } from './node-roster.ts'
+import { ClusterMembership, type ClusterMembershipParts } from './cluster-membership.ts'
 
-export class NodeAccount {
+export class NodeStatus {
   readonly #metrics: Metrics
-  readonly #self: RosterParts['self']
-  readonly #roster: NodeRoster
+  readonly #self: ClusterMembershipParts['self']
+  readonly #membership: ClusterMembership
   readonly #recent: RecentFigures
 
-  constructor(metrics: Metrics, roster: RosterParts) {
-    const { now, elapsedMs, self } = roster
+  constructor(metrics: Metrics, parts: ClusterMembershipParts) {
+    const { now, elapsedMs, self } = parts
     this.#metrics = metrics
     this.#self = self
-    this.#roster = new NodeRoster(roster)
+    this.#membership = new ClusterMembership(parts)
     this.#recent = new RecentFigures({
       threads: () => metrics.threads,
       stalenessMs: () => self().stale_ms,
@@ -29,26 +29,26 @@ export class NodeAccount {
 
   /** Starts to publish heartbeats and to record the activity of this node. */
   begin(): void {
-    this.#roster.begin()
+    this.#membership.begin()
     this.#recent.begin()
   }
 
   /** Called when the state of the node changes. */
   onChange(): void {
-    this.#roster.beat()
+    this.#membership.beat()
   }
 
   close(): void {
-    this.#roster.close()
+    this.#membership.close()
     this.#recent.close()
   }
 
-  async tell(question: NodeQuestion): Promise<string> {
+  async answer(question: NodeQuestion): Promise<string> {
     switch (question.about) {
       case 'metrics':
         return this.#metrics.text()
       case 'nodes':
-        return JSON.stringify(await this.#roster.list(question.environmentId))
+        return JSON.stringify(await this.#membership.list(question.environmentId))
       case 'recent':
         return JSON.stringify(this.#recentAnswer())
     }

@@ -3,15 +3,15 @@
  * Redis, because the clocks of nodes can differ. One hash contains the ids, so that no node has to scan all
  * keys of a server. A node that reads the heartbeats removes ids whose text has expired.
  */
-import type { NodeBoard } from '#store/node-board.ts'
+import type { NodeHeartbeats } from '#store/node-heartbeats.ts'
 import { type NodeKeys, nodeKeys } from './redis-keys.ts'
 import type { RedisLink, Reply } from './redis-link.ts'
-import { BEAT } from './scripts.ts'
+import { HEARTBEAT } from './scripts.ts'
 
 /** Five times the interval between two heartbeats. */
-const SAID_SECONDS = 10
+const EXPIRY_SECONDS = 10
 
-export class RedisNodeBoard implements NodeBoard {
+export class RedisNodeHeartbeats implements NodeHeartbeats {
   readonly #link: RedisLink
   readonly #keys: NodeKeys
 
@@ -20,20 +20,22 @@ export class RedisNodeBoard implements NodeBoard {
     this.#keys = nodeKeys(prefix)
   }
 
-  async say(id: string, text: string): Promise<void> {
-    await this.#link.run(BEAT, [this.#keys.ids, this.#keys.of(id)], [id, text, SAID_SECONDS])
+  async publish(id: string, text: string): Promise<void> {
+    await this.#link.run(HEARTBEAT, [this.#keys.ids, this.#keys.of(id)], [id, text, EXPIRY_SECONDS])
   }
 
-  async read(most: number): Promise<{ readonly said: ReadonlyMap<string, string>; readonly isAll: boolean }> {
+  async read(
+    most: number,
+  ): Promise<{ readonly texts: ReadonlyMap<string, string>; readonly isAll: boolean }> {
     const { ids, isAll } = await this.#ids(most)
     const texts = await Promise.all(ids.map(id => this.#link.send('HGET', this.#keys.of(id), 'said')))
     const gone = ids.filter((_, index) => texts[index] === null)
     // A node that sends heartbeats again after a pause adds its id again with its heartbeat.
     if (gone.length > 0) await this.#link.send('HDEL', this.#keys.ids, ...gone)
-    const said = ids.flatMap((id, index): [string, string][] =>
+    const found = ids.flatMap((id, index): [string, string][] =>
       texts[index] === null ? [] : [[id, String(texts[index])]],
     )
-    return { said: new Map(said), isAll }
+    return { texts: new Map(found), isAll }
   }
 
   async leave(id: string): Promise<void> {

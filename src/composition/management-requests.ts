@@ -12,7 +12,7 @@ import type {
 import { AuthzError } from '#model/errors.ts'
 import type { Tracing } from '#telemetry/tracing.ts'
 
-export class ManagementEntrance {
+export class ManagementRequests {
   readonly #tracing: Tracing | null
   /** Null if management is not open yet. */
   #service: ManagementService | null = null

@@ -3,7 +3,7 @@ import { type NodeState, STARTING } from '#decisions/node-state.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { CommitOutcome } from '#management/commands/runtime-services.ts'
 
-export class NodeStanding {
+export class NodeHealth {
   readonly #onChange: (state: NodeState) => void
   #state = STARTING
 
