@@ -33,7 +33,7 @@ const threads = new HttpThreads({
   count: config.httpThreads,
   streamBytesMax: config.changeStreamsBytesMax / 4 / config.httpThreads,
   execute: () => Promise.reject(new AuthzError('NOT_READY', 'there is no management here')),
-  tell: () => Promise.resolve(''),
+  describeNode: () => Promise.resolve(''),
   onKeyUsed: () => {},
   onCounters: () => {},
   onFault: fail,

@@ -25,8 +25,13 @@ export class NodeHealth {
    * succeeds.
    */
   noteCommit(outcome: CommitOutcome, error: unknown): void {
-    const isRefused = error instanceof AuthzError && error.code === 'STORE_REFUSED' && error.told !== null
-    const writeRefusal = isRefused ? error.told : outcome === 'done' ? null : this.#state.writeRefusal
+    const isRefused =
+      error instanceof AuthzError && error.code === 'STORE_REFUSED' && error.publicMessage !== null
+    const writeRefusal = isRefused
+      ? error.publicMessage
+      : outcome === 'done'
+        ? null
+        : this.#state.writeRefusal
     if (writeRefusal !== this.#state.writeRefusal) this.become({ writeRefusal })
   }
 }

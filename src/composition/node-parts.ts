@@ -91,7 +91,7 @@ export async function openParts(config: Config, log: Logger, { onDeath, onThread
     count: config.httpThreads,
     streamBytesMax: config.changeStreamsBytesMax / 4 / config.httpThreads,
     execute: (request, body, waiting) => managementRequests.execute(request, body, waiting),
-    tell: question => status.answer(question),
+    describeNode: question => status.answer(question),
     onKeyUsed: keyId => keyUses.note(keyId),
     onCounters: (thread, handle) => metrics.addThread(thread, handle),
     onFault: (error, { requestId, operation }) =>

@@ -26,16 +26,16 @@ export class RecordedDecisions implements DecisionObserver {
   }
 
   decided(isAllowed: boolean, _environmentId: string, asked: Query | PackedQueries): void {
-    this.#decided.push(this.#told([isAllowed], 'user' in asked ? [asked] : asked, true))
+    this.#decided.push(this.#decidedOf([isAllowed], 'user' in asked ? [asked] : asked, true))
   }
 
   decidedAll(decisions: Verdicts, _environmentId: string, asked: readonly Query[] | PackedQueries): void {
-    this.#decided.push(this.#told(decisions, asked, false))
+    this.#decided.push(this.#decidedOf(decisions, asked, false))
   }
 
   later(): (decisions: Verdicts, environmentId: string, asked: readonly Query[]) => void {
     const decided = this.#decided
-    return (decisions, _environmentId, asked) => decided.push(this.#told(decisions, asked, false))
+    return (decisions, _environmentId, asked) => decided.push(this.#decidedOf(decisions, asked, false))
   }
 
   asked(
@@ -45,10 +45,10 @@ export class RecordedDecisions implements DecisionObserver {
     const decided = this.#decided
     const isSingle = 'user' in asked
     const questions = isSingle ? [asked] : asked
-    return decisions => decided.push(this.#told(decisions, questions, isSingle))
+    return decisions => decided.push(this.#decidedOf(decisions, questions, isSingle))
   }
 
-  #told(decisions: Verdicts, asked: readonly Query[] | PackedQueries, isSingle: boolean): Decided {
+  #decidedOf(decisions: Verdicts, asked: readonly Query[] | PackedQueries, isSingle: boolean): Decided {
     return { isSingle, decisions: Uint8Array.from(decisions, Number), asked: this.#questions(asked) }
   }
 

@@ -115,10 +115,10 @@ export class AccessService {
     { reading, semantic, waiting }: { reading: Reading; semantic: EvaluationSemantic; waiting: Waiting },
   ): Promise<Evaluations> {
     const evaluations: Decision[] = []
-    const told = this.#decisions.answered()
+    const onDecided = this.#decisions.answered()
     for (let start = 0; start < items.length; start += STAGE_ITEMS) {
       const stage = this.#read(items.slice(start, start + STAGE_ITEMS), reading)
-      const answered = await this.#answerStage(environmentId, stage, { semantic, waiting, told })
+      const answered = await this.#answerStage(environmentId, stage, { semantic, waiting, onDecided })
       for (const decision of answered) evaluations.push(decision)
       if (stops(semantic, answered.at(-1)!)) break
     }
@@ -173,11 +173,11 @@ export class AccessService {
     {
       semantic,
       waiting,
-      told,
+      onDecided,
     }: {
       readonly semantic: EvaluationSemantic
       readonly waiting: Waiting
-      readonly told: ReturnType<DecisionService['answered']>
+      readonly onDecided: ReturnType<DecisionService['answered']>
     },
   ): Promise<Decision[]> {
     const decided = await this.#decisions.decideAhead(environmentId, queries, waiting)
@@ -185,7 +185,7 @@ export class AccessService {
     const stop = decisions.findIndex(decision => stops(semantic, decision))
     const answered = stop < 0 ? decisions : decisions.slice(0, stop + 1)
     const asked = outcomes.slice(0, answered.length).filter(outcome => 'query' in outcome).length
-    told(environmentId, queries.slice(0, asked), Array.from(decided).slice(0, asked))
+    onDecided(environmentId, queries.slice(0, asked), Array.from(decided).slice(0, asked))
     return answered
   }
 }

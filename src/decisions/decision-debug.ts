@@ -6,7 +6,7 @@ import type { Explanation, NearMiss } from '#engine/explanation.ts'
 import type { Ending } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import type { AllowedQuery } from '#model/wire/decision.ts'
-import { abacPart } from './rules-told.ts'
+import { abacPart } from './rule-explanations.ts'
 
 /** Maximum number of roles that a reason names. If there are more, the reason states their number. */
 const ROLES_NAMED_MAX = 20
@@ -18,7 +18,7 @@ interface Part {
 }
 
 /** A decision with the reasons for it. */
-export interface ToldDecision {
+export interface ExplainedDecision {
   readonly allow: boolean
   /** Tenant in which the query was evaluated. */
   readonly tenant: string
@@ -33,14 +33,14 @@ export interface ToldDecision {
 }
 
 /** Returns the `debug` object as JSON: the query as it was evaluated, and the reasons. */
-export function debugText(question: AllowedQuery, query: Query, told: ToldDecision): string {
+export function debugText(question: AllowedQuery, query: Query, explained: ExplainedDecision): string {
   const request = {
-    user: { key: query.user, synced: told.isUserKnown, attributes: question.user.attributes ?? {} },
-    tenant: told.tenant,
+    user: { key: query.user, synced: explained.isUserKnown, attributes: question.user.attributes ?? {} },
+    tenant: explained.tenant,
     action: query.action,
     resource: { type: query.type, key: query.key, attributes: question.resource.attributes ?? {} },
   }
-  return `{"request":${JSON.stringify(request)},${told.reasons}}`
+  return `{"request":${JSON.stringify(request)},${explained.reasons}}`
 }
 
 /**
@@ -68,21 +68,21 @@ export function reasonsOf(query: Query, explanation: Explanation, hasRules: bool
 
 function nearMissesOf({ nearMisses: { found, hasMore } }: Explanation) {
   return {
-    ...(found.length > 0 && { near_misses: found.map(toldNearMiss) }),
+    ...(found.length > 0 && { near_misses: found.map(nearMissItem) }),
     ...(hasMore && { more_near_misses: true }),
   }
 }
 
-function toldNearMiss(miss: NearMiss) {
+function nearMissItem(miss: NearMiss) {
   switch (miss.kind) {
     case 'other-role': {
       const { kind, instance, needed, held, path } = miss
       const held_roles = held.map(({ role, extendsNeeded }) => ({ role, extends_needed: extendsNeeded }))
-      return { kind, instance, needed_roles: needed, held_roles, path: path.map(toldStep) }
+      return { kind, instance, needed_roles: needed, held_roles, path: path.map(stepItem) }
     }
     case 'guard': {
       const { kind, instance, blocking, path } = miss
-      return { kind, instance, blocking_roles: blocking, path: path.map(toldStep) }
+      return { kind, instance, blocking_roles: blocking, path: path.map(stepItem) }
     }
     case 'no-tuple': {
       const { kind, instance, role, derivation, heldOn } = miss
@@ -93,10 +93,10 @@ function toldNearMiss(miss: NearMiss) {
 
 function pathOf({ path }: Explanation) {
   const last = path.at(-1)
-  return { allowing_roles: last && 'role' in last ? [last.role] : [], path: path.map(toldStep) }
+  return { allowing_roles: last && 'role' in last ? [last.role] : [], path: path.map(stepItem) }
 }
 
-function toldStep<Step extends Ending>({ until, ...step }: Step) {
+function stepItem<Step extends Ending>({ until, ...step }: Step) {
   return { ...step, ...expiryOf({ until }) }
 }
 

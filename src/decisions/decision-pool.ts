@@ -7,7 +7,7 @@ import type { PackedQueries } from '#model/packed-queries.ts'
 import type { AuthorizedUsersJob, PermissionsJob } from './listing.ts'
 import type { AllowedTenantsJob, UserTenantsJob } from './tenant-lists.ts'
 import type { Sendable, SendableQuery } from './sendable-query.ts'
-import type { ExplainJob, ToldDecisions } from './told-decisions.ts'
+import type { ExplainJob, ExplainedDecisions } from './explained-decisions.ts'
 import type { TriedSamples, TryJob } from './tried-conditions.ts'
 
 /** A client that waits for a response. */
@@ -46,7 +46,7 @@ export interface SlicedJobs {
   /** A search that evaluates rules. */
   readonly search: { readonly job: RuledSearchJob; readonly answer: KeyPage }
   readonly try: { readonly job: TryJob; readonly answer: TriedSamples }
-  readonly explain: { readonly job: ExplainJob; readonly answer: ToldDecisions }
+  readonly explain: { readonly job: ExplainJob; readonly answer: ExplainedDecisions }
   /** Result is JSON text as bytes. */
   readonly permissions: { readonly job: PermissionsJob; readonly answer: Uint8Array }
   readonly 'authorized-users': { readonly job: AuthorizedUsersJob; readonly answer: Uint8Array }

@@ -8,7 +8,7 @@ import type { Query } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
 import { EXPLAIN_LENGTH_MAX, EXPLAIN_STEPS_MAX } from '#model/limits.ts'
 import { PackedQueries, packQueries } from '#model/packed-queries.ts'
-import type { ToldDecision } from './decision-debug.ts'
+import type { ExplainedDecision } from './decision-debug.ts'
 import type {
   DecisionPool,
   Leaver,
@@ -26,7 +26,7 @@ import { sendable } from './sendable-query.ts'
 import { readWith } from './sliced-job.ts'
 import { SlicedReads } from './sliced-reads.ts'
 import { TurnShares } from './turn-shares.ts'
-import type { ToldDecisions } from './told-decisions.ts'
+import type { ExplainedDecisions } from './explained-decisions.ts'
 
 /** Number of explanations per job. Their results are sent between threads and assembled in one step. */
 const EXPLAINED_AT_ONCE = 64
@@ -300,9 +300,9 @@ export class DecisionService {
     queries: readonly Query[],
     decisions: ArrayLike<boolean | number>,
   ) => void {
-    const tell = this.#observer?.later()
+    const onDecided = this.#observer?.later()
     return (environmentId, queries, decisions) => {
-      if (queries.length > 0) tell?.(decisions, environmentId, queries)
+      if (queries.length > 0) onDecided?.(decisions, environmentId, queries)
     }
   }
 
@@ -340,20 +340,20 @@ export class DecisionService {
     query: Query,
     waiting: Leaver,
     detail: RuleDetail,
-  ): ToldDecision | Promise<ToldDecision> {
+  ): ExplainedDecision | Promise<ExplainedDecision> {
     const limits = { detail, stepsMax: EXPLAIN_STEPS_MAX, lengthMax: EXPLAIN_LENGTH_MAX }
     const decided = this.#observer?.asked(environmentId, query)
-    const told = this.read<'explain'>(
+    const explained = this.read<'explain'>(
       environmentId,
       { kind: 'explain', queries: [sendable(query)], ...limits },
       waiting,
     )
-    const only = ({ decisions }: ToldDecisions): ToldDecision => {
-      const [decision] = decisions as [ToldDecision]
+    const only = ({ decisions }: ExplainedDecisions): ExplainedDecision => {
+      const [decision] = decisions as [ExplainedDecision]
       decided?.([decision.allow])
       return decision
     }
-    return told instanceof Promise ? told.then(only) : only(told)
+    return explained instanceof Promise ? explained.then(only) : only(explained)
   }
 
   /**
@@ -365,10 +365,10 @@ export class DecisionService {
     environmentId: string,
     queries: readonly Query[],
     waiting: Leaver,
-  ): Promise<readonly ToldDecision[]> {
+  ): Promise<readonly ExplainedDecision[]> {
     this.requireBulkSize(queries.length)
     const decided = this.#observer?.asked(environmentId, queries)
-    const told: ToldDecision[] = []
+    const explained: ExplainedDecision[] = []
     let stepsMax = EXPLAIN_STEPS_MAX
     let lengthMax = EXPLAIN_LENGTH_MAX
     for (let from = 0; from < queries.length; from += EXPLAINED_AT_ONCE) {
@@ -377,10 +377,10 @@ export class DecisionService {
       const { decisions, steps } = await this.read<'explain'>(environmentId, job, waiting)
       stepsMax -= steps
       lengthMax -= decisions.reduce((sum, { reasons }) => sum + reasons.length, 0)
-      told.push(...decisions)
+      explained.push(...decisions)
     }
-    if (queries.length > 0) decided?.(told.map(({ allow }) => allow))
-    return told
+    if (queries.length > 0) decided?.(explained.map(({ allow }) => allow))
+    return explained
   }
 
   requireBulkSize(count: number): void {

@@ -8,7 +8,7 @@ import { listAllowedTenants, listUserTenants } from './tenant-lists.ts'
 import { decideInSlices } from './ruled-bulk.ts'
 import { searchInSlices } from './search-job.ts'
 import { received } from './sendable-query.ts'
-import { tellDecisions } from './told-decisions.ts'
+import { explainDecisions } from './explained-decisions.ts'
 import { trySamples } from './tried-conditions.ts'
 
 type Doers = {
@@ -23,7 +23,7 @@ const DOERS: Doers = {
   decide: (engine, { question }) => decideInSlices(() => engine, received(question)),
   search: (engine, { search }) => searchInSlices(engine, search),
   try: trySamples,
-  explain: tellDecisions,
+  explain: explainDecisions,
   permissions: (engine, job) =>
     job.page === null && job.said === null
       ? listPermissions(engine, job)

@@ -5,7 +5,7 @@ import type { SentAttributes } from '#model/decision.ts'
 import { jsonBytes } from '#model/json-text.ts'
 import { TRIED_TESTS_BYTES_MAX } from '#model/limits.ts'
 import type { Resumable } from '#model/resumable.ts'
-import { toldTest } from '#model/wire/explained-rule.ts'
+import { explainedTestItem } from '#model/wire/explained-rule.ts'
 import type { ConditionTrial, TriedSample, TriedTest } from '#model/wire/tried-set.ts'
 
 /** Tests written between two pauses. */
@@ -64,11 +64,11 @@ function* testsOf(
   let bytes = 0
   for (const [index, tree] of trees.entries()) {
     for (const test of testsIn(tree)) {
-      const told = { ...toldTest(test), ...(index > 0 && { set: sets[index]!.key }) }
-      const added = jsonBytes(told, bytesMax - bytes)
+      const item = { ...explainedTestItem(test), ...(index > 0 && { set: sets[index]!.key }) }
+      const added = jsonBytes(item, bytesMax - bytes)
       if (bytes + added > bytesMax) return { tests, bytes, hasMore: true }
       bytes += added
-      tests.push(told)
+      tests.push(item)
       if (tests.length % TESTS_AT_ONCE === 0) yield
     }
   }

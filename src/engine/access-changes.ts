@@ -25,10 +25,10 @@ export interface AccessLimits {
   /** Maximum number of checks per commit. */
   readonly questions: number
   /** Maximum number of pairs, and of scopes, reported per permission. */
-  readonly told: number
+  readonly reported: number
 }
 
-export const ACCESS_LIMITS: AccessLimits = { reached: 1_000, questions: 20_000, told: 1_000 }
+export const ACCESS_LIMITS: AccessLimits = { reached: 1_000, questions: 20_000, reported: 1_000 }
 
 /** A commit with more changes is not analyzed. */
 const CHANGES_MAX = 1_000
@@ -85,7 +85,7 @@ export class AccessChanges {
 
   /** Applies a commit and returns the access changes of each requested permission. */
   *apply(changes: readonly Change[], permissions: readonly Permission[]): Resumable<AccessChange[]> {
-    const tallies = permissions.map(permission => new Tally(permission, this.#limits.told))
+    const tallies = permissions.map(permission => new Tally(permission, this.#limits.reported))
     let questionsLeft = changes.length > CHANGES_MAX ? 0 : this.#limits.questions
     let at = 0
     for (; at < changes.length && questionsLeft > 0 && tallies.some(({ isOpen }) => isOpen); at++) {
@@ -99,7 +99,7 @@ export class AccessChanges {
       }
       for (const tally of tallies) tally.listAnew(EVERYTHING)
     }
-    return tallies.flatMap(tally => tally.told() ?? [])
+    return tallies.flatMap(tally => tally.result() ?? [])
   }
 
   /**
@@ -108,7 +108,7 @@ export class AccessChanges {
    * an instance below was detached later, that is a separate change, which is reported itself.
    */
   *scopesOf(changes: readonly Change[], permissions: readonly Permission[]): Resumable<AccessChange[]> {
-    const tallies = permissions.map(permission => new Tally(permission, this.#limits.told))
+    const tallies = permissions.map(permission => new Tally(permission, this.#limits.reported))
     if (changes.length > CHANGES_MAX) for (const tally of tallies) tally.listAnew(EVERYTHING)
     const isRuled = this.#ruled()
     const listed = new Set<string>()
@@ -119,7 +119,7 @@ export class AccessChanges {
       if (spread) this.#listBelow(spread, tallies, listed)
       yield
     }
-    return tallies.flatMap(tally => tally.told() ?? [])
+    return tallies.flatMap(tally => tally.result() ?? [])
   }
 
   #listTouched(change: Change, tally: Tally, isRuled: boolean): void {
@@ -334,7 +334,7 @@ class Look {
 
   *#loseAll(user: string): Resumable<void> {
     const { type, action } = this.permission
-    const page = { after: null, limit: this.#limits.told, triedMax: this.#limits.told }
+    const page = { after: null, limit: this.#limits.reported, triedMax: this.#limits.reported }
     const listed = yield* this.#engine.searchResources({ user, action, type, tenant: null }, page)
     this.asked += listed.keys.length
     if (listed.hasMore) return this.#tally.listAnew({ user })
@@ -376,7 +376,7 @@ class Look {
     const { type, action } = this.permission
     // Tenant roles can decide on an instance that is not stored, but no listing contains it.
     if (this.#engine.tenantOf(type, key) === null) return []
-    const page = { after: null, limit: this.#limits.told, triedMax: this.#limits.told }
+    const page = { after: null, limit: this.#limits.reported, triedMax: this.#limits.reported }
     const listed: KeyPage = runAtOnce(this.#engine.searchUsers({ action, type, key, tenant: null }, page))
     this.asked += listed.keys.length
     return listed.hasMore ? null : listed.keys
@@ -422,7 +422,7 @@ function matters(change: Change, { type, action }: Permission): boolean {
 /** Intermediate result for one permission in one commit. */
 class Tally {
   readonly permission: Permission
-  readonly #toldMax: number
+  readonly #reportedMax: number
   /** Decision before the commit and current decision, by user and then by instance. */
   readonly #pairs = new Map<string, Map<string, { readonly was: boolean; is: boolean }>>()
   /** Scopes to list again, by their content. */
@@ -430,9 +430,9 @@ class Tally {
   #noted = 0
   isOpen = true
 
-  constructor(permission: Permission, toldMax: number) {
+  constructor(permission: Permission, reportedMax: number) {
     this.permission = permission
-    this.#toldMax = toldMax
+    this.#reportedMax = reportedMax
   }
 
   note({ user, resource }: AccessPair, was: boolean, is: boolean): void {
@@ -445,7 +445,7 @@ class Tally {
     const ofUser = this.#pairs.get(user) ?? new Map<string, { readonly was: boolean; is: boolean }>()
     this.#pairs.set(user, ofUser.set(resource, state))
     this.#noted += 1
-    if (this.#noted > this.#toldMax) this.listAnew(EVERYTHING)
+    if (this.#noted > this.#reportedMax) this.listAnew(EVERYTHING)
   }
 
   listAnew(scope: AccessScope): void {
@@ -453,7 +453,7 @@ class Tally {
     const { user, resource, tenant } = scope
     const isAll = user === undefined && resource === undefined && tenant === undefined
     const name = JSON.stringify([user, resource, tenant])
-    if (isAll || (this.#anew.size === this.#toldMax && !this.#anew.has(name))) {
+    if (isAll || (this.#anew.size === this.#reportedMax && !this.#anew.has(name))) {
       this.isOpen = false
       this.#anew.clear()
       this.#anew.set(name, EVERYTHING)
@@ -462,7 +462,7 @@ class Tally {
   }
 
   /** Null if there are no changes. */
-  told(): AccessChange | null {
+  result(): AccessChange | null {
     const gained: AccessPair[] = []
     const lost: AccessPair[] = []
     for (const [user, resources] of this.#pairs) {

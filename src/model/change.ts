@@ -158,7 +158,7 @@ export interface Ending {
  * Additional data for readers of the change stream (`management/changes`); engines ignore it. Logs of older
  * releases lack it.
  */
-export interface Told {
+export interface ChangeDetails {
   /** The id of an entity that is removed, or that was put and removed by the same commit. */
   readonly id?: string
   /**
@@ -172,7 +172,7 @@ export interface Told {
 export type TakenAlong = Readonly<Partial<Record<'assignment' | 'tuple' | 'instance' | 'rule', number>>>
 
 /**
- * The tenant of facts and instances whose changes do not need it; like `Told`, it is for the change stream.
+ * The tenant of facts and instances whose changes do not need it; like `ChangeDetails`, it is for the change stream.
  */
 export interface InTenant {
   readonly tenant?: string
@@ -181,7 +181,7 @@ export interface InTenant {
 /** Attributes in stored form: conditions read them, lists return them. */
 export type Attributes = Readonly<Record<string, unknown>>
 
-export type Change = Told &
+export type Change = ChangeDetails &
   (
     | TypePut
     | { readonly kind: 'type-removed'; readonly type: string }

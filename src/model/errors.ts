@@ -88,7 +88,7 @@ export interface ErrorOptions {
    * Message for the caller if the error code of an internal failure is not specific enough. Must not reveal
    * hosts, paths or store keys.
    */
-  readonly told?: string
+  readonly publicMessage?: string
   /** The current tag of the entity if a precondition failed; null if the entity does not exist. */
   readonly tag?: string | null
 }
@@ -100,7 +100,7 @@ export class AuthzError extends Error {
   readonly detail: readonly ErrorDetail[]
   readonly limit: LimitName | null
   readonly #isReported: boolean
-  readonly #told: string | null
+  readonly #publicMessage: string | null
   readonly #tag: string | null
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
@@ -109,7 +109,7 @@ export class AuthzError extends Error {
     this.detail = options.detail ?? []
     this.limit = options.limit ?? null
     this.#isReported = options.isReported ?? false
-    this.#told = options.told ?? null
+    this.#publicMessage = options.publicMessage ?? null
     this.#tag = options.tag ?? null
   }
 
@@ -119,8 +119,8 @@ export class AuthzError extends Error {
   }
 
   /** Null: use the message of the code. */
-  get told(): string | null {
-    return this.#told
+  get publicMessage(): string | null {
+    return this.#publicMessage
   }
 
   /** Null if the entity has no tag or does not exist. */
@@ -155,7 +155,7 @@ export interface ErrorData {
   /** Counted by the thread that sends the response. */
   readonly limit?: LimitName
   readonly isReported?: boolean
-  readonly told?: string
+  readonly publicMessage?: string
   readonly tag?: string
 }
 
@@ -164,14 +164,14 @@ export interface ErrorData {
  */
 export function errorToData(error: unknown): ErrorData {
   if (error instanceof AuthzError) {
-    const { code, message, detail, limit, isReported, told, tag } = error
+    const { code, message, detail, limit, isReported, publicMessage, tag } = error
     return {
       code,
       message,
       detail,
       ...(limit && { limit }),
       ...(isReported && { isReported }),
-      ...(told !== null && { told }),
+      ...(publicMessage !== null && { publicMessage }),
       ...(tag !== null && { tag }),
     }
   }

@@ -69,9 +69,9 @@ export class AccessIndex {
   /** Applies the commit after the last one, and returns the access changes. */
   *apply({ changes }: Entry, permissions: readonly Permission[]): Resumable<AccessChange[]> {
     const engine = this.#loaded()
-    const told = yield* engine.apply(changes, permissions)
+    const accessChanges = yield* engine.apply(changes, permissions)
     engine.tidyUp()
-    return told
+    return accessChanges
   }
 
   /** Returns what a commit might have changed that was applied earlier. */

@@ -118,7 +118,7 @@ describe('what is to be listed anew', () => {
   })
 
   test('more than is told, and commits with more changes than are looked into', () => {
-    const few = open({ told: 1 })
+    const few = open({ reported: 1 })
     expect(few(assign('ann', 'viewer', 'folder:top')).open).toEqual({ many: [{}] })
     const commit = open()
     const many = Array.from({ length: 1_001 }, (_, n) => user(`user-${n}`))

@@ -98,7 +98,7 @@ function open(limits: AccessLimits) {
 
 const LIMITS: Readonly<Record<string, AccessLimits>> = {
   'with the usual limits': ACCESS_LIMITS,
-  'with limits that are soon reached': { reached: 3, questions: 12, told: 2 },
+  'with limits that are soon reached': { reached: 3, questions: 12, reported: 2 },
 }
 
 describe.each(

@@ -6,7 +6,7 @@ import { CatchUps } from '#management/changes/catch-ups.ts'
 import type { ChangeBatch } from '#management/changes/change-channel.ts'
 import { ChangeFilter } from '#management/changes/change-filter.ts'
 import { ChangeSubscription } from '#management/changes/change-subscription.ts'
-import { CommitTeller } from '#management/changes/commit-teller.ts'
+import { CommitEventSource } from '#management/changes/commit-event-source.ts'
 import { EnvironmentChanges } from '#management/changes/environment-changes.ts'
 import { parsePosition } from '#management/changes/stream-position.ts'
 import { FairTurns, type Turns } from '#management/commands/fair-turns.ts'
@@ -41,8 +41,14 @@ class HeldTurns implements Turns {
 async function open({ catchUps = new CatchUps(), turns = new FairTurns().share() as Turns } = {}) {
   const { environment, service } = await openedService()
   const { environmentId } = scope
-  const teller = new CommitTeller(environment, scope)
-  const changes = new EnvironmentChanges({ store: environment, environmentId, teller, turns, catchUps })
+  const source = new CommitEventSource(environment, scope)
+  const changes = new EnvironmentChanges({
+    store: environment,
+    environmentId,
+    source,
+    turns,
+    catchUps,
+  })
   onTestFinished(() => changes.close())
   let users = 0
   const revision = async () => {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import { createAccessEngine } from '#composition/access-engine.ts'
 import { SOMEBODY } from '#decisions/decision-pool.ts'
-import { AccessTeller } from '#management/changes/access-teller.ts'
+import { AccessEventSource } from '#management/changes/access-event-source.ts'
 import { CatchUps } from '#management/changes/catch-ups.ts'
 import { ChangeFilter } from '#management/changes/change-filter.ts'
 import { ChangeStreams } from '#management/changes/change-streams.ts'
@@ -29,7 +29,7 @@ async function open(effectiveEnvironmentsMax: number) {
       const id = randomUUID()
       const environment = await store.environment(id)
       const index = new AccessIndex(environment, createAccessEngine)
-      class WatchedTeller extends AccessTeller {
+      class WatchedSource extends AccessEventSource {
         override begin(nextTurn: () => Promise<unknown>) {
           kept.add(name)
           return super.begin(nextTurn)
@@ -42,7 +42,7 @@ async function open(effectiveEnvironmentsMax: number) {
       const changes = new EnvironmentChanges({
         store: environment,
         environmentId: id,
-        teller: new WatchedTeller(index),
+        source: new WatchedSource(index),
         turns: new FairTurns().share(),
         catchUps: new CatchUps(),
       })

@@ -49,7 +49,7 @@ function startThreads(work: Partial<HttpThreadsOptions>, address = { host: '127.
     count: 1,
     streamBytesMax: 1_000_000,
     execute: nothing,
-    tell: nothing,
+    describeNode: nothing,
     onKeyUsed: () => {},
     onCounters: () => {},
     onFault: (error, { requestId, operation }) => faults.push({ error, requestId, operation }),
@@ -101,7 +101,7 @@ test('an order to all threads is acknowledged though one of them cannot listen, 
 
 test('a scrape that fails is told with the name of its request', async () => {
   const error = new Error('no memory')
-  const { ask, faults } = await startedThread({ tell: () => Promise.reject(error) })
+  const { ask, faults } = await startedThread({ describeNode: () => Promise.reject(error) })
   expect((await ask('/metrics')).status).toBe(500)
   expect(faults).toEqual([{ error, requestId: 'r-1', operation: 'getMetrics' }])
 })
@@ -111,7 +111,7 @@ test('what many ask about the node at once is asked of the main thread once, and
   const held = Promise.withResolvers<string>()
   const counted = Promise.withResolvers<ThreadCounters>()
   const { ask } = await startedThread({
-    tell: ({ about }) => {
+    describeNode: ({ about }) => {
       asked.push(about)
       return held.promise
     },

@@ -29,14 +29,14 @@ export const explainCommand: Command = ({ usage, description }, parser, run) =>
       const question = questionOf(given)
       const body = questionBody(question)
       const answer = await ask(await session.decisions(), ExplainedResult, 'POST', '/allowed/explain', body)
-      session.output.result(answer, () => tell(session.output, question.user, answer))
-      if (!answer.allow) await tellUnknown(session, question)
+      session.output.result(answer, () => explanationText(session.output, question.user, answer))
+      if (!answer.allow) await printUnknown(session, question)
       session.exitCode = answer.allow ? EXIT.yes : EXIT.no
     }),
   )
 
 /** Prints unknown names to standard error. A failure to find them does not affect the decision. */
-async function tellUnknown(session: Session, question: SingleQuestion): Promise<void> {
+async function printUnknown(session: Session, question: SingleQuestion): Promise<void> {
   try {
     for (const text of await unknownNames(session.api, await session.place(), question)) {
       session.output.note(text)
@@ -46,7 +46,7 @@ async function tellUnknown(session: Session, question: SingleQuestion): Promise<
   }
 }
 
-function tell(output: Output, user: string, answer: ExplainedResult): string {
+function explanationText(output: Output, user: string, answer: ExplainedResult): string {
   const { allow, debug } = answer
   const byRules = ruleTexts(answer)
   if (!allow) {

@@ -40,7 +40,7 @@ export const importCommand: Command = ({ usage, description }, parser, run) =>
       const input = handle?.createReadStream() ?? session.streams.stdin
       const mebibytes = Math.ceil(bytes / MEBIBYTE)
       const answer = await session.output.progress('sending', mebibytes, 'MiB', onProgress =>
-        session.api.upload(path, told(checkedBytesOf(file, input), onProgress), CONTENT_TYPE),
+        session.api.upload(path, withProgress(checkedBytesOf(file, input), onProgress), CONTENT_TYPE),
       )
       const result = resultOf(ImportResult, answer, file)
       const rows = Object.entries(result.counts).filter(([kind]) => kind !== 'environment' && kind !== 'end')
@@ -48,7 +48,10 @@ export const importCommand: Command = ({ usage, description }, parser, run) =>
     }),
   )
 
-async function* told(pieces: AsyncIterable<Uint8Array>, onProgress: OnProgress): AsyncIterable<Uint8Array> {
+async function* withProgress(
+  pieces: AsyncIterable<Uint8Array>,
+  onProgress: OnProgress,
+): AsyncIterable<Uint8Array> {
   let sent = 0
   for await (const bytes of pieces) {
     yield bytes

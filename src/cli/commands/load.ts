@@ -84,7 +84,7 @@ class Loader {
       fact = factOf(line)
     } catch (error) {
       await this.send()
-      throw error instanceof UsageError ? new UsageError(this.#told(line.number, error.message)) : error
+      throw error instanceof UsageError ? new UsageError(this.#atLine(line.number, error.message)) : error
     }
     if (hasEnded(fact)) {
       this.ended += 1
@@ -110,12 +110,14 @@ class Loader {
       if (error instanceof RefusedError) {
         for (const each of batch) {
           await this.#sendTogether([each]).catch((reason: unknown) => {
-            throw reason instanceof ApiError ? new ApiError(this.#told(each.number, reason.message)) : reason
+            throw reason instanceof ApiError
+              ? new ApiError(this.#atLine(each.number, reason.message))
+              : reason
           })
         }
         return
       }
-      throw new ApiError(this.#told(batch[0]!.number, error.message))
+      throw new ApiError(this.#atLine(batch[0]!.number, error.message))
     }
   }
 
@@ -129,7 +131,7 @@ class Loader {
     this.counts[kind] = (this.counts[kind] ?? 0) + batch.length
   }
 
-  #told(number: number, message: string): string {
+  #atLine(number: number, message: string): string {
     const kinds = Object.entries(this.counts).map(([kind, count]) => `${kind} ${count}`)
     const isIn = kinds.length === 0 ? 'nothing is in' : `in are: ${kinds.join(', ')}`
     return `${this.#file}:${number}: ${message}\n${isIn}; loaded again, what is in stays`

@@ -59,7 +59,7 @@ async function watch(session: Session, options: WatchOptions): Promise<void> {
   if (!isCount) throw new UsageError('--count: expected a whole number from 1 on')
   const path = `/v2/facts/${await session.place()}/changes`
   const onLost = (reason: string): void => output.note(`verdict watch: ${reason}; connecting again`)
-  let told = 0
+  let printed = 0
   for await (const { event, data } of watchedChanges(session.api, { path, query, since, onLost })) {
     if (event === 'reset') {
       const { reason, revision } = JSON.parse(data) as { readonly reason: string; readonly revision: string }
@@ -69,13 +69,13 @@ async function watch(session: Session, options: WatchOptions): Promise<void> {
     }
     // Events without a period in their names are about the stream itself.
     if (!event.includes('.')) continue
-    streams.stdout.write(`${isHuman ? lineOf(JSON.parse(data) as ToldChange) : data}\n`)
-    told += 1
-    if (told >= count) return
+    streams.stdout.write(`${isHuman ? lineOf(JSON.parse(data) as WatchedChange) : data}\n`)
+    printed += 1
+    if (printed >= count) return
   }
 }
 
-interface ToldChange {
+interface WatchedChange {
   readonly kind: string
   readonly time: string | null
   readonly cause: string
@@ -87,7 +87,7 @@ interface ToldChange {
 const KIND_WIDTH = 27
 
 /** One line of text for a change. */
-function lineOf({ kind, time, cause, operation, item, removed_with: removed = {} }: ToldChange): string {
+function lineOf({ kind, time, cause, operation, item, removed_with: removed = {} }: WatchedChange): string {
   const [noun] = kind.split('.')
   const along = Object.entries(removed).map(([what, count]) => `${count} ${what.replaceAll('_', ' ')}`)
   const parts = [

@@ -47,7 +47,7 @@ export class ModelSource {
       offset: pos[0],
       message,
     }))
-    if (problems.length > 0) throw new ModelFileError(told(name, lines, problems))
+    if (problems.length > 0) throw new ModelFileError(problemText(name, lines, problems))
     return new ModelSource(name, document, lines)
   }
 
@@ -81,7 +81,7 @@ export class ModelSource {
     const places = new Set(placed.map(({ offset }) => offset))
     // Findings about the form are more specific, so they replace problems at the same location.
     const others = this.#problems.filter(({ offset }) => !places.has(offset))
-    return new ModelFileError(told(this.name, this.#lines, [...others, ...placed]))
+    return new ModelFileError(problemText(this.name, this.#lines, [...others, ...placed]))
   }
 
   /** Text of an unquoted value to which YAML gives another type, such as 007; null for all others. */
@@ -125,7 +125,7 @@ interface Problem {
   readonly message: string
 }
 
-function told(name: string, lines: LineCounter, problems: readonly Problem[]): string {
+function problemText(name: string, lines: LineCounter, problems: readonly Problem[]): string {
   const texts = problems
     .toSorted((one, other) => one.offset - other.offset)
     .map(({ offset, message }) => {

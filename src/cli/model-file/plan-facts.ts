@@ -112,21 +112,21 @@ function planGroup(name: string, there: GroupState | undefined, wanted: GroupSta
     request(groups, 'POST', 'groups', body)
   }
   for (const part of GROUP_PARTS) {
-    const told: string[] = []
+    const lines: string[] = []
     for (const [item, until] of wanted[part]) {
       const former = there?.[part].get(item)
       if (former === until) continue
       if (until === ENDED) {
         if (former === undefined) continue
         requests.push(partRemoval(name, wanted.tenant, part, item))
-        told.push(`− ${item}`)
+        lines.push(`− ${item}`)
         continue
       }
       const { method, where, body } = partRequest(wanted.tenant, part, item)
       request(groupParts, method, `${path}/${where}`, { ...body, ...endOf(until) })
-      told.push(`${former === undefined ? '+' : '~'} ${item}${until === null ? '' : ` until ${until}`}`)
+      lines.push(`${former === undefined ? '+' : '~'} ${item}${until === null ? '' : ` until ${until}`}`)
     }
-    if (told.length > 0) details.push(`${part}: ${told.join(', ')}`)
+    if (lines.length > 0) details.push(`${part}: ${lines.join(', ')}`)
   }
   return requests.length === 0
     ? []

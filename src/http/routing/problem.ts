@@ -22,7 +22,7 @@ interface ProblemSpec {
   /** `error_code` of the management API. */
   readonly errorCode: ManagementErrorCode
   readonly title: string
-  /** Sent instead of the error's message, unless the error has its own message for the client (`told`). */
+  /** Sent instead of the error's message, unless the error has its own message for the client (`publicMessage`). */
   readonly publicMessage?: string
 }
 
@@ -133,10 +133,10 @@ const RETRY_AFTER_SECONDS = '1'
  * its message.
  */
 export function problemAnswer(error: unknown, family: ErrorFamily): Answer {
-  const { code, message, detail, told } = errorToData(error)
+  const { code, message, detail, publicMessage } = errorToData(error)
   const spec = PROBLEMS[code]
   const status = statusOf(spec, family)
-  const text = told ?? spec.publicMessage ?? message
+  const text = publicMessage ?? spec.publicMessage ?? message
   return {
     status,
     contentType: family === 'access' ? 'text/plain; charset=utf-8' : JSON_TYPE,

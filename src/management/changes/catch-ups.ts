@@ -10,9 +10,9 @@
 import { type ReadLane, ReadLanes } from '#management/commands/read-lanes.ts'
 import type { Slices } from '#management/commands/fair-turns.ts'
 import type { Entry } from '#store/ledger.ts'
-import { type FilteredChange, OlderReleaseError, type ToldChange } from './change-events.ts'
+import { type FilteredChange, OlderReleaseError, type SourceEvent } from './change-events.ts'
 import type { ChangeFilter } from './change-filter.ts'
-import type { ChangeTeller, Telling } from './change-teller.ts'
+import type { ChangeEventSource, SourceEvents } from './change-event-source.ts'
 import { textOfChange } from './event-text.ts'
 import { type Held, HeldBytes } from './held-bytes.ts'
 import { positionOf, type StreamPosition } from './stream-position.ts'
@@ -87,7 +87,7 @@ interface Wanted {
 export class EnvironmentCatchUps {
   readonly #all: CatchUps
   readonly #owner: string
-  readonly #teller: ChangeTeller
+  readonly #source: ChangeEventSource
   readonly #slices: Slices
   readonly #lane: ReadLane
   readonly #parts = new Map<string, Promise<HeldPart>>()
@@ -95,10 +95,10 @@ export class EnvironmentCatchUps {
   readonly #kept = new Set<Held<CatchUpReader>>()
   readonly #holding = new Map<CatchUpReader, Held<CatchUpReader>>()
 
-  constructor(all: CatchUps, owner: string, teller: ChangeTeller, slices: Slices) {
+  constructor(all: CatchUps, owner: string, source: ChangeEventSource, slices: Slices) {
     this.#all = all
     this.#owner = owner
-    this.#teller = teller
+    this.#source = source
     this.#slices = slices
     this.#lane = all.lanes.lane()
   }
@@ -111,7 +111,7 @@ export class EnvironmentCatchUps {
     const { after, from, filter, reader } = wanted
     this.#letGo(reader)
     this.#readers.add(reader)
-    const whose = this.#teller.isRepeatable ? '' : filter.name
+    const whose = this.#source.isRepeatable ? '' : filter.name
     const name = JSON.stringify([after.epoch, after.sequence, from, whose])
     const known = this.#parts.get(name)
     const making = known ?? this.#lane.run(() => this.#make(name, wanted))
@@ -154,8 +154,8 @@ export class EnvironmentCatchUps {
 
   async #make(name: string, { from, filter, read }: Wanted): Promise<HeldPart> {
     const entry = await read()
-    const bytesMax = this.#teller.isRepeatable ? this.#all.partBytes : Infinity
-    const maker = new PartMaker(() => this.#teller.replayed(entry, filter), from, bytesMax)
+    const bytesMax = this.#source.isRepeatable ? this.#all.partBytes : Infinity
+    const maker = new PartMaker(() => this.#source.replayed(entry, filter), from, bytesMax)
     while (!(await this.#slices.run(until => maker.work(until))));
     const { bytes } = maker
     const part = { ...maker.made(), position: positionOf(entry) }
@@ -172,9 +172,9 @@ export class EnvironmentCatchUps {
 
 /** Encodes a part in time slices. */
 class PartMaker {
-  readonly #begin: () => Telling
+  readonly #begin: () => SourceEvents
   /** Null before the first slice, because decoding the entry belongs to that slice. */
-  #telling: Telling | null = null
+  #source: SourceEvents | null = null
   readonly #from: number
   readonly #bytesMax: number
   readonly #events: PartEvent[] = []
@@ -187,7 +187,7 @@ class PartMaker {
   /** Memory of the part. */
   bytes = 0
 
-  constructor(begin: () => Telling, from: number, bytesMax: number) {
+  constructor(begin: () => SourceEvents, from: number, bytesMax: number) {
     this.#begin = begin
     this.#from = from
     this.#bytesMax = bytesMax
@@ -207,8 +207,8 @@ class PartMaker {
 
   #step(): boolean {
     try {
-      this.#telling ??= this.#begin()
-      const { done, value } = this.#telling.next()
+      this.#source ??= this.#begin()
+      const { done, value } = this.#source.next()
       if (done === true) return this.#end()
       if (value && this.#steps >= this.#from) this.#write(value)
     } catch (error) {
@@ -219,11 +219,11 @@ class PartMaker {
     this.#steps += 1
     if (this.bytes < this.#bytesMax) return false
     this.#next = this.#steps
-    this.#telling?.return()
+    this.#source?.return()
     return this.#end()
   }
 
-  #write(change: ToldChange): void {
+  #write(change: SourceEvent): void {
     const from = this.#block.write(textOfChange(change))
     const to = this.#block.length
     const { noun, verb, types, tenant, permission } = change

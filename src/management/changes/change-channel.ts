@@ -49,7 +49,7 @@ export class ChangeChannel {
    */
   #isOpen = false
   /** Whether readers have the id of the newest commit. */
-  #isTold = true
+  #isPositionSent = true
 
   constructor(filter: ChangeFilter, block: SharedBlock) {
     this.filter = filter
@@ -64,8 +64,8 @@ export class ChangeChannel {
     return this.#isOpen
   }
 
-  get isTold(): boolean {
-    return this.#isTold
+  get isPositionSent(): boolean {
+    return this.#isPositionSent
   }
 
   /** Calls the listener with each further batch. Returns a function that removes the listener. */
@@ -81,7 +81,7 @@ export class ChangeChannel {
   }
 
   /** Adds an event without its final line, which follows it in the block. */
-  tell(from: number, to: number): void {
+  note(from: number, to: number): void {
     this.close()
     this.#add(from, to)
     this.#events += 1
@@ -99,7 +99,7 @@ export class ChangeChannel {
 
   /** Ends a commit. `id` is the range of its id; null if no channel has an event of the commit. */
   endCommit(id: { readonly from: number; readonly to: number } | null): void {
-    this.#isTold = this.#isOpen
+    this.#isPositionSent = this.#isOpen
     if (this.#isOpen && id) this.#add(id.from, id.to)
     this.#isOpen = false
   }
@@ -110,7 +110,7 @@ export class ChangeChannel {
     this.#add(from, to)
     this.#events += events
     this.#resets += resets
-    this.#isTold = true
+    this.#isPositionSent = true
   }
 
   #add(from: number, to: number): void {

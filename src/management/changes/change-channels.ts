@@ -5,7 +5,7 @@
  */
 import type { ResetReason } from '#model/wire/change-event.ts'
 import { ChangeChannel, type SharedBlock } from './change-channel.ts'
-import type { ToldChange } from './change-events.ts'
+import type { SourceEvent } from './change-events.ts'
 import type { ChangeFilter } from './change-filter.ts'
 import {
   END_OF_EVENT,
@@ -64,12 +64,12 @@ export class ChangeChannels implements SharedBlock {
   }
 
   /** Adds one event of the current commit. O(channels). */
-  tell(change: ToldChange): void {
+  add(change: SourceEvent): void {
     let event: { readonly from: number; readonly to: number } | null = null
     for (const channel of this.#channels.values()) {
       if (!channel.filter.lets(change)) continue
       event ??= this.#write(textOfChange(change), END_OF_EVENT)
-      channel.tell(event.from, event.to)
+      channel.note(event.from, event.to)
     }
     this.#plan()
   }
@@ -98,7 +98,7 @@ export class ChangeChannels implements SharedBlock {
   beat(position: StreamPosition): void {
     let [heartbeat, told]: ({ readonly from: number; readonly to: number } | null)[] = [null, null]
     for (const channel of this.#channels.values()) {
-      if (channel.isTold) {
+      if (channel.isPositionSent) {
         heartbeat ??= this.#write(HEARTBEAT_TEXT)
         channel.say(heartbeat.from, heartbeat.to)
       } else {

@@ -24,18 +24,18 @@ import {
   deletedItem,
   isRemoval,
   tenantOfAssignment,
-  toldAssignment,
-  toldConditionSet,
-  toldInstance,
-  toldProxyConfig,
-  toldRelation,
-  toldResource,
-  toldRole,
-  toldRule,
-  toldTenant,
-  toldTuple,
-  toldUser,
-} from './told-items.ts'
+  assignmentItem,
+  conditionSetItem,
+  instanceItem,
+  proxyConfigItem,
+  relationItem,
+  resourceItem,
+  roleItem,
+  ruleItem,
+  tenantItem,
+  tupleItem,
+  userItem,
+} from './event-items.ts'
 
 /** The members of an event that filters examine. */
 export interface FilteredChange {
@@ -50,7 +50,7 @@ export interface FilteredChange {
 }
 
 /** An event before it is serialized. */
-export interface ToldChange extends FilteredChange {
+export interface SourceEvent extends FilteredChange {
   /** Serializes the `data:` of the event. Events that a resuming reader skips are not serialized. */
   readonly json: () => string
 }
@@ -58,7 +58,7 @@ export interface ToldChange extends FilteredChange {
 /** Thrown for an entry of an older release that logged too little about its changes. */
 export class OlderReleaseError extends Error {}
 
-export interface TellingScope {
+export interface EventScope {
   readonly scope: EnvironmentScope
   /** Key of the resource type with that id; null if it no longer exists. */
   typeKeyOf(id: string): string | null
@@ -79,7 +79,10 @@ interface ReadPuts {
 }
 
 /** Content of an event without its verb and origin. */
-type Told = Pick<ToldChange, 'types' | 'tenant'> & { readonly noun: ChangeNoun; readonly item: unknown }
+type EventSubject = Pick<SourceEvent, 'types' | 'tenant'> & {
+  readonly noun: ChangeNoun
+  readonly item: unknown
+}
 
 const QUIET_KINDS: ReadonlySet<number> = new Set([
   recordsBegin('purge'),
@@ -95,12 +98,12 @@ const ROWS_AT_ONCE = 32
  * number of steps up to an event depends only on the entry. Throws `OlderReleaseError` at the first change
  * that lacks its id.
  */
-export function* changeEvents(entry: Entry, telling: TellingScope): Generator<ToldChange | null> {
-  if (entry.changes.length === 0 && !entry.put.some(isTold)) return
+export function* changeEvents(entry: Entry, eventScope: EventScope): Generator<SourceEvent | null> {
+  if (entry.changes.length === 0 && !entry.put.some(hasEvent)) return
   const { puts, rows, audit } = yield* readPuts(entry)
   const time = audit?.createdAt ?? newestIn(puts)
   const origin = originOf(entry, audit, time)
-  const told = new Set<string>()
+  const changedIds = new Set<string>()
   const put = new Set(
     entry.changes.flatMap(change =>
       change.kind === 'instance-put' ? [formatInstanceReference(change.instance)] : [],
@@ -122,20 +125,20 @@ export function* changeEvents(entry: Entry, telling: TellingScope): Generator<To
     }
     const known = puts.get(id)
     // Null if the same commit created and removed the record, or if its event was already yielded.
-    const about = known && !told.has(id) ? aboutPut(known.record, change, telling) : null
-    told.add(id)
+    const about = known && !changedIds.has(id) ? aboutPut(known.record, change, eventScope) : null
+    changedIds.add(id)
     yield about && finished(about, known?.isNew ? 'created' : 'updated', origin)
   }
   // Records that the engine does not need and that therefore have no change.
   for (const [id, { record, isNew }] of puts) {
-    const isSilent = told.has(id) || !(isNew || updatedAtOf(record) === time)
-    const about = isSilent ? null : aboutPut(record, null, telling)
+    const isSilent = changedIds.has(id) || !(isNew || updatedAtOf(record) === time)
+    const about = isSilent ? null : aboutPut(record, null, eventScope)
     yield about && finished(about, isNew ? 'created' : 'updated', origin)
   }
 }
 
 /** Whether a row can have an event. */
-function isTold({ key }: Row): boolean {
+function hasEvent({ key }: Row): boolean {
   return key[0] !== AUDIT_KIND && !QUIET_KINDS.has(key[0]!)
 }
 
@@ -189,7 +192,12 @@ function causeOf(audit: AuditRecord | null): ChangeCause {
   return audit.operation === EXPIRY ? 'expired' : 'request'
 }
 
-function finished(about: Told, verb: ChangeVerb, origin: ChangeOrigin, took?: TakenAlong): ToldChange {
+function finished(
+  about: EventSubject,
+  verb: ChangeVerb,
+  origin: ChangeOrigin,
+  took?: TakenAlong,
+): SourceEvent {
   const { noun, types, tenant, item } = about
   const kind: ChangeKind = `${noun}.${verb}`
   const removedWith = took && { removed_with: removedWithOf(took) }
@@ -214,29 +222,29 @@ const OF_NOTHING = { types: [], tenant: null } as const
 function aboutPut(
   record: StoredRecord,
   change: Change | null,
-  { scope, typeKeyOf }: TellingScope,
-): Told | null {
+  { scope, typeKeyOf }: EventScope,
+): EventSubject | null {
   switch (record.kind) {
     case 'user':
-      return { noun: 'user', ...OF_NOTHING, item: toldUser(scope, record) }
+      return { noun: 'user', ...OF_NOTHING, item: userItem(scope, record) }
     case 'tenant':
-      return { noun: 'tenant', types: [], tenant: record.key, item: toldTenant(scope, record) }
+      return { noun: 'tenant', types: [], tenant: record.key, item: tenantItem(scope, record) }
     case 'instance':
       if (change?.kind !== 'instance-put') return null
       return {
         noun: 'resource_instance',
         types: [change.instance.type],
         tenant: change.tenant,
-        item: toldInstance(scope, record, change),
+        item: instanceItem(scope, record, change),
       }
     case 'assignment':
       if (change?.kind !== 'assignment-put') return null
-      return { ...whereAssigned(change), item: toldAssignment(scope, record, change) }
+      return { ...whereAssigned(change), item: assignmentItem(scope, record, change) }
     case 'tuple':
       if (change?.kind !== 'tuple-put') return null
-      return { ...whereTied(change), item: toldTuple(scope, record, change) }
+      return { ...whereTied(change), item: tupleItem(scope, record, change) }
     case 'type':
-      return { noun: 'resource', types: [record.key], tenant: null, item: toldResource(scope, record) }
+      return { noun: 'resource', types: [record.key], tenant: null, item: resourceItem(scope, record) }
     case 'role': {
       const type = change?.kind === 'role-put' ? change.type : record.typeId && typeKeyOf(record.typeId)
       if (type === null && record.typeId !== null) return null
@@ -244,7 +252,7 @@ function aboutPut(
         noun: 'role',
         types: type === null ? [] : [type],
         tenant: null,
-        item: toldRole(scope, record, type),
+        item: roleItem(scope, record, type),
       }
     }
     case 'relation': {
@@ -252,7 +260,7 @@ function aboutPut(
       const object = isSaid ? change.type : typeKeyOf(record.typeId)
       const subject = isSaid ? change.subjectType : typeKeyOf(record.subjectTypeId)
       if (object === null || subject === null) return null
-      const item = toldRelation(scope, record, { object, subject })
+      const item = relationItem(scope, record, { object, subject })
       return { noun: 'relation', types: [object, subject], tenant: null, item }
     }
     case 'condition-set': {
@@ -262,20 +270,20 @@ function aboutPut(
         noun: 'condition_set',
         types: type === null ? [] : [type],
         tenant: null,
-        item: toldConditionSet(scope, record),
+        item: conditionSetItem(scope, record),
       }
     }
     case 'rule':
       if (change?.kind !== 'rule-put') return null
-      return { noun: 'set_rule', types: [change.type], tenant: null, item: toldRule(scope, record, change) }
+      return { noun: 'set_rule', types: [change.type], tenant: null, item: ruleItem(scope, record, change) }
     case 'proxy-config':
-      return { noun: 'proxy_config', ...OF_NOTHING, item: toldProxyConfig(scope, record) }
+      return { noun: 'proxy_config', ...OF_NOTHING, item: proxyConfigItem(scope, record) }
     default:
       return null
   }
 }
 
-function aboutRemoval(id: string, change: Parameters<typeof deletedItem>[1]): Told {
+function aboutRemoval(id: string, change: Parameters<typeof deletedItem>[1]): EventSubject {
   const item = deletedItem(id, change)
   switch (change.kind) {
     case 'user-removed':

@@ -98,7 +98,7 @@ export class ChangeSubscription implements CatchUpReader {
    */
   #isOpen = false
   /** Whether the reader has received the id of the position. */
-  #isTold = true
+  #isPositionSent = true
   #isOver = false
   #onSlow: () => void = () => {}
 
@@ -128,8 +128,8 @@ export class ChangeSubscription implements CatchUpReader {
     this.#leaveChanges = leave
     this.#position = position
     this.#history = history
-    this.#tell(snapshotText(position, reason !== null), 1)
-    if (reason !== null) this.#tellReset(reason)
+    this.#send(snapshotText(position, reason !== null), 1)
+    if (reason !== null) this.#sendReset(reason)
   }
 
   get position(): StreamPosition {
@@ -158,12 +158,12 @@ export class ChangeSubscription implements CatchUpReader {
     if (this.#length === 0) await this.#readOn()
     // A reader whose filter matches nothing also needs data. The channel sends its position only with later
     // commits.
-    if (this.#length === 0) this.#tellPosition()
+    if (this.#length === 0) this.#sendPosition()
     const piece = this.#take()
     // A replaced history adds a reset to the output. A reader cannot join a channel within a commit, because
     // the channel has already sent part of that commit.
     const isLevel = this.#isThere() && !this.#changes.isTelling
-    const isThere = isLevel && this.#length === 0 && this.#isTold
+    const isThere = isLevel && this.#length === 0 && this.#isPositionSent
     if (isThere) this.#endCatchUp()
     hand({ ...piece, channel: isThere ? this.#changes.channel(this.#filter) : null })
   }
@@ -211,7 +211,7 @@ export class ChangeSubscription implements CatchUpReader {
         if (this.#isOver) throw abandoned()
         // The connection needs data while parts for other readers are made.
         if (reading === null) return
-        this.#tellEvents(reading)
+        this.#sendEvents(reading)
         const { next, position, events, isOlder } = reading.part
         if (reading.at < events.length) return
         this.#reading = null
@@ -270,7 +270,7 @@ export class ChangeSubscription implements CatchUpReader {
   }
 
   /** Adds events until the piece is full. */
-  #tellEvents(reading: Reading): void {
+  #sendEvents(reading: Reading): void {
     const { events } = reading.part
     while (reading.at < events.length && this.#length < PIECE_BYTES) {
       const { about, bytes, from, to } = events[reading.at++]!
@@ -284,18 +284,18 @@ export class ChangeSubscription implements CatchUpReader {
 
   #endCommit(position: StreamPosition, isOlder: boolean): void {
     this.#position = position
-    if (isOlder) return this.#tellReset('older_release')
-    this.#isTold = this.#isOpen
+    if (isOlder) return this.#sendReset('older_release')
+    this.#isPositionSent = this.#isOpen
     this.#isOpen = false
-    if (this.#isTold) this.#add(Buffer.from(endOfCommit(position)))
+    if (this.#isPositionSent) this.#add(Buffer.from(endOfCommit(position)))
   }
 
-  #tellPosition(): void {
+  #sendPosition(): void {
     // Within a commit, there is no id to send.
-    if (this.#isTold || this.#from > 0) this.#tell(HEARTBEAT_TEXT)
+    if (this.#isPositionSent || this.#from > 0) this.#send(HEARTBEAT_TEXT)
     else {
-      this.#tell(positionText(this.#position), 1)
-      this.#isTold = true
+      this.#send(positionText(this.#position), 1)
+      this.#isPositionSent = true
     }
   }
 
@@ -303,17 +303,17 @@ export class ChangeSubscription implements CatchUpReader {
     this.#endCatchUp()
     this.#position = this.#changes.position
     this.#history = this.#changes.history
-    this.#tellReset(reason)
+    this.#sendReset(reason)
   }
 
-  #tellReset(reason: ResetReason): void {
-    this.#isTold = true
+  #sendReset(reason: ResetReason): void {
+    this.#isPositionSent = true
     this.#resets += 1
-    this.#tell(resetText(this.#position, reason), 1)
+    this.#send(resetText(this.#position, reason), 1)
   }
 
   /** Adds text that needs no final line. */
-  #tell(text: string, events = 0): void {
+  #send(text: string, events = 0): void {
     this.#closeEvent()
     this.#events += events
     this.#add(Buffer.from(text))

@@ -20,7 +20,7 @@ import type { ChangeChannel } from './change-channel.ts'
 import { ChangeChannels } from './change-channels.ts'
 import { OlderReleaseError } from './change-events.ts'
 import type { ChangeFilter } from './change-filter.ts'
-import type { ChangeTeller, Telling } from './change-teller.ts'
+import type { ChangeEventSource, SourceEvents } from './change-event-source.ts'
 import { positionOf, type StreamPosition } from './stream-position.ts'
 
 /** Interval of heartbeats. The HTTP library closes a connection after 10 s without data. */
@@ -33,7 +33,7 @@ const CLOSED = 'the environment is closed, removed or replaced here, or the serv
 export interface EnvironmentChangesOptions {
   readonly store: EnvironmentStore
   readonly environmentId: string
-  readonly teller: ChangeTeller
+  readonly source: ChangeEventSource
   /** The environment's share of the thread. */
   readonly turns: Turns
   /** Shared by all environments. */
@@ -42,7 +42,7 @@ export interface EnvironmentChangesOptions {
 
 export class EnvironmentChanges {
   readonly store: EnvironmentStore
-  readonly #teller: ChangeTeller
+  readonly #source: ChangeEventSource
   readonly #turns: Turns
   readonly #slices: Slices
   readonly #channels: ChangeChannels
@@ -67,13 +67,13 @@ export class EnvironmentChanges {
   history = 0
   readonly #moved = new Set<() => void>()
 
-  constructor({ store, environmentId, teller, turns, catchUps }: EnvironmentChangesOptions) {
+  constructor({ store, environmentId, source, turns, catchUps }: EnvironmentChangesOptions) {
     this.store = store
-    this.#teller = teller
+    this.#source = source
     this.#turns = turns
     this.#slices = new Slices(turns)
     this.#channels = new ChangeChannels(environmentId)
-    this.catchUps = new EnvironmentCatchUps(catchUps, environmentId, teller, this.#slices)
+    this.catchUps = new EnvironmentCatchUps(catchUps, environmentId, source, this.#slices)
   }
 
   get isClosed(): boolean {
@@ -115,8 +115,8 @@ export class EnvironmentChanges {
     this.#readers -= 1
     if (this.#readers > 0) return
     clearTimeout(this.#lingering)
-    if (this.#teller.lingerMs === 0 || this.#position === null) return this.#stop()
-    this.#lingering = setTimeout(() => this.#stop(), this.#teller.lingerMs)
+    if (this.#source.lingerMs === 0 || this.#position === null) return this.#stop()
+    this.#lingering = setTimeout(() => this.#stop(), this.#source.lingerMs)
     this.#lingering.unref()
   }
 
@@ -175,7 +175,7 @@ export class EnvironmentChanges {
     this.#started = null
     clearInterval(this.#beating)
     clearTimeout(this.#lingering)
-    this.#teller.end()
+    this.#source.end()
     void this.#following?.return?.()
     this.#following = null
     this.#position = null
@@ -193,7 +193,7 @@ export class EnvironmentChanges {
   /** `reason`: why following begins again; null if it begins for the first time. */
   async #begin(reason: ResetReason | null = null): Promise<void> {
     const run = this.#run
-    const position = await this.#teller.begin(() => this.#turns.take(() => {}))
+    const position = await this.#source.begin(() => this.#turns.take(() => {}))
     if (run !== this.#run) return
     this.#position = position
     if (reason === 'history_replaced') this.history += 1
@@ -204,7 +204,7 @@ export class EnvironmentChanges {
   async #follow(run: number): Promise<void> {
     for (;;) {
       try {
-        await this.#tellAll(run)
+        await this.#sendAll(run)
         if (run === this.#run) this.#endAll()
         return
       } catch (error) {
@@ -229,29 +229,29 @@ export class EnvironmentChanges {
     }
   }
 
-  async #tellAll(run: number): Promise<void> {
+  async #sendAll(run: number): Promise<void> {
     const following = this.#following!
     for (;;) {
       const next = await following.next()
       if (next.done || run !== this.#run) return
-      await this.#tell(next.value, run)
+      await this.#sendEntry(next.value, run)
       // Lets other work run first. Entries that are already available arrive without an event-loop iteration.
       await this.#slices.run(() => {})
     }
   }
 
   /** Writes a commit for all channels, in slices. */
-  async #tell(entry: Entry, run: number): Promise<void> {
+  async #sendEntry(entry: Entry, run: number): Promise<void> {
     const position = positionOf(entry)
     // While all readers catch up, nothing is written.
-    if (this.#channels.size > 0 || this.#teller.seesAll) {
+    if (this.#channels.size > 0 || this.#source.seesAll) {
       this.isTelling = true
       try {
         const filters = this.#channels.filters()
-        let telling: Telling | null = null
+        let events: SourceEvents | null = null
         // Created within a slice, because that decodes the entry.
         const step = (until: number): boolean =>
-          run !== this.#run || this.#tellSome((telling ??= this.#teller.live(entry, filters)), until)
+          run !== this.#run || this.#sendSome((events ??= this.#source.live(entry, filters)), until)
         while (!(await this.#slices.run(step)));
         if (run !== this.#run) return
         this.#channels.endCommit(position)
@@ -266,12 +266,12 @@ export class EnvironmentChanges {
   }
 
   /** Returns whether the commit has no more events. */
-  #tellSome(telling: Telling, until: number): boolean {
+  #sendSome(events: SourceEvents, until: number): boolean {
     do {
       for (let work = 0; work < TOLD_AT_ONCE; work += 1 + this.#channels.size) {
-        const { done, value } = telling.next()
+        const { done, value } = events.next()
         if (done === true) return true
-        if (value) this.#channels.tell(value)
+        if (value) this.#channels.add(value)
       }
     } while (performance.now() < until)
     return false

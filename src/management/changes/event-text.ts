@@ -1,7 +1,7 @@
 /** Text of the events of a stream (Server-Sent Events). Texts are joined before they are encoded. */
 import { formatRevision } from '#model/revision.ts'
 import type { ResetReason, StreamEnd } from '#model/wire/change-event.ts'
-import type { ToldChange } from './change-events.ts'
+import type { SourceEvent } from './change-events.ts'
 import { formatPosition, type StreamPosition } from './stream-position.ts'
 
 /** How long a client should wait before it reconnects, in milliseconds. */
@@ -14,7 +14,7 @@ export const HEARTBEAT_TEXT = ': heartbeat\n\n'
  * which is known only when the reader's next event or the end of the commit arrives. Until then, the event is
  * sent without it.
  */
-export function textOfChange({ noun, verb, json }: ToldChange): string {
+export function textOfChange({ noun, verb, json }: SourceEvent): string {
   return `event: ${noun}.${verb}\ndata: ${json()}\n`
 }
 

@@ -107,12 +107,12 @@ export class DraftCommits {
     const records = new Draft(view, attributesBytesMax)
     const { answer, sequence, commit } = await drive(function* () {
       const given = command(records)
-      const told = isResumable(given) ? yield* given : given
+      const result = isResumable(given) ? yield* given : given
       // The view can show commits that are not durable yet. The answer is about the view's state, not about
       // the ledger's head.
       const at = view.sequence()
       const drafted = records.isEmpty ? null : yield* records.commitInSlices(newCommitId())
-      return { answer: told, sequence: at, commit: drafted }
+      return { answer: result, sequence: at, commit: drafted }
     }, asker)
     if (commit === null) return { answer, revision: { epoch, sequence } }
     const committing = ledger.commit({ ...commit, epoch })

@@ -290,7 +290,7 @@ export class Draft extends RecordReader {
   /**
    * Adds the number of deleted dependents to the removal change of the first of these entities that has one.
    */
-  tellTaken(removedIds: readonly string[], took: TakenAlong): void {
+  noteTaken(removedIds: readonly string[], took: TakenAlong): void {
     if (Object.keys(took).length === 0) return
     for (const id of removedIds) {
       const at = this.#removals.get(id)
@@ -373,8 +373,8 @@ export class Draft extends RecordReader {
     }
     // An engine compiles the schema before it applies facts (`docs/engine-schema.md`). No command adds a fact
     // about an entity that it removes and re-creates, so facts mean the same after all changes of the schema.
-    const told = this.#changes.map(change => withRow(change, rowOf))
-    const changes = [...told.filter(isOfSchema), ...told.filter(each => !isOfSchema(each))]
+    const withRows = this.#changes.map(change => withRow(change, rowOf))
+    const changes = [...withRows.filter(isOfSchema), ...withRows.filter(each => !isOfSchema(each))]
     return { id, require, put, delete: remove, changes }
   }
 
@@ -427,8 +427,8 @@ export class Draft extends RecordReader {
 function withRow(change: Change, rowOf: ReadonlyMap<string, number>): Change {
   const row = change.id === undefined || !change.kind.endsWith('-put') ? undefined : rowOf.get(change.id)
   if (row === undefined) return change
-  const { id: _, ...told } = change
-  return { ...told, row }
+  const { id: _, ...rest } = change
+  return { ...rest, row }
 }
 
 /** The record that was stored when the draft first read it, decoded once. */

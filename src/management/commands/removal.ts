@@ -48,7 +48,7 @@ export function removeDependants(context: WriteContext, removed: readonly Dead[]
     records.put({ kind: 'purge', id: context.newId(), ...dead })
   }
   for (const { deadIds, lists: dependants } of removed)
-    records.tellTaken(deadIds, countedIn(records, dependants))
+    records.noteTaken(deadIds, countedIn(records, dependants))
   discardRows(records, together(removed).lists, ROWS_WITH_REMOVAL_MAX)
 }
 

@@ -20,13 +20,13 @@ export function isAmong(tag: string, tags: WantedTags): boolean {
   return tags === 'any' || tags.some(sent => isSameTag(sent, tag))
 }
 
-function told(tags: readonly string[]): string {
+function tagText(tags: readonly string[]): string {
   return tags.length === 1 ? tags[0]! : `one of ${tags.length} tags`
 }
 
 /** `present`: the current tag; null if the entity does not exist. */
 export function changedMeanwhile(tags: WantedTags, present: string | null): AuthzError {
-  const expected = tags === 'any' ? 'one' : told(tags)
+  const expected = tags === 'any' ? 'one' : tagText(tags)
   const found = present === null ? 'there is none' : `it is ${present} by now`
   return new AuthzError(
     'PRECONDITION_FAILED',

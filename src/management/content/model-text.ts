@@ -137,7 +137,7 @@ function* ruleLines(records: RecordReader): Iterable<string> {
 
 function modelResource({ key, body }: ExportedResource): ModelResource {
   const { name, urn, description, type_attributes, actions, attributes, relations, roles } = body
-  const told = Object.entries(actions).map(
+  const entries = Object.entries(actions).map(
     ([action, block]) =>
       [
         action,
@@ -147,11 +147,11 @@ function modelResource({ key, body }: ExportedResource): ModelResource {
         },
       ] as const,
   )
-  const areBare = told.every(([, block]) => Object.keys(block).length === 0)
+  const areBare = entries.every(([, block]) => Object.keys(block).length === 0)
   return {
     ...named(key, name),
     ...said({ urn, description, type_attributes: filled(type_attributes) }),
-    actions: areBare ? told.map(([action]) => action) : plainMap(told),
+    actions: areBare ? entries.map(([action]) => action) : plainMap(entries),
     ...said({
       attributes: filled(
         plainMap(

@@ -18,9 +18,9 @@ import { type Asker, drive, type Resumable } from '#management/commands/resumabl
 import type { RuntimeServices } from '#management/commands/runtime-services.ts'
 import type { GrantCondition } from '#management/commands/wanted-tags.ts'
 import { FairTurns, type Turns } from '#management/commands/fair-turns.ts'
-import { AccessTeller } from '#management/changes/access-teller.ts'
+import { AccessEventSource } from '#management/changes/access-event-source.ts'
 import { CatchUps } from '#management/changes/catch-ups.ts'
-import { CommitTeller } from '#management/changes/commit-teller.ts'
+import { CommitEventSource } from '#management/changes/commit-event-source.ts'
 import { EnvironmentChanges } from '#management/changes/environment-changes.ts'
 import { expireFacts, expireListed } from '#management/facts/expiry.ts'
 import { AuditRetention } from '#management/content/audit-retention.ts'
@@ -119,14 +119,14 @@ export class EnvironmentService {
     this.#turns = options.turns ?? new FairTurns().share()
     const { store, scope } = options
     const accessIndex = new AccessIndex(store, options.newAccessEngine ?? noAccessEngine)
-    const told = {
+    const shared = {
       store,
       environmentId: scope.environmentId,
       turns: this.#turns,
       catchUps: options.catchUps ?? new CatchUps(),
     }
-    this.changes = new EnvironmentChanges({ ...told, teller: new CommitTeller(store, scope) })
-    this.accessChanges = new EnvironmentChanges({ ...told, teller: new AccessTeller(accessIndex) })
+    this.changes = new EnvironmentChanges({ ...shared, source: new CommitEventSource(store, scope) })
+    this.accessChanges = new EnvironmentChanges({ ...shared, source: new AccessEventSource(accessIndex) })
     this.#longReads = options.longReads ?? new ReadLanes().lane()
     this.#retention = new AuditRetention(options.store, options.runtime, options.auditRetentionMs ?? 0)
     this.#ceilings = options.ceilings ?? SCHEMA_CEILINGS

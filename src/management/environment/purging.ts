@@ -88,7 +88,7 @@ export class Purging {
       this.#held -= removed
       // The committed removals must be purged now; otherwise waiting removals would find no capacity.
       this.resume()
-      this.#tell()
+      this.#notify()
     }
   }
 
@@ -102,7 +102,7 @@ export class Purging {
     const over = Promise.withResolvers<void>()
     const timer = setTimeout(over.resolve, ROOM_MS_MAX)
     const end = (): void => {
-      if (this.#line.delete(turn)) this.#tell()
+      if (this.#line.delete(turn)) this.#notify()
     }
     const turn: RoomTurn = { removed, end }
     this.#line.add(turn)
@@ -151,11 +151,11 @@ export class Purging {
         this.#running = null
         // A purge may have been added after the last check.
         this.resume()
-        this.#tell()
+        this.#notify()
       },
       (error: unknown) => {
         this.#running = null
-        this.#tell()
+        this.#notify()
         this.#options.runtime.onBackgroundFault(error)
       },
     )
@@ -164,7 +164,7 @@ export class Purging {
   /** Waits for the current batch and starts no further one; the rest is done after the next start. */
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#tell()
+    this.#notify()
     await this.#running
   }
 
@@ -177,7 +177,7 @@ export class Purging {
       try {
         durable = (await this.#purgePiece()).durable
         conflicts = 0
-        this.#tell()
+        this.#notify()
       } catch (error) {
         // Another node purges at the same time.
         if (!(error instanceof ConflictError) || ++conflicts === COMMIT_ATTEMPTS_MAX) throw error
@@ -188,7 +188,7 @@ export class Purging {
     if (!this.#isClosed) await this.#options.onDone()
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const look of this.#onRoom) look()
   }
 

@@ -58,7 +58,7 @@ export function* expireFacts(context: WriteContext, ended: readonly EndedFact[])
     const record = factOf(context, removal)
     if (!record) continue
     if (hasEnded(record, context.now)) expired.push(remove(context, record))
-    else if (context.records.versionOf(record) <= sequence) tellAgain(context, record, removal)
+    else if (context.records.versionOf(record) <= sequence) repeatRemoval(context, record, removal)
   }
   note(context, expired)
   return expired.length
@@ -164,7 +164,7 @@ function remove(context: WriteContext, record: Fact): Attributes {
   return { user: user.key, role: role.key, tenant: tenant.key, ...where, expires_at }
 }
 
-function tellAgain({ records }: WriteContext, record: Fact, removal: Change): void {
+function repeatRemoval({ records }: WriteContext, record: Fact, removal: Change): void {
   const until = record.expiresAt ?? undefined
   const ending = until === undefined ? {} : { until }
   if (removal.kind === 'tuple-removed') records.put(record, { ...removal, kind: 'tuple-put', ...ending })

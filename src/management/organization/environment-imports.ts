@@ -85,8 +85,8 @@ export class EnvironmentImports {
       const auditTransfer = service && opened.auditTransferFrom(service)
       await auditTransfer?.run()
       // The same name refers to another environment from now on.
-      const told = { ...params, environment_id: id, replaced_environment_id: environmentId }
-      const asked = { params: told, query: { replace: replaces } }
+      const allParams = { ...params, environment_id: id, replaced_environment_id: environmentId }
+      const asked = { params: allParams, query: { replace: replaces } }
       const call = { ...caller, operation: 'importContent', input: asked }
       const exchanged = { id, replaced: environmentId, service, replaces, auditTransfer, call }
       const revision = await this.#exchange(principal, exchanged)

@@ -63,7 +63,7 @@ export function requireNoneAdded({ records }: Pick<WriteContext, 'records'>): vo
 }
 
 /** Causes a conflict for commands that have called `requireNoneAdded`. */
-export function tellAdded({ records, newId }: Pick<WriteContext, 'records' | 'newId'>): void {
+export function noteAdded({ records, newId }: Pick<WriteContext, 'records' | 'newId'>): void {
   records.put(records.get('schema', rowKeys.schema()) ?? { kind: 'schema', id: newId() })
 }
 
@@ -94,7 +94,7 @@ export function* checkSchemaCeilings(
   const grown = (yield* growthsOf(records, ceilings)).filter(({ more }) => more > 0)
   if (grown.length === 0) return
   // Before counting, because counting dead rows can take several event-loop iterations.
-  tellAdded(context)
+  noteAdded(context)
   for (const { kind, list, more, max, isReached } of grown) {
     if (records.storedCount(list) + more <= max) continue
     // Dead rules do not count, but are in their lists until they are purged.

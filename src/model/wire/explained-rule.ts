@@ -25,17 +25,17 @@ export const ExplainedTest = Type.Object(explainedTestFields, {
   description:
     'A test of an attribute. As `leaf`: the first one, in the order of the document, that gave the side its value. Absent where none did: of a role, a resource, a set without conditions.',
 })
-type ToldTest = Static<typeof ExplainedTest>
+type ExplainedTestItem = Static<typeof ExplainedTest>
 
 /** Converts a test to its form in responses. */
-export function toldTest({
+export function explainedTestItem({
   path,
   operator,
   operand,
   found,
   isMissing,
   value,
-}: Omit<ToldTest, 'is_missing'> & { readonly isMissing?: true }): ToldTest {
+}: Omit<ExplainedTestItem, 'is_missing'> & { readonly isMissing?: true }): ExplainedTestItem {
   return { path, operator, operand, found, ...(isMissing && { is_missing: true }), value }
 }
 

@@ -69,7 +69,7 @@ function unpacked([code, ...values]: Packed): Change {
   switch (code) {
     case CODES.user: {
       const [user, attributes, row] = values as [string, KindOf<'user-put'>['attributes'], number?]
-      return withTold({ kind: 'user-put', user, attributes: attributes ?? null }, { row })
+      return withDetails({ kind: 'user-put', user, attributes: attributes ?? null }, { row })
     }
     case CODES.instance: {
       const [type, key, tenant, attributes, row] = values as [
@@ -80,11 +80,11 @@ function unpacked([code, ...values]: Packed): Change {
         number?,
       ]
       const instance = { type, key }
-      return withTold({ kind: 'instance-put', instance, tenant, attributes: attributes ?? null }, { row })
+      return withDetails({ kind: 'instance-put', instance, tenant, attributes: attributes ?? null }, { row })
     }
     case CODES.tenantRole: {
       const [user, role, tenant, row, until] = values as [string, string, string, number?, number?]
-      return withTold({ kind: 'assignment-put', user, role, scope: { tenant } }, { row, until })
+      return withDetails({ kind: 'assignment-put', user, role, scope: { tenant } }, { row, until })
     }
     case CODES.instanceRole: {
       const [user, role, type, key, tenant, row, until] = values as [
@@ -97,7 +97,7 @@ function unpacked([code, ...values]: Packed): Change {
         number?,
       ]
       const scope = { instance: { type, key } }
-      return withTold({ kind: 'assignment-put', user, role, scope }, { tenant, row, until })
+      return withDetails({ kind: 'assignment-put', user, role, scope }, { tenant, row, until })
     }
     case CODES.tuple: {
       const [type, key, relation, objectType, objectKey, tenant, row, until] = values as [
@@ -114,7 +114,7 @@ function unpacked([code, ...values]: Packed): Change {
         { type, key },
         { type: objectType, key: objectKey },
       ]
-      return withTold({ kind: 'tuple-put', subject, relation, object }, { tenant, row, until })
+      return withDetails({ kind: 'tuple-put', subject, relation, object }, { tenant, row, until })
     }
     default:
       throw new RangeError(`a stored change has the unknown code ${JSON.stringify(code)}`)
@@ -125,12 +125,16 @@ function unpacked([code, ...values]: Packed): Change {
  * Returns the change with the members that are present. It runs for each change of a followed log, so it does
  * not create a list of members.
  */
-function withTold<Put extends object>(
+function withDetails<Put extends object>(
   put: Put,
-  told: { readonly tenant?: Absent<string>; readonly row?: Absent<number>; readonly until?: Absent<number> },
-): Put & Told {
+  details: {
+    readonly tenant?: Absent<string>
+    readonly row?: Absent<number>
+    readonly until?: Absent<number>
+  },
+): Put & Details {
   const whole: Put & { tenant?: string; row?: number; until?: number } = put
-  const { tenant, row, until } = told
+  const { tenant, row, until } = details
   if (tenant !== undefined && tenant !== null) whole.tenant = tenant
   if (row !== undefined && row !== null) whole.row = row
   if (until !== undefined && until !== null) whole.until = until
@@ -138,4 +142,4 @@ function withTold<Put extends object>(
 }
 
 type Absent<Value> = Value | null | undefined
-type Told = { readonly tenant?: string; readonly row?: number; readonly until?: number }
+type Details = { readonly tenant?: string; readonly row?: number; readonly until?: number }

@@ -56,8 +56,8 @@ async function evictionPolicy(client: RedisClient): Promise<string | null> {
   const servers = client instanceof Cluster ? client.nodes('master') : [client]
   const policies = await Promise.all(
     servers.map(async server => {
-      const told = await server.info('memory').catch(() => '')
-      const policy = /^maxmemory_policy:(\S+)/m.exec(told)?.[1]
+      const info = await server.info('memory').catch(() => '')
+      const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1]
       if (policy !== undefined) return policy
       const answer = (await server.config('GET', 'maxmemory-policy').catch(() => [])) as readonly string[]
       return answer[1] ?? UNKNOWN

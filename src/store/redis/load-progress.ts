@@ -13,30 +13,30 @@ export interface LoadProgressOptions {
 export class LoadProgress {
   readonly #options: LoadProgressOptions
   readonly #startedAt: number
-  #toldAt: number
+  #loggedAt: number
   #facts = 0
-  #hasTold = false
+  #hasLogged = false
 
   constructor(options: LoadProgressOptions) {
     this.#options = options
     this.#startedAt = options.elapsedMs()
-    this.#toldAt = this.#startedAt
+    this.#loggedAt = this.#startedAt
   }
 
   add(facts: number): void {
     this.#facts += facts
     const now = this.#options.elapsedMs()
-    if (now - this.#toldAt < EVERY_MS) return
-    this.#toldAt = now
-    this.#hasTold = true
-    this.#tell('loading')
+    if (now - this.#loggedAt < EVERY_MS) return
+    this.#loggedAt = now
+    this.#hasLogged = true
+    this.#log('loading')
   }
 
   end(): void {
-    if (this.#hasTold) this.#tell('loaded')
+    if (this.#hasLogged) this.#log('loaded')
   }
 
-  #tell(message: string): void {
+  #log(message: string): void {
     const { total, environmentId, log, elapsedMs } = this.#options
     const seconds = (elapsedMs() - this.#startedAt) / 1_000
     log.info(

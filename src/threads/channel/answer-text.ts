@@ -10,10 +10,10 @@ const SLICE_LENGTH = 131_072
 
 const encoder = new TextEncoder()
 
-/** Returns the same text as `JSON.stringify` for `told`, which is a list or an envelope around one. */
-export async function answerText(told: unknown): Promise<string | Uint8Array<ArrayBuffer>> {
-  const items: unknown = Array.isArray(told) ? told : (told as { readonly data?: unknown } | null)?.data
-  if (!Array.isArray(items) || items.length < 2) return jsonText(told)
+/** Returns the same text as `JSON.stringify` for `answer`, which is a list or an envelope around one. */
+export async function answerText(answer: unknown): Promise<string | Uint8Array<ArrayBuffer>> {
+  const items: unknown = Array.isArray(answer) ? answer : (answer as { readonly data?: unknown } | null)?.data
+  if (!Array.isArray(items) || items.length < 2) return jsonText(answer)
   const slices: Uint8Array[] = []
   let texts: string[] = []
   let length = 0
@@ -27,9 +27,11 @@ export async function answerText(told: unknown): Promise<string | Uint8Array<Arr
     length = 0
     await new Promise(resolve => setImmediate(resolve))
   }
-  if (slices.length === 0) return jsonText(told)
+  if (slices.length === 0) return jsonText(answer)
   if (texts.length > 0) slices.push(encoder.encode(`,${texts.join(',')}`))
-  const [head, tail] = Array.isArray(told) ? ['[', ']'] : around(told as Readonly<Record<string, unknown>>)
+  const [head, tail] = Array.isArray(answer)
+    ? ['[', ']']
+    : around(answer as Readonly<Record<string, unknown>>)
   return joined([encoder.encode(head), ...slices, encoder.encode(tail)])
 }
 

@@ -49,7 +49,7 @@ export interface HttpThreadsOptions {
   /** `waiting` states whether the caller is still connected. */
   execute(request: ManagementRequest, body: PieceSource | null, waiting: Waiting): Promise<ManagementAnswer>
   /** Returns the requested information about the node as text. */
-  tell(question: NodeQuestion): Promise<string>
+  describeNode(question: NodeQuestion): Promise<string>
   /** A thread has authenticated a caller with that key. */
   onKeyUsed(keyId: string): void
   /** A thread has sent the handle of its counters. */
@@ -249,7 +249,7 @@ export class HttpThreads {
     if (message.kind === 'acknowledged') this.#acknowledge(thread, message.acknowledge)
     else if (message.kind === 'manage') void this.#manage(thread, message)
     else if (message.kind === 'key-used') this.#options.onKeyUsed(message.keyId)
-    else if (message.kind === 'ask-node') void this.#tell(thread, message)
+    else if (message.kind === 'ask-node') void this.#describeNode(thread, message)
     else if (message.kind === 'abandon') this.#abandon(thread, message.call)
     else if (isAboutStreams(message)) this.#streamsOfThreads.get(thread)?.receive(message)
     else if (isAboutPieces(message)) this.#pieces(thread).receive(message)
@@ -275,8 +275,8 @@ export class HttpThreads {
         pieces.keepAnswer(call, { source: given, dataOf: error => this.#dataOf(error, request) })
         return { inPieces: true, revision }
       }
-      const { body: told, ...marks } = unmarked(given)
-      return { json: told === undefined ? null : await answerText(told), ...marks, revision }
+      const { body: result, ...marks } = unmarked(given)
+      return { json: result === undefined ? null : await answerText(result), ...marks, revision }
     }
     // A response that cannot be serialized also becomes an error.
     const answer = await work().catch((error: unknown): ManagementAnswerMessage => ({
@@ -329,11 +329,11 @@ export class HttpThreads {
     return { ...errorToData(error), isReported: true }
   }
 
-  async #tell(
+  async #describeNode(
     thread: Worker,
     { call, question, by }: FromHttpThread & { readonly kind: 'ask-node' },
   ): Promise<void> {
-    const answer = await this.#options.tell(question).then(
+    const answer = await this.#options.describeNode(question).then(
       json => ({ json, isCreated: false, warning: null, revision: '' }),
       (error: unknown) => ({ error: this.#dataOf(error, by) }),
     )

@@ -68,9 +68,9 @@ export class ThreadStreams {
     const stream = this.#streams.get(call)
     if (!stream) return
     try {
-      await stream.subscription.next(({ channel, ...told }) => {
+      await stream.subscription.next(({ channel, ...piece }) => {
         if (channel !== null) this.#join(stream, channel)
-        this.#send({ kind: 'stream-piece', call, piece: { ...told, channel: channel && channel.id } })
+        this.#send({ kind: 'stream-piece', call, piece: { ...piece, channel: channel && channel.id } })
       })
     } catch (error) {
       if (!this.#streams.has(call)) return

@@ -15,13 +15,13 @@ interface Follower {
 
 export class OrganizationProgress implements IndexHost {
   readonly #follower: Follower
-  readonly #tell: (progress: ProgressHandle) => void
+  readonly #onEpoch: (progress: ProgressHandle) => void
   #progress: ProgressHandle | null = null
 
   /** `follower` applies the changes of the organization. `tell` is called when a new epoch begins. */
-  constructor(follower: Follower, tell: (progress: ProgressHandle) => void) {
+  constructor(follower: Follower, onEpoch: (progress: ProgressHandle) => void) {
     this.#follower = follower
-    this.#tell = tell
+    this.#onEpoch = onEpoch
   }
 
   async load(_id: string, _changes: Iterable<Change>, revision: Revision): Promise<void> {
@@ -31,7 +31,7 @@ export class OrganizationProgress implements IndexHost {
 
   async publish(): Promise<void> {
     assert(this.#progress, 'what is published has been loaded')
-    this.#tell(this.#progress)
+    this.#onEpoch(this.#progress)
   }
 
   async apply(_id: string, _changes: readonly Change[], { sequence }: Revision): Promise<void> {

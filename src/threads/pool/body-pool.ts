@@ -216,7 +216,7 @@ export class BodyPool implements BodyReader {
     // The process might have been paused in the meantime: the state of the decision might now be too old for
     // a response.
     if (on !== null && !('refusal' in on)) this.#options.index(environmentId)
-    this.#tell(environmentId, requestId, answer)
+    this.#report(environmentId, requestId, answer)
     return outcome
   }
 
@@ -233,7 +233,7 @@ export class BodyPool implements BodyReader {
     }
   }
 
-  #tell(environmentId: string, requestId: string, { decided }: BodyAnswer): void {
+  #report(environmentId: string, requestId: string, { decided }: BodyAnswer): void {
     const { observer, onCall } = this.#options
     if (decided.length > 0 && onCall !== null) onCall(requestId)
     for (const { isSingle, decisions, asked } of decided) {

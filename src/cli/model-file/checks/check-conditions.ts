@@ -87,7 +87,7 @@ function checkConditions(conditions: Place, resource: string | null, check: Name
   const { known } = check
   const read = readCondition(conditions.value, [...conditions.way])
   if (isRefused(read)) {
-    for (const finding of read.findings) tell(finding, check)
+    for (const finding of read.findings) report(finding, check)
     return
   }
   const carriers = {
@@ -101,10 +101,10 @@ function checkConditions(conditions: Place, resource: string | null, check: Name
     read,
     ({ root, names }) => (declared(root, names[0]!) || null) as DeclaredType | null,
   )
-  for (const finding of misfits) tell(finding, check)
+  for (const finding of misfits) report(finding, check)
 }
 
-function tell({ loc, msg }: ErrorDetail, check: NameCheck): void {
+function report({ loc, msg }: ErrorDetail, check: NameCheck): void {
   const unknown = /^there is no operator "(.*)"$/.exec(msg)?.[1]
   check.findKey(
     new Place(undefined, loc),

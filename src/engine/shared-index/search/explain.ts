@@ -23,7 +23,7 @@ import { assignmentsOf, holdsRole, maskAt, roleIndexesIn } from './holdings.ts'
 import { keysOf, type ListingParts, tenantOf } from './listings.ts'
 import { nearMissesOf } from './near-misses.ts'
 import { NO_STEP, StepLists } from './step-lists.ts'
-import { derivationSteps, endOfRole, nameOf, roleAt } from './steps-told.ts'
+import { derivationSteps, endOfRole, nameOf, roleAt } from './explained-steps.ts'
 
 /** Maximum number of derivations of a path that is returned. */
 const PATH_STEPS_MAX = 1_000

@@ -27,7 +27,7 @@ import { BackwardWalk, type StepListener } from './backward-walk.ts'
 import { ForwardWalk } from './forward-walk.ts'
 import { holdsAny, holdsRole, maskAt, roleIndexesIn } from './holdings.ts'
 import { keysOf, type ListingParts, tenantOf, typeOf } from './listings.ts'
-import { derivationSteps, endOfTuple, nameOf, roleAt } from './steps-told.ts'
+import { derivationSteps, endOfTuple, nameOf, roleAt } from './explained-steps.ts'
 
 /** A check that roles deny and whose names are all known. */
 interface DeniedQuestion {
@@ -40,7 +40,7 @@ interface DeniedQuestion {
 /** A near miss that is not formatted yet, with the number of derivations to the requested instance. */
 interface Found {
   readonly distance: number
-  readonly told: () => NearMiss
+  readonly describe: () => NearMiss
 }
 
 /** Walks within the budgets. Near misses that the walks do not reach are omitted. */
@@ -68,7 +68,7 @@ export function* nearMissesOf(
   const found = near
     .toSorted((left, right) => left.distance - right.distance)
     .slice(0, NEAR_MISSES_MAX + 1)
-    .map(({ told }) => told())
+    .map(({ describe }) => describe())
   // Near misses with existing facts come before those with missing tuples.
   if (isWhole && found.length <= NEAR_MISSES_MAX) found.push(...(yield* notRelated(parts, question, walked)))
   return {
@@ -184,13 +184,13 @@ function* otherRoles(parts: ListingParts, instance: number, walked: Walked): Res
     if (line === instance || !held.has(line) || lines.has(line)) continue
     lines.add(line)
     const distance = backward.distanceOf(goal, NEAR_MISS_STEPS_MAX)
-    found.push({ distance, told: () => otherRoleTold(parts, walked, goal) })
+    found.push({ distance, describe: () => describeOtherRole(parts, walked, goal) })
   }
   return found
 }
 
 /** `goal`: the first goal on its instance. */
-function otherRoleTold(parts: ListingParts, { backward, held }: Walked, goal: number): NearMiss {
+function describeOtherRole(parts: ListingParts, { backward, held }: Walked, goal: number): NearMiss {
   const line = backward.lineAt(goal)
   const distance = backward.distanceOf(goal, NEAR_MISS_STEPS_MAX)
   const type = typeOf(parts.schema, parts.regions.graph, line)!
@@ -221,11 +221,16 @@ function blocked(parts: ListingParts, user: number, { backward, ways }: Walked):
   return ways.blockedSteps.map(step => {
     // One more: the blocked derivation.
     const distance = 1 + backward.distanceOf(step.goal, NEAR_MISS_STEPS_MAX)
-    return { distance, told: () => blockedTold(parts, user, backward, step) }
+    return { distance, describe: () => describeBlocked(parts, user, backward, step) }
   })
 }
 
-function blockedTold(parts: ListingParts, user: number, backward: BackwardWalk, step: BlockedStep): NearMiss {
+function describeBlocked(
+  parts: ListingParts,
+  user: number,
+  backward: BackwardWalk,
+  step: BlockedStep,
+): NearMiss {
   const { graph } = parts.regions
   const line = backward.lineAt(step.goal)
   const instance = nameOf(parts, line)

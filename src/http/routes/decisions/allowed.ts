@@ -1,5 +1,5 @@
 /** `/allowed` and `/allowed/bulk`: the native decision interface (native.md A.2, A.3). */
-import { debugText, type ToldDecision } from '#decisions/decision-debug.ts'
+import { debugText, type ExplainedDecision } from '#decisions/decision-debug.ts'
 import type { Leaver } from '#decisions/decision-pool.ts'
 import type { DecisionService } from '#decisions/decision-service.ts'
 import { queryOf } from '#decisions/native-query.ts'
@@ -156,11 +156,11 @@ export function decided(
 }
 
 function told(
-  explained: ToldDecision | Promise<ToldDecision>,
-  write: (one: ToldDecision) => string,
+  explained: ExplainedDecision | Promise<ExplainedDecision>,
+  write: (one: ExplainedDecision) => string,
   deniedStatus = 200,
 ): Reply | Promise<Reply> {
-  const reply = (one: ToldDecision): Reply => ({
+  const reply = (one: ExplainedDecision): Reply => ({
     status: one.allow ? 200 : deniedStatus,
     body: new RawJson(write(one)),
   })
@@ -168,12 +168,12 @@ function told(
 }
 
 /** JSON of a decision with its reasons, without the closing brace. */
-function resultOf(question: AllowedQuery, one: ToldDecision): string {
+function resultOf(question: AllowedQuery, one: ExplainedDecision): string {
   const { allow } = one
   return `{"allow":${allow},"result":${allow},"debug":${debugText(question, queryOf(question, null), one)}`
 }
 
-function withQuestion(question: AllowedQuery, one: ToldDecision): string {
+function withQuestion(question: AllowedQuery, one: ExplainedDecision): string {
   const { user, action, resource } = question
   return `${resultOf(question, one)},"query":${JSON.stringify({ user, action, resource })}}`
 }

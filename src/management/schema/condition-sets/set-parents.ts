@@ -5,7 +5,7 @@
 import type { WriteContext } from '#management/commands/context.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
-import { requireNoneAdded, tellAdded } from '#management/schema/schema-ceilings.ts'
+import { requireNoneAdded, noteAdded } from '#management/schema/schema-ceilings.ts'
 import { AuthzError } from '#model/errors.ts'
 import { SET_ANCESTORS_MAX } from '#model/limits.ts'
 import type { ConditionSetRecord } from '#model/records.ts'
@@ -68,7 +68,7 @@ export function* moveBelow(
   const { records } = context
   requireNoneAdded(context)
   if (reference === null) {
-    tellAdded(context)
+    noteAdded(context)
     return { ...set, parentId: null }
   }
   const parent = requireParent(records, set, reference)
@@ -91,7 +91,7 @@ export function* moveBelow(
       yield
     }
   }
-  tellAdded(context)
+  noteAdded(context)
   return moved
 }
 

@@ -31,12 +31,12 @@ export function* warningOfRules(records: RecordReader, changed: ProxyConfigRecor
   )
   const isOfChanged = ({ config }: Place) => config === changed.key
   const all = yield* rulesThatNeverDecide(rules)
-  const told = all.filter(({ rule, because }) => isOfChanged(rule) || isOfChanged(because))
-  if (told.length === 0) return null
-  const named = told
+  const affected = all.filter(({ rule, because }) => isOfChanged(rule) || isOfChanged(because))
+  if (affected.length === 0) return null
+  const named = affected
     .slice(0, RULES_NAMED_MAX)
     .map(({ rule, because }) => `${nameOf(rule)} because of ${nameOf(because)}`)
-  const more = told.length > named.length ? `, and ${told.length - named.length} more` : ''
+  const more = affected.length > named.length ? `, and ${affected.length - named.length} more` : ''
   return (
     `mapping rules that never decide, since another one precedes them and fits all of their URLs: ${named.join(', ')}${more}; ` +
     'remove them, or give them a higher priority'

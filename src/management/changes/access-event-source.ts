@@ -10,13 +10,13 @@ import type { AccessIndex } from '#replica/access-index.ts'
 import type { Entry } from '#store/ledger.ts'
 import { originOfEntry } from './change-events.ts'
 import type { ChangeFilter } from './change-filter.ts'
-import type { ChangeTeller, Telling } from './change-teller.ts'
+import type { ChangeEventSource, SourceEvents } from './change-event-source.ts'
 import type { StreamPosition } from './stream-position.ts'
 
 /** Loading a large index takes seconds, and clients usually reconnect soon. */
 const LINGER_MS = 30_000
 
-export class AccessTeller implements ChangeTeller {
+export class AccessEventSource implements ChangeEventSource {
   readonly lingerMs = LINGER_MS
   readonly seesAll = true
   readonly isRepeatable = false
@@ -30,12 +30,12 @@ export class AccessTeller implements ChangeTeller {
     return { ...(await this.#index.load(nextTurn)), mark: null }
   }
 
-  live(entry: Entry, filters: readonly ChangeFilter[]): Telling {
-    return tellingOf(entry, this.#index.apply(entry, permissionsOf(filters)))
+  live(entry: Entry, filters: readonly ChangeFilter[]): SourceEvents {
+    return eventsOfWork(entry, this.#index.apply(entry, permissionsOf(filters)))
   }
 
-  replayed(entry: Entry, filter: ChangeFilter): Telling {
-    return tellingOf(entry, this.#index.scopesOf(entry, permissionsOf([filter])))
+  replayed(entry: Entry, filter: ChangeFilter): SourceEvents {
+    return eventsOfWork(entry, this.#index.scopesOf(entry, permissionsOf([filter])))
   }
 
   end(): void {
@@ -49,15 +49,15 @@ function permissionsOf(filters: readonly ChangeFilter[]): Permission[] {
   return [...new Map(all.map(each => [JSON.stringify([each.type, each.action]), each])).values()]
 }
 
-function* tellingOf(entry: Entry, work: Resumable<AccessChange[]>): Telling {
+function* eventsOfWork(entry: Entry, work: Resumable<AccessChange[]>): SourceEvents {
   for (;;) {
     const step = work.next()
-    if (step.done) return yield* toldOf(entry, step.value)
+    if (step.done) return yield* eventsOf(entry, step.value)
     yield null
   }
 }
 
-function* toldOf(entry: Entry, changes: readonly AccessChange[]): Telling {
+function* eventsOf(entry: Entry, changes: readonly AccessChange[]): SourceEvents {
   if (changes.length === 0) return
   const origin = yield* originOfEntry(entry)
   for (const { permission, gained, lost, many } of changes) {

@@ -3,8 +3,8 @@ import type { DecisionEngine } from '#engine/engine.ts'
 import type { RuleDetail } from '#engine/explanation.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Resumable } from '#model/resumable.ts'
-import { reasonsOf, type ToldDecision } from './decision-debug.ts'
-import { tellRules } from './rules-told.ts'
+import { reasonsOf, type ExplainedDecision } from './decision-debug.ts'
+import { explainRules } from './rule-explanations.ts'
 import { received, type SendableQuery } from './sendable-query.ts'
 
 /**
@@ -24,15 +24,15 @@ export interface ExplainJob {
   readonly detail: RuleDetail
 }
 
-export interface ToldDecisions {
-  readonly decisions: readonly ToldDecision[]
+export interface ExplainedDecisions {
+  readonly decisions: readonly ExplainedDecision[]
   /** Steps used by all explanations together. */
   readonly steps: number
 }
 
 /** Throws `LIMIT_EXCEEDED` if the explanations exceed the limit on characters. */
-export function* tellDecisions(engine: DecisionEngine, job: ExplainJob): Resumable<ToldDecisions> {
-  const decisions: ToldDecision[] = []
+export function* explainDecisions(engine: DecisionEngine, job: ExplainJob): Resumable<ExplainedDecisions> {
+  const decisions: ExplainedDecision[] = []
   let steps = 0
   let length = 0
   for (const query of job.queries.map(received)) {
@@ -43,16 +43,16 @@ export function* tellDecisions(engine: DecisionEngine, job: ExplainJob): Resumab
     const reasons = JSON.stringify(reasonsOf(query, explanation, engine.hasRules())).slice(1, -1)
     steps += explanation.steps
     length += reasons.length
-    if (length > job.lengthMax) throw tooMuchToTell()
+    if (length > job.lengthMax) throw explanationTooLong()
     const isRuled = job.detail !== 'none' && explanation.rules.count > 0
-    const rules = isRuled ? yield* tellRules(explanation.rules, job.lengthMax - length) : null
+    const rules = isRuled ? yield* explainRules(explanation.rules, job.lengthMax - length) : null
     length += rules?.length ?? 0
     decisions.push({ allow, tenant, isUserKnown: known.user, reasons, rules })
   }
   return { decisions, steps }
 }
 
-function tooMuchToTell(): AuthzError {
+function explanationTooLong(): AuthzError {
   return new AuthzError(
     'LIMIT_EXCEEDED',
     'explaining all of these decisions takes too much text; ask for fewer at once, or without DEBUG_DECISIONS',

@@ -1,13 +1,13 @@
 /** Interface of a source of change events: turns entries of the log into the events of a stream. */
 import type { Entry } from '#store/ledger.ts'
-import type { ToldChange } from './change-events.ts'
+import type { SourceEvent } from './change-events.ts'
 import type { ChangeFilter } from './change-filter.ts'
 import type { StreamPosition } from './stream-position.ts'
 
 /** Yields events, and null at stops. */
-export type Telling = Generator<ToldChange | null, void, void>
+export type SourceEvents = Generator<SourceEvent | null, void, void>
 
-export interface ChangeTeller {
+export interface ChangeEventSource {
   /** How long the source keeps running after its last reader leaves. Restarting can be expensive. */
   readonly lingerMs: number
   /** Whether the source must process all entries, including entries that no reader needs. */
@@ -23,9 +23,9 @@ export interface ChangeTeller {
    */
   begin(nextTurn: () => Promise<unknown>): Promise<StreamPosition>
   /** Events of the entry after the last one, for any of these filters. Throws `OlderReleaseError`. */
-  live(entry: Entry, filters: readonly ChangeFilter[]): Telling
+  live(entry: Entry, filters: readonly ChangeFilter[]): SourceEvents
   /** Events of an earlier entry, for a reader that catches up. Throws `OlderReleaseError`. */
-  replayed(entry: Entry, filter: ChangeFilter): Telling
+  replayed(entry: Entry, filter: ChangeFilter): SourceEvents
   /** Called when the source is no longer needed. */
   end(): void
 }

@@ -4,20 +4,20 @@ import { lists } from '#store/keyspace/keyspace.ts'
 import { decodeAs } from '#store/keyspace/record-codec.ts'
 import type { Entry } from '#store/ledger.ts'
 import type { EnvironmentStore } from '#store/store.ts'
-import { changeEvents, type TellingScope } from './change-events.ts'
-import type { ChangeTeller, Telling } from './change-teller.ts'
+import { changeEvents, type EventScope } from './change-events.ts'
+import type { ChangeEventSource, SourceEvents } from './change-event-source.ts'
 import type { StreamPosition } from './stream-position.ts'
 
-export class CommitTeller implements ChangeTeller {
+export class CommitEventSource implements ChangeEventSource {
   readonly lingerMs = 0
   readonly seesAll = false
   readonly isRepeatable = true
   readonly #store: EnvironmentStore
-  readonly #telling: TellingScope
+  readonly #eventScope: EventScope
 
   constructor(store: EnvironmentStore, scope: EnvironmentScope) {
     this.#store = store
-    this.#telling = { scope, typeKeyOf: id => this.#typeKeyOf(id) }
+    this.#eventScope = { scope, typeKeyOf: id => this.#typeKeyOf(id) }
   }
 
   /** Begins at the newest commit. */
@@ -25,12 +25,12 @@ export class CommitTeller implements ChangeTeller {
     return { ...(await this.#store.ledger.head()), mark: null }
   }
 
-  live(entry: Entry): Telling {
-    return changeEvents(entry, this.#telling)
+  live(entry: Entry): SourceEvents {
+    return changeEvents(entry, this.#eventScope)
   }
 
-  replayed(entry: Entry): Telling {
-    return changeEvents(entry, this.#telling)
+  replayed(entry: Entry): SourceEvents {
+    return changeEvents(entry, this.#eventScope)
   }
 
   end(): void {}

@@ -45,7 +45,7 @@ import type { Static } from 'typebox'
 
 type Of<Kind extends Change['kind']> = Extract<Change, { readonly kind: Kind }>
 
-export function toldUser(scope: EnvironmentScope, user: UserRecord): Static<typeof ToldUser> {
+export function userItem(scope: EnvironmentScope, user: UserRecord): Static<typeof ToldUser> {
   return {
     id: user.id,
     key: user.key,
@@ -58,7 +58,7 @@ export function toldUser(scope: EnvironmentScope, user: UserRecord): Static<type
   }
 }
 
-export function toldTenant(scope: EnvironmentScope, tenant: TenantRecord): Tenant {
+export function tenantItem(scope: EnvironmentScope, tenant: TenantRecord): Tenant {
   return {
     id: tenant.id,
     key: tenant.key,
@@ -71,7 +71,7 @@ export function toldTenant(scope: EnvironmentScope, tenant: TenantRecord): Tenan
   }
 }
 
-export function toldInstance(
+export function instanceItem(
   scope: EnvironmentScope,
   instance: InstanceRecord,
   { instance: named, tenant }: Of<'instance-put'>,
@@ -97,7 +97,7 @@ export function tenantOfAssignment({
   return 'tenant' in scope ? scope.tenant : tenant
 }
 
-export function toldAssignment(
+export function assignmentItem(
   scope: EnvironmentScope,
   assignment: AssignmentRecord,
   change: Of<'assignment-put'>,
@@ -118,7 +118,7 @@ export function toldAssignment(
   }
 }
 
-export function toldTuple(
+export function tupleItem(
   scope: EnvironmentScope,
   tuple: TupleRecord,
   change: Of<'tuple-put'>,
@@ -143,7 +143,7 @@ function namesOfTuple({ subject, relation, object }: TupleChange) {
   return { subject: formatInstanceReference(subject), relation, object: formatInstanceReference(object) }
 }
 
-export function toldResource(scope: EnvironmentScope, type: TypeRecord): Static<typeof ToldResource> {
+export function resourceItem(scope: EnvironmentScope, type: TypeRecord): Static<typeof ToldResource> {
   return {
     id: type.id,
     key: type.key,
@@ -170,7 +170,7 @@ export function toldResource(scope: EnvironmentScope, type: TypeRecord): Static<
 }
 
 /** `resource` is the key of the role's resource type; null for a tenant role. */
-export function toldRole(
+export function roleItem(
   scope: EnvironmentScope,
   role: RoleRecord,
   resource: string | null,
@@ -201,7 +201,7 @@ export function toldRole(
   }
 }
 
-export function toldRelation(
+export function relationItem(
   scope: EnvironmentScope,
   relation: RelationRecord,
   { object, subject }: { readonly object: string; readonly subject: string },
@@ -220,7 +220,7 @@ export function toldRelation(
   }
 }
 
-export function toldConditionSet(
+export function conditionSetItem(
   scope: EnvironmentScope,
   set: ConditionSetRecord,
 ): Static<typeof ToldConditionSet> {
@@ -239,7 +239,7 @@ export function toldConditionSet(
   }
 }
 
-export function toldRule(scope: EnvironmentScope, rule: RuleRecord, change: RuleChange): SetRule {
+export function ruleItem(scope: EnvironmentScope, rule: RuleRecord, change: RuleChange): SetRule {
   const createdAt = presentInstant(rule.createdAt)
   return {
     id: rule.id,
@@ -255,7 +255,7 @@ function namesOfRule({ userSet, type, action, resourceSet }: RuleChange) {
   return { user_set: userSet, permission: `${type}:${action}`, resource_set: resourceSet }
 }
 
-export function toldProxyConfig(scope: EnvironmentScope, config: ProxyConfigRecord): ProxyConfig {
+export function proxyConfigItem(scope: EnvironmentScope, config: ProxyConfigRecord): ProxyConfig {
   return {
     id: config.id,
     key: config.key,
