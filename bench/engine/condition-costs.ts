@@ -319,7 +319,7 @@ function compiled(row: Row, runs: number): Cost {
     type: 'document',
     key: null,
     tenant: 'default',
-    circumstances: {
+    queryContext: {
       readAt: 0,
       isBare: true,
       sent: () => ({ user: null, resource: null, tenant: null, context: null }),

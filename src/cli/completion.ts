@@ -24,10 +24,10 @@ export function completionArguments(words: readonly string[]): string[] {
  * Converts the output of the parser to lines. Each line is a name; for a command, a tab and its description
  * follow.
  */
-export function completionLines(said: string, words: readonly string[]): string[] {
+export function completionLines(output: string, words: readonly string[]): string[] {
   const current = words.at(-1) ?? ''
   const isCommandGiven = words.slice(0, -1).some(word => DESCRIPTIONS.has(word))
-  return said.split('\n').flatMap(offered => {
+  return output.split('\n').flatMap(offered => {
     // For some shells, which the parser detects by environment variables, it appends descriptions.
     const name = offered.replace(/(\t|(?<!\\):).*$/, '')
     if (name === '' || !name.startsWith(current) || name.startsWith('-') !== current.startsWith('-'))

@@ -21,8 +21,8 @@ export function contentLineOf(text: string): ContentLine {
   VALIDATORS.set(kind, validator)
   if (validator.Check(value)) return value as ContentLine
   // Many programs write null for absent fields. The API treats null the same way.
-  const said = Object.fromEntries(Object.entries(value!).filter(([, field]) => field !== null))
-  if (validator.Check(said)) return said as ContentLine
+  const fields = Object.fromEntries(Object.entries(value!).filter(([, field]) => field !== null))
+  if (validator.Check(fields)) return fields as ContentLine
   const [, [finding]] = validator.Errors(value)
   throw new ContentLineError(`${finding?.instancePath} ${finding?.message}`)
 }

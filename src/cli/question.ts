@@ -10,12 +10,12 @@ export interface SingleQuestion {
   /** `type:key`, or a type without a key. */
   readonly resource: string
   readonly tenant?: string | undefined
-  readonly attributes?: Said['attributes']
-  readonly context?: Said['context']
+  readonly attributes?: AttributesAndContext['attributes']
+  readonly context?: AttributesAndContext['context']
 }
 
 /** Attributes and context of a check. */
-export interface Said {
+export interface AttributesAndContext {
   /** Attributes that take precedence over stored ones. */
   readonly attributes?: { readonly user?: JsonObject; readonly resource?: JsonObject } | undefined
   readonly context?: JsonObject | undefined
@@ -44,7 +44,7 @@ export const questionArguments = <Given>(command: Argv<Given>) =>
     .option('tenant', ARGUMENT.tenant)
 
 /** Options for the attributes and the context of a check. */
-export const saidArguments = <Given>(command: Argv<Given>) =>
+export const attributeArguments = <Given>(command: Argv<Given>) =>
   command
     .option('attributes', {
       type: 'string',
@@ -62,14 +62,14 @@ export function questionOf(given: {
   readonly context?: string | undefined
 }): SingleQuestion {
   const { user, action, resource, tenant } = given
-  return { user, action, resource, tenant, ...saidBy(given) }
+  return { user, action, resource, tenant, ...attributesAndContext(given) }
 }
 
 /** Parses the options. Throws `UsageError` if the JSON of an option is invalid. */
-export function saidBy(given: {
+export function attributesAndContext(given: {
   readonly attributes?: string | undefined
   readonly context?: string | undefined
-}): Said {
+}): AttributesAndContext {
   const attributes = objectOf('attributes', given.attributes)
   for (const [side, value] of Object.entries(attributes ?? {})) {
     if ((side === 'user' || side === 'resource') && isObject(value)) continue

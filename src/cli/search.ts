@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { ActionSearchResponse, EntitySearchResponse } from '#model/wire/access.ts'
 import { type Api, ask } from './api.ts'
-import type { Said } from './question.ts'
+import type { AttributesAndContext } from './question.ts'
 
 const SearchResponse = Type.Union([EntitySearchResponse, ActionSearchResponse])
 
@@ -15,8 +15,8 @@ export interface SearchQuestion {
   readonly type: string
   readonly key?: string | undefined
   readonly tenant?: string | undefined
-  readonly attributes?: Said['attributes']
-  readonly context?: Said['context']
+  readonly attributes?: AttributesAndContext['attributes']
+  readonly context?: AttributesAndContext['context']
 }
 
 /** Keys of all results, in the order of the service. */

@@ -9,15 +9,15 @@ import type { EnvironmentStore, Store } from '#store/store.ts'
 import type { Logger } from '#telemetry/log.ts'
 import type { StalenessDeadlines } from '#threads/indexes/staleness-deadlines.ts'
 
-const SAID: Record<Standing, string> = {
+const MESSAGES: Record<Standing, string> = {
   fresh: 'up to date with the store again',
   stale: 'stale: nothing was heard from the store for a while; deciding from what is known',
   stopped: 'too stale: not ready, and decisions are refused until the store is heard from again',
   emptied:
     'what the store held is lost: not ready, and decisions are refused until it is restored, or a node that starts begins anew',
 }
-const SAID_OF_ONE: Record<Standing, string> = {
-  ...SAID,
+const MESSAGES_OF_ONE: Record<Standing, string> = {
+  ...MESSAGES,
   fresh: 'an environment is up to date with the store again',
   stale:
     'stale: nothing was heard of an environment for a while; deciding from what is known, the others go on',
@@ -60,10 +60,15 @@ interface WatchParts {
 
 function watchFreshness(store: Store, organizationStore: EnvironmentStore, parts: WatchParts): Freshness {
   const { config, onFresh, deadlines, log } = parts
-  const say = (said: Record<Standing, string>, standing: Standing, ageMs: number, names = {}): void => {
+  const report = (
+    messages: Record<Standing, string>,
+    standing: Standing,
+    ageMs: number,
+    names = {},
+  ): void => {
     const fields = { ...names, standing, stalenessMs: Math.round(ageMs) }
-    if (standing === 'fresh') log.info(fields, said.fresh)
-    else log.warn(fields, said[standing])
+    if (standing === 'fresh') log.info(fields, messages.fresh)
+    else log.warn(fields, messages[standing])
   }
   const freshness = new Freshness({
     stalenessMs: () => store.stalenessMs(ORGANIZATION_STORE_ID),
@@ -75,8 +80,8 @@ function watchFreshness(store: Store, organizationStore: EnvironmentStore, parts
     onLook: decidesForMs => deadlines.node.set(decidesForMs),
     onLookAt: (environmentId, decidesForMs) => deadlines.set(environmentId, decidesForMs),
     onFresh,
-    onChange: (standing, ageMs) => say(SAID, standing, ageMs),
-    onChangeOf: (environment, standing, ageMs) => say(SAID_OF_ONE, standing, ageMs, { environment }),
+    onChange: (standing, ageMs) => report(MESSAGES, standing, ageMs),
+    onChangeOf: (environment, standing, ageMs) => report(MESSAGES_OF_ONE, standing, ageMs, { environment }),
   })
   freshness.look()
   return freshness

@@ -3,7 +3,7 @@
  * take precedence and cannot be overridden, followed by values from the request and then stored values. Each
  * value is looked up when a condition first reads it.
  */
-import { type Circumstances, NOTHING_SENT, type SentAttributes } from '#model/decision.ts'
+import { type QueryContext, NOTHING_SENT, type SentAttributes } from '#model/decision.ts'
 import type { QuestionValues } from './evaluate.ts'
 import type { EvaluationBudget } from './evaluation-budget.ts'
 import { mergedValueAt } from './merged-attributes.ts'
@@ -33,7 +33,7 @@ export interface QuestionInTenant {
   readonly type: string | null
   readonly key: string | null
   readonly tenant: string
-  readonly circumstances?: Circumstances | undefined
+  readonly queryContext?: QueryContext | undefined
 }
 
 export class ValuesOfQuestion implements QuestionValues {
@@ -67,7 +67,7 @@ export class ValuesOfQuestion implements QuestionValues {
 
   /** Sources of the values of a root. The first takes precedence. */
   #layersOf(root: Root): readonly (JsonObject | null)[] {
-    const { user, type, key, tenant, circumstances } = this.#question
+    const { user, type, key, tenant, queryContext } = this.#question
     switch (root) {
       case 'user': {
         const held = { roles: this.#stored.userRoles(), tenants: this.#stored.userTenants() }
@@ -91,12 +91,12 @@ export class ValuesOfQuestion implements QuestionValues {
       case 'context':
         return [this.#sentAttributes().context]
       case 'server':
-        return circumstances ? [{ time: new Date(circumstances.readAt).toISOString() }] : []
+        return queryContext ? [{ time: new Date(queryContext.readAt).toISOString() }] : []
     }
   }
 
   #sentAttributes(): SentAttributes {
-    this.#sent ??= this.#question.circumstances?.sent() ?? NOTHING_SENT
+    this.#sent ??= this.#question.queryContext?.sent() ?? NOTHING_SENT
     return this.#sent
   }
 }

@@ -4,7 +4,7 @@
  * from the default of the same name. Both readings of the specification allow this.
  */
 import type { EvaluationsRequest } from '#model/wire/access.ts'
-import type { EvaluationParts } from './sent-attributes.ts'
+import type { EvaluationParts } from './request-attributes.ts'
 
 /** Members of a batch that its items can inherit. */
 export type Defaults = Readonly<Partial<Record<Member, unknown>>>

@@ -1,5 +1,5 @@
 /** Converts AuthZEN entities to native queries (authzen.md 8). */
-import { BEFORE_RULES, type Circumstances, type Query } from '#model/decision.ts'
+import { BEFORE_RULES, type QueryContext, type Query } from '#model/decision.ts'
 
 interface Entity {
   readonly type: string
@@ -16,14 +16,14 @@ export function tenantOf(resource: Entity): string | null {
   return typeof properties['tenant'] === 'string' ? properties['tenant'] : null
 }
 
-/** `circumstances`: additional values that conditions can read; null if no condition reads them. */
+/** `queryContext`: additional values that conditions can read; null if no condition reads them. */
 export function queryOf(
   request: {
     readonly subject: { readonly id: string }
     readonly action: { readonly name: string }
     readonly resource: Entity & { readonly id?: string | null }
   },
-  circumstances: Circumstances | null,
+  queryContext: QueryContext | null,
 ): Query {
   return {
     user: request.subject.id,
@@ -31,6 +31,6 @@ export function queryOf(
     type: request.resource.type,
     key: request.resource.id ?? null,
     tenant: tenantOf(request.resource),
-    ...(circumstances === null ? BEFORE_RULES : { circumstances }),
+    ...(queryContext === null ? BEFORE_RULES : { queryContext }),
   }
 }

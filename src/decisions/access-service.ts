@@ -5,7 +5,7 @@
  */
 import type { Query } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
-import { FailsafeCircumstances } from '#model/failsafe-circumstances.ts'
+import { FailsafeQueryContext } from '#model/failsafe-query-context.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
 import type {
   Decision,
@@ -17,7 +17,7 @@ import { attributesOf, type Defaults, defaultsOf, withDefaults } from './access-
 import { queryOf } from './access-mapping.ts'
 import type { Waiting } from './decision-pool.ts'
 import type { DecisionService } from './decision-service.ts'
-import { AccessCircumstances } from './sent-attributes.ts'
+import { AccessQueryContext } from './request-attributes.ts'
 
 export interface AccessOptions {
   /** Resource types whose ids are user keys (native.md D-17). */
@@ -37,7 +37,7 @@ interface Evaluations {
 }
 
 /** Outcome of an item: a decision that needs no evaluation, or the index of its query. */
-type Outcome = Decision | { readonly query: number; readonly circumstances: FailsafeCircumstances | null }
+type Outcome = Decision | { readonly query: number; readonly queryContext: FailsafeQueryContext | null }
 
 /**
  * Parameters for reading items: the defaults that they inherit and, if conditions can read it, the request
@@ -71,8 +71,8 @@ export class AccessService {
   ): Decision | Promise<Decision> {
     if (!this.isUserType(evaluation.subject.type)) return { decision: false }
     const readAt = this.#decisions.readAt(environmentId)
-    const circumstances = readAt === null ? null : new AccessCircumstances(evaluation, readAt)
-    const decided = this.#decisions.evaluate(environmentId, queryOf(evaluation, circumstances), waiting)
+    const queryContext = readAt === null ? null : new AccessQueryContext(evaluation, readAt)
+    const decided = this.#decisions.evaluate(environmentId, queryOf(evaluation, queryContext), waiting)
     return decided instanceof Promise ? decided.then(decision => ({ decision })) : { decision: decided }
   }
 
@@ -140,11 +140,11 @@ export class AccessService {
       try {
         const evaluation = this.#options.readEvaluation(withDefaults(item, defaults))
         if (!this.isUserType(evaluation.subject.type)) return { decision: false }
-        const circumstances =
+        const queryContext =
           readAt === null
             ? null
-            : new FailsafeCircumstances(new AccessCircumstances(attributesOf(item, batch), readAt))
-        return { query: queries.push(queryOf(evaluation, circumstances)) - 1, circumstances }
+            : new FailsafeQueryContext(new AccessQueryContext(attributesOf(item, batch), readAt))
+        return { query: queries.push(queryOf(evaluation, queryContext)) - 1, queryContext }
       } catch (error) {
         if (!(error instanceof AuthzError)) throw error
         return failed(error)
@@ -193,7 +193,7 @@ export class AccessService {
 function decisionsOf(outcomes: readonly Outcome[], decided: ArrayLike<boolean | number>): Decision[] {
   return outcomes.map(outcome => {
     if (!('query' in outcome)) return outcome
-    const failure = outcome.circumstances?.failure
+    const failure = outcome.queryContext?.failure
     return failure ? failed(failure) : { decision: Boolean(decided[outcome.query]) }
   })
 }

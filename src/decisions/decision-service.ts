@@ -129,7 +129,7 @@ export class DecisionService {
    * iteration.
    */
   evaluate(environmentId: string, query: Query, waiting: Waiting): boolean | Promise<boolean> {
-    if (query.circumstances !== undefined) return this.#evaluateRuledOne(environmentId, query, waiting)
+    if (query.queryContext !== undefined) return this.#evaluateRuledOne(environmentId, query, waiting)
     const isAllowed = this.engine(environmentId).evaluate(query)
     this.#observer?.decided(isAllowed, environmentId, query)
     return isAllowed
@@ -190,7 +190,7 @@ export class DecisionService {
     waiting: Waiting,
   ): ArrayLike<boolean | number> | Promise<ArrayLike<boolean | number>> {
     this.requireBulkSize(queries.length)
-    const isRuled = queries[0]?.circumstances !== undefined
+    const isRuled = queries[0]?.queryContext !== undefined
     const isPooled = !isRuled && this.#pool !== null && queries.length >= this.#pool.pooledChecksMin
     const packed = isPooled ? packQueries(queries) : null
     if (packed !== null) {
@@ -287,7 +287,7 @@ export class DecisionService {
     queries: readonly Query[],
     waiting: Waiting,
   ): ArrayLike<boolean | number> | Promise<ArrayLike<boolean | number>> {
-    if (queries[0]?.circumstances !== undefined) return this.#decideRuled(environmentId, queries, waiting)
+    if (queries[0]?.queryContext !== undefined) return this.#decideRuled(environmentId, queries, waiting)
     return this.engine(environmentId).evaluateAll(queries)
   }
 
@@ -311,7 +311,7 @@ export class DecisionService {
    * not known beforehand.
    */
   search(environmentId: string, job: SearchJob, waiting: Leaver): KeyPage | Promise<KeyPage> {
-    if (job.question.said !== null) {
+    if (job.question.requestAttributes !== null) {
       return this.read<'search'>(environmentId, { kind: 'search', search: job }, waiting)
     }
     if (this.#pool !== null) return this.#pool.search(environmentId, job, waiting)

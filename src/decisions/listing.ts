@@ -60,7 +60,7 @@ export interface PermissionsJob {
   /** `null`: all entries. */
   readonly page: { readonly number: number; readonly size: number } | null
   /** Values of the query for conditions; `null`: rules are not evaluated. */
-  readonly said: Sendable<Query>['said']
+  readonly requestAttributes: Sendable<Query>['requestAttributes']
 }
 
 export interface AuthorizedUsersJob {

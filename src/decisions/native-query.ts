@@ -1,7 +1,7 @@
 /** Converts native decision bodies to queries (native.md A.2). */
 import { BEFORE_RULES, type Query } from '#model/decision.ts'
 import type { AllowedQuery } from '#model/wire/decision.ts'
-import { NativeCircumstances } from './sent-attributes.ts'
+import { NativeQueryContext } from './request-attributes.ts'
 
 /**
  * `readAt`: time at which the request was read, if conditions can read it (`DecisionService.readAt`). With
@@ -15,6 +15,6 @@ export function queryOf(question: AllowedQuery, readAt: number | null): Query {
     // Some clients send an empty key for a check of the whole type.
     key: question.resource.key || null,
     tenant: question.resource.tenant ?? null,
-    ...(readAt === null ? BEFORE_RULES : { circumstances: new NativeCircumstances(question, readAt) }),
+    ...(readAt === null ? BEFORE_RULES : { queryContext: new NativeQueryContext(question, readAt) }),
   }
 }

@@ -11,7 +11,7 @@ import { type ExplainedByRules, RULES_EXPLAINED_MAX } from '#engine/explanation.
 import type { InstanceKey, Permission } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
-import type { Circumstances, Query } from '#model/decision.ts'
+import type { QueryContext, Query } from '#model/decision.ts'
 import type { Resumable } from '#model/resumable.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
 import {
@@ -63,7 +63,7 @@ export function* listPermissionEntries(engine: DecisionEngine, job: PermissionsJ
   yield* engine.tenantRolesOf(user, tenantFilter(query), limit, tenants)
   yield* engine.instanceRolesOf(user, instanceFilter(query), limit, instances)
   const entries = new Map([...tenants.items, ...instances.items].map(entry => [entry.name, entry]))
-  const rules = job.said === null ? null : new RuledEntries(engine, job, kept)
+  const rules = job.requestAttributes === null ? null : new RuledEntries(engine, job, kept)
   if (rules !== null) yield* rules.addInstances(entries)
   const ordered = yield* sortedInSlices([...entries.values()], byName)
   if (page === null && ordered.length > limits.entriesMax) {
@@ -125,7 +125,7 @@ interface MatchedSets {
 class RuledEntries {
   readonly #engine: DecisionEngine
   readonly #query: PermissionsJob['query']
-  readonly #circumstances: { readonly circumstances?: Circumstances }
+  readonly #queryContext: { readonly queryContext?: QueryContext }
   readonly #ruled: readonly Permission[]
   readonly #kept: number
   /** Number of results explained so far. */
@@ -133,10 +133,10 @@ class RuledEntries {
   /** Actions that rules allow, by name of the instance. */
   readonly #allowed = new Map<string, string[]>()
 
-  constructor(engine: DecisionEngine, { query, said }: PermissionsJob, kept: number) {
+  constructor(engine: DecisionEngine, { query, requestAttributes }: PermissionsJob, kept: number) {
     this.#engine = engine
     this.#query = query
-    this.#circumstances = received({ said })
+    this.#queryContext = received({ requestAttributes })
     this.#ruled = engine.ruledPermissions()
     this.#kept = kept
   }
@@ -183,7 +183,7 @@ class RuledEntries {
 
   /** Returns the first keys in order, up to the number that a page can need. */
   *#allowedOn(type: string, action: string, tenant: string | null): Resumable<string[]> {
-    const question = { user: this.#query.user.key, action, type, tenant, ...this.#circumstances }
+    const question = { user: this.#query.user.key, action, type, tenant, ...this.#queryContext }
     const keys: string[] = []
     for (let after: string | null = null, hasMore = true; hasMore && keys.length < this.#kept;) {
       const limit = Math.min(SEARCHED_AT_ONCE, this.#kept - keys.length)
@@ -208,7 +208,7 @@ class RuledEntries {
   }
 
   *#rulesOn(query: Query): Resumable<ExplainedByRules> {
-    const { rules } = yield* this.#engine.explain({ ...query, ...this.#circumstances }, 0, 'none')
+    const { rules } = yield* this.#engine.explain({ ...query, ...this.#queryContext }, 0, 'none')
     return rules
   }
 

@@ -11,7 +11,7 @@ import type { Leaver } from './decision-pool.ts'
 import type { DecisionService } from './decision-service.ts'
 import type { ListingLimits, PermissionFormat, PermissionsJob } from './listing.ts'
 import { type Sendable, sendable } from './sendable-query.ts'
-import { NativeCircumstances } from './sent-attributes.ts'
+import { NativeQueryContext } from './request-attributes.ts'
 
 export class PermissionService {
   readonly #decisions: DecisionService
@@ -58,14 +58,14 @@ export class PermissionService {
     }
     const areRulesAsked = query.resource_types !== null && isSet(context, 'enable_abac_user_permissions')
     const asked = { user, action: '', resource: { type: '' }, context: context ?? null }
-    const said = areRulesAsked ? this.#said(environmentId, asked) : null
+    const requestAttributes = areRulesAsked ? this.#requestAttributes(environmentId, asked) : null
     const job = {
       kind: 'permissions',
       query,
       limits: this.#limits,
       format: this.#format,
       page,
-      said,
+      requestAttributes,
     } as const
     return this.#decisions.read<'permissions'>(environmentId, job, waiting)
   }
@@ -84,26 +84,26 @@ export class PermissionService {
     const key = resource.key || null
     const flag = 'enable_abac_authorized_users'
     const isAsked = isSet(context, flag) || isSet(resource.context, flag) || isSet(resource, flag)
-    const said = isAsked
-      ? this.#said(environmentId, {
+    const requestAttributes = isAsked
+      ? this.#requestAttributes(environmentId, {
           user: { key: '' },
           action,
           resource,
           context: context ?? null,
         })
       : null
-    const question = { action, type, key, tenant, said }
-    const areRulesAsked = said !== null
+    const question = { action, type, key, tenant, requestAttributes }
+    const areRulesAsked = requestAttributes !== null
     const job = { kind: 'authorized-users', question, areRulesAsked, limits: this.#limits } as const
     return this.#decisions.read<'authorized-users'>(environmentId, job, waiting)
   }
 
   /** Values of the query for conditions; `null` if the environment has no rules. */
-  #said(environmentId: string, question: AllowedQuery): Sendable<Query>['said'] {
+  #requestAttributes(environmentId: string, question: AllowedQuery): Sendable<Query>['requestAttributes'] {
     const readAt = this.#decisions.readAt(environmentId)
     return readAt === null
       ? null
-      : sendable({ circumstances: new NativeCircumstances(question, readAt) }).said
+      : sendable({ queryContext: new NativeQueryContext(question, readAt) }).requestAttributes
   }
 }
 

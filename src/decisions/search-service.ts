@@ -6,13 +6,13 @@
 import type { ActionQuestion, KeyPage, PageRequest, ResourceQuestion, UserQuestion } from '#engine/engine.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
 import type { ActionSearchRequest, ResourceSearchRequest, SubjectSearchRequest } from '#model/wire/access.ts'
-import { BEFORE_RULES, type Circumstances } from '#model/decision.ts'
+import { BEFORE_RULES, type QueryContext } from '#model/decision.ts'
 import { tenantOf } from './access-mapping.ts'
 import type { AccessService } from './access-service.ts'
 import type { Leaver } from './decision-pool.ts'
 import type { DecisionService } from './decision-service.ts'
 import { sendable } from './sendable-query.ts'
-import { AccessCircumstances, type EvaluationParts } from './sent-attributes.ts'
+import { AccessQueryContext, type EvaluationParts } from './request-attributes.ts'
 
 const NOTHING: KeyPage = { keys: [], hasMore: false, last: null, total: 0 }
 
@@ -44,7 +44,7 @@ export class SearchService {
       type: resource.type,
       key: resource.id,
       tenant: tenantOf(resource),
-      ...this.#circumstances(environmentId, { ...request, subject: {} }),
+      ...this.#queryContext(environmentId, { ...request, subject: {} }),
     })
     return this.#decisions.search(
       environmentId,
@@ -66,7 +66,7 @@ export class SearchService {
       action: action.name,
       type: resource.type,
       tenant: tenantOf(resource),
-      ...this.#circumstances(environmentId, { ...request, resource: {} }),
+      ...this.#queryContext(environmentId, { ...request, resource: {} }),
     })
     const page = this.#page(position)
     return this.#decisions.search(environmentId, { kind: 'resources', question, page }, waiting)
@@ -86,7 +86,7 @@ export class SearchService {
       type: resource.type,
       key: resource.id,
       tenant: tenantOf(resource),
-      ...this.#circumstances(environmentId, { ...request, action: {} }),
+      ...this.#queryContext(environmentId, { ...request, action: {} }),
     })
     const found = this.#decisions.read<'actions'>(environmentId, { kind: 'actions', question }, waiting)
     return found instanceof Promise ? found.then(all => pageOf(all, position)) : pageOf(found, position)
@@ -101,12 +101,12 @@ export class SearchService {
    * contain properties of the searched entity (conditions.md 16, ruling 5), because an evaluation of a
    * candidate would not contain them. Only the tenant is used, as a part of the query.
    */
-  #circumstances(
+  #queryContext(
     environmentId: string,
     parts: EvaluationParts,
-  ): { readonly circumstances: Circumstances } | typeof BEFORE_RULES {
+  ): { readonly queryContext: QueryContext } | typeof BEFORE_RULES {
     const readAt = this.#decisions.readAt(environmentId)
-    return readAt === null ? BEFORE_RULES : { circumstances: new AccessCircumstances(parts, readAt) }
+    return readAt === null ? BEFORE_RULES : { queryContext: new AccessQueryContext(parts, readAt) }
   }
 }
 

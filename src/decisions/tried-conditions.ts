@@ -48,11 +48,11 @@ export function* trySamples(engine: DecisionEngine, { trial }: TryJob): Resumabl
 }
 
 function asQuestion(
-  question: Omit<TriedQuestion, 'circumstances'>,
+  question: Omit<TriedQuestion, 'queryContext'>,
   sent: SentAttributes,
   readAt: number,
 ): TriedQuestion {
-  return { ...question, circumstances: { readAt, sent: () => sent } }
+  return { ...question, queryContext: { readAt, sent: () => sent } }
 }
 
 function* testsOf(

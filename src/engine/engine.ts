@@ -12,7 +12,7 @@
  * `OVERLOADED`, as searches do. Writers never wait for such readers.
  */
 import type { Change, InstanceKey, Permission } from '#model/change.ts'
-import type { Circumstances, Query } from '#model/decision.ts'
+import type { QueryContext, Query } from '#model/decision.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
 import type { Resumable } from '#model/resumable.ts'
 import type { Explanation, RuleDetail, TriedConditions } from './explanation.ts'
@@ -149,7 +149,7 @@ export interface TriedQuestion {
   readonly type: string | null
   readonly key: string | null
   readonly tenant: string
-  readonly circumstances?: Circumstances
+  readonly queryContext?: QueryContext
 }
 
 export interface MappedRequest {

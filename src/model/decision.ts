@@ -13,7 +13,7 @@ export interface Query {
   /**
    * Data for conditions in addition to stored data. Absent: no attributes were sent, and the time is unknown.
    */
-  readonly circumstances?: Circumstances
+  readonly queryContext?: QueryContext
   /**
    * Set if the query was read while its environment had no rules, and its attributes were not kept. A rule
    * that was added since then does not apply to it: it would treat attributes as missing that the client has
@@ -23,7 +23,7 @@ export interface Query {
 }
 
 /** Read only if a condition needs them, so that a check that roles allow has no extra cost. */
-export interface Circumstances {
+export interface QueryContext {
   /** Time at which the request was read, in milliseconds since 1970. */
   readonly readAt: number
   /** Set if it is known that no attributes were sent. */
@@ -56,7 +56,7 @@ export const NOTHING_SENT: SentAttributes = Object.freeze({
 export const BEFORE_RULES = Object.freeze({ asksRules: false as const })
 
 /** For a query without attributes and context. */
-export function withoutAttributes(readAt: number): Circumstances {
+export function withoutAttributes(readAt: number): QueryContext {
   return { readAt, isBare: true, sent: () => NOTHING_SENT }
 }
 

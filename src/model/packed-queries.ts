@@ -9,7 +9,7 @@
  * - `keyRanges` and `termsTable` can be longer than `count` queries need. The rest is undefined.
  * - The object is valid as long as its bytes are: until the response to its request is sent.
  */
-import { type Circumstances, type Query, type SentAttributes, withoutAttributes } from './decision.ts'
+import { type QueryContext, type Query, type SentAttributes, withoutAttributes } from './decision.ts'
 import { LONG_KEY_BYTES_MAX, SHORT_KEY_LENGTH_MAX } from './limits.ts'
 
 /** The terms of a query: all members except its two keys. */
@@ -31,13 +31,13 @@ export const KEY_RANGE = 2
 export const RANGE_LENGTH = 1
 
 /** Attributes and context of packed queries. They are parsed when a condition first needs them. */
-export interface SaidInBytes {
+export interface AttributesInBytes {
   /** The attributes of one query. Throws the error for a query with too many attributes. O(its text). */
   sent(index: number): SentAttributes
   /** The queries from that index on. */
-  from(index: number): SaidInBytes
+  from(index: number): AttributesInBytes
   /** The same for a copy of the bytes. */
-  in(bytes: DataView): SaidInBytes
+  in(bytes: DataView): AttributesInBytes
 }
 
 /** Readable bytes after the last key. */
@@ -64,13 +64,13 @@ export class PackedQueries {
   /** Time at which they were read, in milliseconds since 1970, if conditions may need it. */
   readAt: number | null = null
   /** Null if there are no attributes, or if no condition needs them. */
-  said: SaidInBytes | null = null
+  attributes: AttributesInBytes | null = null
   /** The distinct terms; `terms` returns those of a query. */
   readonly termsTable: readonly QueryTerms[]
   /** Index of the terms in `termsTable` for each query. Null: entry i of the table belongs to query i. */
   readonly #termsIndex: Int32Array | null
   /** Shared by all queries without attributes; created on first use. */
-  #circumstances: Circumstances | undefined
+  #queryContext: QueryContext | undefined
 
   constructor(
     count: number,
@@ -100,12 +100,12 @@ export class PackedQueries {
   }
 
   /** Data for conditions in addition to stored data; undefined if no condition can need it. */
-  circumstances(index: number): Circumstances | undefined {
-    const { readAt, said } = this
+  queryContext(index: number): QueryContext | undefined {
+    const { readAt, attributes } = this
     if (readAt === null) return undefined
-    if (said !== null) return new CircumstancesInBytes(readAt, said, index)
-    if (this.#circumstances?.readAt !== readAt) this.#circumstances = withoutAttributes(readAt)
-    return this.#circumstances
+    if (attributes !== null) return new QueryContextInBytes(readAt, attributes, index)
+    if (this.#queryContext?.readAt !== readAt) this.#queryContext = withoutAttributes(readAt)
+    return this.#queryContext
   }
 
   /** A copy of the queries with separate memory. O(bytes). */
@@ -113,7 +113,7 @@ export class PackedQueries {
     const { buffer, byteOffset, byteLength } = this.bytes
     const bytes = new DataView(buffer.slice(byteOffset, byteOffset + byteLength))
     const own = this.#over(bytes, this.keyRanges.slice(0, this.count * RANGE_WORDS), 0)
-    own.said = this.said && this.said.in(bytes)
+    own.attributes = this.attributes && this.attributes.in(bytes)
     return own
   }
 
@@ -121,7 +121,7 @@ export class PackedQueries {
   part(from: number, count: number): PackedQueries {
     const ranges = this.keyRanges.subarray(from * RANGE_WORDS, (from + count) * RANGE_WORDS)
     const part = this.#over(this.bytes, ranges, from)
-    part.said = this.said && this.said.from(from)
+    part.attributes = this.attributes && this.attributes.from(from)
     return part
   }
 
@@ -146,7 +146,7 @@ export class PackedQueries {
       type,
       key: keyBytes === 0 ? null : this.#text(keyRanges[range + KEY_RANGE]!, keyBytes),
       tenant,
-      ...(this.readAt !== null && { circumstances: this.circumstances(index)! }),
+      ...(this.readAt !== null && { queryContext: this.queryContext(index)! }),
     }
   }
 
@@ -168,20 +168,20 @@ export class PackedQueries {
 }
 
 /** Parses the attributes of a query when a condition first needs them. */
-class CircumstancesInBytes implements Circumstances {
+class QueryContextInBytes implements QueryContext {
   readonly readAt: number
-  readonly #said: SaidInBytes
+  readonly #attributes: AttributesInBytes
   readonly #index: number
   #sent: SentAttributes | null = null
 
-  constructor(readAt: number, said: SaidInBytes, index: number) {
+  constructor(readAt: number, attributes: AttributesInBytes, index: number) {
     this.readAt = readAt
-    this.#said = said
+    this.#attributes = attributes
     this.#index = index
   }
 
   sent(): SentAttributes {
-    return (this.#sent ??= this.#said.sent(this.#index))
+    return (this.#sent ??= this.#attributes.sent(this.#index))
   }
 }
 

@@ -116,7 +116,7 @@ function queryOf(question: Question, sendsAttributes: boolean): Query {
     type,
     key,
     tenant: null,
-    circumstances: {
+    queryContext: {
       readAt: at ?? READ_AT,
       sent: () => ({
         user: sendsAttributes ? userAttributes : null,

@@ -18,7 +18,7 @@ const QUERY: Query = {
   type: 'document',
   key: null,
   tenant: 'default',
-  circumstances: withoutAttributes(0),
+  queryContext: withoutAttributes(0),
 }
 
 afterEach(() => {

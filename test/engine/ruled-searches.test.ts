@@ -249,13 +249,13 @@ describe.each(ENGINES)('%s', (name, newEngine) => {
     })
     const sent = { user: { team: 'green' }, resource: null, tenant: null, context: { day: 1 } }
     const search = (attributes: typeof sent | object) => {
-      const circumstances = { readAt: 0, sent: () => ({ ...sent, ...attributes }) }
-      return searchResources(engine, { ...asked, user: 'nobody', circumstances }, ALL).keys
+      const queryContext = { readAt: 0, sent: () => ({ ...sent, ...attributes }) }
+      return searchResources(engine, { ...asked, user: 'nobody', queryContext }, ALL).keys
     }
     expect(search({})).toEqual([])
     expect(search({ resource: { owner: 'zoe' } })).toEqual(DOCUMENTS.map(({ key }) => key))
     expect(search({ resource: { owner: 'zoe' }, context: null })).toEqual([])
-    const bare = { ...asked, user: 'ann', circumstances: withoutAttributes(0) }
+    const bare = { ...asked, user: 'ann', queryContext: withoutAttributes(0) }
     expect(searchResources(engine, bare, ALL).keys).toEqual([])
   })
 

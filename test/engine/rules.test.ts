@@ -5,7 +5,7 @@ import { type Path, readPath } from '#conditions/paths.ts'
 import { ValuesOfQuestion } from '#conditions/question-values.ts'
 import { STEPS_MAX } from '#conditions/evaluation-budget.ts'
 import { runAtOnce } from '#model/resumable.ts'
-import type { Circumstances, Query, SentAttributes } from '#model/decision.ts'
+import type { QueryContext, Query, SentAttributes } from '#model/decision.ts'
 import {
   assignInTenant,
   conditionSet as set,
@@ -51,7 +51,7 @@ const standing: readonly Change[] = [
 
 const ALICE_READS = { user: 'alice', action: 'read', type: 'document', key: 'plan', tenant: null }
 
-function circumstances(sent: Partial<SentAttributes>): Circumstances {
+function queryContext(sent: Partial<SentAttributes>): QueryContext {
   return {
     readAt: READ_AT,
     sent: () => ({ user: null, resource: null, tenant: null, context: null, ...sent }),
@@ -95,12 +95,12 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     )
     expect(reads('alice')).toBe(false)
     const sent = { user: { home: { city: 'Basel' } } }
-    expect(reads('alice', { circumstances: circumstances(sent) })).toBe(true)
-    expect(reads('alice', { circumstances: circumstances({ user: { home: null } }) })).toBe(false)
+    expect(reads('alice', { queryContext: queryContext(sent) })).toBe(true)
+    expect(reads('alice', { queryContext: queryContext({ user: { home: null } }) })).toBe(false)
     // Of a user that is not stored there is what was sent.
-    expect(reads('nobody', { circumstances: circumstances(sent) })).toBe(false)
+    expect(reads('nobody', { queryContext: queryContext(sent) })).toBe(false)
     expect(
-      reads('nobody', { circumstances: circumstances({ user: { home: { city: 'Basel', zip: '3000' } } }) }),
+      reads('nobody', { queryContext: queryContext({ user: { home: { city: 'Basel', zip: '3000' } } }) }),
     ).toBe(true)
   })
 
@@ -121,8 +121,8 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
       rule('everywhere'),
       rule('all', 'elsewhere'),
     )
-    const sent = circumstances({ user: forged, resource: { type: 'folder', tenant: 'other' } })
-    expect([reads('alice'), reads('alice', { circumstances: sent })]).toEqual([false, false])
+    const sent = queryContext({ user: forged, resource: { type: 'folder', tenant: 'other' } })
+    expect([reads('alice'), reads('alice', { queryContext: sent })]).toEqual([false, false])
   })
 
   test('roles, tenants and the attributes of the tenant are those of who has a tenant role there', () => {
@@ -190,9 +190,9 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     )
     const sent = { user: { time: '2026-11-26T10:00:00Z' } }
     expect(reads('alice')).toBe(false)
-    expect(reads('alice', { circumstances: circumstances(sent) })).toBe(true)
-    const late = { ...circumstances(sent), readAt: READ_AT + 24 * 3_600_000 }
-    expect(reads('alice', { circumstances: late })).toBe(false)
+    expect(reads('alice', { queryContext: queryContext(sent) })).toBe(true)
+    const late = { ...queryContext(sent), readAt: READ_AT + 24 * 3_600_000 }
+    expect(reads('alice', { queryContext: late })).toBe(false)
   })
 
   test('instances are looked up by keys that attributes hold, in the question’s tenant only', () => {
@@ -254,7 +254,7 @@ test.each(ENGINES)(
     const why = (name: string, sent?: Partial<SentAttributes>) =>
       runAtOnce(
         engine.explain(
-          { ...ALICE_READS, user: name, ...(sent && { circumstances: circumstances(sent) }) },
+          { ...ALICE_READS, user: name, ...(sent && { queryContext: queryContext(sent) }) },
           1_000,
         ),
       )
@@ -299,7 +299,7 @@ test('an attribute that several sources say is merged once a question, and what 
       type: 'document',
       key: null,
       tenant: 'default',
-      circumstances: {
+      queryContext: {
         readAt: READ_AT,
         sent: () => {
           looked++
@@ -445,7 +445,7 @@ test('an explanation has the answer of the decision, also where its trees cost m
   engine.apply(sets.map(key => rule(key)))
   const query = {
     ...ALICE_READS,
-    circumstances: circumstances({ user: { n: sets.length * listed - 1 } }),
+    queryContext: queryContext({ user: { n: sets.length * listed - 1 } }),
   }
   expect(engine.evaluate(query)).toBe(true)
   expect(runAtOnce(engine.explain(query, 1_000, 'none')).allow).toBe(true)

@@ -36,8 +36,8 @@ test('the native lists have what roles and rules permit, whole and in pages', ()
       const world = new StandingWorld(oracle.standingFacts())
       for (const query of queries) {
         const { user, type } = query
-        const { circumstances, ...bare } = query
-        const said = sendable({ ...(circumstances && { circumstances }) }).said ?? {
+        const { queryContext, ...bare } = query
+        const said = sendable({ ...(queryContext && { queryContext }) }).requestAttributes ?? {
           readAt: 0,
           attributes: NOTHING,
         }
@@ -54,7 +54,7 @@ test('the native lists have what roles and rules permit, whole and in pages', ()
             limits,
             format: 'action:resource',
             page,
-            said,
+            requestAttributes: said,
           } as const
           return parsed(runAtOnce(listPermissionEntries(engine, job)))
         }
@@ -72,7 +72,7 @@ test('the native lists have what roles and rules permit, whole and in pages', ()
         for (const key of world.keysOf(type)) {
           const entry = whole[`${type}:${key}`]
           for (const action of world.actionsOf(type)) {
-            const asked: Query = { ...bare, user, action, key, tenant: null, circumstances: sent }
+            const asked: Query = { ...bare, user, action, key, tenant: null, queryContext: sent }
             const isAllowed = oracle.evaluate(asked)
             const isByRoles = withoutRules.evaluate(asked)
             const isListed = entry?.permissions.includes(`${action}:${type}`) ?? false
@@ -94,7 +94,7 @@ test('the native lists have what roles and rules permit, whole and in pages', ()
               action,
               key: null,
               tenant: entry.tenant!.key,
-              circumstances: sent,
+              queryContext: sent,
             }
             expect([asked, entry.permissions.includes(`${action}:${type}`)]).toEqual([
               asked,
@@ -102,12 +102,12 @@ test('the native lists have what roles and rules permit, whole and in pages', ()
             ])
           }
         }
-        const { user: _user, circumstances: _circumstances, ...question } = query
+        const { user: _user, queryContext: _queryContext, ...question } = query
         const found = parsed<Static<typeof AuthorizedUsers>>(
           runAtOnce(
             listAuthorizedUsers(engine, {
               kind: 'authorized-users',
-              question: { ...question, said },
+              question: { ...question, requestAttributes: said },
               areRulesAsked: true,
               limits,
             }),
@@ -118,7 +118,7 @@ test('the native lists have what roles and rules permit, whole and in pages', ()
           (question.key === null ? null : engine.tenantOf(type, question.key)) ??
           DEFAULT_TENANT
         for (const each of world.users) {
-          const asked: Query = { ...question, tenant, user: each, circumstances: sent }
+          const asked: Query = { ...question, tenant, user: each, queryContext: sent }
           expect([asked, Object.hasOwn(found.users, each)]).toEqual([asked, oracle.evaluate(asked)])
           met.users += Number(Object.hasOwn(found.users, each))
         }

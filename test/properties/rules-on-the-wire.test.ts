@@ -91,10 +91,10 @@ function asker(engine: () => DecisionEngine) {
 
 /** A request says nothing of its tenant, and always when it is read. */
 function asWire(query: Query): Query {
-  const sent = query.circumstances?.sent()
+  const sent = query.queryContext?.sent()
   return {
     ...query,
-    circumstances: {
+    queryContext: {
       readAt: READ_AT,
       sent: () => ({
         user: sent?.user ?? null,
@@ -106,8 +106,8 @@ function asWire(query: Query): Query {
   }
 }
 
-function native({ user, action, type, key, tenant, circumstances }: Query): object {
-  const { user: ofUser, resource: ofResource, context } = circumstances!.sent()
+function native({ user, action, type, key, tenant, queryContext }: Query): object {
+  const { user: ofUser, resource: ofResource, context } = queryContext!.sent()
   return {
     user: { key: user, attributes: ofUser },
     action,
@@ -116,8 +116,8 @@ function native({ user, action, type, key, tenant, circumstances }: Query): obje
   }
 }
 
-function authzen({ user, action, type, key, tenant, circumstances }: Query): object {
-  const { user: ofUser, resource: ofResource, context } = circumstances!.sent()
+function authzen({ user, action, type, key, tenant, queryContext }: Query): object {
+  const { user: ofUser, resource: ofResource, context } = queryContext!.sent()
   return {
     subject: { type: 'user', id: user, properties: ofUser },
     action: { name: action },
@@ -195,9 +195,9 @@ const PLAIN_NAME = /^(?!(key|roles|tenants|type|tenant|id)$)[a-z]\w*$/u
 
 /** Rules that allow a question for something that it sends, each of one root: what is lost on the way is denied. */
 function rulesOnSent(queries: readonly Query[]): Change[] {
-  return queries.flatMap(({ type, action, circumstances }, index): Change[] => {
+  return queries.flatMap(({ type, action, queryContext }, index): Change[] => {
     const root = ROOTS[index % ROOTS.length]!
-    const said = Object.entries(circumstances!.sent()[root] ?? {}).find(
+    const said = Object.entries(queryContext!.sent()[root] ?? {}).find(
       ([name, value]) => PLAIN_NAME.test(name) && (typeof value === 'string' || typeof value === 'number'),
     )
     if (said === undefined) return []
@@ -225,7 +225,7 @@ async function foundOf(ask: ReturnType<typeof asker>, query: Query): Promise<Fou
 
 /** What evaluations with the properties of the given side allow. Those of the searched side are of nobody in particular. */
 function allowedBy(oracle: Oracle, world: StandingWorld, query: Query): Found {
-  const sent = query.circumstances!.sent()
+  const sent = query.queryContext!.sent()
   const saying = (attributes: Partial<SentAttributes>) => ({
     readAt: READ_AT,
     sent: () => ({ ...sent, ...attributes }),
@@ -235,8 +235,8 @@ function allowedBy(oracle: Oracle, world: StandingWorld, query: Query): Found {
   const ofUsers = saying({ user: null })
   const ofResources = saying({ resource: null })
   return {
-    users: query.key === null ? [] : among(world.users, user => ({ ...query, user, circumstances: ofUsers })),
-    resources: among(world.keysOf(query.type), key => ({ ...query, key, circumstances: ofResources })),
+    users: query.key === null ? [] : among(world.users, user => ({ ...query, user, queryContext: ofUsers })),
+    resources: among(world.keysOf(query.type), key => ({ ...query, key, queryContext: ofResources })),
     actions: query.key === null ? [] : among(world.actionsOf(query.type), action => ({ ...query, action })),
   }
 }
@@ -294,7 +294,7 @@ test('whatever form a question with attributes comes in, it is answered as the o
         const query = asked[index]!
         if (!isAllowed) met.denied++
         else if (!withoutRules.evaluate(query)) met.byRules++
-        if (isAllowed && !oracle.evaluate({ ...query, circumstances: withoutAttributes(READ_AT) }))
+        if (isAllowed && !oracle.evaluate({ ...query, queryContext: withoutAttributes(READ_AT) }))
           met.bySent++
       }
     }

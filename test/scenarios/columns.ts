@@ -1,10 +1,10 @@
 /** Everybody who answers the questions of a scenario, asked in the same words. */
 import { type Api, ask } from '#cli/api.ts'
-import { questionBody, type Said } from '#cli/question.ts'
+import { questionBody, type AttributesAndContext } from '#cli/question.ts'
 import { search } from '#cli/search.ts'
 import type { DecisionEngine } from '#engine/engine.ts'
 import type { Change } from '#model/change.ts'
-import { type Circumstances, NOTHING_SENT, type Query } from '#model/decision.ts'
+import { type QueryContext, NOTHING_SENT, type Query } from '#model/decision.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
 import type { ModelTest, Question } from '#model/model-file.ts'
 import { runAtOnce } from '#model/resumable.ts'
@@ -64,24 +64,24 @@ export function answersOfOracle(oracle: Oracle, changes: readonly Change[]): Ans
 
 /** Decisions are asked for in one bulk and one by one; lists through the searches. */
 export function answersOfApi(api: Api): Answers {
-  const body = ({ user, action, type, key, tenant, circumstances }: Query) => {
+  const body = ({ user, action, type, key, tenant, queryContext }: Query) => {
     return questionBody({
       user,
       action,
       resource: key === null ? type : `${type}:${key}`,
       ...(tenant !== null && { tenant }),
-      ...saidWith(circumstances),
+      ...saidWith(queryContext),
     })
   }
   const named = ({
-    circumstances,
+    queryContext,
     user,
     action,
     type,
     key,
     tenant,
   }: Partial<Query> & Pick<Query, 'type'>) => ({
-    ...saidWith(circumstances),
+    ...saidWith(queryContext),
     user,
     action,
     type,
@@ -104,8 +104,8 @@ export function answersOfApi(api: Api): Answers {
   }
 }
 
-function saidWith(circumstances: Circumstances | undefined): Said {
-  const { user, resource, context } = circumstances?.sent() ?? NOTHING_SENT
+function saidWith(queryContext: QueryContext | undefined): AttributesAndContext {
+  const { user, resource, context } = queryContext?.sent() ?? NOTHING_SENT
   return {
     attributes: { ...(user && { user }), ...(resource && { resource }) },
     ...(context && { context }),
@@ -130,15 +130,15 @@ export async function differences(tests: readonly ModelTest[], answers: Answers)
       }
     }
     for (const { are, user, action, type, tenant = null, ...said } of test.resources ?? []) {
-      const listed = await answers.resources({ user, action, type, tenant, ...circumstancesOf(said) })
+      const listed = await answers.resources({ user, action, type, tenant, ...queryContextOf(said) })
       found.push(...listDifferences(`${test.name}: what ${user} may ${action}`, listed, are))
     }
     for (const { are, action, resource, tenant = null, ...said } of test.users ?? []) {
-      const listed = await answers.users({ action, ...partsOf(resource), tenant, ...circumstancesOf(said) })
+      const listed = await answers.users({ action, ...partsOf(resource), tenant, ...queryContextOf(said) })
       found.push(...listDifferences(`${test.name}: who may ${action} ${resource}`, listed, are))
     }
     for (const { are, user, resource, tenant = null, ...said } of test.actions ?? []) {
-      const listed = await answers.actions({ user, ...partsOf(resource), tenant, ...circumstancesOf(said) })
+      const listed = await answers.actions({ user, ...partsOf(resource), tenant, ...queryContextOf(said) })
       found.push(...listDifferences(`${test.name}: what ${user} may on ${resource}`, listed, are))
     }
   }
@@ -159,20 +159,22 @@ function queriesOf({ user, action, resource, tenant, ...said }: Question): Query
         action: what,
         ...partsOf(where),
         tenant: tenant ?? null,
-        ...circumstancesOf(said),
+        ...queryContextOf(said),
       })),
     ),
   )
 }
 
-function circumstancesOf({ attributes, context }: Said): { readonly circumstances: Circumstances } {
+function queryContextOf({ attributes, context }: AttributesAndContext): {
+  readonly queryContext: QueryContext
+} {
   const sent = {
     user: attributes?.user ?? null,
     resource: attributes?.resource ?? null,
     tenant: null,
     context: context ?? null,
   }
-  return { circumstances: { readAt: READ_AT, sent: () => sent } }
+  return { queryContext: { readAt: READ_AT, sent: () => sent } }
 }
 
 function partsOf(resource: string): { readonly type: string; readonly key: string | null } {

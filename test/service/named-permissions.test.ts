@@ -32,7 +32,7 @@ test('thousands of resources and of tenants are looked up once each, and in slic
     limits: { entriesMax: 10, bytesMax: 100 },
     format: 'action:resource',
     page: null,
-    said: { readAt: 0, attributes },
+    requestAttributes: { readAt: 0, attributes },
   })
   let slices = 0
   while (!list.next().done) slices += 1

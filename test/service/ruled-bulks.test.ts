@@ -65,7 +65,7 @@ test('a bulk decides few expensive questions in one go, however cheap those befo
       type: 'document',
       key: null,
       tenant: null,
-      circumstances: withoutAttributes(0),
+      queryContext: withoutAttributes(0),
     })),
   )
   let stops = 0
@@ -81,8 +81,8 @@ test('a question that waits for the pool keeps what it says, though the body tha
   let body = 'first'
   const decide = () => {
     const sent = () => ({ user: { mail: body }, resource: null, tenant: null, context: null })
-    const circumstances = { readAt: 0, sent }
-    const query = { user: 'ann', action: 'read', type: 'document', key: null, tenant: null, circumstances }
+    const queryContext = { readAt: 0, sent }
+    const query = { user: 'ann', action: 'read', type: 'document', key: null, tenant: null, queryContext }
     return decisions.decide('environment', query, HERE)
   }
   const first = decide()
@@ -90,7 +90,7 @@ test('a question that waits for the pool keeps what it says, though the body tha
   const second = decide()
   body = 'third'
   expect(await Promise.all([first, second])).toEqual([true, true])
-  const said = jobs.map(({ question }) => question.said?.attributes)
+  const said = jobs.map(({ question }) => question.requestAttributes?.attributes)
   expect(said).toMatchObject([{ user: { mail: 'first' } }, { user: { mail: 'second' } }])
 })
 

@@ -18,13 +18,23 @@ import {
 import { ListingEngine, type SharedEngine } from '#testing/engines/shared-engine.ts'
 
 const limits = { entriesMax: 1_000_000, bytesMax: Infinity }
-const said = { readAt: 0, attributes: { user: null, resource: null, tenant: null, context: null } }
+const requestAttributes = {
+  readAt: 0,
+  attributes: { user: null, resource: null, tenant: null, context: null },
+}
 
 const put = (n: number): Change => instance(`document:d${n}`)
 
 function permissionsOf(engine: SharedEngine, name: string): Record<string, object> {
   const query = { user: { key: name }, tenants: null, resources: null, resource_types: ['document'] }
-  const job = { kind: 'permissions', query, limits, format: 'action:resource', page: null, said } as const
+  const job = {
+    kind: 'permissions',
+    query,
+    limits,
+    format: 'action:resource',
+    page: null,
+    requestAttributes,
+  } as const
   return JSON.parse(Buffer.from(runAtOnce(listPermissionEntries(engine, job))).toString()) as Record<
     string,
     object
@@ -32,7 +42,7 @@ function permissionsOf(engine: SharedEngine, name: string): Record<string, objec
 }
 
 function usersOf(engine: SharedEngine): { readonly users: object } {
-  const question = { action: 'read', type: 'document', key: 'd0', tenant: null, said }
+  const question = { action: 'read', type: 'document', key: 'd0', tenant: null, requestAttributes }
   const job = { kind: 'authorized-users', question, areRulesAsked: true, limits } as const
   return JSON.parse(Buffer.from(runAtOnce(listAuthorizedUsers(engine, job))).toString()) as { users: object }
 }

@@ -48,7 +48,7 @@ const question = (user: string, isRuled = true): Query => ({
   type: 'document',
   key: null,
   tenant: null,
-  ...(isRuled && { circumstances: withoutAttributes(0) }),
+  ...(isRuled && { queryContext: withoutAttributes(0) }),
 })
 
 function packed(user: string) {

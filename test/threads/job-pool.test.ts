@@ -58,7 +58,7 @@ readers.attach('e', {
 })
 const SEARCH: SearchJob = {
   kind: 'users',
-  question: { action: 'read', type: 'document', key: 'd', tenant: null, said: null },
+  question: { action: 'read', type: 'document', key: 'd', tenant: null, requestAttributes: null },
   page: { after: null, limit: 10, triedMax: 100 },
 }
 const reads: QueryTerms = { type: 'document', action: 'read', tenant: 'default' }
@@ -160,7 +160,7 @@ const LONG: SlicedJob<'explain'> = {
     type: 'document',
     key: 'd',
     tenant: null,
-    said: null,
+    requestAttributes: null,
   })),
   stepsMax: EXPLAIN_STEPS_MAX,
   lengthMax: Infinity,

@@ -35,7 +35,7 @@ async function attachAndUse(environmentId: string): Promise<WeakRef<SharedArrayB
     index: readers.shareable(environmentId).index,
     search: {
       kind: 'users',
-      question: { action: 'read', type: 'document', key: 'd', tenant: null, said: null },
+      question: { action: 'read', type: 'document', key: 'd', tenant: null, requestAttributes: null },
       page: { after: null, limit: 10, triedMax: 100 },
     },
   }

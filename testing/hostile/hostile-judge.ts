@@ -92,7 +92,7 @@ export class HostileJudge {
               limits,
               format: 'action:resource',
               page: null,
-              said: null,
+              requestAttributes: null,
             }),
           ),
       ],
@@ -103,7 +103,10 @@ export class HostileJudge {
           const { type, key = null, tenant = null } = resource
           const job = { kind: 'authorized-users', areRulesAsked: false, limits } as const
           return listed(
-            listAuthorizedUsers(engine, { ...job, question: { action, type, key, tenant, said: null } }),
+            listAuthorizedUsers(engine, {
+              ...job,
+              question: { action, type, key, tenant, requestAttributes: null },
+            }),
           )
         },
       ],

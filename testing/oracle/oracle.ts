@@ -7,7 +7,7 @@
  */
 import type { Change, InstanceKey } from '#model/change.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
-import type { Circumstances, Query } from '#model/decision.ts'
+import type { QueryContext, Query } from '#model/decision.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
 import { truthOf } from './conditions/conditions.ts'
 import { mergedRoots } from './conditions/roots.ts'
@@ -31,7 +31,7 @@ export class Oracle {
    * state.
    */
   evaluate(
-    { user, action, type, key, tenant, circumstances }: Query,
+    { user, action, type, key, tenant, queryContext }: Query,
     rolesOf = (name: string): readonly EffectiveRole[] => this.effectiveRoles(name),
   ): boolean {
     if (!this.#facts.types.some(t => t.type === type && t.actions.includes(action))) return false
@@ -48,20 +48,20 @@ export class Oracle {
       rolesOf(user).some(
         e => sameInstance(e.instance, instance.instance) && this.#grants(type, e.role, type, action),
       )
-    return holdsRole || this.#isRuled({ user, action, type, key, tenant: home }, circumstances)
+    return holdsRole || this.#isRuled({ user, action, type, key, tenant: home }, queryContext)
   }
 
   /** True if there is a rule on the type and action of which both sides match (conditions.md, section 6). */
   #isRuled(
     { user, action, type, key, tenant }: Query & { readonly tenant: string },
-    circumstances: Circumstances | undefined,
+    queryContext: QueryContext | undefined,
   ): boolean {
     if (!this.#facts.tenants.some(t => t.tenant === tenant)) return false
     const held = this.#facts.assignments.flatMap(({ user: holder, role, scope }) =>
       holder === user && 'tenant' in scope ? [{ role, tenant: scope.tenant }] : [],
     )
     const roles = held.filter(each => each.tenant === tenant).map(({ role }) => role)
-    const sent = circumstances?.sent()
+    const sent = queryContext?.sent()
     const stored = {
       user: this.#facts.users.find(u => u.user === user) ?? null,
       resource: (key !== null && this.#facts.instance({ type, key })) || null,
@@ -72,7 +72,7 @@ export class Oracle {
         user: { key: user, roles: ascending(roles), tenants: ascending(held.map(each => each.tenant)) },
         resource: { type, tenant, ...(key !== null && { key }) },
         tenant: { key: tenant },
-        server: circumstances ? { time: new Date(circumstances.readAt).toISOString() } : {},
+        server: queryContext ? { time: new Date(queryContext.readAt).toISOString() } : {},
       },
       request: {
         user: { attributes: sent?.user ?? null },

@@ -6,7 +6,7 @@
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import type { Attributes, Change } from '#model/change.ts'
-import type { Circumstances, Query, SentAttributes } from '#model/decision.ts'
+import type { QueryContext, Query, SentAttributes } from '#model/decision.ts'
 import * as random from './random-attributes.ts'
 import { conditions } from './random-conditions.ts'
 import { type History, historyIn, type HistorySize } from './random-history.ts'
@@ -18,7 +18,7 @@ const SETS = ['all', 'staff', 'sales', 'open', 'mine'] as const
 export const READ_AT = Date.UTC(2026, 10, 26)
 
 /** Serializes to JSON, so that equal attributes have the same text. */
-class Sent implements Circumstances {
+class Sent implements QueryContext {
   readonly readAt = READ_AT
   readonly #attributes: SentAttributes
 
@@ -59,7 +59,7 @@ export function historiesWithRules(size: HistorySize, isDemanding = false): Arbi
         commits: history.commits.map((facts, index) => [...facts, ...commits[index]!]),
         queries: history.queries.map((query, index): Query => {
           const attributes = sentWith[index]!
-          return attributes === null ? query : { ...query, circumstances: new Sent(attributes) }
+          return attributes === null ? query : { ...query, queryContext: new Sent(attributes) }
         }),
       })),
   )

@@ -16,7 +16,7 @@ import type { Query } from '#model/decision.ts'
 import { EvaluationsRequest } from '#model/wire/access.ts'
 import { Random } from '#testing/data/random.ts'
 import { differingAttributes, judgeReader, perhapsBent, written } from './mutated-bodies.ts'
-import { AccessCircumstances } from '#decisions/sent-attributes.ts'
+import { AccessQueryContext } from '#decisions/request-attributes.ts'
 
 const SUBJECT_TYPES = new Set(['user', 'identity'])
 const shape = new Shape(EvaluationsRequest, 'body')
@@ -92,8 +92,8 @@ export class OrdinaryEvaluations {
     } catch {
       return null
     }
-    const circumstances = new AccessCircumstances(evaluation, 0)
-    return SUBJECT_TYPES.has(evaluation.subject.type) ? queryOf(evaluation, circumstances) : null
+    const queryContext = new AccessQueryContext(evaluation, 0)
+    return SUBJECT_TYPES.has(evaluation.subject.type) ? queryOf(evaluation, queryContext) : null
   }
 }
 

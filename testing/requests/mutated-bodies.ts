@@ -147,8 +147,8 @@ function judgeReading(
 /** A query with its attributes as values; null if the engine is not queried. */
 function toldOf(query: Query | null): unknown {
   if (query === null || query.type === '') return null
-  const { circumstances, ...texts } = query
-  return { ...texts, readAt: circumstances?.readAt, sent: saidIn(circumstances?.sent()) }
+  const { queryContext, ...texts } = query
+  return { ...texts, readAt: queryContext?.readAt, sent: saidIn(queryContext?.sent()) }
 }
 
 /**
@@ -169,6 +169,6 @@ function saidIn(sent: SentAttributes | undefined): unknown {
 /** A query without its attributes; null if the engine is not queried. */
 function textsOf(query: Query | null): unknown {
   if (query === null || query.type === '') return null
-  const { circumstances: _, ...texts } = query
+  const { queryContext: _, ...texts } = query
   return texts
 }

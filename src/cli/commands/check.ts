@@ -2,7 +2,7 @@
 import { ask } from '#cli/api.ts'
 import type { Command } from '#cli/command.ts'
 import { EXIT } from '#cli/exit-codes.ts'
-import { questionArguments, questionBody, questionOf, saidArguments } from '#cli/question.ts'
+import { questionArguments, questionBody, questionOf, attributeArguments } from '#cli/question.ts'
 import { AllowedResult } from '#model/wire/decision.ts'
 
 export const checkCommand: Command = ({ usage, description }, parser, run) =>
@@ -10,7 +10,7 @@ export const checkCommand: Command = ({ usage, description }, parser, run) =>
     usage,
     description,
     command =>
-      saidArguments(questionArguments(command))
+      attributeArguments(questionArguments(command))
         .example('$0 check carol write document:roadmap', 'may carol write the roadmap?')
         .example('$0 check carol create document --tenant acme', 'may she create documents in acme?')
         .example(

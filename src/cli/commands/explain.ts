@@ -9,7 +9,7 @@ import {
   questionArguments,
   questionBody,
   questionOf,
-  saidArguments,
+  attributeArguments,
   type SingleQuestion,
 } from '#cli/question.ts'
 import type { Session } from '#cli/session.ts'
@@ -21,7 +21,7 @@ export const explainCommand: Command = ({ usage, description }, parser, run) =>
     usage,
     description,
     command =>
-      saidArguments(questionArguments(command)).example(
+      attributeArguments(questionArguments(command)).example(
         '$0 explain carol write document:roadmap',
         'the way that leads to the answer',
       ),

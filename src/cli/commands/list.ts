@@ -4,7 +4,12 @@
  */
 import type { Command } from '#cli/command.ts'
 import { UsageError } from '#cli/exit-codes.ts'
-import { ARGUMENT, type Said, saidArguments, saidBy } from '#cli/question.ts'
+import {
+  ARGUMENT,
+  type AttributesAndContext,
+  attributeArguments,
+  attributesAndContext,
+} from '#cli/question.ts'
 import { search, type SearchedPart, type SearchQuestion } from '#cli/search.ts'
 import type { Session } from '#cli/session.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
@@ -16,7 +21,7 @@ export const listCommand: Command = ({ usage, description }, parser, run) =>
         'resources <user> <action> <type>',
         'On which instances of a type may this user do this?',
         what =>
-          saidArguments(what)
+          attributeArguments(what)
             .positional('user', ARGUMENT.user)
             .positional('action', ARGUMENT.action)
             .positional('type', ARGUMENT.type)
@@ -30,7 +35,7 @@ export const listCommand: Command = ({ usage, description }, parser, run) =>
         'users <action> <resource>',
         'Who may do this on that resource?',
         what =>
-          saidArguments(what)
+          attributeArguments(what)
             .positional('action', ARGUMENT.action)
             .positional('resource', ARGUMENT.instance)
             .option('tenant', ARGUMENT.tenant)
@@ -43,7 +48,7 @@ export const listCommand: Command = ({ usage, description }, parser, run) =>
         'actions <user> <resource>',
         'What may this user do on that resource?',
         what =>
-          saidArguments(what)
+          attributeArguments(what)
             .positional('user', ARGUMENT.user)
             .positional('resource', ARGUMENT.instance)
             .option('tenant', ARGUMENT.tenant)
@@ -58,16 +63,16 @@ export const listCommand: Command = ({ usage, description }, parser, run) =>
 const HEADERS = { resource: 'RESOURCE', subject: 'USER', action: 'ACTION' } as const
 
 /** Names in the format of the search; attributes and context in the format of the options. */
-type Asked = Omit<SearchQuestion, 'attributes' | 'context'> & Parameters<typeof saidBy>[0]
+type Asked = Omit<SearchQuestion, 'attributes' | 'context'> & Parameters<typeof attributesAndContext>[0]
 
 async function printFound(
   session: Session,
   part: SearchedPart,
   { attributes, context, ...names }: Asked,
 ): Promise<void> {
-  const said = saidBy({ attributes, context })
-  requireOfGivenSide(part, said.attributes)
-  const found = await search(await session.decisions(), part, { ...names, ...said })
+  const attributesAndContextGiven = attributesAndContext({ attributes, context })
+  requireOfGivenSide(part, attributesAndContextGiven.attributes)
+  const found = await search(await session.decisions(), part, { ...names, ...attributesAndContextGiven })
   session.output.result(found, () =>
     session.output.table(
       [HEADERS[part]],
@@ -77,7 +82,7 @@ async function printFound(
 }
 
 /** Throws `UsageError` for attributes of the searched entity, because the service ignores them. */
-function requireOfGivenSide(part: SearchedPart, attributes: Said['attributes']): void {
+function requireOfGivenSide(part: SearchedPart, attributes: AttributesAndContext['attributes']): void {
   const searched = part === 'subject' ? 'user' : part
   if (searched === 'action' || attributes?.[searched] === undefined) return
   throw new UsageError(

@@ -2,7 +2,7 @@
 import { type Api, ask } from '#cli/api.ts'
 import { ruleTexts } from '#cli/explained-rules.ts'
 import { nearMissTexts } from '#cli/near-misses.ts'
-import { questionBody, type Said, type SingleQuestion } from '#cli/question.ts'
+import { questionBody, type AttributesAndContext, type SingleQuestion } from '#cli/question.ts'
 import { search, type SearchedPart, type SearchQuestion } from '#cli/search.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
 import type { ModelTest, Question } from '#model/model-file.ts'
@@ -35,20 +35,24 @@ export async function runTest(api: Api, test: ModelTest): Promise<TestOutcome> {
     const found = await search(api, 'resource', question)
     const { user, action, type } = question
     outcomes.push(
-      listOutcome(`the instances of ${type} that ${user} may ${action}${saidText(question)}`, found, are),
+      listOutcome(
+        `the instances of ${type} that ${user} may ${action}${attributesText(question)}`,
+        found,
+        are,
+      ),
     )
   }
   for (const { are, unknown: _, resource, ...question } of test.users ?? []) {
     const found = await searchAbout(api, 'subject', resource, question)
     outcomes.push(
-      listOutcome(`the users who may ${question.action} ${resource}${saidText(question)}`, found, are),
+      listOutcome(`the users who may ${question.action} ${resource}${attributesText(question)}`, found, are),
     )
   }
   for (const { are, unknown: _, resource, ...question } of test.actions ?? []) {
     const found = await searchAbout(api, 'action', resource, question)
     outcomes.push(
       listOutcome(
-        `the actions that ${question.user} may take on ${resource}${saidText(question)}`,
+        `the actions that ${question.user} may take on ${resource}${attributesText(question)}`,
         found,
         are,
       ),
@@ -86,7 +90,7 @@ async function decisionOutcome(api: Api, single: SingleQuestion, expected: boole
   const answer = await ask(api, ExplainedResult, 'POST', '/allowed/explain', body)
   const { allow, debug } = answer
   const place = tenant ? ` in ${tenant}` : ''
-  const question = `${user} ${expected ? 'may' : 'may not'} ${action} ${resource}${place}${saidText(single)}`
+  const question = `${user} ${expected ? 'may' : 'may not'} ${action} ${resource}${place}${attributesText(single)}`
   if (allow === expected) return { question, differences: [] }
   const why = allow ? [debug.rbac, debug.rebac].filter(part => part.allow) : [debug.rbac, debug.rebac]
   const byRoles = why.map(({ reason, allowing_roles }) => [reason, ...allowing_roles].join(': '))
@@ -101,7 +105,7 @@ async function decisionOutcome(api: Api, single: SingleQuestion, expected: boole
 }
 
 /** Description of the attributes and the context of a check. */
-function saidText({ attributes = {}, context }: Said): string {
+function attributesText({ attributes = {}, context }: AttributesAndContext): string {
   const parts = Object.entries({ ...attributes, context }).filter(([, values]) => values !== undefined)
   return parts.length === 0
     ? ''

@@ -9,7 +9,7 @@
  * including one with an invalid item, the fallback handles it.
  */
 import { bytesOf } from '#http/message/byte-views.ts'
-import { itemsSent, SENT_TEXT_BYTES_MAX } from '#decisions/said-in-texts.ts'
+import { itemsSent, SENT_TEXT_BYTES_MAX } from '#decisions/attributes-in-text.ts'
 import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
 import {
   NOT_A_USER,

@@ -1,5 +1,5 @@
 /** Dialects of single queries: the fields that a reader accepts, and the query that it builds from them. */
-import { accessSent, nativeSent, type SaidReader } from '#decisions/said-in-texts.ts'
+import { accessSent, nativeSent, type AttributesReader } from '#decisions/attributes-in-text.ts'
 import type { QueryTerms } from '#model/packed-queries.ts'
 import type { ReadQuestion } from './list-reader.ts'
 import { type Fields, ITEM_FIELDS, QUESTION_FIELDS } from './question-fields.ts'
@@ -14,7 +14,7 @@ export interface Dialect {
    */
   asked(reader: QuestionReader, known: QueryTerms | null): ReadQuestion | null
   /** Reader of the attributes and the context of a query. */
-  readonly sent: SaidReader
+  readonly sent: AttributesReader
 }
 
 /**

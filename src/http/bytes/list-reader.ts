@@ -4,7 +4,7 @@
  * than parsing. Templates are kept for the next body, which is likely to have the same form. The caller
  * determines the dialect of the queries.
  */
-import type { SaidReader } from '#decisions/said-in-texts.ts'
+import type { AttributesReader } from '#decisions/attributes-in-text.ts'
 import { EMPTY_BODY } from '#http/message/byte-views.ts'
 import {
   PackedQueries,
@@ -16,7 +16,7 @@ import {
 } from '#model/packed-queries.ts'
 import { BodyTexts, SKIPPED_VALUES_MAX } from './body-texts.ts'
 import { CLOSE_BRACKET, COMMA, OPEN_BRACKET, REFUSED, skipBlanks } from './plain-json.ts'
-import { SaidInBody, TEXT_WORDS } from './said-in-body.ts'
+import { AttributesInBody, TEXT_WORDS } from './attributes-in-body.ts'
 import type { QuestionReader } from './question-reader.ts'
 import { type KeyPlace, type LearnedQuestion, QuestionTemplate } from './question-template.ts'
 
@@ -127,7 +127,7 @@ export class ListReader {
    * valid UTF-8. `readAt`: time at which the queries were read, if conditions can use it; in that case,
    * `sent` reads their attributes and context.
    */
-  packed(readAt: number | null, sent: SaidReader): PackedQueries | null {
+  packed(readAt: number | null, sent: AttributesReader): PackedQueries | null {
     const { texts } = this
     if (!texts.isValid) return null
     const isOne = this.#count === 1
@@ -136,7 +136,7 @@ export class ListReader {
       : new PackedQueries(this.#count, texts.bytes, this.#keyRanges, this.#termsTable)
     packed.asksRules = readAt !== null
     packed.readAt = readAt
-    packed.said = readAt !== null && this.saysAttributes ? this.#said(sent) : null
+    packed.attributes = readAt !== null && this.saysAttributes ? this.#attributes(sent) : null
     if (isOne) {
       packed.bytes = texts.bytes
       packed.keyRanges = this.#keyRanges
@@ -295,9 +295,9 @@ export class ListReader {
   }
 
   /** Separate function because most requests do not use it. */
-  #said(sent: SaidReader): SaidInBody {
+  #attributes(sent: AttributesReader): AttributesInBody {
     const texts = { ranges: this.#textRanges, templates: this.#matched, isAscii: this.texts.isAscii }
-    return new SaidInBody(this.texts.bytes, texts, sent)
+    return new AttributesInBody(this.texts.bytes, texts, sent)
   }
 
   #noteText(index: number, from: number, to: number, template: QuestionTemplate | null): void {

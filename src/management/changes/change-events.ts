@@ -256,9 +256,9 @@ function aboutPut(
       }
     }
     case 'relation': {
-      const isSaid = change?.kind === 'relation-put'
-      const object = isSaid ? change.type : typeKeyOf(record.typeId)
-      const subject = isSaid ? change.subjectType : typeKeyOf(record.subjectTypeId)
+      const isNamed = change?.kind === 'relation-put'
+      const object = isNamed ? change.type : typeKeyOf(record.typeId)
+      const subject = isNamed ? change.subjectType : typeKeyOf(record.subjectTypeId)
       if (object === null || subject === null) return null
       const item = relationItem(scope, record, { object, subject })
       return { noun: 'relation', types: [object, subject], tenant: null, item }

@@ -192,14 +192,14 @@ export function subjectOfNames(
 /** `usualType`: the type that a bare key refers to; null if a bare key is not accepted. */
 function instanceOf(records: RecordReader, reference: string, usualType: string | null): AuditSubject {
   const usual = usualType === null ? null : { type: usualType, key: reference }
-  const said = parseInstanceReference(reference) ?? usual
-  const saidType = said && findStoredType(records, said.type)
-  const byKey = said && saidType ? records.get('instance', rowKeys.instance(saidType.id, said.key)) : null
+  const named = parseInstanceReference(reference) ?? usual
+  const namedType = named && findStoredType(records, named.type)
+  const byKey = named && namedType ? records.get('instance', rowKeys.instance(namedType.id, named.key)) : null
   const byId = records.byReference('instance', reference)
   const found: InstanceRecord | null = byKey ?? byId
-  const type = found ? records.byId('type', found.typeId) : saidType
-  const key = found?.key ?? said?.key ?? null
-  const types = new Set([...(said && !byId ? [said.type] : []), ...(type ? [type.key, type.id] : [])])
+  const type = found ? records.byId('type', found.typeId) : namedType
+  const key = found?.key ?? named?.key ?? null
+  const types = new Set([...(named && !byId ? [named.type] : []), ...(type ? [type.key, type.id] : [])])
   const known = [...idsIn(reference), ...(found ? [found.id] : [])]
   if (key === null) return subjectOfNames('resource_instance', known)
   const spelled = Array.from(types, of => `${of}:${key}`)
@@ -224,8 +224,8 @@ export function has(known: ReadonlySet<string>, text: string): boolean {
 }
 
 /** Whether the input of a call names the entity. */
-export function namesSubject(said: unknown, subject: AuditSubject, operation: string): boolean {
-  for (const naming of namingsIn(said, operation)) if (isNamedBy(naming, subject)) return true
+export function namesSubject(input: unknown, subject: AuditSubject, operation: string): boolean {
+  for (const naming of namingsIn(input, operation)) if (isNamedBy(naming, subject)) return true
   return false
 }
 
@@ -243,17 +243,17 @@ export function isNamedBy({ kinds, text, name, beside }: Naming, subject: AuditS
 }
 
 /** All strings in the input of a call that can name an entity. */
-export function namingsIn(said: unknown, operation: string): Iterable<Naming> {
-  return namings(said, KEYED[operation])
+export function namingsIn(input: unknown, operation: string): Iterable<Naming> {
+  return namings(input, KEYED[operation])
 }
 
-function* namings(said: unknown, keyed: Kind | undefined): Iterable<Naming> {
-  if (Array.isArray(said)) {
-    for (const each of said) yield* namingsBy(each, 'key', said, keyed)
+function* namings(input: unknown, keyed: Kind | undefined): Iterable<Naming> {
+  if (Array.isArray(input)) {
+    for (const each of input) yield* namingsBy(each, 'key', input, keyed)
     return
   }
-  if (typeof said !== 'object' || said === null) return
-  const members = said as Attributes
+  if (typeof input !== 'object' || input === null) return
+  const members = input as Attributes
   for (const [name, value] of Object.entries(members)) {
     if (PARTS.has(name)) yield* namings(value, keyed)
     else if (Array.isArray(value)) for (const each of value) yield* namingsBy(each, name, members, keyed)

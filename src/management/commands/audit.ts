@@ -99,8 +99,8 @@ function* addEntry(
   if (records.isEmpty) return
   const { keyId, operation } = call
   const called = { keyId, requestId: call.requestId.slice(0, KEPT_REQUEST_ID_LENGTH_MAX) }
-  const { said, ...kept } = keptInput(call, log)
-  const about = yield* keptThings(records, operation, said)
+  const { fullInput, ...kept } = keptInput(call, log)
+  const about = yield* keptThings(records, operation, fullInput)
   records.put({
     kind: 'audit',
     id: newId(),
@@ -116,9 +116,9 @@ function* addEntry(
 function* keptThings(
   records: Draft,
   operation: string,
-  said: Attributes,
+  fullInput: Attributes,
 ): Resumable<Pick<AuditRecord, 'aboutNames' | 'aboutIds'>> {
-  const things = yield* auditedThings(records, operation, said)
+  const things = yield* auditedThings(records, operation, fullInput)
   return {
     aboutNames: things.map(({ kind, key }) => `${kind}:${key ?? ''}`),
     aboutIds: things.map(({ id }) => id),
@@ -160,21 +160,21 @@ function withoutSecret(operation: string, body: unknown): unknown {
   return isThere ? { ...body, [member]: NOT_TOLD } : body
 }
 
-/** `said` is the full input, including a body that is too long to be kept. */
+/** `fullInput` includes a body that is too long to be kept. */
 function keptInput(
   { operation, input }: AuditedCall,
   log: AuditedLog,
-): Pick<AuditRecord, 'input' | 'isInputCut'> & { readonly said: Attributes } {
+): Pick<AuditRecord, 'input' | 'isInputCut'> & { readonly fullInput: Attributes } {
   const { params = {}, query = {}, body: sent } = partsOf(input)
   const { proj_id: _project, env_id: _environment, ...others } = params
   const named = log === 'environment' ? others : params
   const bare: Attributes = { ...named, ...(Object.keys(query).length > 0 && { query }) }
   const body = withoutSecret(operation, sent)
-  if (body === undefined) return { input: bare, isInputCut: false, said: bare }
-  const said = { ...bare, body }
+  if (body === undefined) return { input: bare, isInputCut: false, fullInput: bare }
+  const fullInput = { ...bare, body }
   return elementsIn(body) <= ELEMENTS_MAX && isShortJson(body)
-    ? { input: said, isInputCut: false, said }
-    : { input: bare, isInputCut: true, said }
+    ? { input: fullInput, isInputCut: false, fullInput }
+    : { input: bare, isInputCut: true, fullInput }
 }
 
 function partsOf(input: unknown): Record<string, Attributes | undefined> {

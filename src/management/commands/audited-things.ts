@@ -40,16 +40,16 @@ const PLAIN_KINDS = Object.keys(PLAIN) as readonly (keyof typeof PLAIN)[]
 const WRITTEN_KINDS = ['project', 'environment', 'api-key'] as const
 
 /**
- * The entities that `said` names, without duplicates. O(records that the draft has read + names in `said`).
+ * The entities that `input` names, without duplicates. O(records that the draft has read + names in `input`).
  * Stops every few hundred of them.
  */
-export function* auditedThings(records: Draft, operation: string, said: Members): Resumable<AuditedThing[]> {
+export function* auditedThings(records: Draft, operation: string, input: Members): Resumable<AuditedThing[]> {
   const things = new Map<string, AuditedThing>()
-  const saidTexts = yield* namingsByText(said, operation)
+  const namedTexts = yield* namingsByText(input, operation)
   let met = 0
   for (const [thing, subject] of candidates(records)) {
     const isNamed = subject.spellings.some(text =>
-      saidTexts.get(text)?.some(naming => isNamedBy(naming, subject)),
+      namedTexts.get(text)?.some(naming => isNamedBy(naming, subject)),
     )
     if (isNamed) things.set(thing.id, thing)
     if (++met % YIELD_THINGS === 0) yield
@@ -67,10 +67,13 @@ export function* auditedThings(records: Draft, operation: string, said: Members)
 }
 
 /** All strings in a call that can name an entity, by their text and by the id that the text represents. */
-function* namingsByText(said: Members, operation: string): Resumable<ReadonlyMap<string, readonly Naming[]>> {
+function* namingsByText(
+  input: Members,
+  operation: string,
+): Resumable<ReadonlyMap<string, readonly Naming[]>> {
   const byText = new Map<string, Naming[]>()
   let count = 0
-  for (const naming of namingsIn(said, operation)) {
+  for (const naming of namingsIn(input, operation)) {
     const { text } = naming
     const id = idFrom(text)
     for (const spelling of id === null || id === text ? [text] : [text, id]) {

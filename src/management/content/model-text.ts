@@ -88,7 +88,7 @@ function* attributeLines(records: RecordReader, carrier: string): Iterable<strin
     if (key !== carrier) continue
     for (const attribute of attributes) {
       const { type, description } = attribute
-      yield* memberLines(attribute.key, said({ type, description }), INDENT)
+      yield* memberLines(attribute.key, withoutNulls({ type, description }), INDENT)
     }
   }
 }
@@ -109,9 +109,9 @@ function* setLines(records: RecordReader): Iterable<string> {
   for (const { key, name, description, type, resource, parent, conditions } of exportedSets(records)) {
     const set: ModelConditionSet = {
       ...named(key, name),
-      ...said({ description }),
+      ...withoutNulls({ description }),
       ...(type === 'resourceset' && { type }),
-      ...said({ resource, parent }),
+      ...withoutNulls({ resource, parent }),
       conditions,
     }
     yield* memberLines(key, set, INDENT)
@@ -143,21 +143,21 @@ function modelResource({ key, body }: ExportedResource): ModelResource {
         action,
         {
           ...named(action, block.name ?? action),
-          ...said({ description: block.description, attributes: filled(block.attributes) }),
+          ...withoutNulls({ description: block.description, attributes: filled(block.attributes) }),
         },
       ] as const,
   )
   const areBare = entries.every(([, block]) => Object.keys(block).length === 0)
   return {
     ...named(key, name),
-    ...said({ urn, description, type_attributes: filled(type_attributes) }),
+    ...withoutNulls({ urn, description, type_attributes: filled(type_attributes) }),
     actions: areBare ? entries.map(([action]) => action) : plainMap(entries),
-    ...said({
+    ...withoutNulls({
       attributes: filled(
         plainMap(
           Object.entries(attributes ?? {}).map(([attribute, { type, description: text }]) => [
             attribute,
-            { type, ...said({ description: text }) },
+            { type, ...withoutNulls({ description: text }) },
           ]),
         ),
       ),
@@ -185,7 +185,7 @@ function modelRole(key: string, block: RoleBlock, type: string | null): ModelRol
   }
   return {
     ...named(key, name),
-    ...said({ description, attributes: filled(attributes) }),
+    ...withoutNulls({ description, attributes: filled(attributes) }),
     ...(permissions && permissions.length > 0 && { permissions: permissions.map(bare) }),
     ...(extended && extended.length > 0 && { extends: [...extended] }),
     ...(Object.keys(grantedTo).length > 0 && { granted_to: grantedTo }),
@@ -202,7 +202,7 @@ function named(key: string, name: string): { readonly name?: string } {
 }
 
 /** Omits members that are null or undefined. */
-function said(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function withoutNulls(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return plainMap(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))
 }
 

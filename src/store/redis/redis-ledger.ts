@@ -452,8 +452,8 @@ function asCommitFailure(error: unknown, wasSent: boolean): unknown {
   const reason = wasSent ? null : mendableReason(error)
   if (reason !== null) return notWritten(reason, (error as AuthzError).cause)
   if (error instanceof UnansweredError) {
-    const said = isReply(error.cause) ? `refuses: ${error.cause.message}` : 'cannot be reached'
-    return new AuthzError('STORE_REFUSED', `nothing was made: the store ${said}`, { cause: error.cause })
+    const state = isReply(error.cause) ? `refuses: ${error.cause.message}` : 'cannot be reached'
+    return new AuthzError('STORE_REFUSED', `nothing was made: the store ${state}`, { cause: error.cause })
   }
   const isUnknown = wasSent && (isRefusal(error) || error instanceof DamagedStoreError)
   if (!isUnknown) return error

@@ -272,11 +272,11 @@ export class RedisStore implements Store {
   /** Opens an environment, retrying until that succeeds: after an interruption, or from its replica. */
   async #open(id: string, options: BeginOptions): Promise<FollowedEnvironment> {
     const { log } = this.#options
-    const said = {
+    const messages = {
       failing: 'Redis cannot open an environment just now: waiting',
       over: 'the environment is opened',
     }
-    const refusal = new StandingFailure({ log, fields: { environment: id }, ...said })
+    const refusal = new StandingFailure({ log, fields: { environment: id }, ...messages })
     const from = performance.now()
     // All environments that a start cannot reach share the same time limit.
     const patientUntil = Math.max(from + this.#aloneAfterMs, this.#openedAt + FIRST_CONNECTION_MS_MAX)

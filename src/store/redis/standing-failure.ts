@@ -54,8 +54,8 @@ export class StandingFailure {
 
 /** Logs why that client has no connection, until it has one. */
 export function connectionFailure(client: RedisClient, connection: string, log: StoreLog): StandingFailure {
-  const said = { failing: 'no connection to Redis: trying again', over: 'connected to Redis' }
-  const standing = new StandingFailure({ log, fields: { connection }, ...said })
+  const messages = { failing: 'no connection to Redis: trying again', over: 'connected to Redis' }
+  const standing = new StandingFailure({ log, fields: { connection }, ...messages })
   client.on('error', (error: Error) => standing.noteFailure(error))
   client.on('ready', () => standing.noteSuccess())
   return standing

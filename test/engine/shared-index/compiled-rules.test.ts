@@ -4,7 +4,7 @@ import { hashOfScalar, ValueWords } from '#engine/shared-index/memory/values.ts'
 import { LEAF, LOOKUP_WORDS, PLAN } from '#engine/shared-index/rules/rule-code.ts'
 import type { Plan, RulesView } from '#engine/shared-index/rules/rules-view.ts'
 import type { Change, ConditionSetPut, RuleChange } from '#model/change.ts'
-import { type Circumstances, NOTHING_SENT } from '#model/decision.ts'
+import { type QueryContext, NOTHING_SENT } from '#model/decision.ts'
 import { conditionSet as set, resourceType, tenant, user } from '#testing/engines/changes.ts'
 import { CompiledRules } from '#testing/engines/compiled-rules.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
@@ -207,7 +207,7 @@ describe('what a question looks at', () => {
   const query = { user: 'alice', action: 'read', type: 'document', key: null, tenant: null }
 
   function looking(values: Readonly<Record<string, unknown>>): {
-    readonly circumstances: Circumstances
+    readonly queryContext: QueryContext
     readonly looks: Record<string, number>
   } {
     const looks: Record<string, number> = {}
@@ -221,7 +221,7 @@ describe('what a question looks at', () => {
       ),
     )
     const sent = { user: null, resource: null, tenant: null, context }
-    return { circumstances: { readAt: 0, sent: () => sent }, looks }
+    return { queryContext: { readAt: 0, sent: () => sent }, looks }
   }
 
   test('an attribute once, however many sets and rules ask for it, and none that no rule leads to', () => {
@@ -235,11 +235,11 @@ describe('what a question looks at', () => {
     )
     engine.apply([...standing, ...sets, ...sets.map(each => rulePut(rule(each.set)))])
     const only = Object.fromEntries(sets.map((_, n) => [`only${n}`, true]))
-    const { circumstances, looks } = looking({ group: 'g-3', level: 10, ...only })
-    expect(engine.evaluate({ ...query, circumstances })).toBe(true)
+    const { queryContext, looks } = looking({ group: 'g-3', level: 10, ...only })
+    expect(engine.evaluate({ ...query, queryContext })).toBe(true)
     expect(looks).toEqual({ group: 1, level: 1, only3: 1 })
     const other = looking({ group: 'g-3', level: 3, ...only })
-    expect(engine.evaluate({ ...query, circumstances: other.circumstances })).toBe(false)
+    expect(engine.evaluate({ ...query, queryContext: other.queryContext })).toBe(false)
     expect(other.looks).toEqual({ group: 1, level: 1 })
   })
 
@@ -247,14 +247,14 @@ describe('what a question looks at', () => {
     const engine = new SharedEngine()
     const all = set('all', { 'context.group': { equals: 'a' } })
     engine.apply([...standing, all, rulePut(rule('all'))])
-    const circumstances: Circumstances = {
+    const queryContext: QueryContext = {
       readAt: 0,
       sent: () => {
         throw new Error('nobody asks')
       },
     }
-    expect(engine.evaluate({ ...query, action: 'write', circumstances })).toBe(false)
-    expect(() => engine.evaluate({ ...query, circumstances })).toThrow('nobody asks')
+    expect(engine.evaluate({ ...query, action: 'write', queryContext })).toBe(false)
+    expect(() => engine.evaluate({ ...query, queryContext })).toThrow('nobody asks')
   })
 })
 
@@ -274,7 +274,7 @@ test('an object that is sent and one that is stored are compared as the one they
       type: 'document',
       key: null,
       tenant: null,
-      circumstances: {
+      queryContext: {
         readAt: 0,
         sent: () => ({ user: { home: { city: 'Basel' } }, resource: null, tenant: null, context: { home } }),
       },
@@ -317,7 +317,7 @@ function allows(engine: SharedEngine, action: string, n: number): boolean {
     type: 'document',
     key: null,
     tenant: null,
-    circumstances: { readAt: 0, sent: () => ({ ...NOTHING_SENT, user: { n } }) },
+    queryContext: { readAt: 0, sent: () => ({ ...NOTHING_SENT, user: { n } }) },
   })
 }
 

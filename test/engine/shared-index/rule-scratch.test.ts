@@ -59,7 +59,7 @@ test('of attributes that are sent', async () => {
     const queries = Array.from({ length: USERS }, (_, n) => {
       const text = Buffer.alloc(TEXT_BYTES, `${n}-`).toString('latin1')
       const sent = { ...NOTHING_SENT, user: { long: text + (n % 2 === 0 ? 'y' : 'n') } }
-      return question(n, { circumstances: { readAt: 0, sent: () => sent } })
+      return question(n, { queryContext: { readAt: 0, sent: () => sent } })
     })
     expect(engine.evaluateAll(queries)).toEqual(RIGHT)
   }

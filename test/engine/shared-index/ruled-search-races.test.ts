@@ -194,13 +194,13 @@ test('attributes that cannot be read are refused only where a rule asks for them
     ruleOf('all', 'any'),
   ])
   const refused = new AuthzError('LIMIT_EXCEEDED', 'too long')
-  const circumstances = {
+  const queryContext = {
     readAt: 0,
     sent: () => {
       throw refused
     },
   }
-  const search = () => searchResources(engine, { ...asked, circumstances }, ALL).keys
+  const search = () => searchResources(engine, { ...asked, queryContext }, ALL).keys
   expect(search()).toEqual(['d'])
   engine.apply([conditionSet('any', { 'resource.owner': { 'equals-ref': 'user.key' } }, OF_RESOURCES)])
   expect(search).toThrow(refused)

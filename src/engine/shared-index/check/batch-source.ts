@@ -1,6 +1,6 @@
 /** Sources of the queries of a batch: objects with strings, or the bytes of a body (`PackedQueries`). */
 import * as L from '#engine/shared-index/memory/layout.ts'
-import type { Circumstances, Query } from '#model/decision.ts'
+import type { QueryContext, Query } from '#model/decision.ts'
 import {
   PackedQueries,
   type QueryTerms,
@@ -27,7 +27,7 @@ export interface BatchSource {
   /**
    * Returns the attributes and context of a query, which conditions can read in addition to stored values.
    */
-  circumstances(index: number): Circumstances | undefined
+  queryContext(index: number): QueryContext | undefined
 }
 
 export class QuerySource implements BatchSource {
@@ -75,8 +75,8 @@ export class QuerySource implements BatchSource {
     return this.#queries[index]!
   }
 
-  circumstances(index: number): Circumstances | undefined {
-    return this.#queries[index]!.circumstances
+  queryContext(index: number): QueryContext | undefined {
+    return this.#queries[index]!.queryContext
   }
 }
 
@@ -119,8 +119,8 @@ export class PackedSource implements BatchSource {
     return this.#packed.query(index)
   }
 
-  circumstances(index: number): Circumstances | undefined {
-    return this.#packed.circumstances(index)
+  queryContext(index: number): QueryContext | undefined {
+    return this.#packed.queryContext(index)
   }
 }
 

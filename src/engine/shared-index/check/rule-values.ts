@@ -32,21 +32,21 @@ import {
 } from '#engine/shared-index/memory/values.ts'
 import { type PathView, type Plan, refreshPath, SOURCE } from '#engine/shared-index/rules/rules-view.ts'
 import { InvariantError } from '#model/assert.ts'
-import { type Circumstances, NOTHING_SENT, type Query, type SentAttributes } from '#model/decision.ts'
+import { type QueryContext, NOTHING_SENT, type Query, type SentAttributes } from '#model/decision.ts'
 
 import { type Lookup, mergedValues } from './merged-values.ts'
 
 /** Location of a query. Most queries are decided without creating strings. */
 export interface QuestionSource {
   query(index: number): Query
-  circumstances(index: number): Circumstances | undefined
+  queryContext(index: number): QueryContext | undefined
 }
 
 export const NO_SOURCE: QuestionSource = {
   query: () => {
     throw new InvariantError('no question is under way')
   },
-  circumstances: () => undefined,
+  queryContext: () => undefined,
 }
 const NO_MASKS = new Int32Array(0)
 const NO_KEYS: readonly string[] = []
@@ -123,8 +123,8 @@ const SPREAD_PATHS_MAX = 1_024
 export class RuleValues {
   readonly #names: AttributeNames
   #asked: AskedRules | null = null
-  #query: Omit<Query, 'circumstances'> | null = null
-  #circumstances: Circumstances | undefined
+  #query: Omit<Query, 'queryContext'> | null = null
+  #queryContext: QueryContext | undefined
   #sent: SentAttributes | null = null
   #merged: ValuesOfQuestion | null = null
   /** Instances that evaluation needed but that had not been looked up. */
@@ -158,7 +158,7 @@ export class RuleValues {
   end(): void {
     this.#asked = null
     this.#query = null
-    this.#circumstances = undefined
+    this.#queryContext = undefined
     this.#sent = null
     this.#merged = null
     this.#budget = null
@@ -188,9 +188,9 @@ export class RuleValues {
     }
     this.#stamp += 1
     // Without request attributes, the two rows are the only sources.
-    const circumstances = asked.source.circumstances(asked.index)
-    this.#circumstances = circumstances
-    if (paths > SPREAD_PATHS_MAX || (circumstances !== undefined && circumstances.isBare !== true)) return
+    const queryContext = asked.source.queryContext(asked.index)
+    this.#queryContext = queryContext
+    if (paths > SPREAD_PATHS_MAX || (queryContext !== undefined && queryContext.isBare !== true)) return
     const { spread } = asked.plan.view
     spread.refresh(this.#names)
     this.#spread(asked.user, spread.user)
@@ -222,7 +222,7 @@ export class RuleValues {
     return this.#asked!.words.words
   }
 
-  get query(): Omit<Query, 'circumstances'> {
+  get query(): Omit<Query, 'queryContext'> {
     const asked = this.#asked!
     return (this.#query ??= asked.source.query(asked.index))
   }
@@ -295,7 +295,7 @@ export class RuleValues {
   get merged(): QuestionValues {
     if (this.#merged === null) {
       // Request attributes are read once.
-      const query = { ...this.query, circumstances: this.#circumstances }
+      const query = { ...this.query, queryContext: this.#queryContext }
       this.#merged = mergedValues(this.#asked!, query, this.#names, {
         missing: this.missing,
         budget: this.#budget,
@@ -437,15 +437,15 @@ export class RuleValues {
   }
 
   #sentOf(): SentAttributes {
-    return (this.#sent ??= this.#circumstances?.sent() ?? NOTHING_SENT)
+    return (this.#sent ??= this.#queryContext?.sent() ?? NOTHING_SENT)
   }
 
   #timeText(): string | undefined {
-    const circumstances = this.#circumstances
-    if (!circumstances) return undefined
-    if (circumstances.readAt !== this.#readAt) {
-      this.#time = new Date(circumstances.readAt).toISOString()
-      this.#readAt = circumstances.readAt
+    const queryContext = this.#queryContext
+    if (!queryContext) return undefined
+    if (queryContext.readAt !== this.#readAt) {
+      this.#time = new Date(queryContext.readAt).toISOString()
+      this.#readAt = queryContext.readAt
     }
     return this.#time
   }

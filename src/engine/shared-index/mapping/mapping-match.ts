@@ -39,16 +39,16 @@ const PARTED = 1
 const ENDED = 2
 
 /** Members of the query string whose names occur in a rule. */
-interface SaidQuery {
+interface ParsedQuery {
   /** By the atom of the name, as written. */
-  readonly written: ReadonlyMap<number, SaidMember>
+  readonly written: ReadonlyMap<number, ParsedMember>
   /** By the atom of the key of the name, in all spellings. The values are atoms of the keys of values. */
-  readonly spelled: ReadonlyMap<number, SaidMember>
+  readonly spelled: ReadonlyMap<number, ParsedMember>
   /** Whether the whole query string was read. */
   readonly isWhole: boolean
 }
 
-interface SaidMember {
+interface ParsedMember {
   /** The first value. */
   value: string | null
   /** Atoms of its values, as far as the values are atoms. */
@@ -72,7 +72,7 @@ class Match {
   readonly #url: RequestUrl
   /** By piece, after the first lookup: the atoms of its keys. */
   readonly #atoms: (readonly number[] | undefined)[] = []
-  #query: SaidQuery | null = null
+  #query: ParsedQuery | null = null
   /** Number of segments, without empty ones. */
   readonly #segmentCount: number
   readonly #hasOtherSegments: boolean
@@ -211,7 +211,7 @@ class Match {
     const from = this.#membersFrom(rule)
     const count = rules[from]!
     if (count === 0) return true
-    const { spelled, isWhole } = this.#said()
+    const { spelled, isWhole } = this.#parsedQuery()
     if (!isWhole) return true
     for (let member = 0; member < count; member++) {
       const at = from + 1 + member * MEMBER.words
@@ -235,13 +235,13 @@ class Match {
     const from = this.#membersFrom(rule)
     const count = rules[from]!
     if (count === 0) return true
-    const { written, spelled, isWhole } = this.#said()
+    const { written, spelled, isWhole } = this.#parsedQuery()
     if (!isWhole) return false
     for (let member = 0; member < count; member++) {
       const at = from + 1 + member * MEMBER.words
-      const said = written.get(rules[at + MEMBER.name]!)
+      const sent = written.get(rules[at + MEMBER.name]!)
       const value = rules[at + MEMBER.value]!
-      if (said === undefined || said.isAmbiguous || (value !== ANY && !said.atoms.has(value))) return false
+      if (sent === undefined || sent.isAmbiguous || (value !== ANY && !sent.atoms.has(value))) return false
       if (spelled.get(rules[at + MEMBER.spelledName]!)!.isAmbiguous) return false
     }
     return true
@@ -261,22 +261,22 @@ class Match {
   }
 
   /** Parsed when a rule first needs it. */
-  #said(): SaidQuery {
+  #parsedQuery(): ParsedQuery {
     if (this.#query !== null) return this.#query
-    const written = new Map<number, SaidMember>()
+    const written = new Map<number, ParsedMember>()
     const isRead = visitMembers(this.#url.query, (name, rawValue) => {
       const atom = this.#view.atomOf(name)
       if (atom === NOT_FOUND) return
       const value = decodedOfQuery(rawValue)
       const known = written.get(atom)
-      const said = known ?? { value, atoms: new Set<number>(), isAmbiguous: false }
-      if (known === undefined) written.set(atom, said)
+      const member = known ?? { value, atoms: new Set<number>(), isAmbiguous: false }
+      if (known === undefined) written.set(atom, member)
       else if (known.value === value) return
       else known.isAmbiguous = true
       const valueAtom = this.#view.atomOf(value)
-      if (valueAtom !== NOT_FOUND) said.atoms.add(valueAtom)
+      if (valueAtom !== NOT_FOUND) member.atoms.add(valueAtom)
     })
-    const spelled = new Map<number, SaidMember>()
+    const spelled = new Map<number, ParsedMember>()
     const isSpelled =
       isRead &&
       visitSpelledMembers(this.#url, (name, rawValue, isAsWritten) => {
@@ -284,14 +284,14 @@ class Match {
         const value = atoms.length === 0 ? NO_VALUE : valueSpelling(rawValue)
         if (value === null) return false
         for (const atom of atoms) {
-          let said = spelled.get(atom)
+          let member = spelled.get(atom)
           // Members found only by further division do not make the query ambiguous, because any text can
           // contain a `;`.
-          if (isAsWritten && said && said.value !== null && said.value !== value.exact)
-            said.isAmbiguous = true
-          if (!said) spelled.set(atom, (said = { value: null, atoms: new Set(), isAmbiguous: false }))
-          if (isAsWritten) said.value ??= value.exact
-          for (const valueAtom of this.#atomsOfSpelling(value)) said.atoms.add(valueAtom)
+          if (isAsWritten && member && member.value !== null && member.value !== value.exact)
+            member.isAmbiguous = true
+          if (!member) spelled.set(atom, (member = { value: null, atoms: new Set(), isAmbiguous: false }))
+          if (isAsWritten) member.value ??= value.exact
+          for (const valueAtom of this.#atomsOfSpelling(value)) member.atoms.add(valueAtom)
         }
         return true
       })
@@ -310,7 +310,7 @@ class Match {
       const place = rules[at + 1]!
       const value =
         place < 0
-          ? this.#said().written.get(rules[members + 1 + MEMBER.words * ~place + MEMBER.name]!)!.value!
+          ? this.#parsedQuery().written.get(rules[members + 1 + MEMBER.words * ~place + MEMBER.name]!)!.value!
           : this.#url.segments[place]!
       attributes.push([this.#view.textOf(rules[at]!), value])
     }

@@ -32,7 +32,7 @@ import {
   ValueWords,
   wordsBehind,
 } from '#engine/shared-index/memory/values.ts'
-import type { Circumstances } from '#model/decision.ts'
+import type { QueryContext } from '#model/decision.ts'
 import {
   HASH_OF_UNLISTED,
   listOfAttribute,
@@ -82,7 +82,7 @@ export class CandidateFinder {
   #searched: SearchedFor | null = null
   /** Dependence on the searched entities. */
   #varying = 0
-  #circumstances: Circumstances | undefined
+  #queryContext: QueryContext | undefined
   /** Total cost of all searches, in the unit of `RuleEvaluation.steps`. */
   steps = 0
   /** Rules and sources examined by the current search. */
@@ -115,7 +115,7 @@ export class CandidateFinder {
     this.#looked = 0
     this.#view = plan.view
     this.#varying = searched.what === 'user' ? USER : RESOURCE | (searched.isTenantOpen ? TENANT : 0)
-    this.#circumstances = source.circumstances(index)
+    this.#queryContext = source.queryContext(index)
     this.#values = this.#evaluation.consider(asked)
     const sources = new Map<string, Source>()
     const known = new Set<readonly Source[]>()
@@ -295,11 +295,11 @@ export class CandidateFinder {
 
   /** Read only here, so that unreadable attributes cause an error only if a rule reads them. */
   #hasSentOfCandidate(): boolean {
-    const circumstances = this.#circumstances
+    const queryContext = this.#queryContext
     return (
-      circumstances !== undefined &&
-      circumstances.isBare !== true &&
-      circumstances.sent()[this.#searched!.what] !== null
+      queryContext !== undefined &&
+      queryContext.isBare !== true &&
+      queryContext.sent()[this.#searched!.what] !== null
     )
   }
 

@@ -2,7 +2,7 @@
  * Attributes and context of a query (conditions.md 4), in both dialects. They are merged and measured on
  * first use by a condition: most queries are decided without them.
  */
-import type { Circumstances, JsonObject, SentAttributes } from '#model/decision.ts'
+import type { QueryContext, JsonObject, SentAttributes } from '#model/decision.ts'
 import { mergedObjects } from '#model/merged-objects.ts'
 import { checkSent } from '#model/sent-ceilings.ts'
 import { attributesOfUser } from '#model/user-attributes.ts'
@@ -11,7 +11,7 @@ import type { AllowedQuery } from '#model/wire/decision.ts'
 type Sent = JsonObject | null | undefined
 
 /** Values of a native query. Its own context takes precedence over the context of its resource. */
-export class NativeCircumstances implements Circumstances {
+export class NativeQueryContext implements QueryContext {
   readonly readAt: number
   readonly #question: AllowedQuery
   #sent: SentAttributes | null = null
@@ -59,7 +59,7 @@ export interface EvaluationParts {
  * Values of an AuthZEN evaluation. Properties of its action are available as `context.action` and take
  * precedence over a context member of that name (conditions.md 4.2).
  */
-export class AccessCircumstances implements Circumstances {
+export class AccessQueryContext implements QueryContext {
   readonly readAt: number
   readonly #parts: EvaluationParts
   #sent: SentAttributes | null = null

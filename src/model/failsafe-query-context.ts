@@ -1,14 +1,14 @@
 /** Wraps the attributes and context of a query for callers that continue if these cannot be read. */
-import { type Circumstances, NOTHING_SENT, type SentAttributes } from './decision.ts'
+import { type QueryContext, NOTHING_SENT, type SentAttributes } from './decision.ts'
 import { AuthzError } from './errors.ts'
 
 /** Attributes that exceed a limit count as not sent, and `failure` contains the error. */
-export class FailsafeCircumstances implements Circumstances {
-  readonly #own: Circumstances
+export class FailsafeQueryContext implements QueryContext {
+  readonly #own: QueryContext
   /** Error that occurred when reading the attributes; `null` if they were not read yet or can be read. */
   failure: AuthzError | null = null
 
-  constructor(own: Circumstances) {
+  constructor(own: QueryContext) {
     this.#own = own
   }
 

@@ -30,7 +30,7 @@ const numbers = Array.from({ length: COUNT }, (_, index) => index)
 
 const bodyOf = (value: unknown) => Buffer.from(JSON.stringify(value))
 const sentOf = (packed: PackedQueries | null) =>
-  Array.from({ length: packed!.count }, (_, index) => packed!.circumstances(index)!.sent())
+  Array.from({ length: packed!.count }, (_, index) => packed!.queryContext(index)!.sent())
 
 const item = (index: number) => ({ subject: { type: 'user', id: `u${index}`, properties: { level: index } } })
 const BATCH = {
@@ -54,8 +54,8 @@ describe.each([
     const packed = read()!
     expect(sentOf(packed)).toEqual(numbers.map(right))
     expect(sentOf(packed.part(30, 5))).toEqual(numbers.slice(30, 35).map(right))
-    expect(packed.circumstances(3)!.readAt).toBe(7)
-    expect(packed.query(3).circumstances!.sent()).toEqual(right(3))
+    expect(packed.queryContext(3)!.readAt).toBe(7)
+    expect(packed.query(3).queryContext!.sent()).toEqual(right(3))
   })
 
   test('it is independent of the body when the questions are', () => {
@@ -73,7 +73,7 @@ describe.each([
 
 test('nothing is kept of it where nobody may ask', () => {
   const packed = bulks.read(viewOf(bodyOf(numbers.map(index => question(index)))), null)!
-  expect([packed.said, packed.circumstances(0), packed.query(0).circumstances]).toEqual([
+  expect([packed.attributes, packed.queryContext(0), packed.query(0).queryContext]).toEqual([
     null,
     undefined,
     undefined,
@@ -95,7 +95,7 @@ test('of a single question it is read whether it looks like one before or not', 
   for (const index of [...numbers, 1_000, 'x', 2]) {
     const body = JSON.stringify(question(1, { context: { at: index } }))
     const packed = singles.read(viewOf(Buffer.from(`  ${body}\n`)), 7)
-    expect(packed!.circumstances(0)!.sent()).toEqual({ ...said(1), context: { at: index } })
+    expect(packed!.queryContext(0)!.sent()).toEqual({ ...said(1), context: { at: index } })
   }
 })
 

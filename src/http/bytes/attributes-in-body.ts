@@ -3,11 +3,11 @@
  * 7). If a template matched a query, it locates the attributes, and text that equals the text parsed last is
  * not parsed again: a typical bulk has one user or one context. For other queries, the whole text is parsed.
  */
-import { type SaidReader, SENT_TEXT_BYTES_MAX } from '#decisions/said-in-texts.ts'
+import { type AttributesReader, SENT_TEXT_BYTES_MAX } from '#decisions/attributes-in-text.ts'
 import { bytesOf } from '#http/message/byte-views.ts'
 import type { JsonObject, SentAttributes } from '#model/decision.ts'
 import { parsedJson } from '#model/json-numbers.ts'
-import type { SaidInBytes } from '#model/packed-queries.ts'
+import type { AttributesInBytes } from '#model/packed-queries.ts'
 import { ATTRIBUTE_PARTS } from './question-fields.ts'
 import type { AttributeRanges } from './question-reader.ts'
 import type { QuestionTemplate } from './question-template.ts'
@@ -23,15 +23,15 @@ export interface ListTexts {
   readonly isAscii: boolean
 }
 
-export class SaidInBody implements SaidInBytes {
+export class AttributesInBody implements AttributesInBytes {
   readonly #bytes: DataView
   readonly #body: Buffer
   readonly #texts: ListTexts
-  readonly #reader: SaidReader
+  readonly #reader: AttributesReader
   readonly #first: number
   readonly #known: readonly Known[]
 
-  constructor(bytes: DataView, texts: ListTexts, reader: SaidReader, first = 0) {
+  constructor(bytes: DataView, texts: ListTexts, reader: AttributesReader, first = 0) {
     this.#bytes = bytes
     this.#body = bytesOf(bytes)
     this.#texts = texts
@@ -52,14 +52,14 @@ export class SaidInBody implements SaidInBytes {
     return this.#reader(this.#text(from, to), this.#body)
   }
 
-  from(index: number): SaidInBody {
-    return new SaidInBody(this.#bytes, this.#texts, this.#reader, this.#first + index)
+  from(index: number): AttributesInBody {
+    return new AttributesInBody(this.#bytes, this.#texts, this.#reader, this.#first + index)
   }
 
-  in(bytes: DataView): SaidInBody {
+  in(bytes: DataView): AttributesInBody {
     const { ranges, templates, isAscii } = this.#texts
     const texts = { ranges: ranges.slice(), templates: templates.slice(), isAscii }
-    return new SaidInBody(bytes, texts, this.#reader, this.#first)
+    return new AttributesInBody(bytes, texts, this.#reader, this.#first)
   }
 
   #sentIn(ranges: AttributeRanges): SentAttributes {

@@ -5,7 +5,7 @@ import { SENT_ATTRIBUTES_BYTES_MAX } from '#model/limits.ts'
 import type { EvaluationRequest, EvaluationsRequest } from '#model/wire/access.ts'
 import type { AllowedQuery } from '#model/wire/decision.ts'
 import { attributesOf } from './access-defaults.ts'
-import { AccessCircumstances, NativeCircumstances } from './sent-attributes.ts'
+import { AccessQueryContext, NativeQueryContext } from './request-attributes.ts'
 
 /**
  * `JSON.stringify` can produce a text that is this many times longer than the JSON that was received: `1e20`
@@ -19,14 +19,14 @@ export const SENT_TEXT_BYTES_MAX = Math.floor(SENT_ATTRIBUTES_BYTES_MAX / REWRIT
  * Reads the attributes and context of the query with this text in the body. Throws `LIMIT_EXCEEDED` if the
  * attributes are too large.
  */
-export type SaidReader = (text: string, body: Buffer) => SentAttributes
+export type AttributesReader = (text: string, body: Buffer) => SentAttributes
 
 export function nativeSent(text: string): SentAttributes {
-  return new NativeCircumstances(parsedJson(text) as AllowedQuery, 0).sent()
+  return new NativeQueryContext(parsedJson(text) as AllowedQuery, 0).sent()
 }
 
 export function accessSent(text: string): SentAttributes {
-  return new AccessCircumstances(parsedJson(text) as EvaluationRequest, 0).sent()
+  return new AccessQueryContext(parsedJson(text) as EvaluationRequest, 0).sent()
 }
 
 /** Positions of the items of a batch in its body, and the end of the body. */
@@ -40,11 +40,11 @@ export interface ItemsInBody {
  * Returns a reader for the items of a batch, including inherited values. Inherited values are parsed once, on
  * first use.
  */
-export function itemsSent(items: ItemsInBody): SaidReader {
+export function itemsSent(items: ItemsInBody): AttributesReader {
   let batch: EvaluationsRequest | null = null
   return (text, body) => {
     batch ??= withoutItems(body, items)
-    return new AccessCircumstances(attributesOf(parsedJson(text), batch), 0).sent()
+    return new AccessQueryContext(attributesOf(parsedJson(text), batch), 0).sent()
   }
 }
 
