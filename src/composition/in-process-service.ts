@@ -95,7 +95,7 @@ export class InProcessService {
         onBackgroundFault: onFault,
       },
       whenVisible: revision => replica.whenVisible(revision),
-      holdRoom: changes => indexes.holdRoom(scope.environmentId, changes),
+      reserveCapacity: changes => indexes.reserveCapacity(scope.environmentId, changes),
     })
     indexes.whenEnded(scope.environmentId, (removals, sequence) => service.removeEnded(removals, sequence))
     await replica.start(onFault)

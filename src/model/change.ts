@@ -172,7 +172,8 @@ export interface ChangeDetails {
 export type TakenAlong = Readonly<Partial<Record<'assignment' | 'tuple' | 'instance' | 'rule', number>>>
 
 /**
- * The tenant of facts and instances whose changes do not need it; like `ChangeDetails`, it is for the change stream.
+ * The tenant of facts and instances whose changes do not need it; like `ChangeDetails`, it is for the change
+ * stream.
  */
 export interface InTenant {
   readonly tenant?: string

@@ -55,13 +55,13 @@ export interface EndedFacts {
 }
 
 /** Checked before a commit is written, so that every durable commit can be applied. */
-export interface IndexRoom {
+export interface CapacityReservation {
   /**
    * Reserves capacity for the changes of a commit. Returns a function that releases the reservation; call it
    * when the commit has been applied or has failed. Throws `LIMIT_EXCEEDED` if the engine of the environment
    * lacks the capacity.
    */
-  holdRoom(environmentId: string, changes: readonly Change[]): () => void
+  reserveCapacity(environmentId: string, changes: readonly Change[]): () => void
 }
 
 /** Saves engines across restarts of the process, so that a start does not need to load them. */

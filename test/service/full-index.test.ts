@@ -27,8 +27,8 @@ async function environmentWith(
   })
   const { environment, service } = await openedService({
     whenVisible: revision => replica.whenVisible(revision),
-    holdRoom: changes => {
-      const giveBack = indexes.holdRoom(scope.environmentId, changes)
+    reserveCapacity: changes => {
+      const giveBack = indexes.reserveCapacity(scope.environmentId, changes)
       onHeld(changes, true)
       return () => {
         onHeld(changes, false)

@@ -38,11 +38,11 @@ import { Schema } from '#engine/shared-index/schema/schema.ts'
 import { EndQueue } from '#engine/shared-index/write/end-queue.ts'
 import { Ending } from '#engine/shared-index/write/ending.ts'
 import { Facts } from '#engine/shared-index/write/facts.ts'
-import { GraphRoom } from '#engine/shared-index/write/graph-room.ts'
+import { CapacityCheck } from '#engine/shared-index/write/capacity-check.ts'
 import { Tombstones } from '#engine/shared-index/write/tombstones.ts'
 import { LinePrefetch } from '#engine/shared-index/write/line-prefetch.ts'
-import { OwnerLists } from '#engine/shared-index/owners/owner-lists.ts'
-import { OwnerListSchedule } from '#engine/shared-index/write/owner-list-schedule.ts'
+import { PostingLists } from '#engine/shared-index/attribute-index/posting-lists.ts'
+import { PostingListSchedule } from '#engine/shared-index/write/posting-list-schedule.ts'
 import { Names } from '#engine/shared-index/write/names.ts'
 import { Preparation } from '#engine/shared-index/write/preparation.ts'
 import { applyChange } from '#engine/shared-index/write/reducer.ts'
@@ -97,9 +97,9 @@ export class SharedIndexWriter implements ChangeSink {
   readonly #preparation: Preparation
   readonly #tombstones: Tombstones
   readonly #sweep: Sweep
-  readonly #room: GraphRoom
+  readonly #capacity: CapacityCheck
   readonly #precomputation: PrecomputationSchedule
-  readonly #owners: OwnerListSchedule
+  readonly #postingListSchedule: PostingListSchedule
   /** A word that is never notified: `Atomics.wait` on it is a sleep. */
   readonly #rest = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   /** Whether readers might exist. */
@@ -143,15 +143,15 @@ export class SharedIndexWriter implements ChangeSink {
     const schema = this.#schema
     const names = new Names(this.#regions, { key, schema })
     const banks = (): number => this.#facts.banks()
-    const owners = new OwnerLists(this.#regions)
-    const tombstones = new Tombstones(this.#regions, { banks, owners })
+    const postingLists = new PostingLists(this.#regions)
+    const tombstones = new Tombstones(this.#regions, { banks, postingLists })
     const invalidation = new Invalidation(this.#regions)
     const replacements = new Replacements(this.#regions, work => this.#locked(work))
     const inSection = (work: () => void): void => this.#inLaterSection(work)
     this.#names = names
     this.#ends = new EndQueue(this.#regions)
-    this.#owners = new OwnerListSchedule(owners, schema)
-    this.#room = new GraphRoom(this.#regions, names)
+    this.#postingListSchedule = new PostingListSchedule(postingLists, schema)
+    this.#capacity = new CapacityCheck(this.#regions, names)
     this.#linePrefetch = new LinePrefetch(this.#regions, names)
     this.#tombstones = tombstones
     this.#invalidation = invalidation
@@ -160,7 +160,7 @@ export class SharedIndexWriter implements ChangeSink {
       names,
       invalidation,
       tombstones,
-      owners,
+      owners: postingLists,
       ends: this.#ends,
       banks: state?.banks ?? 1,
     })
@@ -255,9 +255,9 @@ export class SharedIndexWriter implements ChangeSink {
     }
   }
 
-  /** Reserves capacity for a commit that is about to be made (`GraphRoom.hold`). */
-  holdRoom(changes: readonly Change[]): () => void {
-    return this.#room.hold(changes)
+  /** Reserves capacity for a commit that is about to be made (`CapacityCheck.hold`). */
+  reserveCapacity(changes: readonly Change[]): () => void {
+    return this.#capacity.reserve(changes)
   }
 
   /**
@@ -281,7 +281,7 @@ export class SharedIndexWriter implements ChangeSink {
     // After the pauses, because a precomputation in between might have begun to compile.
     if (this.#compiling) this.#compileLoaded()
     // A load has no readers, so it is permitted to fail halfway.
-    if (this.#isShared && Array.isArray(changes)) this.#room.require(changes)
+    if (this.#isShared && Array.isArray(changes)) this.#capacity.require(changes)
     this.#isApplying = true
     try {
       const isPrepared = this.#isShared && Array.isArray(changes)
@@ -379,7 +379,7 @@ export class SharedIndexWriter implements ChangeSink {
    */
   buildLists(records: number): boolean {
     if (this.#isApplying) return true
-    return this.#owners.step(records, work => this.#inLaterSection(work))
+    return this.#postingListSchedule.step(records, work => this.#inLaterSection(work))
   }
 
   /** Returns whether anything waits to be collected. */

@@ -22,7 +22,10 @@ interface ProblemSpec {
   /** `error_code` of the management API. */
   readonly errorCode: ManagementErrorCode
   readonly title: string
-  /** Sent instead of the error's message, unless the error has its own message for the client (`publicMessage`). */
+  /**
+   * Sent instead of the error's message, unless the error has its own message for the client
+   * (`publicMessage`).
+   */
   readonly publicMessage?: string
 }
 

@@ -82,7 +82,7 @@ export class EnvironmentService {
   #freezes = 0
   readonly #retention: AuditRetention
   readonly #ceilings: SchemaCeilings
-  readonly #holdRoom: (changes: readonly Change[]) => () => void
+  readonly #reserveCapacity: (changes: readonly Change[]) => () => void
   readonly #sizeCeilings: SizeCeilings | undefined
 
   constructor(options: {
@@ -103,7 +103,7 @@ export class EnvironmentService {
     /** Delay between the expiration of a grant and its deletion; absent: none. */
     readonly endedHoldMs?: number
     /** Reserves index capacity for a commit, or throws `LIMIT_EXCEEDED`; absent: unlimited (`IndexHost`). */
-    readonly holdRoom?: (changes: readonly Change[]) => () => void
+    readonly reserveCapacity?: (changes: readonly Change[]) => () => void
     /** Maximum number of removed entities that wait for their purge; for tests. */
     readonly pendingMax?: number
     /** Maximum number of parts in the schema; for tests. */
@@ -130,7 +130,7 @@ export class EnvironmentService {
     this.#longReads = options.longReads ?? new ReadLanes().lane()
     this.#retention = new AuditRetention(options.store, options.runtime, options.auditRetentionMs ?? 0)
     this.#ceilings = options.ceilings ?? SCHEMA_CEILINGS
-    this.#holdRoom = options.holdRoom ?? (() => () => {})
+    this.#reserveCapacity = options.reserveCapacity ?? (() => () => {})
     this.#sizeCeilings = options.sizeCeilings
     this.#purging = new Purging({
       ...options,
@@ -361,7 +361,7 @@ export class EnvironmentService {
     let turn: RoomTurn | null = null
     const hold = ({ records }: WriteContext): void => {
       held.push(this.#purging.hold(removedBy(records), turn))
-      held.push(this.#holdRoom(records.changes))
+      held.push(this.#reserveCapacity(records.changes))
     }
     const holding = lookedAt(sized, function* (context) {
       yield* checkSchemaCeilings(context, ceilings)

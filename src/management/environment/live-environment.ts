@@ -21,7 +21,7 @@ import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import { type Closure, closureOf } from '#replica/closed-environment.ts'
 import type { AccessEngine } from '#replica/access-index.ts'
-import type { ClosableIndexHost, EndedFacts, IndexKeeper, IndexRoom } from '#replica/index-host.ts'
+import type { ClosableIndexHost, EndedFacts, IndexKeeper, CapacityReservation } from '#replica/index-host.ts'
 import { Replica } from '#replica/replica.ts'
 import type { EnvironmentStore } from '#store/store.ts'
 import { EnvironmentService } from './environment-service.ts'
@@ -48,7 +48,7 @@ export interface LiveEnvironmentOptions {
   openStore(onUnreachable: (error: AuthzError) => void): Promise<EnvironmentStore>
   /** Closes the store and deletes its content. Idempotent. */
   dropStore(): Promise<void>
-  readonly indexes: ClosableIndexHost & IndexKeeper & IndexRoom & EndedFacts
+  readonly indexes: ClosableIndexHost & IndexKeeper & CapacityReservation & EndedFacts
   /** Makes an empty engine for effective access changes. */
   readonly newAccessEngine: () => AccessEngine
   /** Delay between the expiration of a grant and its deletion. */
@@ -186,7 +186,7 @@ export class LiveEnvironment {
       endedHoldMs,
       newAccessEngine,
       whenVisible: revision => this.#whenVisible(replica, revision),
-      holdRoom: changes => indexes.holdRoom(scope.environmentId, changes),
+      reserveCapacity: changes => indexes.reserveCapacity(scope.environmentId, changes),
     })
     indexes.whenEnded(scope.environmentId, (removals, sequence) => service.removeEnded(removals, sequence))
     void store.whenListed().then(

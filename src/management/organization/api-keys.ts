@@ -27,7 +27,7 @@ import {
   requireEnvironment,
   requireOrganization,
   requireProject,
-  requireRoom,
+  requireCapacity,
 } from './organization-context.ts'
 
 /** The response contains no secrets. */
@@ -130,7 +130,7 @@ export function addApiKey(
   { secret = context.secrets.newSecret(), ...fields }: NewApiKey,
 ): { readonly key: ApiKeyRecord; readonly secret: string } {
   const { records } = context
-  requireRoom(context, records.count(lists.all('api-key')), { what: 'API keys', maximum: API_KEYS_MAX })
+  requireCapacity(context, records.count(lists.all('api-key')), { what: 'API keys', maximum: API_KEYS_MAX })
   // A concurrent removal of that environment or project must run again.
   const opened =
     (fields.environmentId !== null && records.byId('environment', fields.environmentId)) ||

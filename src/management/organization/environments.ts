@@ -27,7 +27,7 @@ import {
   requireEnvironment,
   requireOrganization,
   requireProject,
-  requireRoom,
+  requireCapacity,
 } from './organization-context.ts'
 
 /** The environments of one project, always as a bare array. */
@@ -71,7 +71,7 @@ export function addEnvironment(
     throw new AuthzError('DUPLICATE_ENTITY', `there is an environment ${place} already`)
   }
   const limit = { what: 'environments', maximum: ENVIRONMENTS_MAX }
-  requireRoom(context, records.count(lists.all('environment')), limit)
+  requireCapacity(context, records.count(lists.all('environment')), limit)
   // A concurrent removal of the project must run again.
   records.touch(project)
   const environment: EnvironmentRecord = {

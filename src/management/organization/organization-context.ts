@@ -86,7 +86,7 @@ export function mayTouch(principal: Principal, project: { readonly id: string })
  * Throws `LIMIT_EXCEEDED` if there are `maximum` already. Writes the organization's row, so that two
  * concurrent commands cannot both use the last free place.
  */
-export function requireRoom(
+export function requireCapacity(
   context: OrganizationWriteContext,
   count: number,
   limit: { readonly what: string; readonly maximum: number },

@@ -23,7 +23,7 @@ import {
   type OrganizationWriteContext,
   requireOrganization,
   requireProject,
-  requireRoom,
+  requireCapacity,
 } from './organization-context.ts'
 
 const INITIAL_ENVIRONMENTS: readonly EnvironmentCreate[] = [
@@ -57,7 +57,7 @@ export function createProject(
   if (records.get('project', rowKeys.project(body.key))) {
     throw new AuthzError('DUPLICATE_ENTITY', `there is a project ${JSON.stringify(body.key)} already`)
   }
-  requireRoom(context, records.count(lists.all('project')), { what: 'projects', maximum: PROJECTS_MAX })
+  requireCapacity(context, records.count(lists.all('project')), { what: 'projects', maximum: PROJECTS_MAX })
   const project: ProjectRecord = {
     kind: 'project',
     id: context.newId(),

@@ -9,7 +9,13 @@ import { assert } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import { runInSlices } from '#model/resumable.ts'
 import type { Revision } from '#model/revision.ts'
-import type { ClosableIndexHost, EndedFacts, IndexKeeper, IndexRoom, OnEnded } from '#replica/index-host.ts'
+import type {
+  ClosableIndexHost,
+  EndedFacts,
+  IndexKeeper,
+  CapacityReservation,
+  OnEnded,
+} from '#replica/index-host.ts'
 import type { SnapshotPlace } from '#store/snapshot-place.ts'
 import { EndingFacts, type EndingIndex } from './ending-facts.ts'
 import { createDeadline, type DeadlineHandle, StalenessDeadline } from './staleness-deadline.ts'
@@ -57,7 +63,7 @@ export interface IndexWriter extends ChangeSink, EndingIndex {
    * Reserves capacity for a commit. Returns a function that releases it. Throws `LIMIT_EXCEEDED` if the
    * capacity is missing.
    */
-  holdRoom(changes: readonly Change[]): () => void
+  reserveCapacity(changes: readonly Change[]): () => void
   /**
    * Collects garbage that removals left, in at most `steps` short steps. Returns false if nothing is left.
    */
@@ -162,7 +168,7 @@ const WARM_UP_FROM = 100_000
  */
 const KEEP_MS_MAX = 3_000
 
-export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom, EndedFacts {
+export class SharedIndexes implements ClosableIndexHost, IndexKeeper, CapacityReservation, EndedFacts {
   readonly #options: SharedIndexesOptions
   readonly #loaded = new Map<string, Loaded>()
   /** Expirations of indexes that threads still use although a new index is loaded and not published yet. */
@@ -265,8 +271,8 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, IndexRoom,
     await this.#options.detach(environmentId, reason)
   }
 
-  holdRoom(environmentId: string, changes: readonly Change[]): () => void {
-    return this.#loaded.get(environmentId)?.writer.holdRoom(changes) ?? (() => {})
+  reserveCapacity(environmentId: string, changes: readonly Change[]): () => void {
+    return this.#loaded.get(environmentId)?.writer.reserveCapacity(changes) ?? (() => {})
   }
 
   /** Current figures of the index of an environment; null if it has none. */

@@ -126,7 +126,7 @@ describe('room is held for commits that are being made', () => {
     const accepted: { readonly changes: Change[]; readonly giveBack: () => void }[] = []
     const accept = (prefix: string): void => {
       const changes = bulk(prefix)
-      accepted.push({ changes, giveBack: engine.writer.holdRoom(changes) })
+      accepted.push({ changes, giveBack: engine.writer.reserveCapacity(changes) })
     }
     expect(() => {
       for (let n = 0; n < 100; n++) accept(`u${n}-`)
@@ -137,7 +137,7 @@ describe('room is held for commits that are being made', () => {
       giveBack()
     }
     const fill = (changes: Change[]): void => {
-      engine.writer.holdRoom(changes)()
+      engine.writer.reserveCapacity(changes)()
       engine.apply(changes)
     }
     expect(() => {
@@ -145,7 +145,7 @@ describe('room is held for commits that are being made', () => {
     }).toThrow(FULL)
     // Removals are accepted, full or not.
     const gone = accepted[0]!.changes.map(removed)
-    engine.writer.holdRoom(gone)()
+    engine.writer.reserveCapacity(gone)()
     engine.apply(gone)
     while (engine.writer.collect(100));
     fill(accepted[0]!.changes)
@@ -153,7 +153,7 @@ describe('room is held for commits that are being made', () => {
 
   test('of one that failed it is given back', () => {
     const engine = new SharedEngine({ graphBytesMax: 1 << 20 })
-    for (let n = 0; n < 100; n++) engine.writer.holdRoom(bulk('u'))()
+    for (let n = 0; n < 100; n++) engine.writer.reserveCapacity(bulk('u'))()
   })
 })
 
@@ -172,8 +172,8 @@ test('a slab whose entries can just be counted takes no more of them', () => {
   const meta = (find(regions, key, L.USER_TYPE) << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS + 1
   // As if there were 134 million roles, which take half of the largest graph.
   regions.graph[meta] = ((L.ENTRIES_MAX << L.COUNT_SHIFT) | 28) >>> 0
-  expect(() => engine.writer.holdRoom([assignInTenant('alice', 'reader', 'default')])).toThrow(FULL)
-  engine.writer.holdRoom([assignInTenant('bob', 'reader', 'default')])()
+  expect(() => engine.writer.reserveCapacity([assignInTenant('alice', 'reader', 'default')])).toThrow(FULL)
+  engine.writer.reserveCapacity([assignInTenant('bob', 'reader', 'default')])()
 })
 
 test('a load of more than there is room for is refused, and another engine of its size goes on', () => {

@@ -29,7 +29,11 @@ test('nothing of it is seen before the last step, whatever is asked, collected a
   for (let step = steps.next(); !step.done; step = steps.next()) {
     expect(mayRead(keys[0]!)).toBe(false)
     expect(mayRead(keys.at(-1)!)).toBe(false)
-    engine.writer.holdRoom([user('bob'), instance('doc:other'), assign('alice', 'reader', 'doc:other')])()
+    engine.writer.reserveCapacity([
+      user('bob'),
+      instance('doc:other'),
+      assign('alice', 'reader', 'doc:other'),
+    ])()
     expect(engine.writer.collect(1)).toBe(true)
     expect(engine.writer.precompute(1)).toBe(true)
     count += 1

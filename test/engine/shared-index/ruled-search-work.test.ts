@@ -2,8 +2,8 @@
 import * as fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
 import { RuleEvaluation } from '#engine/shared-index/check/rule-evaluation.ts'
-import { LISTS_MAX } from '#engine/shared-index/owners/list-directory.ts'
-import { WantedLists } from '#engine/shared-index/owners/wanted-lists.ts'
+import { LISTS_MAX } from '#engine/shared-index/attribute-index/list-directory.ts'
+import { RequiredLists } from '#engine/shared-index/attribute-index/required-lists.ts'
 import { CandidateFinder } from '#engine/shared-index/ruled-search/candidates.ts'
 import { RuleJournal, type StandingRule } from '#engine/shared-index/rules/rule-journal.ts'
 import {
@@ -195,7 +195,7 @@ test('a set that many rules name is looked at once', () => {
 })
 
 function follow(
-  wanted: WantedLists,
+  wanted: RequiredLists,
   sets: readonly ConditionSetPut[],
   rules: readonly RuleChange[],
 ): readonly [StandingRule[], number] {
@@ -217,7 +217,7 @@ function stepsToFind(
   sets: readonly ConditionSetPut[],
   rules: readonly RuleChange[],
 ): readonly [number, number] {
-  const wanted = new WantedLists()
+  const wanted = new RequiredLists()
   const [, steps] = follow(wanted, sets, rules)
   return [steps, wanted.lists()!.length]
 }
@@ -253,7 +253,7 @@ test('which lists are wanted follows rules and sets, whatever comes first', () =
     conditionSet('part', { 'resource.part': { equals: { ref: 'user.part' } } }, OF_RESOURCES),
   ]
   const rules = [rule('below', 'part'), rule('other', 'part'), rule('below', 'part')]
-  const wanted = new WantedLists()
+  const wanted = new RequiredLists()
   const names = () =>
     wanted
       .lists()

@@ -23,7 +23,7 @@ import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { findPair, isWithin, PAIRS } from '#engine/shared-index/memory/slab.ts'
-import { lineOfBank } from '#engine/shared-index/schema/annexes.ts'
+import { lineOfBank } from '#engine/shared-index/schema/tenant-role-overflow.ts'
 import type { SchemaView } from '#engine/shared-index/schema/schema-view.ts'
 import { BatchLookup } from './batch-lookup.ts'
 import type { BatchSource } from './batch-source.ts'
@@ -152,7 +152,8 @@ export class BatchCheck {
       if (question.isMismatch) continue
       if (question.tenant !== 0) {
         this.#matchTenant(i, user, question.tenant, action.tenantMasks)
-        if (action.annexMasks.length > 0) this.#matchAnnexes(i, user, question.tenant, action.annexMasks)
+        if (action.overflowMasks.length > 0)
+          this.#matchOverflow(i, user, question.tenant, action.overflowMasks)
       }
       if (question.instance === 0 || action.start === 0) continue
       if (action.start < 0) verdicts[i] = UNKNOWN
@@ -167,7 +168,7 @@ export class BatchCheck {
     }
   }
 
-  #matchAnnexes(index: number, user: number, tenant: number, masks: Int32Array): void {
+  #matchOverflow(index: number, user: number, tenant: number, masks: Int32Array): void {
     for (let m = 0; m < masks.length; m += 2) {
       const line = lineOfBank(this.#regions.graph, tenant, masks[m]!)
       if (line === 0 || !this.#mayHold(user, line)) continue

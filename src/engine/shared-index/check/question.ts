@@ -8,7 +8,7 @@ import { isDead } from '#engine/shared-index/memory/records.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { findPair } from '#engine/shared-index/memory/slab.ts'
 import * as table from '#engine/shared-index/memory/string-table.ts'
-import { lineOfBank } from '#engine/shared-index/schema/annexes.ts'
+import { lineOfBank } from '#engine/shared-index/schema/tenant-role-overflow.ts'
 import type { ActionView } from '#engine/shared-index/schema/schema-view.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
 import { type PackedQueries, KEY_RANGE, RANGE_LENGTH, USER_RANGE } from '#model/packed-queries.ts'
@@ -136,7 +136,7 @@ export class Question {
   }
 
   /** Returns whether a tenant role of the user in the tenant of the query allows. */
-  isAllowedByTenant(user: number, { tenantMasks, annexMasks }: ActionView): boolean {
+  isAllowedByTenant(user: number, { tenantMasks, overflowMasks }: ActionView): boolean {
     if (this.tenant === 0) return false
     const { graph } = this.#regions
     const record = user << LINE_WORDS_LOG2
@@ -149,10 +149,10 @@ export class Question {
       const at = findPair(graph, graph[slab]!, graph[slab + 1]!, scope)
       if (at !== 0 && (graph[at + 1]! & tenantMasks[m + 1]!) !== 0) return true
     }
-    return annexMasks.length > 0 && this.#isAllowedInAnnex(user, annexMasks)
+    return overflowMasks.length > 0 && this.#isAllowedInOverflow(user, overflowMasks)
   }
 
-  #isAllowedInAnnex(user: number, masks: Int32Array): boolean {
+  #isAllowedInOverflow(user: number, masks: Int32Array): boolean {
     const { graph } = this.#regions
     const record = user << LINE_WORDS_LOG2
     const slab = record + U_ASSIGNMENTS

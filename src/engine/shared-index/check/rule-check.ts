@@ -21,7 +21,7 @@ import {
   FLAG_ROLE_SIDES,
 } from '#engine/shared-index/rules/rule-code.ts'
 import type { Plan } from '#engine/shared-index/rules/rules-view.ts'
-import { bankOf, tenantAt } from '#engine/shared-index/schema/annexes.ts'
+import { bankOf, tenantAt } from '#engine/shared-index/schema/tenant-role-overflow.ts'
 import { heldInTenant, tenantMasksOf } from '#engine/shared-index/search/explain.ts'
 import { assignmentsOf } from '#engine/shared-index/search/holdings.ts'
 import type { ListingParts } from '#engine/shared-index/search/listings.ts'

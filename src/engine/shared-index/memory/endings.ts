@@ -146,8 +146,8 @@ export function eachEnding(
 
 /**
  * Yields the blocks, by log2 of their words, that partitions use in turn while they receive `more` entries,
- * in the worst distribution: for `graph-demand.ts`. A partition reaches a size only with as many entries as
- * it lacks, so few partitions reach a large one.
+ * in the worst distribution: for `commit-capacity.ts`. A partition reaches a size only with as many entries
+ * as it lacks, so few partitions reach a large one.
  */
 export function* blocksForEnds({ header }: Pick<Arena, 'header'>, more: number): Iterable<number> {
   const partitions = Array.from({ length: L.ENDING_PARTITIONS }, (_, partition) => {

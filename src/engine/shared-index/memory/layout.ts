@@ -24,7 +24,7 @@
  *   ┌────┬──────────────────────────┐       ┌────┬──────────────────────────┐
  *   │ 0  │ type, key bytes, flags   │       │ 0  │ type 0, key bytes, flags │
  *   │ 1  │ tenant (line)            │       │ 1  │ closure epoch            │
- *   │ 2,3│ in-edges: ptr, meta      │       │ 2  │ directory of annexes     │
+ *   │ 2,3│ in-edges: ptr, meta      │       │ 2  │ overflow directory       │
  *   │ 4,5│ assignees: ptr, meta     │       │ 4,5│ assignees: ptr, meta     │
  *   │ 6  │ container (line) or 0    │       │ 6  │ –                        │
  *   │ 7… │ key                      │       │ 7… │ key                      │
@@ -127,7 +127,7 @@ export const H_CLOSURE_WORDS = 105
 export const H_NAMES = 106
 export const H_NAME_DIRECTORY = 107
 
-/** Word of the directory in the memory of the attribute index (`owners/list-directory.ts`). */
+/** Word of the directory in the memory of the attribute index (`attribute-index/list-directory.ts`). */
 export const H_LIST_DIRECTORY = 108
 
 /** Number of facts that expire. */
@@ -161,8 +161,8 @@ export const FLAG_EXTERNAL = 2
 export const FLAG_ATTRIBUTES = 4
 /** The attributes are `{}`, which takes no bytes. */
 export const FLAG_EMPTY_ATTRIBUTES = 8
-/** The record is an annex of a tenant (`annexes.ts`). */
-export const FLAG_ANNEX = 16
+/** The record is an overflow line of a tenant (`tenant-role-overflow.ts`). */
+export const FLAG_OVERFLOW = 16
 
 export const TENANT_TYPE = 0
 export const USER_TYPE = 0xffff
@@ -184,12 +184,12 @@ export const I_CONTAINER = 6
 
 /** On a tenant: part of the version of every closure of its instances. */
 export const T_CLOSURE_EPOCH = 1
-/** On a tenant: the word of the directory of its annexes, 0 if it has none. */
-export const T_ANNEXES = 2
+/** On a tenant: the word of the directory of its overflow lines, 0 if it has none. */
+export const T_OVERFLOW = 2
 
 /**
- * On an annex: its tenant, and its position in the directory. Its assignees are at the same position as those
- * of an instance.
+ * On an overflow line: its tenant, and its position in the directory. Its assignees are at the same position
+ * as those of an instance.
  */
 export const A_TENANT = 1
 export const A_GROUP = 2
@@ -244,7 +244,8 @@ export const INLINE = 31
 /**
  * A scope is a line (instance or tenant) and a bank. A bank is a group of 32 roles of a type, the number of
  * bits of a mask. The roles that a user holds in a scope are thus one mask. Only the schema compiler uses
- * banks. Tenant roles beyond the banks of one line are stored under further lines (`annexes.ts`).
+ * banks. Tenant roles beyond the banks of one line are stored under further lines
+ * (`tenant-role-overflow.ts`).
  */
 export const LINE_BITS = 26
 export const LINE_MASK = (1 << LINE_BITS) - 1

@@ -1,7 +1,7 @@
 /**
- * Memory for the attribute index (`owners/`), separate from the graph. The attribute index is derived from
- * the graph, and parts of it can be discarded if space is low. It therefore uses none of the capacity
- * reserved for commits and is not saved in index snapshots.
+ * Memory for the attribute index (`attribute-index/`), separate from the graph. The attribute index is
+ * derived from the graph, and parts of it can be discarded if space is low. It therefore uses none of the
+ * capacity reserved for commits and is not saved in index snapshots.
  *
  * It is an arena (`allocator.ts`) with its own header. Readers read it like the graph: their results are
  * valid if the sequence of the index has not changed.

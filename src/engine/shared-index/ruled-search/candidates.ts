@@ -4,8 +4,8 @@
  *
  * Sides of rules that do not depend on the searched entity are evaluated once; if one does not match, the
  * rule yields no candidates. A test of equality or membership that a rule requires yields the entities in a
- * list of the attribute index (`owners/`), or one entity by its key. If a rule requires no such test, all
- * entities have to be tried.
+ * list of the attribute index (`attribute-index/`), or one entity by its key. If a rule requires no such
+ * test, all entities have to be tried.
  *
  * Invariant: the candidates include every entity that a rule allows. Their number affects only the duration.
  */
@@ -38,8 +38,8 @@ import {
   listOfAttribute,
   readyList,
   SLOT,
-} from '#engine/shared-index/owners/list-directory.ts'
-import { estimate } from '#engine/shared-index/owners/ordered-list.ts'
+} from '#engine/shared-index/attribute-index/list-directory.ts'
+import { estimate } from '#engine/shared-index/attribute-index/ordered-list.ts'
 import { codeBehind, dependenceOfPath, dependenceOfSide, RESOURCE, TENANT, USER } from './dependence.ts'
 
 /** Entities in a list with one hash. */

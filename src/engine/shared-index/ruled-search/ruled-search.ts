@@ -12,8 +12,14 @@ import * as L from '#engine/shared-index/memory/layout.ts'
 import { isDead, keyText } from '#engine/shared-index/memory/records.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
 import { changesTooFast, type ConsistentReads } from '#engine/shared-index/consistent-reads.ts'
-import { ALL, BY_TENANT, HASH_OF_ALL, readyList, SLOT } from '#engine/shared-index/owners/list-directory.ts'
-import { take } from '#engine/shared-index/owners/ordered-list.ts'
+import {
+  ALL,
+  BY_TENANT,
+  HASH_OF_ALL,
+  readyList,
+  SLOT,
+} from '#engine/shared-index/attribute-index/list-directory.ts'
+import { take } from '#engine/shared-index/attribute-index/ordered-list.ts'
 import type { Query } from '#model/decision.ts'
 import type { Resumable } from '#model/resumable.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'

@@ -25,10 +25,10 @@ export interface ActionView {
   readonly start: number
   /**
    * Allowing tenant roles, as pairs [bank, mask]: those stored under the tenant's own line, and those stored
-   * in annexes.
+   * in overflow lines.
    */
   readonly tenantMasks: Int32Array
-  readonly annexMasks: Int32Array
+  readonly overflowMasks: Int32Array
   /**
    * Indexes of the allowing roles, including roles that extend them: resource roles of the type, and tenant
    * roles.
@@ -323,13 +323,13 @@ export class ActionViews {
     const index = this.#indexes.get(key)
     if (index === undefined) return undefined
     const allTenantMasks = this.#setOf(UNIT.tenantSets, index)
-    let annexesFrom = allTenantMasks.length
-    while (annexesFrom > 0 && allTenantMasks[annexesFrom - 2]! >= L.BANKS_MAX) annexesFrom -= 2
+    let overflowFrom = allTenantMasks.length
+    while (overflowFrom > 0 && allTenantMasks[overflowFrom - 2]! >= L.BANKS_MAX) overflowFrom -= 2
     const action = {
       key,
       start: this.#starts[index]!,
-      tenantMasks: allTenantMasks.subarray(0, annexesFrom),
-      annexMasks: allTenantMasks.subarray(annexesFrom),
+      tenantMasks: allTenantMasks.subarray(0, overflowFrom),
+      overflowMasks: allTenantMasks.subarray(overflowFrom),
       roleIndexes: new RoleIndexSet(this.#setOf(UNIT.resourceSets, index)),
       tenantRoleIndexes: new RoleIndexSet(allTenantMasks),
     }

@@ -112,7 +112,10 @@ export class Schema {
   #retired: Retired = { types: [], roles: [], relations: [] }
   #lastRoleId = 0
 
-  /** Empty, or a restored state with its numbers. `firstTenantRoleIndex`: lets tests reach annexes sooner. */
+  /**
+   * Empty, or a restored state with its numbers. `firstTenantRoleIndex`: lets tests reach overflow lines
+   * sooner.
+   */
   constructor(standing?: SchemaState, firstTenantRoleIndex = 0) {
     this.types = standing?.types ?? new Map()
     this.tenantRoles = standing?.tenantRoles ?? new Map()

@@ -11,7 +11,7 @@ import { type Explanation, type ExplanationStep, NO_NEAR_MISSES, NO_RULES } from
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
 import { isDead, keyText } from '#engine/shared-index/memory/records.ts'
-import { bankOf, lineOfBank } from '#engine/shared-index/schema/annexes.ts'
+import { bankOf, lineOfBank } from '#engine/shared-index/schema/tenant-role-overflow.ts'
 import type { ActionView, TypeView } from '#engine/shared-index/schema/schema-view.ts'
 import { STAGE_STEPS, StepBudget } from '#engine/shared-index/schema/walk-steps.ts'
 import type { Query } from '#model/decision.ts'

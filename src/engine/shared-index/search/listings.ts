@@ -16,7 +16,7 @@ import { NumberList } from '#engine/shared-index/memory/number-list.ts'
 import { attributesText, isDead, keyText } from '#engine/shared-index/memory/records.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { VisitedPairs } from '#engine/shared-index/memory/visited-pairs.ts'
-import { allowingLines, bankOf, tenantAt } from '#engine/shared-index/schema/annexes.ts'
+import { allowingLines, bankOf, tenantAt } from '#engine/shared-index/schema/tenant-role-overflow.ts'
 import type { ActionView, SchemaView, TypeView } from '#engine/shared-index/schema/schema-view.ts'
 import {
   BACKWARD_STEPS_MAX,
@@ -274,8 +274,8 @@ export function actionsOf(
   type: TypeView,
   held: { readonly inTenant: Int32Array; readonly roleIndexes: ReadonlySet<number> },
 ): string[] {
-  const isPermitted = ({ tenantMasks, annexMasks, roleIndexes }: ActionView): boolean => {
-    for (const masks of [tenantMasks, annexMasks]) {
+  const isPermitted = ({ tenantMasks, overflowMasks, roleIndexes }: ActionView): boolean => {
+    for (const masks of [tenantMasks, overflowMasks]) {
       for (let m = 0; m < masks.length; m += 2) {
         if (((held.inTenant[masks[m]!] ?? 0) & masks[m + 1]!) !== 0) return true
       }

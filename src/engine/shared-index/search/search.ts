@@ -8,7 +8,7 @@ import { NumberList } from '#engine/shared-index/memory/number-list.ts'
 import { isDead } from '#engine/shared-index/memory/records.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import * as table from '#engine/shared-index/memory/string-table.ts'
-import { allowingLines, bankOf, tenantAt } from '#engine/shared-index/schema/annexes.ts'
+import { allowingLines, bankOf, tenantAt } from '#engine/shared-index/schema/tenant-role-overflow.ts'
 import type { ActionView, TypeView } from '#engine/shared-index/schema/schema-view.ts'
 import { FORWARD_STEPS_MAX, tooMuchToWalk } from '#engine/shared-index/schema/walk-steps.ts'
 import type { BackwardWalk } from './backward-walk.ts'
@@ -164,16 +164,16 @@ export class Search {
   }
 
   /** Returns the tenants in which a tenant role of the user allows. O(assignments × banks). */
-  #tenantsAllowing(user: number, { tenantMasks, annexMasks }: ActionView): Set<number> {
+  #tenantsAllowing(user: number, { tenantMasks, overflowMasks }: ActionView): Set<number> {
     const { graph } = this.#regions
     const tenants = new Set<number>()
-    if (tenantMasks.length + annexMasks.length === 0) return tenants
+    if (tenantMasks.length + overflowMasks.length === 0) return tenants
     for (const [scope, held] of assignmentsOf(this.#regions, user)) {
       const line = scope & L.LINE_MASK
       const head = graph[line << L.LINE_WORDS_LOG2]!
       if (head >>> L.TYPE_SHIFT !== L.TENANT_TYPE || (head & L.FLAG_DEAD) !== 0) continue
       const bank = bankOf(graph, scope)
-      const masks = bank < L.BANKS_MAX ? tenantMasks : annexMasks
+      const masks = bank < L.BANKS_MAX ? tenantMasks : overflowMasks
       for (let m = 0; m < masks.length; m += 2) {
         if (masks[m] === bank && (held & masks[m + 1]!) !== 0) tenants.add(tenantAt(graph, line))
       }

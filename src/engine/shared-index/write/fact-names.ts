@@ -2,7 +2,7 @@
 import type { FactNumbers } from '#engine/shared-index/memory/endings.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { keyText, typeOf } from '#engine/shared-index/memory/records.ts'
-import { bankOf, tenantAt } from '#engine/shared-index/schema/annexes.ts'
+import { bankOf, tenantAt } from '#engine/shared-index/schema/tenant-role-overflow.ts'
 import type { Role, Schema } from '#engine/shared-index/schema/schema.ts'
 import type { AssignmentScope, Change, InstanceKey } from '#model/change.ts'
 

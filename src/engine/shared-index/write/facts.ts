@@ -37,8 +37,8 @@ import {
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { addEdge, addMember, deleteEdge, entryCount, pairFor } from '#engine/shared-index/memory/slab.ts'
 import * as table from '#engine/shared-index/memory/string-table.ts'
-import type { OwnerLists } from '#engine/shared-index/owners/owner-lists.ts'
-import { lineOfBank, makeLineOfBank } from '#engine/shared-index/schema/annexes.ts'
+import type { PostingLists } from '#engine/shared-index/attribute-index/posting-lists.ts'
+import { lineOfBank, makeLineOfBank } from '#engine/shared-index/schema/tenant-role-overflow.ts'
 import { maskOf, scopeOf } from '#engine/shared-index/schema/role-places.ts'
 import type { AssignmentChange, Attributes, Ending, InstanceKey, TupleChange } from '#model/change.ts'
 import type { Tombstones } from './tombstones.ts'
@@ -54,7 +54,7 @@ export class Facts {
   readonly #names: Names
   readonly #invalidation: Invalidation
   readonly #tombstones: Tombstones
-  readonly #owners: OwnerLists
+  readonly #postingLists: PostingLists
   readonly #ends: EndQueue
   readonly #staleFilters = new NumberList()
   /** Records whose next line (`string-table.ts`) has changed. */
@@ -67,7 +67,7 @@ export class Facts {
       names: Names
       invalidation: Invalidation
       tombstones: Tombstones
-      owners: OwnerLists
+      owners: PostingLists
       ends: EndQueue
       banks: number
     },
@@ -77,7 +77,7 @@ export class Facts {
     this.#names = parts.names
     this.#invalidation = parts.invalidation
     this.#tombstones = parts.tombstones
-    this.#owners = parts.owners
+    this.#postingLists = parts.owners
     this.#ends = parts.ends
   }
 
@@ -100,7 +100,7 @@ export class Facts {
     const line = this.#create(key, L.USER_TYPE)
     if (line === 0) return
     setAttributes(this.#regions, line, attributes)
-    this.#owners.added(line)
+    this.#postingLists.added(line)
   }
 
   removeUser(key: string): void {
@@ -125,7 +125,7 @@ export class Facts {
     if (line === 0) return
     this.#regions.graph[(line << L.LINE_WORDS_LOG2) + L.I_TENANT] = tenant
     setAttributes(this.#regions, line, attributes)
-    this.#owners.added(line)
+    this.#postingLists.added(line)
   }
 
   removeInstance(name: InstanceKey): void {
@@ -294,8 +294,8 @@ export class Facts {
   }
 
   #replaceAttributes(line: number, type: number, attributes: Attributes | null): void {
-    if (!this.#owners.has(type)) return setAttributes(this.#regions, line, attributes)
-    this.#owners.changing(line, () => setAttributes(this.#regions, line, attributes))
+    if (!this.#postingLists.has(type)) return setAttributes(this.#regions, line, attributes)
+    this.#postingLists.changing(line, () => setAttributes(this.#regions, line, attributes))
   }
 
   #tenantOf(instance: number): number {

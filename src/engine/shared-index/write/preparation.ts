@@ -18,7 +18,7 @@ import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { findMember, findPair, hasPair, isFull, PAIRS, SET } from '#engine/shared-index/memory/slab.ts'
 import type { Width } from '#engine/shared-index/memory/slab.ts'
 import { partitionOf } from '#engine/shared-index/memory/string-table.ts'
-import { lineOfBank } from '#engine/shared-index/schema/annexes.ts'
+import { lineOfBank } from '#engine/shared-index/schema/tenant-role-overflow.ts'
 import { scopeOf } from '#engine/shared-index/schema/role-places.ts'
 import type { Relation, Role } from '#engine/shared-index/schema/schema.ts'
 import type { AssignmentChange, Attributes, Change, InstanceKey, TupleChange } from '#model/change.ts'
@@ -28,8 +28,8 @@ import type { Replacements } from './replacements.ts'
 
 /** Words of the first block of a slab, or of any other small block. */
 const SMALL_WORDS = 8
-/** Words of an annex and its directory. */
-const ANNEX_WORDS = 2 * L.LINE_WORDS
+/** Words of an overflow line and its directory. */
+const OVERFLOW_WORDS = 2 * L.LINE_WORDS
 const CONTAINER_WORDS = L.LINE_WORDS << L.CONTAINER_LINES_LOG2
 
 /** Changes between two pauses: some tenths of a millisecond. */
@@ -146,7 +146,7 @@ export class Preparation {
     const { graph } = this.#regions
     const line = role.type ? scoped : lineOfBank(graph, scoped, role.roleIndex >>> 5)
     if (line === 0) {
-      this.#words += ANNEX_WORDS + 2 * SMALL_WORDS
+      this.#words += OVERFLOW_WORDS + 2 * SMALL_WORDS
       return
     }
     const held = (user << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS

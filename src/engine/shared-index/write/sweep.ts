@@ -17,7 +17,7 @@ import { isDead, keyBytes, keyStart, outListOf } from '#engine/shared-index/memo
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { deleteEdge } from '#engine/shared-index/memory/slab.ts'
 import * as table from '#engine/shared-index/memory/string-table.ts'
-import { bankOf } from '#engine/shared-index/schema/annexes.ts'
+import { bankOf } from '#engine/shared-index/schema/tenant-role-overflow.ts'
 import { maskOf } from '#engine/shared-index/schema/role-places.ts'
 import type { Retired, Schema } from '#engine/shared-index/schema/schema.ts'
 import type { Tombstones } from './tombstones.ts'

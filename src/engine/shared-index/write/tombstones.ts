@@ -21,8 +21,8 @@ import { NumberList } from '#engine/shared-index/memory/number-list.ts'
 import { outListOf, releaseRecord, typeOf } from '#engine/shared-index/memory/records.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { deleteEdge, deleteMember, PAIRS, releaseSlab, SET } from '#engine/shared-index/memory/slab.ts'
-import type { OwnerLists } from '#engine/shared-index/owners/owner-lists.ts'
-import { annexesOf } from '#engine/shared-index/schema/annexes.ts'
+import type { PostingLists } from '#engine/shared-index/attribute-index/posting-lists.ts'
+import { overflowLinesOf } from '#engine/shared-index/schema/tenant-role-overflow.ts'
 import { bitCount, rebuildFilter, takeMask } from './user-slab.ts'
 
 /** The slabs of a record, in the order in which they are unlinked. */
@@ -31,7 +31,7 @@ const PHASES = ['assignees', 'in', 'out-containers', 'out-others', 'assignments'
 export class Tombstones {
   readonly #regions: Regions
   readonly #banks: () => number
-  readonly #owners: OwnerLists
+  readonly #postingLists: PostingLists
   /**
    * Lines. Not an array of numbers: the garbage collector would copy and trace its growth while readers wait.
    */
@@ -41,10 +41,13 @@ export class Tombstones {
   #cursor = 0
   #deadTenants: number[] = []
 
-  constructor(regions: Regions, parts: { readonly banks: () => number; readonly owners: OwnerLists }) {
+  constructor(
+    regions: Regions,
+    parts: { readonly banks: () => number; readonly postingLists: PostingLists },
+  ) {
     this.#regions = regions
     this.#banks = parts.banks
-    this.#owners = parts.owners
+    this.#postingLists = parts.postingLists
   }
 
   isEmpty(): boolean {
@@ -64,17 +67,17 @@ export class Tombstones {
   }
 
   add(line: number): void {
-    this.#owners.removed(line)
+    this.#postingLists.removed(line)
     this.#markDead(line)
     this.#queue.push(line)
   }
 
   /** The record of a dead tenant remains until no instance refers to it; see `sweep.ts`. */
   addTenant(line: number): void {
-    this.#owners.removed(line)
+    this.#postingLists.removed(line)
     const { graph } = this.#regions
-    for (const annex of annexesOf(graph, line)) {
-      graph[annex << L.LINE_WORDS_LOG2] = graph[annex << L.LINE_WORDS_LOG2]! | L.FLAG_DEAD
+    for (const overflow of overflowLinesOf(graph, line)) {
+      graph[overflow << L.LINE_WORDS_LOG2] = graph[overflow << L.LINE_WORDS_LOG2]! | L.FLAG_DEAD
     }
     this.#markDead(line)
     this.#deadTenants.push(line)
@@ -89,7 +92,7 @@ export class Tombstones {
   /** Queues the tenants for collection. All their instances must have been added before. */
   releaseTenants(lines: readonly number[]): void {
     for (const line of lines) {
-      for (const annex of annexesOf(this.#regions.graph, line)) this.#queue.push(annex)
+      for (const overflow of overflowLinesOf(this.#regions.graph, line)) this.#queue.push(overflow)
       this.#queue.push(line)
     }
   }
@@ -199,9 +202,9 @@ export class Tombstones {
     const record = line << L.LINE_WORDS_LOG2
     const type = typeOf(graph, line)
     const isUser = type === L.USER_TYPE
-    const isTenant = type === L.TENANT_TYPE && (graph[record]! & L.FLAG_ANNEX) === 0
-    if (isTenant && graph[record + L.T_ANNEXES] !== 0) {
-      release(this.#regions, graph[record + L.T_ANNEXES]!, L.LINE_WORDS_LOG2)
+    const isTenant = type === L.TENANT_TYPE && (graph[record]! & L.FLAG_OVERFLOW) === 0
+    if (isTenant && graph[record + L.T_OVERFLOW] !== 0) {
+      release(this.#regions, graph[record + L.T_OVERFLOW]!, L.LINE_WORDS_LOG2)
     }
     const container = isUser ? 0 : graph[record + L.I_CONTAINER]! << L.LINE_WORDS_LOG2
     if (container !== 0) {

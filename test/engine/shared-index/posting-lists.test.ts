@@ -17,8 +17,8 @@ import {
   listOfAttribute,
   readyList,
   SLOT,
-} from '#engine/shared-index/owners/list-directory.ts'
-import { estimate, insert, LIST, remove, take } from '#engine/shared-index/owners/ordered-list.ts'
+} from '#engine/shared-index/attribute-index/list-directory.ts'
+import { estimate, insert, LIST, remove, take } from '#engine/shared-index/attribute-index/ordered-list.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Attributes, Change } from '#model/change.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'

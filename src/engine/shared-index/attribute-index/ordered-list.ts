@@ -1,9 +1,9 @@
 /**
- * An ordered list of pairs (hash, owner), by hash and then by the key of the owner. It is divided into
+ * An ordered list of pairs (hash, entity), by hash and then by the key of the entity. It is divided into
  * chunks, so that a change moves at most a kilobyte:
  *
  *   [ptr, log2 capacity, chunks, entries]
- *     ─► │ chunk, entries, first hash, first owner │ … ─► │ hash, owner │ hash, owner │ …
+ *     ─► │ chunk, entries, first hash, first entity │ … ─► │ hash, entity │ hash, entity │ …
  *
  * Owners are lines of records whose keys must be readable, so a record is removed from its lists before it is
  * freed.
@@ -21,7 +21,7 @@ const CHUNK_LOG2 = 8
 const HEADS_LOG2_MIN = 2
 /** Words of the head of a chunk. */
 const HEAD_LOG2 = 2
-const HEAD = { chunk: 0, count: 1, hash: 2, owner: 3 } as const
+const HEAD = { chunk: 0, count: 1, hash: 2, entity: 3 } as const
 /**
  * A chunk with fewer entries than the first number is merged with the next one if both together have at most
  * the second number of entries.
@@ -50,14 +50,14 @@ interface Position {
  * Returns false if the memory is full, and true if the entry was added or already exists. O(log entries +
  * chunk).
  */
-export function insert(list: OrderedList, hash: number, owner: number): boolean {
+export function insert(list: OrderedList, hash: number, entity: number): boolean {
   const { memory, at, graph } = list
   if (memory.graph[at + LIST.chunks] === 0 && !insertChunk(list, 0)) return false
-  let { chunk, index } = positionOf(list, hash, line => compareKeys(graph, line, owner))
+  let { chunk, index } = positionOf(list, hash, line => compareKeys(graph, line, entity))
   const words = memory.graph
   let head = headOf(words, at, chunk)
   const count = words[head + HEAD.count]!
-  if (index < count && hasEntry(words, words[head + HEAD.chunk]! + 2 * index, hash, owner)) return true
+  if (index < count && hasEntry(words, words[head + HEAD.chunk]! + 2 * index, hash, entity)) return true
   if (count === CHUNK_ENTRIES) {
     const isAtEnd = index === count && chunk === words[at + LIST.chunks]! - 1
     if (!splitChunk(list, chunk, isAtEnd ? count : count >>> 1)) return false
@@ -73,7 +73,7 @@ export function insert(list: OrderedList, hash: number, owner: number): boolean 
   const end = written[head + HEAD.chunk]! + 2 * written[head + HEAD.count]!
   written.copyWithin(from + 2, from, end)
   written[from] = hash
-  written[from + 1] = owner
+  written[from + 1] = entity
   written[head + HEAD.count] = written[head + HEAD.count]! + 1
   written[at + LIST.entries] = written[at + LIST.entries]! + 1
   noteFirst(written, head)
@@ -81,15 +81,15 @@ export function insert(list: OrderedList, hash: number, owner: number): boolean 
 }
 
 /** Does nothing if the entry does not exist. O(log entries + chunk). */
-export function remove(list: OrderedList, hash: number, owner: number): void {
+export function remove(list: OrderedList, hash: number, entity: number): void {
   const { memory, at, graph } = list
   const words = memory.graph
   if (words[at + LIST.chunks] === 0) return
-  const { chunk, index } = positionOf(list, hash, line => compareKeys(graph, line, owner))
+  const { chunk, index } = positionOf(list, hash, line => compareKeys(graph, line, entity))
   const head = headOf(words, at, chunk)
   const first = words[head + HEAD.chunk]!
   const count = words[head + HEAD.count]!
-  if (index === count || !hasEntry(words, first + 2 * index, hash, owner)) return
+  if (index === count || !hasEntry(words, first + 2 * index, hash, entity)) return
   words.copyWithin(first + 2 * index, first + 2 * index + 2, first + 2 * count)
   words[head + HEAD.count] = count - 1
   words[at + LIST.entries] = words[at + LIST.entries]! - 1
@@ -158,20 +158,24 @@ export function estimate(list: OrderedList, hash: number): number {
 }
 
 /**
- * Returns the first entry that does not come before the searched position: `compare` compares the owner of an
- * entry with the same hash. The end of a chunk is a valid position in it.
+ * Returns the first entry that does not come before the searched position: `compare` compares the entity of
+ * an entry with the same hash. The end of a chunk is a valid position in it.
  */
-function positionOf({ memory, at }: OrderedList, hash: number, compare: (owner: number) => number): Position {
+function positionOf(
+  { memory, at }: OrderedList,
+  hash: number,
+  compare: (entity: number) => number,
+): Position {
   const words = memory.graph
-  const order = (entryHash: number, owner: number): number =>
-    entryHash === hash ? compare(owner) : entryHash >>> 0 < hash >>> 0 ? -1 : 1
+  const order = (entryHash: number, entity: number): number =>
+    entryHash === hash ? compare(entity) : entryHash >>> 0 < hash >>> 0 ? -1 : 1
   // The last chunk whose first entry does not come after the searched position. The position is in this
   // chunk, at its end, or at the beginning of the list.
   let low = 0
   for (let high = chunksIn(words, at); low < high;) {
     const middle = (low + high) >>> 1
     const head = headOf(words, at, middle)
-    if (order(words[head + HEAD.hash]!, words[head + HEAD.owner]!) <= 0) low = middle + 1
+    if (order(words[head + HEAD.hash]!, words[head + HEAD.entity]!) <= 0) low = middle + 1
     else high = middle
   }
   const chunk = Math.max(0, low - 1)
@@ -197,14 +201,14 @@ function headOf(words: Int32Array, at: number, chunk: number): number {
   return words[at + LIST.ptr]! + (chunk << HEAD_LOG2)
 }
 
-function hasEntry(words: Int32Array, entry: number, hash: number, owner: number): boolean {
-  return words[entry] === hash && words[entry + 1] === owner
+function hasEntry(words: Int32Array, entry: number, hash: number, entity: number): boolean {
+  return words[entry] === hash && words[entry + 1] === entity
 }
 
 function noteFirst(words: Int32Array, head: number): void {
   const first = words[head + HEAD.chunk]!
   words[head + HEAD.hash] = words[first]!
-  words[head + HEAD.owner] = words[first + 1]!
+  words[head + HEAD.entity] = words[first + 1]!
 }
 
 /** Creates an empty chunk at this position. Returns false if the memory is full. */

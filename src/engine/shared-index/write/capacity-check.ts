@@ -8,7 +8,7 @@ import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import type { Change } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
-import { type BlockCounts, blocksFor, haveRoom, noBlocks } from './graph-demand.ts'
+import { type BlockCounts, blocksFor, hasCapacity, noBlocks } from './commit-capacity.ts'
 import type { Names } from './names.ts'
 
 /** A sixteenth of the graph is reserved for commits that other nodes have accepted. */
@@ -22,11 +22,11 @@ const WORDS_PER_CHANGE = 1_024
 /** Attributes of a whole commit: some bodies of maximum size. */
 const ATTRIBUTE_WORDS_MAX = 1 << 25
 
-export class GraphRoom {
+export class CapacityCheck {
   readonly #regions: Regions
   readonly #names: Names
   /** Blocks reserved for commits in progress. */
-  readonly #held: BlockCounts = noBlocks()
+  readonly #reserved: BlockCounts = noBlocks()
 
   constructor(regions: Regions, names: Names) {
     this.#regions = regions
@@ -39,16 +39,16 @@ export class GraphRoom {
    * `LIMIT_EXCEEDED` if the capacity is not sufficient in addition to the reservations and the sixteenth for
    * other nodes. O(changes) if little capacity is left.
    */
-  hold(changes: readonly Change[]): () => void {
-    if (this.#isThereInAnyCase(changes)) return () => {}
+  reserve(changes: readonly Change[]): () => void {
+    if (this.#isAlwaysSufficient(changes)) return () => {}
     const blocks = blocksFor(changes, this.#regions, this.#names)
     if (!hasBlocks(blocks)) return () => {}
-    const held = this.#held
+    const held = this.#reserved
     addTo(held, blocks, 1)
-    const giveBack = (): void => addTo(held, blocks, -1)
-    if (haveRoom(this.#regions, held, this.#regions.graphWordsMax / SPARE_PART)) return giveBack
-    giveBack()
-    throw noRoom()
+    const release = (): void => addTo(held, blocks, -1)
+    if (hasCapacity(this.#regions, held, this.#regions.graphWordsMax / SPARE_PART)) return release
+    release()
+    throw indexFull()
   }
 
   /**
@@ -56,24 +56,24 @@ export class GraphRoom {
    * left.
    */
   require(changes: readonly Change[]): void {
-    if (this.#isThereInAnyCase(changes)) return
+    if (this.#isAlwaysSufficient(changes)) return
     // Readers can allocate closure heads until the critical section.
     const spare = this.#regions.graphWordsMax / SPARE_FOR_READERS
-    if (!haveRoom(this.#regions, blocksFor(changes, this.#regions, this.#names), spare)) throw noRoom()
+    if (!hasCapacity(this.#regions, blocksFor(changes, this.#regions, this.#names), spare)) throw indexFull()
   }
 
   /**
    * Returns whether the capacity would be sufficient even if every slab and table doubled: nothing needs to
    * be computed in that case.
    */
-  #isThereInAnyCase(changes: readonly Change[]): boolean {
+  #isAlwaysSufficient(changes: readonly Change[]): boolean {
     const { header, graphWordsMax } = this.#regions
     const most = header[L.H_GRAPH_TOP]! * DOUBLING + changes.length * WORDS_PER_CHANGE + ATTRIBUTE_WORDS_MAX
     return most <= graphWordsMax - graphWordsMax / SPARE_PART
   }
 }
 
-function noRoom(): AuthzError {
+function indexFull(): AuthzError {
   return new AuthzError(
     'LIMIT_EXCEEDED',
     'the index of this environment is full, its facts and attributes take all the room there is: remove some, or have several environments',

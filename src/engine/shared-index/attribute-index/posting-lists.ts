@@ -38,7 +38,7 @@ import {
   SLOT_WORDS_LOG2,
 } from './list-directory.ts'
 import { clear, insert, type OrderedList, remove } from './ordered-list.ts'
-import { ListedNames, OwnerHashes } from './owner-hashes.ts'
+import { ListedNames, AttributeHashes } from './attribute-hashes.ts'
 
 /** A list, as the writer sees it. */
 interface KeptList {
@@ -78,9 +78,9 @@ interface Building {
 /** Chunks freed per step. */
 const CHUNKS_FREED = 256
 
-export class OwnerLists {
+export class PostingLists {
   readonly #regions: Regions
-  readonly #hashes: OwnerHashes
+  readonly #hashes: AttributeHashes
   /** By type id. */
   readonly #byType = new Map<number, TypeLists>()
   readonly #dropped: KeptList[] = []
@@ -91,7 +91,7 @@ export class OwnerLists {
 
   constructor(regions: Regions) {
     this.#regions = regions
-    this.#hashes = new OwnerHashes(regions)
+    this.#hashes = new AttributeHashes(regions)
   }
 
   /**

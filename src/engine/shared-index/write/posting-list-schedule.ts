@@ -2,22 +2,22 @@
  * Schedules the construction and removal of lists of the attribute index: in idle periods, after rules have
  * changed.
  */
-import type { OwnerLists } from '#engine/shared-index/owners/owner-lists.ts'
-import { WantedLists } from '#engine/shared-index/owners/wanted-lists.ts'
+import type { PostingLists } from '#engine/shared-index/attribute-index/posting-lists.ts'
+import { RequiredLists } from '#engine/shared-index/attribute-index/required-lists.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Schema } from '#engine/shared-index/schema/schema.ts'
 
-export class OwnerListSchedule {
-  readonly #owners: OwnerLists
+export class PostingListSchedule {
+  readonly #postingLists: PostingLists
   readonly #schema: Schema
-  readonly #wantedByRules = new WantedLists()
+  readonly #requiredByRules = new RequiredLists()
   /** Processing of changed rules, as far as it has progressed. */
   #following: Generator<void> | null = null
-  #wanted: readonly { readonly type: number; readonly name: string }[] = []
+  #required: readonly { readonly type: number; readonly name: string }[] = []
   #areAllKept = true
 
-  constructor(owners: OwnerLists, schema: Schema) {
-    this.#owners = owners
+  constructor(postingLists: PostingLists, schema: Schema) {
+    this.#postingLists = postingLists
     this.#schema = schema
   }
 
@@ -27,15 +27,15 @@ export class OwnerListSchedule {
    */
   step(records: number, inSection: (work: () => void) => void): boolean {
     if (this.#following === null && this.#schema.areRulesChangedFor('lists')) {
-      this.#following = this.#wantedByRules.follow(this.#schema.takeRuleChanges('lists'))
+      this.#following = this.#requiredByRules.follow(this.#schema.takeRuleChanges('lists'))
     }
     if (this.#following === null) return this.#build(records, inSection)
     if (!this.#following.next().done) return true
     this.#following = null
-    const lists = this.#wantedByRules.lists()
+    const lists = this.#requiredByRules.lists()
     if (lists === null) return true
     const { types } = this.#schema
-    this.#wanted = lists.flatMap(({ type, name }) => {
+    this.#required = lists.flatMap(({ type, name }) => {
       const id = type === null ? L.USER_TYPE : types.get(type)?.id
       return id === undefined ? [] : [{ type: id, name }]
     })
@@ -44,11 +44,11 @@ export class OwnerListSchedule {
   }
 
   #keep(): void {
-    this.#areAllKept = this.#owners.keep(this.#wanted)
+    this.#areAllKept = this.#postingLists.keep(this.#required)
   }
 
   #build(records: number, inSection: (work: () => void) => void): boolean {
-    const { isDone, publish } = this.#owners.build(records)
+    const { isDone, publish } = this.#postingLists.build(records)
     if (publish !== null) inSection(publish)
     if (!isDone || this.#areAllKept) return !isDone
     // The dropped lists have freed memory.

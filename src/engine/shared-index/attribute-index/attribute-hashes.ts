@@ -49,7 +49,7 @@ export class ListedNames {
 }
 
 /** Each writing thread has one. */
-export class OwnerHashes {
+export class AttributeHashes {
   readonly #regions: Regions
   readonly #names: AttributeNames
   readonly #scratch = new ValueWords()

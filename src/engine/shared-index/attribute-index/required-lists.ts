@@ -13,7 +13,7 @@ import type { ConditionSetPut } from '#model/change.ts'
 import { ALL, BY_TENANT, LISTS_MAX, listOfAttribute } from './list-directory.ts'
 
 /** Name of a list; `type` null: list of users. */
-export interface WantedList {
+export interface RequiredList {
   readonly type: string | null
   readonly name: string
 }
@@ -43,7 +43,7 @@ const COMPUTED = new Set([
 const known = new WeakMap<ConditionSetPut, Attributes>()
 
 /** Tracks condition sets and rules. The cost of adding a rule does not depend on the number of rules. */
-export class WantedLists {
+export class RequiredLists {
   readonly #sets = new Map<string, ConditionSetPut>()
   /**
    * By key of a set and by type: the number of rules on the type that name the set, plus the number of sets
@@ -52,7 +52,7 @@ export class WantedLists {
   readonly #uses = new Map<string, Map<string, number>>()
   readonly #rulesOfType = new Map<string, number>()
   /** Lists of attributes, by type and name, with the number of sets in use that need them. */
-  readonly #attributes = new Map<string, { readonly list: WantedList; wantedBy: number }>()
+  readonly #attributes = new Map<string, { readonly list: RequiredList; requiredBy: number }>()
   /** Whether the needed lists have changed since `lists` was last called. */
   #isChanged = false
   /** Items read since the last step. */
@@ -81,17 +81,17 @@ export class WantedLists {
    * Returns at most `LISTS_MAX` lists, those for scans first; null if they have not changed since the last
    * call.
    */
-  lists(): readonly WantedList[] | null {
+  lists(): readonly RequiredList[] | null {
     if (!this.#isChanged) return null
     this.#isChanged = false
     if (this.#rulesOfType.size === 0) return []
-    const wanted: WantedList[] = [{ type: null, name: ALL }]
-    for (const type of this.#rulesOfType.keys()) wanted.push({ type, name: ALL }, { type, name: BY_TENANT })
+    const required: RequiredList[] = [{ type: null, name: ALL }]
+    for (const type of this.#rulesOfType.keys()) required.push({ type, name: ALL }, { type, name: BY_TENANT })
     for (const { list } of this.#attributes.values()) {
-      if (wanted.length >= LISTS_MAX) break
-      wanted.push(list)
+      if (required.length >= LISTS_MAX) break
+      required.push(list)
     }
-    return wanted.slice(0, LISTS_MAX)
+    return required.slice(0, LISTS_MAX)
   }
 
   /** A set that is used also uses its parent. */
@@ -126,11 +126,11 @@ export class WantedLists {
 
   #wantList(type: string | null, name: string, by: number): void {
     const key = JSON.stringify([type, name])
-    const wanted = this.#attributes.get(key)
-    if (wanted === undefined) this.#attributes.set(key, { list: { type, name }, wantedBy: by })
-    else wanted.wantedBy += by
-    if (wanted?.wantedBy === 0) this.#attributes.delete(key)
-    if (wanted === undefined || wanted.wantedBy === 0) this.#isChanged = true
+    const required = this.#attributes.get(key)
+    if (required === undefined) this.#attributes.set(key, { list: { type, name }, requiredBy: by })
+    else required.requiredBy += by
+    if (required?.requiredBy === 0) this.#attributes.delete(key)
+    if (required === undefined || required.requiredBy === 0) this.#isChanged = true
   }
 }
 

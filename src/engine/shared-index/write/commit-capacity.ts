@@ -24,7 +24,7 @@ import {
 } from '#engine/shared-index/memory/slab.ts'
 import type { Width } from '#engine/shared-index/memory/slab.ts'
 import { partitionOf, slotsLog2 } from '#engine/shared-index/memory/string-table.ts'
-import { annexesOf, lineOfBank } from '#engine/shared-index/schema/annexes.ts'
+import { overflowLinesOf, lineOfBank } from '#engine/shared-index/schema/tenant-role-overflow.ts'
 import type { AssignmentChange, Attributes, Change, InstanceKey, TupleChange } from '#model/change.ts'
 import type { Names } from './names.ts'
 
@@ -55,7 +55,7 @@ export function blocksFor(changes: readonly Change[], regions: Regions, names: N
  * smallest free block that is large enough, which wastes as little as possible. If there is none, it comes
  * from the top. O(sizes).
  */
-export function haveRoom({ header, graphWordsMax }: Regions, blocks: BlockCounts, spare: number): boolean {
+export function hasCapacity({ header, graphWordsMax }: Regions, blocks: BlockCounts, spare: number): boolean {
   let left = 0
   for (let log2 = 0; log2 < L.SIZE_CLASSES; log2++) {
     left = Math.max(0, left + blocks[log2]! - header[L.H_FREE_COUNTS + log2]!)
@@ -66,8 +66,8 @@ export function haveRoom({ header, graphWordsMax }: Regions, blocks: BlockCounts
     words += count * 2 ** Math.max(log2, L.LINE_WORDS_LOG2)
     left -= count
   }
-  const room = graphWordsMax - L.OPEN_BEHIND_TOP - header[L.H_GRAPH_TOP]! - spare
-  return words <= Math.max(room, 0)
+  const free = graphWordsMax - L.OPEN_BEHIND_TOP - header[L.H_GRAPH_TOP]! - spare
+  return words <= Math.max(free, 0)
 }
 
 class Reckoning {
@@ -185,10 +185,10 @@ class Reckoning {
     const name = `in ${scope.tenant} ${role ? role.roleIndex >>> (5 + L.BANKS_LOG2) : ''}`
     this.#entry(line, L.I_ASSIGNEES, name, SET)
     if (line !== 0) return
-    // An annex and its directory. A new role might be stored under any existing line.
+    // An overflow line and its directory. A new role might be stored under any existing line.
     for (let n = 0; n < 2; n++) this.#block(L.LINE_WORDS_LOG2)
     if (role || tenant === 0) return
-    for (const each of [tenant, ...annexesOf(graph, tenant)]) this.#entry(each, L.I_ASSIGNEES, '', SET)
+    for (const each of [tenant, ...overflowLinesOf(graph, tenant)]) this.#entry(each, L.I_ASSIGNEES, '', SET)
   }
 
   #tuple({ subject, object }: TupleChange): void {
