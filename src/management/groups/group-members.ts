@@ -19,7 +19,7 @@ import type { Paging } from '#model/wire/building-blocks.ts'
 import type { GroupMemberBody, GroupRead, GroupUser } from '#model/wire/group.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { ensureMemberRole, MEMBER_ROLE, requireGroup } from './group-lookup.ts'
-import { presentGroup } from './group-present.ts'
+import { presentGroup } from './group-presenter.ts'
 
 interface MemberParams {
   readonly group_instance_key: string

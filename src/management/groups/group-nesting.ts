@@ -18,7 +18,7 @@ import type { GroupLink, GroupNesting, GroupNestingRemoval, GroupRead } from '#m
 import { lists } from '#store/keyspace/keyspace.ts'
 import type { ListName } from '#store/view.ts'
 import { ensureMemberRole, type Group, requireGroup } from './group-lookup.ts'
-import { presentGroup, presentGroupKeys } from './group-present.ts'
+import { presentGroup, presentGroupKeys } from './group-presenter.ts'
 import { withPlaces } from './group-tree.ts'
 import {
   ensureDerivation,

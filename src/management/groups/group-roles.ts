@@ -25,7 +25,7 @@ import { isLongKey, type Paging } from '#model/wire/building-blocks.ts'
 import type { GroupAddRole, GroupRead, GroupRole, GroupRoleRemoval } from '#model/wire/group.ts'
 import { assignedRoles, countAssignedRoles, type GroupGrant } from './group-grants.ts'
 import { ensureMemberRole, requireGroup } from './group-lookup.ts'
-import { presentGroup } from './group-present.ts'
+import { presentGroup } from './group-presenter.ts'
 import {
   ensureDerivation,
   ensureGrantRelation,

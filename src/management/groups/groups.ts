@@ -34,7 +34,7 @@ import {
   requireGroup,
   typeOfInstance,
 } from './group-lookup.ts'
-import { presentGroup, presentGroupKeys } from './group-present.ts'
+import { presentGroup, presentGroupKeys } from './group-presenter.ts'
 import { GroupTree, typesOfGroups, withPlaces } from './group-tree.ts'
 
 export function* createGroup(

@@ -11,7 +11,7 @@ import type {
   ResourceInstancesQuery,
 } from '#model/wire/resource-instance.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
-import { presentResourceInstance, withRelationships } from './resource-instance-present.ts'
+import { presentResourceInstance, withRelationships } from './resource-instance-presenter.ts'
 
 export function* listResourceInstances(
   context: ReadContext,

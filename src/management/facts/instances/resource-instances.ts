@@ -22,7 +22,7 @@ import type {
   ResourceInstanceUpdate,
 } from '#model/wire/resource-instance.ts'
 import { rowKeyOf } from '#store/keyspace/keyspace.ts'
-import { presentResourceInstance, withRelationships } from './resource-instance-present.ts'
+import { presentResourceInstance, withRelationships } from './resource-instance-presenter.ts'
 
 interface InstanceParams {
   readonly instance_id: string

@@ -17,7 +17,7 @@ import type {
   RelationshipTuplesQuery,
 } from '#model/wire/relationship-tuple.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
-import { presentDetailedTuple, presentTuple } from './relationship-tuple-present.ts'
+import { presentDetailedTuple, presentTuple } from './relationship-tuple-presenter.ts'
 
 export function* listRelationshipTuples(
   context: ReadContext,

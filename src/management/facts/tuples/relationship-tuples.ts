@@ -24,7 +24,7 @@ import type {
   RelationshipTupleDelete,
 } from '#model/wire/relationship-tuple.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
-import { presentTuple } from './relationship-tuple-present.ts'
+import { presentTuple } from './relationship-tuple-presenter.ts'
 
 interface TupleParts {
   readonly subject: InstanceRecord

@@ -15,7 +15,7 @@ import type { Paging } from '#model/wire/building-blocks.ts'
 import type { TenantUsersQuery, User, UsersQuery } from '#model/wire/user.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import type { ListName } from '#store/view.ts'
-import { presentUser } from './user-present.ts'
+import { presentUser } from './user-presenter.ts'
 
 export function* listUsers(
   context: ReadContext,

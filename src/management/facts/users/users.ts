@@ -15,7 +15,7 @@ import type { UserRecord } from '#model/records.ts'
 import type { User, UserCreate, UserUpdate } from '#model/wire/user.ts'
 import { attributesOfUser } from '#model/user-attributes.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
-import { presentUser } from './user-present.ts'
+import { presentUser } from './user-presenter.ts'
 
 interface UserParams {
   readonly user_id: string

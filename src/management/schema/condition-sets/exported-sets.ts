@@ -9,7 +9,7 @@ import type { Attributes } from '#model/change.ts'
 import type { ConditionSetRecord } from '#model/records.ts'
 import type { ConditionSetType } from '#model/wire/condition-set.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
-import { typeOfSide } from './condition-set-present.ts'
+import { typeOfSide } from './condition-set-presenter.ts'
 
 export interface ExportedConditionSet {
   readonly key: string

@@ -22,7 +22,7 @@ import type {
   TriedSet,
 } from '#model/wire/tried-set.ts'
 import { findConditionSet } from './condition-set-lookup.ts'
-import { typeOfSide } from './condition-set-present.ts'
+import { typeOfSide } from './condition-set-presenter.ts'
 import { checkedSet } from './condition-sets.ts'
 import { namedIn, type NamedThings } from './sample-values.ts'
 import { ancestorsOf } from './set-family.ts'

@@ -1,6 +1,6 @@
 /** Condition sets in the form of responses, including computed ones (conditions.md 1.2 and 1.3). */
 import { presentScope, presentTimes, type ReadContext } from '#management/commands/context.ts'
-import { presentResource } from '#management/schema/resource-present.ts'
+import { presentResource } from '#management/schema/resource-presenter.ts'
 import { assert } from '#model/assert.ts'
 import type { RuleSide } from '#model/change.ts'
 import type { ConditionSetRecord, TypeRecord } from '#model/records.ts'

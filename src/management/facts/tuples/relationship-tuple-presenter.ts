@@ -3,7 +3,7 @@
  */
 import { presentInstant, presentScope, type ReadContext } from '#management/commands/context.ts'
 import { presentEnd } from '#management/commands/fact-ends.ts'
-import { namesOf } from '#management/facts/instances/resource-instance-present.ts'
+import { namesOf } from '#management/facts/instances/resource-instance-presenter.ts'
 import { instanceKeyOf } from '#management/facts/instances/resource-instances.ts'
 import { assert } from '#model/assert.ts'
 import type { InstanceRecord, TenantRecord, TupleRecord } from '#model/records.ts'
