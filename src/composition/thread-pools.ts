@@ -31,11 +31,11 @@ export class ThreadPools {
       jobsMax: settings.poolJobsMax,
       engine: environmentId => engines.shareable(environmentId),
     })
-    const heard = decisionLog === null ? 'decisions' : 'questions'
+    const observed = decisionLog === null ? 'decisions' : 'questions'
     this.bodies = new BodyPool({
       ...events,
       entry: WORKER_URLS.bodies,
-      data: { settings, tokenSecret, observes: observer === null ? 'nothing' : heard },
+      data: { settings, tokenSecret, observes: observer === null ? 'nothing' : observed },
       bodyBytesMax: settings.bodyBytesMax,
       jobsMax: settings.poolJobsMax,
       bytesMax: longBodiesBytesMax(settings.bodyBytesMax),

@@ -54,7 +54,7 @@ export class Freshness {
   readonly #options: FreshnessOptions
   #standing: Standing = 'fresh'
   /** Time since which changes of the organization are received; infinite while they are not. */
-  #heardSince = performance.now()
+  #reachableSince = performance.now()
   /** States of the environments that are not fresh while the organization is fresh. */
   readonly #standings = new Map<string, Standing>()
   #isFresh = true
@@ -78,8 +78,8 @@ export class Freshness {
       this.#standing = standing
       onChange(standing, age)
     }
-    if (age >= this.#owedMs) this.#heardSince = Infinity
-    else if (this.#heardSince === Infinity) this.#heardSince = performance.now()
+    if (age >= this.#owedMs) this.#reachableSince = Infinity
+    else if (this.#reachableSince === Infinity) this.#reachableSince = performance.now()
     for (const id of environmentIds()) this.#lookAt(id, decidesForMs)
     const isFresh = standing === 'fresh' && this.#standings.size === 0
     if (isFresh === this.#isFresh) return
@@ -109,9 +109,9 @@ export class Freshness {
     onLookAt(environmentId, Math.min(decidesForMs, this.#decidesForMs(age, standing)))
     // A failure of the store affects all environments at about the same time, so it is not reported per
     // environment.
-    const isHeard = performance.now() - this.#heardSince >= this.#owedMs
+    const isStable = performance.now() - this.#reachableSince >= this.#owedMs
     const former = this.#standings.get(environmentId) ?? 'fresh'
-    if (standing === former || !(isHeard || standing === 'fresh')) return
+    if (standing === former || !(isStable || standing === 'fresh')) return
     if (standing === 'fresh') this.#standings.delete(environmentId)
     else this.#standings.set(environmentId, standing)
     onChangeOf(environmentId, standing, age)

@@ -56,7 +56,7 @@ export class ChangeChannel {
     this.#block = block
   }
 
-  get isHeard(): boolean {
+  get hasListeners(): boolean {
     return this.#listeners.size > 0
   }
 

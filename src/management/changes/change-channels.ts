@@ -54,7 +54,7 @@ export class ChangeChannels implements SharedBlock {
   }
 
   forget(channel: ChangeChannel): void {
-    if (!channel.isHeard && this.#channels.get(channel.filter.name) === channel)
+    if (!channel.hasListeners && this.#channels.get(channel.filter.name) === channel)
       this.#channels.delete(channel.filter.name)
   }
 

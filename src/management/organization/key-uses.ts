@@ -15,7 +15,7 @@ const WRITE_EVERY_MS = 300_000
 export class KeyUses {
   readonly #now: () => number
   /** Times that are not in the rows yet, by key id. */
-  readonly #heard = new Map<string, Instant>()
+  readonly #pending = new Map<string, Instant>()
   #writing: NodeJS.Timeout | undefined
 
   constructor(now: () => number) {
@@ -25,11 +25,11 @@ export class KeyUses {
   /** Records that a thread has accepted the key. */
   note(keyId: string): void {
     const now = this.#now()
-    this.#heard.set(keyId, now - (now % KEY_USE_GRAIN_MS))
+    this.#pending.set(keyId, now - (now % KEY_USE_GRAIN_MS))
   }
 
   /** Last use that this process has recorded and not saved yet; null if none. */
-  readonly lastUseOf = (keyId: string): Instant | null => this.#heard.get(keyId) ?? null
+  readonly lastUseOf = (keyId: string): Instant | null => this.#pending.get(keyId) ?? null
 
   /**
    * Starts saving periodically, until `close`. `mayWrite`: whether the organization's store accepts writes at
@@ -51,15 +51,15 @@ export class KeyUses {
 
   /** Saves the recorded times. If the store does not accept commits, they are kept for the next time. */
   async write(organization: Organization): Promise<void> {
-    const heard = new Map(this.#heard)
-    if (heard.size === 0) return
+    const uses = new Map(this.#pending)
+    if (uses.size === 0) return
     try {
-      await organization.noteUses(heard)
+      await organization.noteUses(uses)
     } catch (error) {
       if (!isForLater(error)) throw error
       return
     }
     // Keeps times that were recorded during the commit.
-    for (const [keyId, at] of heard) if (this.#heard.get(keyId) === at) this.#heard.delete(keyId)
+    for (const [keyId, at] of uses) if (this.#pending.get(keyId) === at) this.#pending.delete(keyId)
   }
 }

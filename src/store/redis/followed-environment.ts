@@ -60,7 +60,7 @@ export interface FollowedEnvironmentOptions {
   readonly environmentId: string
   readonly log: StoreLog
   /** When the replica had everything that Redis had, as a time of `performance.now()`. */
-  readonly heardAt: number
+  readonly syncedAt: number
   /** Opens the ledger in its current state and loads a new replica of it. */
   readonly load: () => Promise<Followed>
   /** Builds the missing secondary indexes of a replica. Throws the reason of the signal if it is aborted. */
@@ -116,7 +116,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
   constructor(followed: Followed, options: FollowedEnvironmentOptions) {
     this.#followed = followed
     this.#options = options
-    this.#freshAt = options.heardAt
+    this.#freshAt = options.syncedAt
     this.#copyFreshAt = this.#freshAt
     const { log, environmentId } = options
     const standing = (failing: string, over: string) =>
@@ -263,14 +263,14 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     await this.#following
     await this.#stopListing()
     await this.#followed.copy.close()
-    this.#followed.heard.close()
+    this.#followed.lastSync.close()
     // Awaited last: the check might wait for a revision that the replica would never have.
     await this.#checking
   }
 
   async #compare(): Promise<void> {
     const askedAt = performance.now()
-    const { source, copy, heard } = this.#followed
+    const { source, copy, lastSync } = this.#followed
     const known = this.#damage
     const head = await source.position()
     // Damage that was found in the meantime is newer than this response, even if both arrived together.
@@ -283,7 +283,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     if (this.#followed.copy !== copy) return
     this.#copyFreshAt = askedAt
     if (this.#isTakenOver) this.#freshAt = askedAt
-    if (!this.isClosed) heard.note(performance.now() - askedAt)
+    if (!this.isClosed) lastSync.note(performance.now() - askedAt)
   }
 
   setAside(): void {
@@ -430,7 +430,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
         const ended = historyReplaced()
         await former.source.close(ended)
         await former.copy.close(ended)
-        former.heard.close()
+        former.lastSync.close()
         onReplaced()
         const counted = isOther ? { replacedHistories: this.#options.countReplacedHistory() } : {}
         const revision = this.#followed.copy.mark.sequence

@@ -6,7 +6,7 @@ import { AuthzError, ConflictError, historyReplaced } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import type { Commit, Entry, Ledger, Row } from '#store/ledger.ts'
 import { storeClosed } from '#store/store-closed-error.ts'
-import type { HeardNote } from './heard-note.ts'
+import type { LastSyncRecord } from './last-sync-record.ts'
 import type { LocalCopy } from './local-copy.ts'
 import { COMMIT_MS_MAX, type RedisLedger } from './redis-ledger.ts'
 import type { Position } from './redis-log.ts'
@@ -24,7 +24,7 @@ export interface Followed {
   readonly source: RedisLedger
   readonly copy: LocalCopy
   /** Record of when the replica last had everything. */
-  readonly heard: HeardNote
+  readonly lastSync: LastSyncRecord
 }
 
 /** State of the environment that the ledger needs. */

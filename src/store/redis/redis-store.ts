@@ -5,8 +5,8 @@
  *
  * A start that cannot reach Redis continues with the local replicas, as the previous process would have. It
  * makes decisions for as long as the replicas may be used, counted from when they were last caught up
- * (`heard-note.ts`). A ledger that was resumed in this way checks its position first when Redis is reachable
- * again, and detects contradictions.
+ * (`last-sync-record.ts`). A ledger that was resumed in this way checks its position first when Redis is
+ * reachable again, and detects contradictions.
  */
 import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
@@ -18,7 +18,7 @@ import { EvictionWatch } from './eviction.ts'
 import { FollowedEnvironment } from './followed-environment.ts'
 import type { Followed } from './followed-ledger.ts'
 import { HeadChannels } from './head-channels.ts'
-import { HeardNote } from './heard-note.ts'
+import { LastSyncRecord } from './last-sync-record.ts'
 import { LocalCopy } from './local-copy.ts'
 import { connect, NextConnection, type RedisClient } from './redis-client.ts'
 import { type RedisKeys, redisKeys } from './redis-keys.ts'
@@ -51,7 +51,7 @@ interface Beginning {
   readonly source: RedisLedger
   readonly copy: LocalCopy
   /** When the replica had everything, as a time of `performance.now()`. It can precede this process. */
-  readonly heardAt: number
+  readonly syncedAt: number
   /** Whether the ledger was resumed without a request to Redis. */
   readonly isResumed: boolean
 }
@@ -250,14 +250,14 @@ export class RedisStore implements Store {
     const { directory } = this.#options
     for (const id of copiedEnvironments(directory)) {
       const copy = new CopyDirectory(directory, id).newest()
-      if (copy !== null && this.#mayStandIn(new HeardNote(copy, this.#name).agoMs())) return true
+      if (copy !== null && this.#mayStandIn(new LastSyncRecord(copy, this.#name).agoMs())) return true
     }
     return false
   }
 
-  #mayStandIn(heardAgoMs: number | null): heardAgoMs is number {
+  #mayStandIn(lastSyncAgoMs: number | null): lastSyncAgoMs is number {
     const { maxStaleMs } = this.#options
-    return heardAgoMs !== null && (maxStaleMs === 0 || heardAgoMs < maxStaleMs)
+    return lastSyncAgoMs !== null && (maxStaleMs === 0 || lastSyncAgoMs < maxStaleMs)
   }
 
   #goOnAlone(): void {
@@ -322,7 +322,7 @@ export class RedisStore implements Store {
     await this.#removed.forget(id)
     const copies = new CopyDirectory(directory, id)
     const copy = (await this.#found(copies, source.epoch, id)) ?? (await this.#loaded(copies, source, id))
-    return this.#follow(id, copies, { source, copy, heardAt: performance.now(), isResumed: false })
+    return this.#follow(id, copies, { source, copy, syncedAt: performance.now(), isResumed: false })
   }
 
   /** Opens from the local replica in its current state; null if no replica may be used. */
@@ -330,11 +330,11 @@ export class RedisStore implements Store {
     const { directory, logEntriesMax, address, log } = this.#options
     const copies = new CopyDirectory(directory, id)
     const newest = copies.newest()
-    const heardAgoMs = newest === null ? null : new HeardNote(newest, this.#name).agoMs()
-    if (!this.#mayStandIn(heardAgoMs)) return null
+    const lastSyncAgoMs = newest === null ? null : new LastSyncRecord(newest, this.#name).agoMs()
+    if (!this.#mayStandIn(lastSyncAgoMs)) return null
     // Computed before the replica is opened: its age increases in the meantime, and opening a large one takes
     // a while.
-    const heardAt = performance.now() - heardAgoMs
+    const syncedAt = performance.now() - lastSyncAgoMs
     const copy = await this.#found(copies, null, id)
     if (copy === null) return null
     const keys = redisKeys(address.prefix, id)
@@ -342,8 +342,8 @@ export class RedisStore implements Store {
       { link: this.#link, keys, logEntriesMax, log, fields: { environment: id } },
       copy.position(),
     )
-    const environment = await this.#follow(id, copies, { source, copy, heardAt, isResumed: true })
-    log.info({ environment: id, heardAgoMs }, 'opened from the local copy, without Redis')
+    const environment = await this.#follow(id, copies, { source, copy, syncedAt, isResumed: true })
+    log.info({ environment: id, heardAgoMs: lastSyncAgoMs }, 'opened from the local copy, without Redis')
     return environment
   }
 
@@ -353,15 +353,15 @@ export class RedisStore implements Store {
    */
   async #follow(id: string, copies: CopyDirectory, begin: Beginning): Promise<FollowedEnvironment> {
     const { address, log, onDamage, onFault } = this.#options
-    const { source, copy, heardAt, isResumed } = begin
+    const { source, copy, syncedAt, isResumed } = begin
     const keys = redisKeys(address.prefix, id)
     copies.removeOthers()
     const environment = new FollowedEnvironment(
-      { source, copy, heard: new HeardNote(copies.newest()!, this.#name) },
+      { source, copy, lastSync: new LastSyncRecord(copies.newest()!, this.#name) },
       {
         environmentId: id,
         log,
-        heardAt,
+        syncedAt,
         load: () => this.#load(copies, keys, id),
         buildLists: (incomplete, signal) => this.#buildLists(incomplete, copies.newest()!, signal),
         onReplaced: () => copies.removeOthers(),
@@ -428,7 +428,7 @@ export class RedisStore implements Store {
       throw (await this.#isAnotherThere(id)) ? new DamagedStoreError(null) : error
     })
     const copy = await this.#loaded(copies, source, id)
-    return { source, copy, heard: new HeardNote(copies.newest()!, this.#name) }
+    return { source, copy, lastSync: new LastSyncRecord(copies.newest()!, this.#name) }
   }
 
   #ledger(

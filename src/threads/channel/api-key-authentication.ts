@@ -23,13 +23,13 @@ interface Known extends Credential {
 const USUAL_SCHEME = 'Bearer '
 
 /** The two clocks of `RuntimeServices`. */
-interface Clocks {
+interface KeyClocks {
   now(): number
   elapsedMs(): number
 }
 
 export class ApiKeyAuthentication {
-  readonly #clocks: Clocks
+  readonly #clocks: KeyClocks
   readonly #onUse: (keyId: string) => void
   #known = new Map<string, Known>()
   /**
@@ -42,7 +42,7 @@ export class ApiKeyAuthentication {
    * `onUse` is called for the first use of each secret, and for its first use after each call of
    * `forgetUses`.
    */
-  constructor(clocks: Clocks, onUse: (keyId: string) => void = () => {}) {
+  constructor(clocks: KeyClocks, onUse: (keyId: string) => void = () => {}) {
     this.#clocks = clocks
     this.#onUse = onUse
   }

@@ -25,7 +25,7 @@ interface KeptStream {
   channel: ChangeChannel | null
 }
 
-interface Heard {
+interface ListenedChannel {
   readers: number
   readonly stop: () => void
 }
@@ -33,7 +33,7 @@ interface Heard {
 export class ThreadStreams {
   readonly #send: (message: ToHttpThread) => void
   readonly #streams = new Map<number, KeptStream>()
-  readonly #heard = new Map<ChangeChannel, Heard>()
+  readonly #channels = new Map<ChangeChannel, ListenedChannel>()
   readonly #bytesMax: number
   /** Bytes of blocks that the thread has not acknowledged. */
   readonly #underWay = new Map<number, number>()
@@ -86,9 +86,10 @@ export class ThreadStreams {
   #join(stream: KeptStream, channel: ChangeChannel): void {
     channel.flush()
     stream.channel = channel
-    const heard = this.#heard.get(channel)
-    if (heard) heard.readers += 1
-    else this.#heard.set(channel, { readers: 1, stop: channel.listen(batch => this.#hand(channel, batch)) })
+    const listened = this.#channels.get(channel)
+    if (listened) listened.readers += 1
+    else
+      this.#channels.set(channel, { readers: 1, stop: channel.listen(batch => this.#hand(channel, batch)) })
   }
 
   #hand(channel: ChangeChannel, batch: ChangeBatch): void {
@@ -114,12 +115,12 @@ export class ThreadStreams {
     if (!stream) return
     this.#streams.delete(call)
     const { channel, subscription } = stream
-    const heard = channel && this.#heard.get(channel)
-    if (channel && heard) {
-      heard.readers -= 1
-      if (heard.readers === 0) {
-        heard.stop()
-        this.#heard.delete(channel)
+    const listened = channel && this.#channels.get(channel)
+    if (channel && listened) {
+      listened.readers -= 1
+      if (listened.readers === 0) {
+        listened.stop()
+        this.#channels.delete(channel)
         subscription.forget(channel)
       }
     }

@@ -15,7 +15,7 @@ import { join } from 'node:path'
 const NAME = 'heard'
 const BYTES = 256
 
-export interface Clocks {
+export interface SyncClocks {
   /** Milliseconds since 1970. */
   wallMs(): number
   /** Milliseconds since some time of this boot. */
@@ -24,7 +24,7 @@ export interface Clocks {
   readonly boot: string | null
 }
 
-interface Noted {
+interface RecordedTimes {
   /** The store that is replicated. */
   readonly store: string
   readonly wallMs: number
@@ -32,14 +32,14 @@ interface Noted {
   readonly sinceBootMs: number
 }
 
-export class HeardNote {
+export class LastSyncRecord {
   readonly #path: string
   readonly #store: string
-  readonly #clocks: Clocks
+  readonly #clocks: SyncClocks
   #file: number | null = null
 
   /** `store` identifies the store that is replicated. A record of another store is ignored. */
-  constructor(directory: string, store: string, clocks: Clocks = CLOCKS) {
+  constructor(directory: string, store: string, clocks: SyncClocks = CLOCKS) {
     this.#path = join(directory, NAME)
     this.#store = store
     this.#clocks = clocks
@@ -62,7 +62,7 @@ export class HeardNote {
    */
   note(agoMs: number): void {
     const { boot, wallMs, sinceBootMs } = this.#clocks
-    const noted: Noted = {
+    const noted: RecordedTimes = {
       store: this.#store,
       wallMs: Math.floor(wallMs() - agoMs),
       boot,
@@ -81,16 +81,16 @@ export class HeardNote {
     this.#file = null
   }
 
-  #read(): Noted | null {
+  #read(): RecordedTimes | null {
     try {
-      return JSON.parse(readFileSync(this.#path, 'utf8')) as Noted
+      return JSON.parse(readFileSync(this.#path, 'utf8')) as RecordedTimes
     } catch {
       return null
     }
   }
 }
 
-const CLOCKS: Clocks = {
+const CLOCKS: SyncClocks = {
   wallMs: Date.now,
   sinceBootMs: () => Number(process.hrtime.bigint() / 1_000_000n),
   boot: bootName(),

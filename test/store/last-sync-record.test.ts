@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { type Clocks, HeardNote } from '#store/redis/heard-note.ts'
+import { type SyncClocks, LastSyncRecord } from '#store/redis/last-sync-record.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'verdict-heard-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -15,7 +15,7 @@ function clocks({
   wallMs,
   sinceBootMs,
   boot,
-}: typeof NOTED_AT | { wallMs: number; sinceBootMs: number; boot: null }): Clocks {
+}: typeof NOTED_AT | { wallMs: number; sinceBootMs: number; boot: null }): SyncClocks {
   return { wallMs: () => wallMs, sinceBootMs: () => sinceBootMs, boot }
 }
 
@@ -25,7 +25,7 @@ function agoAfter(
   others: { readonly wallSetMs?: number; readonly isOtherBoot?: boolean } = {},
 ) {
   const { wallSetMs = 0, isOtherBoot = false } = others
-  const note = new HeardNote(directory, 'a store', clocks(NOTED_AT))
+  const note = new LastSyncRecord(directory, 'a store', clocks(NOTED_AT))
   note.note(100)
   note.close()
   const later = {
@@ -33,7 +33,7 @@ function agoAfter(
     sinceBootMs: isOtherBoot ? elapsedMs : NOTED_AT.sinceBootMs + elapsedMs,
     boot: isOtherBoot ? 'the next boot' : NOTED_AT.boot,
   }
-  return new HeardNote(directory, 'a store', clocks(later)).agoMs()
+  return new LastSyncRecord(directory, 'a store', clocks(later)).agoMs()
 }
 
 test('it is as long ago as it was when it was noted, and what has passed since', () => {
@@ -56,14 +56,14 @@ test('a moment in the future is none', () => {
 
 test('where nothing names the boot the clock of the wall counts', () => {
   const nameless = { ...NOTED_AT, boot: null }
-  new HeardNote(directory, 'a store', clocks(nameless)).note(0)
+  new LastSyncRecord(directory, 'a store', clocks(nameless)).note(0)
   const later = { ...nameless, wallMs: nameless.wallMs + 7, sinceBootMs: 0 }
-  expect(new HeardNote(directory, 'a store', clocks(later)).agoMs()).toBe(7)
+  expect(new LastSyncRecord(directory, 'a store', clocks(later)).agoMs()).toBe(7)
 })
 
 test('what was heard from another store counts for nothing', () => {
-  new HeardNote(directory, 'a store', clocks(NOTED_AT)).note(0)
-  expect(new HeardNote(directory, 'another', clocks(NOTED_AT)).agoMs()).toBeNull()
+  new LastSyncRecord(directory, 'a store', clocks(NOTED_AT)).note(0)
+  expect(new LastSyncRecord(directory, 'another', clocks(NOTED_AT)).agoMs()).toBeNull()
 })
 
 test.each([
@@ -76,11 +76,11 @@ test.each([
   '\0'.repeat(256),
 ])('a file that says %j says nothing', text => {
   writeFileSync(join(directory, 'heard'), text)
-  expect(new HeardNote(directory, 'a store', clocks(NOTED_AT)).agoMs()).toBeNull()
+  expect(new LastSyncRecord(directory, 'a store', clocks(NOTED_AT)).agoMs()).toBeNull()
 })
 
 test('no file says nothing, and no directory keeps nobody from going on', () => {
-  const nowhere = new HeardNote(join(directory, 'nowhere'), 'a store')
+  const nowhere = new LastSyncRecord(join(directory, 'nowhere'), 'a store')
   nowhere.note(0)
   expect(nowhere.agoMs()).toBeNull()
 })
