@@ -1,8 +1,8 @@
 /** Opens an environment on this node, and handles faults in it. */
 import type { CatchUps } from '#management/changes/catch-ups.ts'
-import type { ReadLanes } from '#management/commands/read-lanes.ts'
+import type { ReadQueues } from '#management/commands/read-queues.ts'
 import type { RuntimeServices } from '#management/commands/runtime-services.ts'
-import type { FairTurns } from '#management/commands/fair-turns.ts'
+import type { FairScheduler } from '#management/commands/fair-scheduler.ts'
 import { LiveEnvironment } from '#management/environment/live-environment.ts'
 import type { KnownEnvironment, Organization } from '#management/organization/organization.ts'
 import type { Store } from '#store/store.ts'
@@ -26,8 +26,8 @@ export interface EnvironmentParts {
   readonly organization: Organization
   readonly indexes: SharedIndexes
   readonly runtime: RuntimeServices
-  readonly turns: FairTurns
-  readonly longReads: ReadLanes
+  readonly scheduler: FairScheduler
+  readonly longReads: ReadQueues
   readonly catchUps: CatchUps
   readonly auditRetentionMs: number
   readonly log: Logger
@@ -44,8 +44,8 @@ export function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts
   return LiveEnvironment.open({
     scope,
     auditRetentionMs,
-    turns: parts.turns.share(),
-    longReads: parts.longReads.lane(),
+    timeShare: parts.scheduler.share(),
+    longReads: parts.longReads.queue(),
     catchUps: parts.catchUps,
     indexes,
     newAccessEngine: createAccessEngine,

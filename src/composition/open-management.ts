@@ -3,9 +3,9 @@
  * imports.
  */
 import type { Config } from '#config/config.ts'
-import { ReadLanes } from '#management/commands/read-lanes.ts'
+import { ReadQueues } from '#management/commands/read-queues.ts'
 import type { RuntimeServices } from '#management/commands/runtime-services.ts'
-import { FairTurns } from '#management/commands/fair-turns.ts'
+import { FairScheduler } from '#management/commands/fair-scheduler.ts'
 import { CatchUps } from '#management/changes/catch-ups.ts'
 import { ChangeStreams } from '#management/changes/change-streams.ts'
 import { AuditRetention } from '#management/content/audit-retention.ts'
@@ -48,8 +48,8 @@ export interface OpenManagement {
 export function openManagement(parts: ManagementParts): OpenManagement {
   const { config, log, store, runtime, open, indexes, threads, keyUses } = parts
   const { organization, secrets, credentialsFor } = open
-  const turns = new FairTurns()
-  const longReads = new ReadLanes()
+  const scheduler = new FairScheduler()
+  const longReads = new ReadQueues()
   const catchUps = new CatchUps(config.changeStreamsBytesMax / 2)
   const auditRetentionMs = config.auditRetentionDays * 86_400_000
   const environmentParts = {
@@ -57,7 +57,7 @@ export function openManagement(parts: ManagementParts): OpenManagement {
     organization,
     indexes,
     runtime,
-    turns,
+    scheduler,
     longReads,
     catchUps,
     auditRetentionMs,
@@ -82,7 +82,7 @@ export function openManagement(parts: ManagementParts): OpenManagement {
       keyOverlapSeconds: config.keyOverlapSeconds,
       closureOf: environmentId => environments.closureOf(environmentId),
       lastUseOf: keyUses.lastUseOf,
-      turns: turns.share(),
+      timeShare: scheduler.share(),
       whenInForce: revision => follower.whenVisible(revision),
     })
     const retention = new AuditRetention(open.store, runtime, auditRetentionMs)

@@ -25,7 +25,7 @@ import { searchWith } from './search-job.ts'
 import { sendable } from './sendable-query.ts'
 import { readWith } from './sliced-job.ts'
 import { SlicedReads } from './sliced-reads.ts'
-import { TurnShares } from './turn-shares.ts'
+import { EnvironmentQuota } from './environment-quota.ts'
 import type { ExplainedDecisions } from './explained-decisions.ts'
 
 /** Number of explanations per job. Their results are sent between threads and assembled in one step. */
@@ -86,7 +86,7 @@ export class DecisionService {
   readonly #ruledBulks: RuledBulks
   /** Null if no pool exists. */
   readonly #longDecisions: LongDecisions | null
-  readonly #turnShares = new TurnShares()
+  readonly #environmentQuota = new EnvironmentQuota()
   readonly #now: () => number
   readonly #elapsedMs: () => number
 
@@ -152,7 +152,7 @@ export class DecisionService {
     asked: Query | PackedQueries,
     waiting: Waiting,
   ): boolean | Promise<boolean> {
-    if (this.#turnShares.hasLeft(environmentId) && !this.#ruledBulks.hasWaiting(environmentId)) {
+    if (this.#environmentQuota.hasLeft(environmentId) && !this.#ruledBulks.hasWaiting(environmentId)) {
       const engine = this.engine(environmentId)
       const from = this.#elapsedMs()
       try {
@@ -162,7 +162,7 @@ export class DecisionService {
           return isAllowed
         }
       } finally {
-        this.#turnShares.take(environmentId, this.#elapsedMs() - from)
+        this.#environmentQuota.take(environmentId, this.#elapsedMs() - from)
       }
     }
     const decided = this.#observer?.asked(environmentId, asked)

@@ -1,6 +1,6 @@
 /**
  * A queue of items of several shares. The shares are served round-robin, however many items one of them has.
- * The time slices of the main thread are scheduled in `management/commands/fair-turns.ts`.
+ * The time slices of the main thread are scheduled in `management/commands/fair-scheduler.ts`.
  */
 export class FairQueue<Item extends object> {
   /** In the order in which the shares are served; no list is empty. */
@@ -24,9 +24,9 @@ export class FairQueue<Item extends object> {
    * Removes the oldest item of the first eligible share and moves that share to the end. Null if no share is
    * eligible. O(shares).
    */
-  take(mayHaveTurn: (share: string) => boolean): Item | null {
+  take(hasQuota: (share: string) => boolean): Item | null {
     for (const [share, line] of this.#lines) {
-      if (!mayHaveTurn(share)) continue
+      if (!hasQuota(share)) continue
       const item = line.shift()!
       this.#lines.delete(share)
       if (line.length > 0) this.#lines.set(share, line)

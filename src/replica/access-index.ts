@@ -35,10 +35,10 @@ export class AccessIndex {
   }
 
   /**
-   * Loads the whole environment. Resolves with the newest commit in the index. Awaits `nextTurn` between
+   * Loads the whole environment. Resolves with the newest commit in the index. Awaits `nextIteration` between
    * batches. Throws the errors of the store, for example if its epoch is replaced in the meantime.
    */
-  async load(nextTurn: () => Promise<unknown>): Promise<Revision> {
+  async load(nextIteration: () => Promise<unknown>): Promise<Revision> {
     const { ledger, view } = this.#store
     const engine = this.#newEngine()
     const { epoch } = await ledger.head()
@@ -49,14 +49,14 @@ export class AccessIndex {
       if (part.length < LOADED_AT_ONCE) continue
       engine.load(part)
       part = []
-      await nextTurn()
+      await nextIteration()
     }
     engine.load(part)
     // The view might have changed during the load, so the loaded rows can be of several moments. The index is
     // consistent when it has applied all commits that the view had at the end.
     const head = await ledger.head()
     const to = { ...head, sequence: Math.max(head.sequence, view.sequence()) }
-    const at = await this.#catchUp(engine, { from, to }, nextTurn)
+    const at = await this.#catchUp(engine, { from, to }, nextIteration)
     this.#engine = engine
     return at
   }
@@ -87,7 +87,7 @@ export class AccessIndex {
   async #catchUp(
     engine: AccessEngine,
     { from, to }: { readonly from: Revision; readonly to: Revision },
-    nextTurn: () => Promise<unknown>,
+    nextIteration: () => Promise<unknown>,
   ): Promise<Revision> {
     if (from.epoch === to.epoch && from.sequence >= to.sequence) return from
     let loaded = 0
@@ -99,7 +99,7 @@ export class AccessIndex {
         if (loaded < LOADED_AT_ONCE) continue
         loaded = 0
         // Reading entries that have already arrived does not yield to the event loop.
-        await nextTurn()
+        await nextIteration()
       }
       if (revision.sequence >= to.sequence) return revision
     }

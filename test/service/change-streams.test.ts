@@ -9,12 +9,12 @@ import { ChangeSubscription } from '#management/changes/change-subscription.ts'
 import { CommitEventSource } from '#management/changes/commit-event-source.ts'
 import { EnvironmentChanges } from '#management/changes/environment-changes.ts'
 import { parsePosition } from '#management/changes/stream-position.ts'
-import { FairTurns, type Turns } from '#management/commands/fair-turns.ts'
+import { FairScheduler, type TimeShare } from '#management/commands/fair-scheduler.ts'
 import { CHANGE_NOUNS } from '#model/wire/change-event.ts'
 import { openedService, scope } from '../support/environment-service.ts'
 
 /** Turns that the test gives. */
-class HeldTurns implements Turns {
+class HeldTurns implements TimeShare {
   readonly #waiting: (() => void)[] = []
   #isHeld = true
 
@@ -38,7 +38,10 @@ class HeldTurns implements Turns {
   }
 }
 
-async function open({ catchUps = new CatchUps(), turns = new FairTurns().share() as Turns } = {}) {
+async function open({
+  catchUps = new CatchUps(),
+  timeShare = new FairScheduler().share() as TimeShare,
+} = {}) {
   const { environment, service } = await openedService()
   const { environmentId } = scope
   const source = new CommitEventSource(environment, scope)
@@ -46,7 +49,7 @@ async function open({ catchUps = new CatchUps(), turns = new FairTurns().share()
     store: environment,
     environmentId,
     source,
-    turns,
+    timeShare,
     catchUps,
   })
   onTestFinished(() => changes.close())
@@ -191,20 +194,20 @@ test('an event is written once, and readers with different filters share its byt
 })
 
 test('a commit is written in slices, and a reader that connects in between receives all of it once', async () => {
-  const turns = new HeldTurns()
-  const { changes, commit, reader, revision } = await open({ turns })
+  const timeShare = new HeldTurns()
+  const { changes, commit, reader, revision } = await open({ timeShare })
   const first = await reader()
   await first.take()
   await commit(4_000, 100)
   const at = await revision()
-  await turns.give()
+  await timeShare.give()
   // One slice cannot be enough for so many.
   expect(changes.isTelling).toBe(true)
   const second = await reader()
   await second.take()
   expect(second.isJoined).toBe(false)
   expect(second.users).toEqual([])
-  turns.giveAll()
+  timeShare.giveAll()
   for (const each of [await first.upTo(at), await second.upTo(at)]) {
     expect(each.users).toEqual(keys(0, 4_000))
     expect(each.named).toEqual(['u3999'])
@@ -250,8 +253,8 @@ test('readers at the same place share what is kept for them', async () => {
 
 test('a part is not kept if its last reader has left while it was made', async () => {
   const catchUps = new CatchUps()
-  const turns = new HeldTurns()
-  const { commit, reader, revision } = await open({ catchUps, turns })
+  const timeShare = new HeldTurns()
+  const { commit, reader, revision } = await open({ catchUps, timeShare })
   const since = await revision()
   await commit(2_000, 1_000)
   const late = await reader({ since })
@@ -259,7 +262,7 @@ test('a part is not kept if its last reader has left while it was made', async (
   const taken = expect(late.take()).rejects.toThrow()
   await new Promise(setImmediate)
   late.leave()
-  turns.giveAll()
+  timeShare.giveAll()
   await taken
   await new Promise(setImmediate)
   expect(catchUps.held.bytes).toBe(0)

@@ -8,7 +8,7 @@ import { CatchUps } from '#management/changes/catch-ups.ts'
 import { ChangeFilter } from '#management/changes/change-filter.ts'
 import { ChangeStreams } from '#management/changes/change-streams.ts'
 import { EnvironmentChanges } from '#management/changes/environment-changes.ts'
-import { FairTurns } from '#management/commands/fair-turns.ts'
+import { FairScheduler } from '#management/commands/fair-scheduler.ts'
 import { AccessIndex } from '#replica/access-index.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
@@ -43,7 +43,7 @@ async function open(effectiveEnvironmentsMax: number) {
         store: environment,
         environmentId: id,
         source: new WatchedSource(index),
-        turns: new FairTurns().share(),
+        timeShare: new FairScheduler().share(),
         catchUps: new CatchUps(),
       })
       onTestFinished(() => changes.close())

@@ -130,7 +130,7 @@ test('a removal waits for room for all that it removes, and who comes meanwhile 
   await purged.promise
   const order: string[] = []
   const wait = async (name: string, removed: number) => {
-    const turn = await purging.whenRoomFor(removed)
+    const turn = await purging.whenCapacityFor(removed)
     order.push(name)
     return purging.hold(removed, turn)
   }

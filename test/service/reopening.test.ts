@@ -7,8 +7,8 @@ import { AuthzError } from '#model/errors.ts'
 import { createAccessEngine } from '#composition/access-engine.ts'
 import { LiveEnvironment } from '#management/environment/live-environment.ts'
 import { CatchUps } from '#management/changes/catch-ups.ts'
-import { ReadLanes } from '#management/commands/read-lanes.ts'
-import { FairTurns } from '#management/commands/fair-turns.ts'
+import { ReadQueues } from '#management/commands/read-queues.ts'
+import { FairScheduler } from '#management/commands/fair-scheduler.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
 import { EngineReaders } from '#threads/indexes/engine-readers.ts'
@@ -51,8 +51,8 @@ async function opened(
   const environment = await LiveEnvironment.open({
     scope,
     runtime: runtimeServicesWith(),
-    turns: new FairTurns().share(),
-    longReads: new ReadLanes().lane(),
+    timeShare: new FairScheduler().share(),
+    longReads: new ReadQueues().queue(),
     catchUps: new CatchUps(),
     auditRetentionMs: 0,
     endedHoldMs: 0,

@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { EventReader } from '#cli/event-stream.ts'
 import { LiveAnswer } from '#http/edge/live-answer.ts'
-import { LiveTurns } from '#http/edge/live-turns.ts'
+import { StreamScheduler } from '#http/edge/stream-scheduler.ts'
 import type { Wire } from '#http/edge/wire.ts'
 import { LiveStreams } from '#threads/channel/live-streams.ts'
 import type { FromHttpThread } from '#threads/channel/messages.ts'
@@ -16,7 +16,7 @@ class Socket {
   readonly answer: LiveAnswer
   #whenWritable: (() => void) | null = null
 
-  constructor(turns: LiveTurns) {
+  constructor(turns: StreamScheduler) {
     const wire = {
       cork: (write: () => void) => write(),
       write: (piece: Uint8Array) => {
@@ -44,7 +44,7 @@ function open({ bytesMax = 1_000_000, heldMax = 1_000_000 } = {}) {
   const streams = new LiveStreams(message => sent.push(message), { bytesMax, heldMax, counters: null })
   onTestFinished(() => streams.sendAway({ isForGood: true }))
   // No turn is ever over.
-  const turns = new LiveTurns(() => 0)
+  const turns = new StreamScheduler(() => 0)
   let [lastCall, lastBlock] = [0, 0]
   return {
     streams,

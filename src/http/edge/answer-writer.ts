@@ -166,7 +166,7 @@ export class AnswerWriter {
     }
     if (live !== null) {
       this.#askToClose(closes)
-      this.#live = new LiveAnswer(this.#wire, this.#host.liveTurns, () => this.#request.finish())
+      this.#live = new LiveAnswer(this.#wire, this.#host.streamScheduler, () => this.#request.finish())
       this.#request.goesOn()
       live.begin(this.#live)
       return

@@ -16,7 +16,7 @@ import { type Principal, shareOf } from '#model/principal.ts'
 import { BodyCollector } from './body-collector.ts'
 import { BodyPieces } from './body-pieces.ts'
 import type { ConversationHost, Receiving } from './conversation-host.ts'
-import { LARGE_BODY_BYTES_MIN } from './request-turns.ts'
+import { LARGE_BODY_BYTES_MIN } from './request-scheduler.ts'
 import type { Wire, WireHead } from './wire.ts'
 
 /** The request whose body is received. */
@@ -141,7 +141,7 @@ export class BodyReceiver implements Receiving {
     // Nearly all bodies take this path. A body that must wait, or is large, is copied, because the piece is
     // memory of the library.
     const isSmall = isWhole && piece.byteLength < LARGE_BODY_BYTES_MIN
-    if (isSmall && this.#host.turns.begin(piece.byteLength, shareOf(this.#request.principal)))
+    if (isSmall && this.#host.requestScheduler.begin(piece.byteLength, shareOf(this.#request.principal)))
       this.#request.answerAtOnce(this.#isKept() ? new DataView(piece) : EMPTY_BODY)
     // If a packet ends after the head, the library first passes an empty piece.
     else if (isLast || piece.byteLength > 0) this.#takePiece(piece, isLast)
@@ -181,7 +181,7 @@ export class BodyReceiver implements Receiving {
 
   #takeWhole(body: WholeBody): void {
     const request = this.#request
-    this.#host.turns.take(body.bytes, shareOf(request.principal), () => {
+    this.#host.requestScheduler.take(body.bytes, shareOf(request.principal), () => {
       const isLarge = body.bytes >= LARGE_BODY_BYTES_MIN && this.#host.dispatcher.takesLarge(request.match!)
       if (isLarge && !request.isOver) request.answerLarge(body)
       else {

@@ -6,9 +6,9 @@ import type { Dispatcher } from '#http/routing/dispatch.ts'
 import type { RouteMatch } from '#http/routing/router.ts'
 import type { SegmentStock } from './body-segments.ts'
 import type { CrossOrigin } from './cross-origin.ts'
-import type { LiveTurns } from './live-turns.ts'
+import type { StreamScheduler } from './stream-scheduler.ts'
 import type { RequestTracing } from './request-tracing.ts'
-import type { Turns } from './request-turns.ts'
+import type { RequestScheduler } from './request-scheduler.ts'
 import type { RequestWatch } from './request-watch.ts'
 import type { Wire, WireHead } from './wire.ts'
 
@@ -42,8 +42,8 @@ export interface ConversationHost {
   readonly bodyBytesMax: number
   readonly bodies: BodyBuffers
   readonly segments: SegmentStock
-  readonly turns: Turns
-  readonly liveTurns: LiveTurns
+  readonly requestScheduler: RequestScheduler
+  readonly streamScheduler: StreamScheduler
   /** Format of errors for a path, for requests without a route. */
   familyOf(path: string): ErrorFamily
   /**

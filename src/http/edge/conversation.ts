@@ -121,8 +121,8 @@ export class Conversation
     }
     if (!headers.announcesBody) {
       const share = shareOf(this.principal)
-      if (this.#host.turns.begin(0, share)) this.answerAtOnce(EMPTY_BODY)
-      else this.#host.turns.take(0, share, () => this.answerLater(EMPTY_BODY))
+      if (this.#host.requestScheduler.begin(0, share)) this.answerAtOnce(EMPTY_BODY)
+      else this.#host.requestScheduler.take(0, share, () => this.answerLater(EMPTY_BODY))
       return
     }
     if (this.isAdmitted && this.match?.route.bodyInPieces) {

@@ -3,9 +3,9 @@
  * connection for each request opens the next one after it has its response. Without responses there are no
  * new connections, so no connection between the kernel and the server is lost when the port is closed.
  */
-import type { Turns } from './request-turns.ts'
+import type { RequestScheduler } from './request-scheduler.ts'
 
-export class HeldBodies implements Turns {
+export class HeldBodies implements RequestScheduler {
   readonly #waiting: { readonly bytes: number; readonly share: string; readonly answer: () => void }[] = []
 
   begin(): boolean {
@@ -17,7 +17,7 @@ export class HeldBodies implements Turns {
   }
 
   /** Processes the held requests in the order that `turns` determines. No requests are added afterwards. */
-  release(turns: Turns): void {
-    for (const { bytes, share, answer } of this.#waiting.splice(0)) turns.take(bytes, share, answer)
+  release(scheduler: RequestScheduler): void {
+    for (const { bytes, share, answer } of this.#waiting.splice(0)) scheduler.take(bytes, share, answer)
   }
 }

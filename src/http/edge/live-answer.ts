@@ -3,7 +3,7 @@
  * them. The remaining bytes are kept by reference, because many clients receive the same events.
  */
 import type { EventBytes, Outlet } from '#management/changes/live-bytes.ts'
-import type { LiveTurns, Pouring } from './live-turns.ts'
+import type { StreamScheduler, Pouring } from './stream-scheduler.ts'
 import { type Wire, writePiece } from './wire.ts'
 
 /**
@@ -27,7 +27,7 @@ interface Kept {
 
 export class LiveAnswer implements Outlet, Pouring {
   readonly #wire: Wire
-  readonly #turns: LiveTurns
+  readonly #scheduler: StreamScheduler
   readonly #onEnd: () => void
   readonly #listeners: (() => void)[] = []
   #kept: Kept[] = []
@@ -41,9 +41,9 @@ export class LiveAnswer implements Outlet, Pouring {
   isOver = false
 
   /** `onEnd` is called when the response has ended, but not if its client disconnected. */
-  constructor(wire: Wire, turns: LiveTurns, onEnd: () => void) {
+  constructor(wire: Wire, scheduler: StreamScheduler, onEnd: () => void) {
     this.#wire = wire
-    this.#turns = turns
+    this.#scheduler = scheduler
     this.#onEnd = onEnd
   }
 
@@ -150,7 +150,7 @@ export class LiveAnswer implements Outlet, Pouring {
     if (this.isFull) return
     // This was the last piece of a full socket. No kept events remain whose writing would call `#wake`.
     if (this.#kept.length === 0 && this.#ending === null) this.#wake()
-    else this.#turns.take(this)
+    else this.#scheduler.take(this)
   }
 
   #finish(): void {

@@ -7,9 +7,9 @@
  * This file does not depend on endpoints.
  *
  * A client can pipeline requests that are answered synchronously. If a client sends the next request while a
- * response is pending or a request waits for its turn (`request-turns.ts`), the library ends the connection.
- * The library also responds to protocol errors (400, 431, 505), in HTML. A chunked body ends its connection
- * (`chunked-wire.ts`).
+ * response is pending or a request waits for its turn (`request-scheduler.ts`), the library ends the
+ * connection. The library also responds to protocol errors (400, 431, 505), in HTML. A chunked body ends its
+ * connection (`chunked-wire.ts`).
  */
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import { BodyBuffers } from '#http/message/body-buffers.ts'
@@ -30,9 +30,9 @@ import type { CrossOrigin } from './cross-origin.ts'
 import type { ConversationHost, Receiving, Reusable } from './conversation-host.ts'
 import { Conversation } from './conversation.ts'
 import { HeldBodies } from './held-bodies.ts'
-import { LiveTurns } from './live-turns.ts'
+import { StreamScheduler } from './stream-scheduler.ts'
 import type { RequestTracing } from './request-tracing.ts'
-import { RequestTurns, type Turns } from './request-turns.ts'
+import { FairRequestScheduler, type RequestScheduler } from './request-scheduler.ts'
 import { type RequestObserver, RequestWatch, type SlowRequests } from './request-watch.ts'
 import type { ListenAddress } from './reserve-port.ts'
 import type { WireHead } from './wire.ts'
@@ -116,8 +116,8 @@ export class HttpServer {
   readonly #limits: HttpServerOptions['limits']
   readonly #observer: RequestObserver | null
   readonly #hasStrictHeaders: boolean
-  readonly #host: ConversationHost & { isDraining: boolean; turns: Turns }
-  readonly #turns = new RequestTurns()
+  readonly #host: ConversationHost & { isDraining: boolean; requestScheduler: RequestScheduler }
+  readonly #requestScheduler = new FairRequestScheduler()
   readonly #held = new HeldBodies()
   #receiveTimer: NodeJS.Timeout | null = null
   #isToListen = false
@@ -176,8 +176,8 @@ export class HttpServer {
       bodyBytesMax: limits.bodyBytesMax,
       bodies: new BodyBuffers(),
       segments,
-      turns: this.#turns,
-      liveTurns: new LiveTurns(),
+      requestScheduler: this.#requestScheduler,
+      streamScheduler: new StreamScheduler(),
       familyOf,
       isDraining: false,
       watch: observer === null ? null : new RequestWatch(routes, observer, slow),
@@ -227,7 +227,7 @@ export class HttpServer {
    */
   hold(): void {
     this.#host.isDraining = true
-    this.#host.turns = this.#held
+    this.#host.requestScheduler = this.#held
   }
 
   /**
@@ -264,8 +264,8 @@ export class HttpServer {
     const until = performance.now() + withinMs
     this.#host.isDraining = true
     this.#closeSocket()
-    this.#host.turns = this.#turns
-    this.#held.release(this.#turns)
+    this.#host.requestScheduler = this.#requestScheduler
+    this.#held.release(this.#requestScheduler)
     await this.#idleBy(until)
     // The request of a new connection might not have arrived yet.
     const settledAt = Math.min(until, this.#connectedAt + SETTLE_MS)

@@ -35,7 +35,7 @@ export function referenceRoutes(describe: () => Resumable<Json>): Route[] {
       summary: 'This description',
       contentType: 'application/json',
       schema: AttributeMap,
-      load: async () => Buffer.from(JSON.stringify(await inTurns(describe()))),
+      load: async () => Buffer.from(JSON.stringify(await inSlices(describe()))),
     }),
     contentRoute({
       path: '/docs',
@@ -95,7 +95,7 @@ function contentRoute({ contentType, schema, headers, load, ...named }: Content)
 }
 
 /** Yields to the event loop after each step, so that decisions are not delayed. */
-async function inTurns<Answer>(work: Resumable<Answer>): Promise<Answer> {
+async function inSlices<Answer>(work: Resumable<Answer>): Promise<Answer> {
   for (;;) {
     const step = work.next()
     if (step.done) return step.value

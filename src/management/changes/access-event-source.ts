@@ -26,8 +26,8 @@ export class AccessEventSource implements ChangeEventSource {
     this.#index = index
   }
 
-  async begin(nextTurn: () => Promise<unknown>): Promise<StreamPosition> {
-    return { ...(await this.#index.load(nextTurn)), mark: null }
+  async begin(nextIteration: () => Promise<unknown>): Promise<StreamPosition> {
+    return { ...(await this.#index.load(nextIteration)), mark: null }
   }
 
   live(entry: Entry, filters: readonly ChangeFilter[]): SourceEvents {

@@ -7,8 +7,8 @@
  * cached parts have a memory limit (`HeldBytes`): if the space is needed, a reader that holds a part and does
  * not read is disconnected.
  */
-import { type ReadLane, ReadLanes } from '#management/commands/read-lanes.ts'
-import type { Slices } from '#management/commands/fair-turns.ts'
+import { type ReadQueue, ReadQueues } from '#management/commands/read-queues.ts'
+import type { Slices } from '#management/commands/fair-scheduler.ts'
 import type { Entry } from '#store/ledger.ts'
 import { type FilteredChange, OlderReleaseError, type SourceEvent } from './change-events.ts'
 import type { ChangeFilter } from './change-filter.ts'
@@ -61,7 +61,7 @@ type HeldPart = { readonly part: CommitPart; readonly held: Held<CatchUpReader> 
 
 /** Catch-up reads of all environments. */
 export class CatchUps {
-  readonly lanes = new ReadLanes(DECODED_AT_ONCE)
+  readonly queues = new ReadQueues(DECODED_AT_ONCE)
   readonly held: HeldBytes<CatchUpReader>
   readonly partBytes: number
 
@@ -89,7 +89,7 @@ export class EnvironmentCatchUps {
   readonly #owner: string
   readonly #source: ChangeEventSource
   readonly #slices: Slices
-  readonly #lane: ReadLane
+  readonly #queue: ReadQueue
   readonly #parts = new Map<string, Promise<HeldPart>>()
   readonly #readers = new Set<CatchUpReader>()
   readonly #kept = new Set<Held<CatchUpReader>>()
@@ -100,7 +100,7 @@ export class EnvironmentCatchUps {
     this.#owner = owner
     this.#source = source
     this.#slices = slices
-    this.#lane = all.lanes.lane()
+    this.#queue = all.queues.queue()
   }
 
   /**
@@ -114,7 +114,7 @@ export class EnvironmentCatchUps {
     const whose = this.#source.isRepeatable ? '' : filter.name
     const name = JSON.stringify([after.epoch, after.sequence, from, whose])
     const known = this.#parts.get(name)
-    const making = known ?? this.#lane.run(() => this.#make(name, wanted))
+    const making = known ?? this.#queue.run(() => this.#make(name, wanted))
     this.#parts.set(name, making)
     try {
       const { part, held } = await making

@@ -18,10 +18,10 @@ export interface ChangeEventSource {
    */
   readonly isRepeatable: boolean
   /**
-   * Starts or restarts the source and awaits `nextTurn` between slices. Resolves with the commit after which
-   * `live` continues.
+   * Starts or restarts the source and awaits `nextIteration` between slices. Resolves with the commit after
+   * which `live` continues.
    */
-  begin(nextTurn: () => Promise<unknown>): Promise<StreamPosition>
+  begin(nextIteration: () => Promise<unknown>): Promise<StreamPosition>
   /** Events of the entry after the last one, for any of these filters. Throws `OlderReleaseError`. */
   live(entry: Entry, filters: readonly ChangeFilter[]): SourceEvents
   /** Events of an earlier entry, for a reader that catches up. Throws `OlderReleaseError`. */

@@ -9,7 +9,7 @@
  * between two commits, because a channel sends a commit in several parts. If the history cannot be continued,
  * all readers receive a `reset`; events are never skipped silently.
  */
-import { Slices, type Turns } from '#management/commands/fair-turns.ts'
+import { Slices, type TimeShare } from '#management/commands/fair-scheduler.ts'
 import { AuthzError } from '#model/errors.ts'
 import { formatRevision } from '#model/revision.ts'
 import type { ResetReason } from '#model/wire/change-event.ts'
@@ -35,7 +35,7 @@ export interface EnvironmentChangesOptions {
   readonly environmentId: string
   readonly source: ChangeEventSource
   /** The environment's share of the thread. */
-  readonly turns: Turns
+  readonly timeShare: TimeShare
   /** Shared by all environments. */
   readonly catchUps: CatchUps
 }
@@ -43,7 +43,7 @@ export interface EnvironmentChangesOptions {
 export class EnvironmentChanges {
   readonly store: EnvironmentStore
   readonly #source: ChangeEventSource
-  readonly #turns: Turns
+  readonly #timeShare: TimeShare
   readonly #slices: Slices
   readonly #channels: ChangeChannels
   readonly catchUps: EnvironmentCatchUps
@@ -67,11 +67,11 @@ export class EnvironmentChanges {
   history = 0
   readonly #moved = new Set<() => void>()
 
-  constructor({ store, environmentId, source, turns, catchUps }: EnvironmentChangesOptions) {
+  constructor({ store, environmentId, source, timeShare, catchUps }: EnvironmentChangesOptions) {
     this.store = store
     this.#source = source
-    this.#turns = turns
-    this.#slices = new Slices(turns)
+    this.#timeShare = timeShare
+    this.#slices = new Slices(timeShare)
     this.#channels = new ChangeChannels(environmentId)
     this.catchUps = new EnvironmentCatchUps(catchUps, environmentId, source, this.#slices)
   }
@@ -193,7 +193,7 @@ export class EnvironmentChanges {
   /** `reason`: why following begins again; null if it begins for the first time. */
   async #begin(reason: ResetReason | null = null): Promise<void> {
     const run = this.#run
-    const position = await this.#source.begin(() => this.#turns.take(() => {}))
+    const position = await this.#source.begin(() => this.#timeShare.take(() => {}))
     if (run !== this.#run) return
     this.#position = position
     if (reason === 'history_replaced') this.history += 1

@@ -10,7 +10,7 @@ import type { EnvironmentStore } from '#store/store.ts'
 import { Draft } from './draft.ts'
 import { type Asker, drive, isResumable, type Resumable } from './resumable.ts'
 import type { RuntimeServices } from './runtime-services.ts'
-import { FairTurns } from './fair-turns.ts'
+import { FairScheduler } from './fair-scheduler.ts'
 
 export interface Answered<Answer> {
   readonly answer: Answer
@@ -29,7 +29,7 @@ export class DraftCommits {
   readonly #store: EnvironmentStore
   readonly #runtime: CommitRuntime
   /** For callers that do not share the thread. */
-  readonly #own: Asker = { turns: new FairTurns().share(), waiting: SOMEBODY }
+  readonly #own: Asker = { timeShare: new FairScheduler().share(), waiting: SOMEBODY }
   /** Resolves when the last command in the queue is done. */
   #queue: Promise<unknown> = Promise.resolve()
 

@@ -5,8 +5,8 @@
 import type { Waiting } from '#decisions/decision-pool.ts'
 import { AuthzError } from '#model/errors.ts'
 import { type Resumable, SLICE_MS } from '#model/resumable.ts'
-import type { ReadLane } from './read-lanes.ts'
-import type { Turns } from './fair-turns.ts'
+import type { ReadQueue } from './read-queues.ts'
+import type { TimeShare } from './fair-scheduler.ts'
 
 export type { Resumable }
 
@@ -15,7 +15,7 @@ export const YIELD_ROWS = 32
 
 /** The party for which work is done: its share of the thread, and the waiting caller. */
 export interface Asker {
-  readonly turns: Turns
+  readonly timeShare: TimeShare
   readonly waiting: Waiting
 }
 
@@ -30,11 +30,11 @@ export function isResumable<Answer>(value: Answer | Resumable<Answer>): value is
  */
 export async function drive<Answer>(
   begin: () => Answer | Resumable<Answer>,
-  { turns, waiting }: Asker,
-  long?: ReadLane,
+  { timeShare, waiting }: Asker,
+  long?: ReadQueue,
 ): Promise<Answer> {
   let work: Resumable<Answer> | null = null
-  const begun = await turns.take((): IteratorResult<void, Answer> => {
+  const begun = await timeShare.take((): IteratorResult<void, Answer> => {
     if (waiting.isGone) throw abandoned()
     const answer = begin()
     if (!isResumable(answer)) return { done: true, value: answer }
@@ -45,7 +45,7 @@ export async function drive<Answer>(
   if (begun.done) return begun.value
   const goOn = async (): Promise<Answer> => {
     for (;;) {
-      const step = await turns.take(() => slice(work!, waiting))
+      const step = await timeShare.take(() => slice(work!, waiting))
       if (step.done) return step.value
     }
   }

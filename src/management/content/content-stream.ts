@@ -2,7 +2,7 @@
  * Long responses and bodies as a sequence of pieces. The reader requests each piece and thereby controls the
  * speed.
  */
-import { FairTurns, type Turns } from '#management/commands/fair-turns.ts'
+import { FairScheduler, type TimeShare } from '#management/commands/fair-scheduler.ts'
 import { AuthzError } from '#model/errors.ts'
 import { SLICE_MS } from '#model/resumable.ts'
 
@@ -27,7 +27,7 @@ export class ContentStream implements PieceSource {
   readonly #lines: Iterator<string | Uint8Array>
   readonly #release: () => void
   readonly #idle: NodeJS.Timeout
-  readonly #turns: Turns
+  readonly #timeShare: TimeShare
   #isOver = false
 
   /** `release` is called once, when no further line will be requested. */
@@ -37,11 +37,11 @@ export class ContentStream implements PieceSource {
     options: {
       readonly idleMsMax?: number
       /** The share of the thread for making the lines; absent: a separate share. */
-      readonly turns?: Turns
+      readonly timeShare?: TimeShare
     } = {},
   ) {
-    const { idleMsMax = IDLE_MS_MAX_DEFAULT, turns = new FairTurns().share() } = options
-    this.#turns = turns
+    const { idleMsMax = IDLE_MS_MAX_DEFAULT, timeShare = new FairScheduler().share() } = options
+    this.#timeShare = timeShare
     this.#lines = lines[Symbol.iterator]()
     this.#release = release
     this.#idle = setTimeout(() => this.cancel(), idleMsMax)
@@ -52,7 +52,7 @@ export class ContentStream implements PieceSource {
     if (this.#isOver) throw new AuthzError('STORE_CLOSED', 'nobody has read on for too long')
     this.#idle.refresh()
     const parts: (string | Uint8Array)[] = []
-    for (let isWhole = false; !isWhole;) isWhole = await this.#turns.take(() => this.#fill(parts))
+    for (let isWhole = false; !isWhole;) isWhole = await this.#timeShare.take(() => this.#fill(parts))
     if (parts.length > 0) return bytesOf(parts)
     this.cancel()
     return null

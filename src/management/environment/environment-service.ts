@@ -11,13 +11,13 @@ import { SOMEBODY, type Waiting } from '#decisions/decision-pool.ts'
 import { audited, type AuditCaller, type AuditedCall } from '#management/commands/audit.ts'
 import { type Answered, DraftCommits } from '#management/commands/commit-draft.ts'
 import type { EnvironmentScope, WriteContext } from '#management/commands/context.ts'
-import { type ReadLane, ReadLanes } from '#management/commands/read-lanes.ts'
+import { type ReadQueue, ReadQueues } from '#management/commands/read-queues.ts'
 import { RecordReader } from '#management/commands/record-reader.ts'
 import { removedBy } from '#management/commands/removal.ts'
 import { type Asker, drive, type Resumable } from '#management/commands/resumable.ts'
 import type { RuntimeServices } from '#management/commands/runtime-services.ts'
 import type { GrantCondition } from '#management/commands/wanted-tags.ts'
-import { FairTurns, type Turns } from '#management/commands/fair-turns.ts'
+import { FairScheduler, type TimeShare } from '#management/commands/fair-scheduler.ts'
 import { AccessEventSource } from '#management/changes/access-event-source.ts'
 import { CatchUps } from '#management/changes/catch-ups.ts'
 import { CommitEventSource } from '#management/changes/commit-event-source.ts'
@@ -60,7 +60,7 @@ import {
 } from './operations.ts'
 import { conditional, type Condition } from './conditional.ts'
 import { EndedGrants } from './ended-grants.ts'
-import { Purging, RemovalsPendingError, type RoomTurn } from './purging.ts'
+import { Purging, RemovalsPendingError, type CapacityTicket } from './purging.ts'
 
 export class EnvironmentService {
   /** Stream of changes to entities. */
@@ -73,8 +73,8 @@ export class EnvironmentService {
   readonly #commits: DraftCommits
   /** Resolves when every decision of this process uses the revision. */
   readonly #whenVisible: (revision: Revision) => Promise<void>
-  readonly #turns: Turns
-  readonly #longReads: ReadLane
+  readonly #timeShare: TimeShare
+  readonly #longReads: ReadQueue
   readonly #purging: Purging
   readonly #endedGrants: EndedGrants
   readonly #underWay = new Set<Promise<unknown>>()
@@ -91,9 +91,9 @@ export class EnvironmentService {
     readonly runtime: RuntimeServices
     readonly whenVisible: (revision: Revision) => Promise<void>
     /** Its share of the thread; absent: it does not share the thread. */
-    readonly turns?: Turns
+    readonly timeShare?: TimeShare
     /** Its queue for long reads; absent: a separate queue. */
-    readonly longReads?: ReadLane
+    readonly longReads?: ReadQueue
     /** Shared by all environments, for change-stream readers that catch up; absent: a separate one. */
     readonly catchUps?: CatchUps
     /** How long entries of the audit log are kept; absent or 0: forever. */
@@ -116,18 +116,18 @@ export class EnvironmentService {
     this.#runtime = options.runtime
     this.#commits = new DraftCommits(options.store, options.runtime)
     this.#whenVisible = options.whenVisible
-    this.#turns = options.turns ?? new FairTurns().share()
+    this.#timeShare = options.timeShare ?? new FairScheduler().share()
     const { store, scope } = options
     const accessIndex = new AccessIndex(store, options.newAccessEngine ?? noAccessEngine)
     const shared = {
       store,
       environmentId: scope.environmentId,
-      turns: this.#turns,
+      timeShare: this.#timeShare,
       catchUps: options.catchUps ?? new CatchUps(),
     }
     this.changes = new EnvironmentChanges({ ...shared, source: new CommitEventSource(store, scope) })
     this.accessChanges = new EnvironmentChanges({ ...shared, source: new AccessEventSource(accessIndex) })
-    this.#longReads = options.longReads ?? new ReadLanes().lane()
+    this.#longReads = options.longReads ?? new ReadQueues().queue()
     this.#retention = new AuditRetention(options.store, options.runtime, options.auditRetentionMs ?? 0)
     this.#ceilings = options.ceilings ?? SCHEMA_CEILINGS
     this.#reserveCapacity = options.reserveCapacity ?? (() => () => {})
@@ -161,7 +161,7 @@ export class EnvironmentService {
   ): Promise<Answered<OperationAnswer<Name>>> {
     try {
       const call = caller && { input, operation: name, ...caller }
-      const asker = { turns: this.#turns, waiting }
+      const asker = { timeShare: this.#timeShare, waiting }
       const answered = condition
         ? await this.#writeIf(condition, name, input, call, asker)
         : await this.#run(name, input, call, asker)
@@ -224,7 +224,7 @@ export class EnvironmentService {
   /** Commits the writes of the command, and starts the background work that follows from them. */
   async #write<Answer>(
     command: (context: WriteContext) => Answer | Resumable<Answer>,
-    asker: Asker = { turns: this.#turns, waiting: SOMEBODY },
+    asker: Asker = { timeShare: this.#timeShare, waiting: SOMEBODY },
   ): Promise<Answered<Answer>> {
     let mayLeaveUnused = false
     const looked = lookedAt(command, function* ({ records }) {
@@ -268,7 +268,7 @@ export class EnvironmentService {
         onOver()
       }
       const lines = containedLines(linesOf(snapshot.view))
-      const answer = new ContentStream(lines, release, { turns: this.#turns })
+      const answer = new ContentStream(lines, release, { timeShare: this.#timeShare })
       return { answer, revision }
     } catch (error) {
       snapshot.release()
@@ -337,7 +337,7 @@ export class EnvironmentService {
   /** Removes unused group relations in two commits each (see `retireRelation`). Returns the last revision. */
   async #removeUnusedRelations(): Promise<Revision | null> {
     let revision: Revision | null = null
-    const asker = { turns: this.#turns, waiting: SOMEBODY }
+    const asker = { timeShare: this.#timeShare, waiting: SOMEBODY }
     const records = new RecordReader(this.#store.view)
     for (const relationId of await drive(() => unusedGroupRelations(records), asker)) {
       await this.#commit(context => retireRelation(context, relationId))
@@ -348,7 +348,7 @@ export class EnvironmentService {
 
   async #commit<Answer>(
     command: (context: WriteContext) => Answer | Resumable<Answer>,
-    asker: Asker = { turns: this.#turns, waiting: SOMEBODY },
+    asker: Asker = { timeShare: this.#timeShare, waiting: SOMEBODY },
   ): Promise<Answered<Answer>> {
     if (this.#freezes > 0)
       throw new AuthzError('NOT_READY', 'this environment is being replaced; try again shortly')
@@ -358,9 +358,9 @@ export class EnvironmentService {
       for (const each of held.splice(0)) each()
     }
     const ceilings = this.#ceilings
-    let turn: RoomTurn | null = null
+    let ticket: CapacityTicket | null = null
     const hold = ({ records }: WriteContext): void => {
-      held.push(this.#purging.hold(removedBy(records), turn))
+      held.push(this.#purging.hold(removedBy(records), ticket))
       held.push(this.#reserveCapacity(records.changes))
     }
     const holding = lookedAt(sized, function* (context) {
@@ -373,8 +373,8 @@ export class EnvironmentService {
     const commit = run().catch(async (error: unknown) => {
       if (!(error instanceof RemovalsPendingError)) throw error
       giveBack()
-      turn = await this.#purging.whenRoomFor(error.removed)
-      return run().finally(turn.end)
+      ticket = await this.#purging.whenCapacityFor(error.removed)
+      return run().finally(ticket.end)
     })
     this.#underWay.add(commit)
     try {

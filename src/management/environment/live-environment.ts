@@ -13,9 +13,9 @@
  */
 import type { EnvironmentScope } from '#management/commands/context.ts'
 import type { CatchUps } from '#management/changes/catch-ups.ts'
-import type { ReadLane } from '#management/commands/read-lanes.ts'
+import type { ReadQueue } from '#management/commands/read-queues.ts'
 import type { RuntimeServices } from '#management/commands/runtime-services.ts'
-import type { Turns } from '#management/commands/fair-turns.ts'
+import type { TimeShare } from '#management/commands/fair-scheduler.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
@@ -40,8 +40,8 @@ export interface LiveEnvironmentOptions {
   readonly scope: EnvironmentScope
   readonly runtime: RuntimeServices
   /** Its share of the thread. */
-  readonly turns: Turns
-  readonly longReads: ReadLane
+  readonly timeShare: TimeShare
+  readonly longReads: ReadQueue
   readonly catchUps: CatchUps
   readonly auditRetentionMs: number
   /** Opens the environment's store, or creates it. `onUnreachable`: see `Store.environment`. */
@@ -168,7 +168,7 @@ export class LiveEnvironment {
   }
 
   async #openStore(): Promise<Opened> {
-    const { scope, runtime, turns, longReads, catchUps, indexes, openStore } = this.#options
+    const { scope, runtime, timeShare, longReads, catchUps, indexes, openStore } = this.#options
     const { auditRetentionMs, endedHoldMs, newAccessEngine } = this.#options
     const store = await openStore(error => {
       this.#close(error)
@@ -179,7 +179,7 @@ export class LiveEnvironment {
       store,
       scope,
       runtime,
-      turns,
+      timeShare,
       longReads,
       catchUps,
       auditRetentionMs,

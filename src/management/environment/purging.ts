@@ -46,7 +46,7 @@ export class RemovalsPendingError extends AuthzError {
 }
 
 /** The position of a removal in the queue for capacity. */
-export interface RoomTurn {
+export interface CapacityTicket {
   readonly removed: number
   /** Lets the following removals proceed. Idempotent. */
   end(): void
@@ -61,9 +61,9 @@ export class Purging {
   /** Number of entities removed by commits that are being made. */
   #held = 0
   /** Removals that wait for capacity, in order of arrival. */
-  readonly #line = new Set<RoomTurn>()
+  readonly #line = new Set<CapacityTicket>()
   /** Called when capacity is freed, when the queue advances, and when purging ends. */
-  readonly #onRoom = new Set<() => void>()
+  readonly #onCapacity = new Set<() => void>()
 
   constructor(options: PurgingOptions) {
     this.#options = options
@@ -75,12 +75,12 @@ export class Purging {
    * releases it; call it after the commit has been made or has failed. Throws `RemovalsPendingError` if there
    * are too many pending removals, or if other removals wait; a removal with a `turn` has already waited.
    */
-  hold(removed: number, turn: RoomTurn | null = null): () => void {
+  hold(removed: number, ticket: CapacityTicket | null = null): () => void {
     if (removed === 0) return () => {}
-    const isNext = turn !== null || this.#line.size === 0
+    const isNext = ticket !== null || this.#line.size === 0
     if (!isNext || !this.#hasRoomFor(removed)) throw new RemovalsPendingError(removed, this.#pendingMax)
     this.#held += removed
-    turn?.end()
+    ticket?.end()
     let isHeld = true
     return () => {
       if (!isHeld) return
@@ -97,24 +97,24 @@ export class Purging {
    * after a timeout. Later removals wait until it is done. Otherwise, a large removal would never find
    * capacity during continuous small ones.
    */
-  async whenRoomFor(removed: number): Promise<RoomTurn> {
+  async whenCapacityFor(removed: number): Promise<CapacityTicket> {
     this.resume()
     const over = Promise.withResolvers<void>()
     const timer = setTimeout(over.resolve, ROOM_MS_MAX)
     const end = (): void => {
-      if (this.#line.delete(turn)) this.#notify()
+      if (this.#line.delete(ticket)) this.#notify()
     }
-    const turn: RoomTurn = { removed, end }
-    this.#line.add(turn)
+    const ticket: CapacityTicket = { removed, end }
+    this.#line.add(ticket)
     const look = (): void => {
-      if (this.#isStuck() || this.#isTurnOf(turn)) over.resolve()
+      if (this.#isStuck() || this.#isAdmitted(ticket)) over.resolve()
     }
-    this.#onRoom.add(look)
+    this.#onCapacity.add(look)
     look()
     await over.promise
     clearTimeout(timer)
-    this.#onRoom.delete(look)
-    return turn
+    this.#onCapacity.delete(look)
+    return ticket
   }
 
   /** Whether pending removals will not be purged for now: purging was closed or has failed. */
@@ -126,11 +126,11 @@ export class Purging {
    * A removal waits until half of the capacity is free, and not only until it fits: each wait then serves
    * many removals.
    */
-  #isTurnOf(turn: RoomTurn): boolean {
+  #isAdmitted(ticket: CapacityTicket): boolean {
     const [first] = this.#line
-    if (first !== turn) return false
+    if (first !== ticket) return false
     const pending = this.#pending() + this.#held
-    return pending === 0 || pending <= Math.min(this.#pendingMax / 2, this.#pendingMax - turn.removed)
+    return pending === 0 || pending <= Math.min(this.#pendingMax / 2, this.#pendingMax - ticket.removed)
   }
 
   /** If nothing else is pending, a single removal can be as large as a commit allows. */
@@ -189,7 +189,7 @@ export class Purging {
   }
 
   #notify(): void {
-    for (const look of this.#onRoom) look()
+    for (const look of this.#onCapacity) look()
   }
 
   /**

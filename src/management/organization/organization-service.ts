@@ -7,7 +7,7 @@ import type { Answered } from '#management/commands/commit-draft.ts'
 import { RecordReader } from '#management/commands/record-reader.ts'
 import { type AnswerOf, drive, type Resumable } from '#management/commands/resumable.ts'
 import type { RuntimeServices } from '#management/commands/runtime-services.ts'
-import { FairTurns, type Turns } from '#management/commands/fair-turns.ts'
+import { FairScheduler, type TimeShare } from '#management/commands/fair-scheduler.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 import type { Instant } from '#model/records.ts'
@@ -32,18 +32,18 @@ export interface OrganizationServiceOptions {
   readonly closureOf: (environmentId: string) => Closure | null
   readonly lastUseOf: (keyId: string) => Instant | null
   /** Its share of the thread; absent: it does not share the thread. */
-  readonly turns?: Turns
+  readonly timeShare?: TimeShare
   /** Resolves when every thread of this process uses the keys and environments of that revision. */
   readonly whenInForce: (revision: Revision) => Promise<void>
 }
 
 export class OrganizationService {
   readonly #options: OrganizationServiceOptions
-  readonly #turns: Turns
+  readonly #timeShare: TimeShare
 
   constructor(options: OrganizationServiceOptions) {
     this.#options = options
-    this.#turns = options.turns ?? new FairTurns().share()
+    this.#timeShare = options.timeShare ?? new FairScheduler().share()
   }
 
   /**
@@ -75,7 +75,7 @@ export class OrganizationService {
     const { store } = organization
     try {
       const context = { ...this.#context(principal), records: new RecordReader(store.view) }
-      const answer = await drive<unknown>(() => query(context), { turns: this.#turns, waiting })
+      const answer = await drive<unknown>(() => query(context), { timeShare: this.#timeShare, waiting })
       return {
         answer: answer as AnswerOf<Result>,
         revision: await this.#inForce(store.view.sequence()),
@@ -100,7 +100,7 @@ export class OrganizationService {
     try {
       const answered = await organization.commits.run(
         records => audited(command, call, 'organization')({ ...this.#context(principal), records }),
-        { asker: { turns: this.#turns, waiting } },
+        { asker: { timeShare: this.#timeShare, waiting } },
       )
       await whenInForce(answered.revision)
       return answered

@@ -43,7 +43,7 @@ export interface Place {
   leave(): void
 }
 
-interface Lane {
+interface AdmissionQueue {
   readonly isOfReads: boolean
   readonly waiting: Waiter[]
   underWay: number
@@ -58,8 +58,8 @@ interface Waiter {
 interface Share {
   /** Requests that are queued or in flight, or whose response is being sent. */
   count: number
-  readonly reads: Lane
-  readonly changes: Lane
+  readonly reads: AdmissionQueue
+  readonly changes: AdmissionQueue
 }
 
 export class ManagementAdmission {
@@ -81,19 +81,19 @@ export class ManagementAdmission {
     }
     this.#shares.set(name, share)
     share.count += 1
-    const lane = isRead ? share.reads : share.changes
+    const queue = isRead ? share.reads : share.changes
     const { promise: begun, resolve, reject } = Promise.withResolvers<void>()
     let isBegun = false
     let answerBytes = 0
     const begin = (): void => {
       isBegun = true
-      lane.underWay += 1
-      lane.bytes += bytes
+      queue.underWay += 1
+      queue.bytes += bytes
       resolve()
     }
     const waiter = { bytes, begin }
-    lane.waiting.push(waiter)
-    this.#beginNext(lane)
+    queue.waiting.push(waiter)
+    this.#beginNext(queue)
     return {
       begun,
       answered: count => {
@@ -104,16 +104,16 @@ export class ManagementAdmission {
         share.count -= 1
         if (share.count === 0) this.#shares.delete(name)
         if (!isBegun) {
-          lane.waiting.splice(lane.waiting.indexOf(waiter), 1)
+          queue.waiting.splice(queue.waiting.indexOf(waiter), 1)
           // If the caller was rejected for another reason, no handler might be attached to `begun`.
           begun.catch(() => undefined)
           reject(abandoned())
           return
         }
-        lane.underWay -= 1
-        lane.bytes -= bytes
+        queue.underWay -= 1
+        queue.bytes -= bytes
         this.#giveBack(answerBytes)
-        this.#beginNext(lane)
+        this.#beginNext(queue)
       },
     }
   }
@@ -125,11 +125,12 @@ export class ManagementAdmission {
     for (const { reads } of this.#shares.values()) this.#beginNext(reads)
   }
 
-  #beginNext(lane: Lane): void {
-    while (lane.waiting.length > 0 && this.#hasPlace(lane, lane.waiting[0]!)) lane.waiting.shift()!.begin()
+  #beginNext(queue: AdmissionQueue): void {
+    while (queue.waiting.length > 0 && this.#hasPlace(queue, queue.waiting[0]!))
+      queue.waiting.shift()!.begin()
   }
 
-  #hasPlace({ isOfReads, underWay, bytes }: Lane, next: Waiter): boolean {
+  #hasPlace({ isOfReads, underWay, bytes }: AdmissionQueue, next: Waiter): boolean {
     if (isOfReads) return underWay < READS_UNDER_WAY_MAX && this.#answerBytes <= ANSWER_BYTES_MAX
     if (underWay === 0) return true
     return underWay < CHANGES_UNDER_WAY_MAX && bytes + next.bytes <= CHANGE_BYTES_UNDER_WAY_MAX
@@ -137,9 +138,9 @@ export class ManagementAdmission {
 }
 
 function newShare(): Share {
-  return { count: 0, reads: newLane(true), changes: newLane(false) }
+  return { count: 0, reads: newQueue(true), changes: newQueue(false) }
 }
 
-function newLane(isOfReads: boolean): Lane {
+function newQueue(isOfReads: boolean): AdmissionQueue {
   return { isOfReads, waiting: [], underWay: 0, bytes: 0 }
 }

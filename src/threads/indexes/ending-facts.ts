@@ -49,7 +49,7 @@ export class EndingFacts {
   readonly #options: EndingFactsOptions
   readonly #deadline: StalenessDeadline
   #timer: NodeJS.Timeout | undefined
-  #turn: NodeJS.Immediate | undefined
+  #pending: NodeJS.Immediate | undefined
   #isOver = false
   /** The fault that stopped the removal; null if there was none. */
   #fault: Error | null = null
@@ -110,7 +110,7 @@ export class EndingFacts {
   stop(): void {
     this.#isOver = true
     clearTimeout(this.#timer)
-    clearImmediate(this.#turn)
+    clearImmediate(this.#pending)
   }
 
   #deadlineIn(endsInMs: number): number {
@@ -119,11 +119,11 @@ export class EndingFacts {
 
   #plan(wakeInMs: number): void {
     clearTimeout(this.#timer)
-    clearImmediate(this.#turn)
+    clearImmediate(this.#pending)
     if (this.#isOver || wakeInMs === Infinity) return
     const look = (): void => void this.look()
     if (wakeInMs <= 0) {
-      this.#turn = setImmediate(look)
+      this.#pending = setImmediate(look)
       return
     }
     this.#timer = setTimeout(look, Math.min(Math.ceil(wakeInMs), LOOK_MS_MAX))

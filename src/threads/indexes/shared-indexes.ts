@@ -154,9 +154,9 @@ interface Loaded {
 /** Changes applied in one critical section during a load, before the event loop continues. */
 const LOAD_PART_CHANGES = 1_000
 /** Work of building closures per event-loop iteration, in records: about half a millisecond. */
-const PRECOMPUTED_A_TURN = 2_000
+const PRECOMPUTED_PER_ITERATION = 2_000
 /** Records processed for attribute indexes per event-loop iteration: about the same time. */
-const LISTED_A_TURN = 64
+const LISTED_PER_ITERATION = 64
 /**
  * Number of records and facts from which a warm-up is run, once. It takes less time than the load of that
  * many.
@@ -200,10 +200,10 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, CapacityRe
       if (part.length < LOAD_PART_CHANGES) continue
       writer.apply(part)
       part = []
-      await nextTurn()
+      await nextIteration()
     }
     writer.apply(part)
-    while (writer.precompute(PRECOMPUTED_A_TURN)) await nextTurn()
+    while (writer.precompute(PRECOMPUTED_PER_ITERATION)) await nextIteration()
     const loaded = this.#loadedOf(environmentId, writer, revision)
     // Saved before threads use it and build closures. If the process crashes later, the next start need not
     // load it again.
@@ -248,7 +248,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, CapacityRe
     // No thread makes decisions any more, and nothing may change the index while it is written.
     loaded.ending.stop()
     this.#keepUntil ??= performance.now() + KEEP_MS_MAX
-    while (this.#collecting.has(loaded.writer) && performance.now() < this.#keepUntil) await nextTurn()
+    while (this.#collecting.has(loaded.writer) && performance.now() < this.#keepUntil) await nextIteration()
     const isAtRest = !this.#collecting.has(loaded.writer)
     if (isAtRest) await this.#write(environmentId, place, loaded, this.#keepUntil)
   }
@@ -381,9 +381,9 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, CapacityRe
 
   async #warmUp(): Promise<void> {
     try {
-      await nextTurn()
+      await nextIteration()
       for (const _ of this.#options.warmUpWriter?.() ?? []) {
-        await nextTurn()
+        await nextIteration()
         // A shutdown must not wait for a warm-up.
         if (this.#keepUntil !== null) return
       }
@@ -413,8 +413,8 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, CapacityRe
   async #collect(environmentId: string, writer: IndexWriter): Promise<void> {
     this.#collecting.add(writer)
     try {
-      do await nextTurn()
-      while (writer.collect(1) || writer.precompute(PRECOMPUTED_A_TURN))
+      do await nextIteration()
+      while (writer.collect(1) || writer.precompute(PRECOMPUTED_PER_ITERATION))
     } catch (error) {
       if (this.#isInUse(environmentId, writer)) this.#options.onFault(environmentId, error)
     }
@@ -429,8 +429,8 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, CapacityRe
   async #list(environmentId: string, writer: IndexWriter): Promise<void> {
     this.#listing.add(writer)
     try {
-      do await nextTurn()
-      while (this.#isInUse(environmentId, writer) && writer.buildLists(LISTED_A_TURN))
+      do await nextIteration()
+      while (this.#isInUse(environmentId, writer) && writer.buildLists(LISTED_PER_ITERATION))
     } catch (error) {
       if (this.#isInUse(environmentId, writer)) this.#options.onFault(environmentId, error)
     }
@@ -438,6 +438,6 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, CapacityRe
   }
 }
 
-function nextTurn(): Promise<void> {
+function nextIteration(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve))
 }

@@ -1,7 +1,7 @@
 /** Several large bodies that become whole in one turn of the event loop: nobody waits for more than one of them. */
 import { expect, onTestFinished, test } from 'vitest'
 import { BYTES_HERE_MAX } from '#http/routing/large-bodies.ts'
-import { LARGE_BODY_BYTES_MIN } from '#http/edge/request-turns.ts'
+import { LARGE_BODY_BYTES_MIN } from '#http/edge/request-scheduler.ts'
 import { allowedBody, AUTHORIZED, type EdgeServer, startEdge } from './edge-server.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 

@@ -60,7 +60,7 @@ const DECIDED_AT_ONCE = 128
 const DECIDED_AT_FIRST = 8
 /** Maximum number of rule steps per page, some ten milliseconds, and per slice. */
 const STEPS_A_PAGE = 2_000_000
-const STEPS_A_TURN = 50_000
+const STEPS_PER_SLICE = 50_000
 /**
  * Attempts to find and decide candidates on one state. Each attempt has half as many candidates as the
  * previous one.
@@ -121,8 +121,8 @@ export class RuledSearch {
       last = batch.last
       // The slice ends by cost, so that many rules do not delay other work of this thread.
       const cost = this.#host.steps() - steps
-      if (cost > STEPS_A_TURN) size = Math.max(1, size >>> 2)
-      else if (cost < STEPS_A_TURN / 4) size = Math.min(DECIDED_AT_ONCE, 2 * size)
+      if (cost > STEPS_PER_SLICE) size = Math.max(1, size >>> 2)
+      else if (cost < STEPS_PER_SLICE / 4) size = Math.min(DECIDED_AT_ONCE, 2 * size)
       yield
     }
     return page(last, true)
@@ -147,7 +147,7 @@ export class RuledSearch {
       if (batch.keys.length === 0) return { batch, allowed: [] }
       const state = this.#reads.sequence
       const queries = batch.keys.map(key => this.#host.queryOf(key))
-      const allowed = this.#host.decide(queries, STEPS_A_TURN)
+      const allowed = this.#host.decide(queries, STEPS_PER_SLICE)
       const decided = firstOf(batch, allowed.length)
       if (this.#reads.sequence === state) return { batch: decided, allowed }
       if (!isLast) continue

@@ -12,7 +12,7 @@
 import { SLICE_MS } from '#model/resumable.ts'
 
 /** A share of the thread. */
-export interface Turns {
+export interface TimeShare {
   /**
    * Calls `step` when this share is scheduled, in the order of the calls. A step should take at most one
    * slice. Resolves or rejects with its result.
@@ -29,7 +29,7 @@ interface Share {
   usedMs: number
 }
 
-export class FairTurns {
+export class FairScheduler {
   /** The shares with waiting steps. */
   readonly #waiting: Share[] = []
   /** The used time of the share served last, before it was served. */
@@ -42,7 +42,7 @@ export class FairTurns {
   }
 
   /** Returns a new share with the same weight as all others. */
-  share(): Turns {
+  share(): TimeShare {
     const share: Share = { steps: [], usedMs: 0 }
     return {
       charge: ms => {
@@ -64,7 +64,7 @@ export class FairTurns {
   #add(share: Share, step: () => void): void {
     if (share.steps.length === 0) {
       share.usedMs = Math.max(share.usedMs, this.#usedMs)
-      if (this.#waiting.push(share) === 1) this.#awaitTurn()
+      if (this.#waiting.push(share) === 1) this.#scheduleSlice()
     }
     share.steps.push(step)
   }
@@ -73,7 +73,7 @@ export class FairTurns {
    * Schedules the next slice after the pending events, so that requests that arrive at the same time are
    * served in a fair order.
    */
-  #awaitTurn(): void {
+  #scheduleSlice(): void {
     setImmediate(() => this.#serve())
   }
 
@@ -92,7 +92,7 @@ export class FairTurns {
       now = this.#elapsedMs()
       share.usedMs += now - from
     } while (this.#waiting.length > 0 && now < until)
-    if (this.#waiting.length > 0) this.#awaitTurn()
+    if (this.#waiting.length > 0) this.#scheduleSlice()
   }
 
   /** O(waiting shares): usually a few, at most the number of environments. */
@@ -112,14 +112,14 @@ const AT_ONCE_MS = 1
  * that little work does not wait for all other work of the share.
  */
 export class Slices {
-  readonly #turns: Turns
+  readonly #timeShare: TimeShare
   readonly #elapsedMs: () => number
   #until = -Infinity
   /** Whether the event loop has run since the slice began. */
-  #hasTurned = true
+  #hasIterated = true
 
-  constructor(turns: Turns, elapsedMs: () => number = () => performance.now()) {
-    this.#turns = turns
+  constructor(timeShare: TimeShare, elapsedMs: () => number = () => performance.now()) {
+    this.#timeShare = timeShare
     this.#elapsedMs = elapsedMs
   }
 
@@ -130,20 +130,20 @@ export class Slices {
   async run<Result>(step: (until: number) => Result): Promise<Result> {
     const from = this.#elapsedMs()
     if (from >= this.#until) {
-      if (!this.#hasTurned) return this.#turns.take(() => step(this.#begin(SLICE_MS)))
+      if (!this.#hasIterated) return this.#timeShare.take(() => step(this.#begin(SLICE_MS)))
       this.#begin(AT_ONCE_MS)
     }
     try {
       return step(this.#until)
     } finally {
-      this.#turns.charge(this.#elapsedMs() - from)
+      this.#timeShare.charge(this.#elapsedMs() - from)
     }
   }
 
   #begin(ms: number): number {
     this.#until = this.#elapsedMs() + ms
-    this.#hasTurned = false
-    setImmediate(() => (this.#hasTurned = true))
+    this.#hasIterated = false
+    setImmediate(() => (this.#hasIterated = true))
     return this.#until
   }
 }

@@ -12,7 +12,7 @@ export interface Pouring {
   pourPiece(): boolean
 }
 
-export class LiveTurns {
+export class StreamScheduler {
   readonly #now: () => number
   /** Responses in the order in which they write next. */
   readonly #waiting = new Set<Pouring>()

@@ -4,13 +4,13 @@ import { AuthzError } from '#model/errors.ts'
 import { SOMEBODY } from '#decisions/decision-pool.ts'
 import { drive, type Resumable } from '#management/commands/resumable.ts'
 import { SLICE_MS } from '#model/resumable.ts'
-import { FairTurns, Slices } from '#management/commands/fair-turns.ts'
+import { FairScheduler, Slices } from '#management/commands/fair-scheduler.ts'
 
 /** A clock that only work moves on, and what was worked, in order. */
 class Workshop {
   nowMs = 0
   readonly worked: string[] = []
-  readonly turns = new FairTurns(() => this.nowMs)
+  readonly turns = new FairScheduler(() => this.nowMs)
 
   /** Work of so many milliseconds. */
   step(name: string, ms: number): () => void {
@@ -92,7 +92,7 @@ test('what a step throws is for who asked for it, and the others go on', async (
 })
 
 test('work is not begun for who has left, and ends at the next stop for who leaves', async () => {
-  const turns = new FairTurns().share()
+  const timeShare = new FairScheduler().share()
   const work = { steps: 0, isClosed: false }
   const begun = Promise.withResolvers<void>()
   function* endless(): Resumable<never> {
@@ -107,16 +107,18 @@ test('work is not begun for who has left, and ends at the next stop for who leav
     }
   }
   const gone = { isGone: true }
-  await expect(drive(endless, { turns, waiting: gone })).rejects.toMatchObject({ code: 'OVERLOADED' })
+  await expect(drive(endless, { timeShare, waiting: gone })).rejects.toMatchObject({
+    code: 'OVERLOADED',
+  })
   expect(work).toEqual({ steps: 0, isClosed: false })
   const leaving = { isGone: false }
-  const driven = drive(endless, { turns, waiting: leaving })
+  const driven = drive(endless, { timeShare, waiting: leaving })
   await begun.promise
   leaving.isGone = true
   await expect(driven).rejects.toMatchObject({ code: 'OVERLOADED' })
   // What it reads lists with is let go of.
   expect(work.isClosed).toBe(true)
-  expect(await drive(() => 'short', { turns, waiting: SOMEBODY })).toBe('short')
+  expect(await drive(() => 'short', { timeShare, waiting: SOMEBODY })).toBe('short')
 })
 
 test('small steps with awaits between them share a turn, and their time counts for their share', async () => {

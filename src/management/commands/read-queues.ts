@@ -8,20 +8,20 @@
 export const LONG_READS_MAX = 64
 
 /** The read queue of one environment. */
-export interface ReadLane {
+export interface ReadQueue {
   /** Runs `read` when it is next in the queue. Resolves or rejects with its result. */
   run<Answer>(read: () => Promise<Answer>): Promise<Answer>
 }
 
-interface Lane {
+interface QueueState {
   readonly waiting: (() => void)[]
   isBusy: boolean
 }
 
-export class ReadLanes {
+export class ReadQueues {
   readonly #max: number
   /** The lanes whose next read waits for reads of other lanes to finish, in order of arrival. */
-  readonly #waiting: Lane[] = []
+  readonly #waiting: QueueState[] = []
   #underWay = 0
 
   constructor(max = LONG_READS_MAX) {
@@ -29,41 +29,41 @@ export class ReadLanes {
   }
 
   /** Returns a new lane. */
-  lane(): ReadLane {
-    const lane: Lane = { waiting: [], isBusy: false }
+  queue(): ReadQueue {
+    const queue: QueueState = { waiting: [], isBusy: false }
     return {
       run: async read => {
-        await this.#enter(lane)
+        await this.#enter(queue)
         try {
           return await read()
         } finally {
-          this.#leave(lane)
+          this.#leave(queue)
         }
       },
     }
   }
 
-  #enter(lane: Lane): Promise<void> {
+  #enter(queue: QueueState): Promise<void> {
     return new Promise(resolve => {
-      lane.waiting.push(resolve)
-      if (lane.waiting.length === 1 && !lane.isBusy) this.#waiting.push(lane)
+      queue.waiting.push(resolve)
+      if (queue.waiting.length === 1 && !queue.isBusy) this.#waiting.push(queue)
       this.#beginNext()
     })
   }
 
-  #leave(lane: Lane): void {
-    lane.isBusy = false
+  #leave(queue: QueueState): void {
+    queue.isBusy = false
     this.#underWay -= 1
-    if (lane.waiting.length > 0) this.#waiting.push(lane)
+    if (queue.waiting.length > 0) this.#waiting.push(queue)
     this.#beginNext()
   }
 
   #beginNext(): void {
     while (this.#underWay < this.#max && this.#waiting.length > 0) {
-      const lane = this.#waiting.shift()!
-      lane.isBusy = true
+      const queue = this.#waiting.shift()!
+      queue.isBusy = true
       this.#underWay += 1
-      lane.waiting.shift()!()
+      queue.waiting.shift()!()
     }
   }
 }

@@ -9,7 +9,7 @@ const SHARE_MS = 1
 /** Shorter times are not counted: counting them would cost more than the delay that they cause. */
 const COUNTED_MS_MIN = 0.02
 
-export class TurnShares {
+export class EnvironmentQuota {
   readonly #takenMs = new Map<string, number>()
 
   hasLeft(environmentId: string): boolean {

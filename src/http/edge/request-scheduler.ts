@@ -4,7 +4,7 @@
  * bodies that were completed. Two limits prevent one share, usually an environment, from occupying a whole
  * iteration:
  *
- * - A share has `COST_A_TURN` of each iteration. Its further requests wait and are processed in later
+ * - A share has `COST_PER_ITERATION` of each iteration. Its further requests wait and are processed in later
  *   iterations, round-robin over the shares. If a connection has pipelined another request after a waiting
  *   one, the library ends it.
  * - One large body is read per iteration, round-robin over the shares. Reading takes about a millisecond, or
@@ -25,8 +25,8 @@ export const LARGE_BODY_BYTES_MIN = 256 * 1_024
  * that pipeline no more than this must not lose connections. A request costs 1, and 1 more for each 512 bytes
  * of its body.
  */
-export const COST_A_TURN = 10_240
-const BYTES_A_COST_LOG2 = 9
+export const COST_PER_ITERATION = 10_240
+const BYTES_PER_COST_LOG2 = 9
 /**
  * Limit of the cost of the requests that are not counted by share, about 8 ms. Counting needs another
  * iteration of the event loop, which would slow down pipelined requests by 10%. After this cost, one
@@ -35,7 +35,7 @@ const BYTES_A_COST_LOG2 = 9
 const UNCOUNTED_COST = 1_024
 
 /** Determines when a complete request is processed. */
-export interface Turns {
+export interface RequestScheduler {
   /** Whether a request with a body of this many bytes can be processed immediately. */
   begin(bytes: number, share: string): boolean
   /** Calls `answer` immediately or in a later iteration. */
@@ -53,7 +53,7 @@ interface Had {
   cost: number
 }
 
-export class RequestTurns implements Turns {
+export class FairRequestScheduler implements RequestScheduler {
   readonly #large = new FairQueue<Waiting>()
   readonly #waiting = new FairQueue<Waiting>()
   #isLargeTaken = false
@@ -64,7 +64,7 @@ export class RequestTurns implements Turns {
   /** Share of the last request. The next request often has the same one. */
   #lastShare: string | null = null
   #last: Had = { cost: 0 }
-  readonly #mayHaveTurn = (share: string): boolean => (this.#had.get(share)?.cost ?? 0) < COST_A_TURN
+  readonly #hasQuota = (share: string): boolean => (this.#had.get(share)?.cost ?? 0) < COST_PER_ITERATION
 
   /** Checks whether a request can be processed immediately. If so, adds its cost to the iteration. */
   begin(bytes: number, share: string): boolean {
@@ -78,7 +78,8 @@ export class RequestTurns implements Turns {
     }
     const had = this.#hadBy(share)
     // The requests of a share are processed in the order of their arrival.
-    if (had.cost >= COST_A_TURN || (!this.#waiting.isEmpty && this.#waiting.hasWaiting(share))) return false
+    if (had.cost >= COST_PER_ITERATION || (!this.#waiting.isEmpty && this.#waiting.hasWaiting(share)))
+      return false
     had.cost += costOf(bytes)
     return true
   }
@@ -114,18 +115,18 @@ export class RequestTurns implements Turns {
 
   #count(): void {
     this.#isCounting = true
-    setImmediate(() => this.#endTurn())
+    setImmediate(() => this.#endIteration())
   }
 
   /**
    * Processes waiting requests within the limits of their shares, before the event loop polls the sockets
    * again.
    */
-  #endTurn(): void {
+  #endIteration(): void {
     this.#had.clear()
     this.#lastShare = null
     for (;;) {
-      const next = this.#waiting.take(this.#mayHaveTurn)
+      const next = this.#waiting.take(this.#hasQuota)
       if (next === null) break
       this.#hadBy(next.share).cost += costOf(next.bytes)
       next.answer()
@@ -139,5 +140,5 @@ export class RequestTurns implements Turns {
 }
 
 function costOf(bytes: number): number {
-  return 1 + (bytes >>> BYTES_A_COST_LOG2)
+  return 1 + (bytes >>> BYTES_PER_COST_LOG2)
 }

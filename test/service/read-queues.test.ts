@@ -2,14 +2,14 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { ConcurrencyLimit } from '#management/commands/concurrency-limit.ts'
-import { type ReadLane, ReadLanes } from '#management/commands/read-lanes.ts'
+import { type ReadQueue, ReadQueues } from '#management/commands/read-queues.ts'
 
 /** Reads that go on until they are ended, by name, in the order in which they began. */
 class Reading {
   readonly begun: string[] = []
   readonly #ends = new Map<string, (value: string) => void>()
 
-  begin(lane: ReadLane, name: string): Promise<string> {
+  begin(lane: ReadQueue, name: string): Promise<string> {
     return lane.run(() => {
       this.begun.push(name)
       return new Promise(resolve => this.#ends.set(name, resolve))
@@ -23,8 +23,8 @@ class Reading {
 }
 
 test('reads of an environment go one after the other, and those of others beside them', async () => {
-  const lanes = new ReadLanes()
-  const [hostile, polite] = [lanes.lane(), lanes.lane()]
+  const lanes = new ReadQueues()
+  const [hostile, polite] = [lanes.queue(), lanes.queue()]
   const reading = new Reading()
   const all = [1, 2, 3].map(n => reading.begin(hostile, `hostile ${n}`))
   const own = reading.begin(polite, 'polite')
@@ -36,9 +36,9 @@ test('reads of an environment go one after the other, and those of others beside
 })
 
 test('beyond so many in all the next is that of whoever waited longest, once each', async () => {
-  const lanes = new ReadLanes(2)
+  const lanes = new ReadQueues(2)
   const reading = new Reading()
-  const environments = ['a', 'b', 'c'].map(name => ({ name, lane: lanes.lane() }))
+  const environments = ['a', 'b', 'c'].map(name => ({ name, lane: lanes.queue() }))
   for (const { name, lane } of environments) for (const n of [1, 2]) void reading.begin(lane, `${name}${n}`)
   await turn()
   expect(reading.begun).toEqual(['a1', 'b1'])
@@ -50,7 +50,7 @@ test('beyond so many in all the next is that of whoever waited longest, once eac
 })
 
 test('one that fails leaves its place', async () => {
-  const lane = new ReadLanes(1).lane()
+  const lane = new ReadQueues(1).queue()
   await expect(lane.run(() => Promise.reject(new Error('on purpose')))).rejects.toThrow('on purpose')
   expect(await lane.run(() => Promise.resolve('next'))).toBe('next')
 })

@@ -1,14 +1,18 @@
 /** The order in which requests of several environments are answered, by count: how many of one in each iteration of the event loop. */
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { COST_A_TURN, LARGE_BODY_BYTES_MIN, RequestTurns } from '#http/edge/request-turns.ts'
+import {
+  COST_PER_ITERATION,
+  LARGE_BODY_BYTES_MIN,
+  FairRequestScheduler,
+} from '#http/edge/request-scheduler.ts'
 import { requestText } from '#testing/requests/raw-connection.ts'
 import { allowedBody, AUTHORIZED, type EdgeServer, startEdge } from './edge-server.ts'
 
 /** The turns of a thread, and the shares whose requests it has answered, in order. */
 function open() {
   const answered: string[] = []
-  const turns = new RequestTurns()
+  const turns = new FairRequestScheduler()
   const arrive = (share: string, { count = 1, bytes = 0 } = {}): void => {
     for (let n = 0; n < count; n++) turns.take(bytes, share, () => answered.push(share))
   }
@@ -22,21 +26,21 @@ const PIPELINED = 2_000
 
 test('one share is answered a bounded number of requests in an iteration, and another share does not wait for the rest', async () => {
   const { arrive, answered, countOf } = open()
-  arrive('many', { count: 3 * COST_A_TURN })
-  expect(countOf('many')).toBeLessThanOrEqual(COST_A_TURN + SLACK)
+  arrive('many', { count: 3 * COST_PER_ITERATION })
+  expect(countOf('many')).toBeLessThanOrEqual(COST_PER_ITERATION + SLACK)
   arrive('one')
   expect(answered.at(-1)).toBe('one')
-  for (let turn = 1; countOf('many') < 3 * COST_A_TURN; turn++) {
+  for (let turn = 1; countOf('many') < 3 * COST_PER_ITERATION; turn++) {
     const before = countOf('many')
     await nextTurn()
-    expect(countOf('many') - before).toBeLessThanOrEqual(COST_A_TURN)
+    expect(countOf('many') - before).toBeLessThanOrEqual(COST_PER_ITERATION)
     expect(turn).toBeLessThan(5)
   }
 })
 
 test('waiting requests are answered round-robin over the shares', async () => {
   const { arrive, answered } = open()
-  for (const share of ['a', 'b']) arrive(share, { count: COST_A_TURN + SLACK })
+  for (const share of ['a', 'b']) arrive(share, { count: COST_PER_ITERATION + SLACK })
   const before = answered.length
   arrive('a', { count: 2 })
   arrive('b', { count: 2 })
@@ -48,7 +52,7 @@ test('waiting requests are answered round-robin over the shares', async () => {
 
 test('a request does not overtake those of its share that wait', async () => {
   const { turns, arrive } = open()
-  arrive('a', { count: 2 * COST_A_TURN + SLACK })
+  arrive('a', { count: 2 * COST_PER_ITERATION + SLACK })
   await nextTurn()
   expect(turns.begin(0, 'a')).toBe(false)
   expect(turns.begin(0, 'b')).toBe(true)
@@ -89,7 +93,7 @@ afterAll(() => edge.server.close())
 
 test('connections that pipeline thousands of requests have one share of an iteration together', async () => {
   const statuses = await Promise.all(Array.from({ length: 8 }, () => statusesOf(edge.port, PIPELINED)))
-  expect(most).toBeLessThanOrEqual(COST_A_TURN + SLACK + statuses.length)
+  expect(most).toBeLessThanOrEqual(COST_PER_ITERATION + SLACK + statuses.length)
   expect(new Set(statuses.flat())).toEqual(new Set(['200']))
 })
 

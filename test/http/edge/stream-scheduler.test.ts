@@ -1,12 +1,12 @@
 /** Bytes for many readers at once: a turn of the loop writes some of them, and decisions come between. */
 import { expect, test } from 'vitest'
-import { LiveTurns } from '#http/edge/live-turns.ts'
+import { StreamScheduler } from '#http/edge/stream-scheduler.ts'
 
 /** Readers who each take some pieces, on a clock of which a piece takes a millisecond. */
 function open() {
   let now = 0
   const written: string[] = []
-  const turns = new LiveTurns(() => now)
+  const turns = new StreamScheduler(() => now)
   const take = (name: string, pieces: number): void => {
     let left = pieces
     const pourPiece = (): boolean => {
