@@ -5,7 +5,7 @@
 import { expect, test } from 'vitest'
 import type { WriteContext } from '#management/commands/context.ts'
 import { isResumable } from '#management/commands/resumable.ts'
-import type { GrantCondition } from '#management/commands/wanted-tags.ts'
+import type { GrantCondition } from '#management/commands/preconditions.ts'
 import { conditional } from '#management/environment/conditional.ts'
 import {
   type OperationInput,

@@ -15,7 +15,7 @@ import { AuthzError } from '#model/errors.ts'
 import { type Principal, shareOf } from '#model/principal.ts'
 import { BodyCollector } from './body-collector.ts'
 import { BodyPieces } from './body-pieces.ts'
-import type { ConversationHost, Receiving } from './conversation-host.ts'
+import type { ConversationHost, Receiving } from './exchange-host.ts'
 import { LARGE_BODY_BYTES_MIN } from './request-scheduler.ts'
 import type { Wire, WireHead } from './wire.ts'
 

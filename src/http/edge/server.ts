@@ -3,7 +3,7 @@
  * replaced. Several threads can run a server on the same port.
  *
  * Follows two rules of the library. A request must be read before its handler returns. An app must be closed
- * before its thread ends, otherwise the process aborts. `conversation.ts` follows the rules about responses.
+ * before its thread ends, otherwise the process aborts. `exchange.ts` follows the rules about responses.
  * This file does not depend on endpoints.
  *
  * A client can pipeline requests that are answered synchronously. If a client sends the next request while a
@@ -27,8 +27,8 @@ import { requestIds } from './answer-head.ts'
 import { longBodiesBytesMax, SegmentStock } from './body-segments.ts'
 import { ChunkedWire } from './chunked-wire.ts'
 import type { CrossOrigin } from './cross-origin.ts'
-import type { ConversationHost, Receiving, Reusable } from './conversation-host.ts'
-import { Conversation } from './conversation.ts'
+import type { ConversationHost, Receiving, Reusable } from './exchange-host.ts'
+import { Conversation } from './exchange.ts'
 import { HeldBodies } from './held-bodies.ts'
 import { StreamScheduler } from './stream-scheduler.ts'
 import type { RequestTracing } from './request-tracing.ts'

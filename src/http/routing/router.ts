@@ -71,7 +71,7 @@ export class Router {
   }
 }
 
-interface Wanted {
+interface RouteQuery {
   readonly parts: readonly string[]
   readonly method: string
   /** Collects the methods of all routes that match the path. */
@@ -79,7 +79,12 @@ interface Wanted {
 }
 
 /** The depth of the recursion is limited by the longest route template, even if the path is longer. */
-function find(node: Node, wanted: Wanted, depth: number, rawParams: readonly string[]): RouteMatch | null {
+function find(
+  node: Node,
+  wanted: RouteQuery,
+  depth: number,
+  rawParams: readonly string[],
+): RouteMatch | null {
   if (depth === wanted.parts.length) {
     const route = node.routes.get(wanted.method)
     if (route !== undefined) return { route, rawParams }

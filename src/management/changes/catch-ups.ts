@@ -72,7 +72,7 @@ export class CatchUps {
   }
 }
 
-interface Wanted {
+interface PartQuery {
   /** Position of the commit before the wanted one. */
   readonly after: StreamPosition
   /** Step at which the part begins. */
@@ -107,7 +107,7 @@ export class EnvironmentCatchUps {
    * Returns the next part of the log for a reader. The reader holds the part until it requests another one or
    * ends.
    */
-  async part(wanted: Wanted): Promise<CommitPart> {
+  async part(wanted: PartQuery): Promise<CommitPart> {
     const { after, from, filter, reader } = wanted
     this.#letGo(reader)
     this.#readers.add(reader)
@@ -152,7 +152,7 @@ export class EnvironmentCatchUps {
     this.#holding.set(reader, held)
   }
 
-  async #make(name: string, { from, filter, read }: Wanted): Promise<HeldPart> {
+  async #make(name: string, { from, filter, read }: PartQuery): Promise<HeldPart> {
     const entry = await read()
     const bytesMax = this.#source.isRepeatable ? this.#all.partBytes : Infinity
     const maker = new PartMaker(() => this.#source.replayed(entry, filter), from, bytesMax)

@@ -1,7 +1,7 @@
 /** Context of an operation in addition to the data: its environment, the time, new ids. */
 import type { Draft } from './draft.ts'
 import type { RecordReader } from './record-reader.ts'
-import type { GrantCondition } from './wanted-tags.ts'
+import type { GrantCondition } from './preconditions.ts'
 
 export interface EnvironmentScope {
   readonly organizationId: string

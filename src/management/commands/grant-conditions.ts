@@ -6,7 +6,7 @@
  * fails.
  */
 import { type Ends, presentEnd } from './fact-ends.ts'
-import { changedMeanwhile, type GrantCondition, isAmong, thereMeanwhile } from './wanted-tags.ts'
+import { tagMismatch, type GrantCondition, matchesAny, alreadyExists } from './preconditions.ts'
 
 /** `"2030-01-01T00:00:00.000Z"`, or `"null"` for a grant that does not expire. */
 function tagOfGrant(granted: Ends): string {
@@ -21,6 +21,6 @@ export function checkGrant(condition: GrantCondition | undefined, held: Ends | n
   if (condition === undefined) return
   const { tags, isNew } = condition
   const present = held && tagOfGrant(held)
-  if (tags !== null && (present === null || !isAmong(present, tags))) throw changedMeanwhile(tags, present)
-  if (isNew && present !== null) throw thereMeanwhile(present)
+  if (tags !== null && (present === null || !matchesAny(present, tags))) throw tagMismatch(tags, present)
+  if (isNew && present !== null) throw alreadyExists(present)
 }

@@ -93,7 +93,7 @@ export function searchFilter<Item>(
 }
 
 /** Requested attributes by name, with each value as text. */
-export type WantedAttributes = Readonly<Record<string, string>>
+export type AttributeFilter = Readonly<Record<string, string>>
 
 /** A record or part with attributes. */
 interface Attributed {
@@ -105,11 +105,11 @@ interface Attributed {
  * their JSON form; other values never match. There is no index of attributes, so every item is examined.
  */
 export function attributeFilter(
-  wanted: WantedAttributes | undefined,
+  filter: AttributeFilter | undefined,
   rowsMax = ATTRIBUTE_FILTER_ROWS_MAX,
 ): Filter<Attributed> | null {
-  if (wanted === undefined) return null
-  const entries = Object.entries(wanted)
+  if (filter === undefined) return null
+  const entries = Object.entries(filter)
   const matches = ({ attributes }: Attributed): boolean =>
     attributes !== null && entries.every(([name, text]) => textOf(attributes, name) === text)
   return { lists: null, matches, rowsMax }
@@ -129,7 +129,7 @@ function textOf(attributes: Attributes, name: string): string | null {
 /** The parts of one record that have all the attributes. */
 export function withAttributes<Part extends Attributed>(
   parts: readonly Part[],
-  wanted: WantedAttributes | undefined,
+  wanted: AttributeFilter | undefined,
 ): readonly Part[] {
   const filter = attributeFilter(wanted)
   return filter === null ? parts : parts.filter(part => filter.matches(part))

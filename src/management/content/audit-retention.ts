@@ -4,7 +4,7 @@
  * one.
  */
 import { Draft } from '#management/commands/draft.ts'
-import { isForLater } from '#management/commands/later.ts'
+import { isRetryable } from '#management/commands/retryable-errors.ts'
 import type { RuntimeServices } from '#management/commands/runtime-services.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { decodeAs } from '#store/keyspace/record-codec.ts'
@@ -38,7 +38,7 @@ export class AuditRetention {
     try {
       while (await this.#removeSome()) await new Promise(resolve => setImmediate(resolve))
     } catch (error) {
-      if (!isForLater(error)) throw error
+      if (!isRetryable(error)) throw error
     }
   }
 

@@ -9,7 +9,7 @@ import { AuthzError } from '#model/errors.ts'
 import { jsonText } from '#model/json-text.ts'
 import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { isResumable, type Resumable } from '#management/commands/resumable.ts'
-import { changedMeanwhile, isAmong, type WantedTags } from '#management/commands/wanted-tags.ts'
+import { tagMismatch, matchesAny, type ExpectedTags } from '#management/commands/preconditions.ts'
 
 /** Length of a tag: at least 128 bits, so that collisions cannot be constructed. */
 const TAG_LENGTH = 22
@@ -18,7 +18,7 @@ const TAG_LENGTH = 22
 export interface Condition<Reading extends string = string> {
   /** The operation that reads the entity, with the parameters of the change. */
   readonly thing: Reading
-  readonly tags: WantedTags
+  readonly tags: ExpectedTags
 }
 
 /** The tag of a representation, in quotes. It is strong, because it identifies the exact bytes. */
@@ -27,7 +27,7 @@ export function tagOf(json: string | Uint8Array): string {
 }
 
 interface Conditional<Answer> {
-  readonly tags: WantedTags
+  readonly tags: ExpectedTags
   readonly read: (context: ReadContext) => unknown
   readonly write: (context: WriteContext) => Answer | Resumable<Answer>
 }
@@ -40,10 +40,10 @@ interface Conditional<Answer> {
 export function conditional<Answer>({ tags, read, write }: Conditional<Answer>) {
   return function* (context: WriteContext): Resumable<Answer> {
     const present = yield* tagNow(context, read)
-    if (present !== null && !isAmong(present, tags)) throw changedMeanwhile(tags, present)
+    if (present !== null && !matchesAny(present, tags)) throw tagMismatch(tags, present)
     const given = write(context)
     const answer = isResumable(given) ? yield* given : given
-    if (present === null) throw changedMeanwhile(tags, null)
+    if (present === null) throw tagMismatch(tags, null)
     return answer
   }
 }

@@ -13,7 +13,7 @@ import {
   type ListedPlace,
   NAMES_BYTES_MAX,
 } from '#management/facts/expiry.ts'
-import { isForLater } from '#management/commands/later.ts'
+import { isRetryable } from '#management/commands/retryable-errors.ts'
 import type { Change } from '#model/change.ts'
 import { jsonBytes } from '#model/json-text.ts'
 
@@ -114,7 +114,7 @@ export class EndedGrants {
         this.#batchMax = Math.min(2 * this.#batchMax, EXPIRED_PER_COMMIT)
       } catch (error) {
         if (this.#isClosed) break
-        if (!isForLater(error)) this.#failed(error)
+        if (!isRetryable(error)) this.#failed(error)
         await this.#pause(pauseMs)
         pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX)
       }

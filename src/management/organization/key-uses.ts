@@ -6,7 +6,7 @@
  */
 import type { Instant } from '#model/records.ts'
 import { KEY_USE_GRAIN_MS } from '#model/limits.ts'
-import { isForLater } from '#management/commands/later.ts'
+import { isRetryable } from '#management/commands/retryable-errors.ts'
 import type { Organization } from './organization.ts'
 
 /** Interval of writing unsaved times. */
@@ -56,7 +56,7 @@ export class KeyUses {
     try {
       await organization.noteUses(uses)
     } catch (error) {
-      if (!isForLater(error)) throw error
+      if (!isRetryable(error)) throw error
       return
     }
     // Keeps times that were recorded during the commit.

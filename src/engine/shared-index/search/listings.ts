@@ -102,7 +102,7 @@ export function* instanceRolesOf(
   const forward = new ForwardWalk(regions, schema)
   forward.begin(asked.user, true)
   yield* walkWhole(forward, FORWARD_STEPS_MAX)
-  const wanted = yield* wantedAmong(parts, forward, asked)
+  const wanted = yield* scopesAmong(parts, forward, asked)
   const tenantTexts = new Map<number, string>()
   const meanings = new Map<number, RoleMeanings<string>>()
   for (let number = 0; number < wanted.length; number++) {
@@ -127,7 +127,7 @@ function meaningsOf(type: TypeView): RoleMeanings<string> {
 }
 
 /** Instances with the indexes of the roles on them, which can be repeated. */
-class Wanted {
+class ListedScopes {
   readonly #lines: NumberList
   /** Role indexes of all instances, consecutively, and the start of those of each instance. */
   readonly #roleIndexes: Int32Array
@@ -164,11 +164,11 @@ class Wanted {
 }
 
 /** Returns the accepted items of a walk, by instance: all roles of the first `limit` instances. O(items). */
-function* wantedAmong(
+function* scopesAmong(
   { regions, schema }: ListingParts,
   walk: ForwardWalk,
   { filter, limit }: { readonly filter: InstanceFilter; readonly limit: number },
-): Resumable<Wanted> {
+): Resumable<ListedScopes> {
   const numbers = new VisitedPairs()
   const lines = new NumberList()
   const counts = new NumberList()
@@ -199,7 +199,7 @@ function* wantedAmong(
     roleIndexes[next[number]!] = walk.roleIndexAt(item)
     next[number]! += 1
   }
-  return new Wanted(lines, roleIndexes, from)
+  return new ListedScopes(lines, roleIndexes, from)
 }
 
 function knownOr<Name, Value>(known: Map<Name, Value>, name: Name, find: () => Value): Value {

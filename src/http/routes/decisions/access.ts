@@ -17,7 +17,7 @@ import {
   StrictEvaluationRequest,
 } from '#model/wire/access.ts'
 import { evaluationsAnswer, replyWith } from './bulk-answer.ts'
-import { standingAnswer } from './standing-answer.ts'
+import { standingAnswer } from './prebuilt-response.ts'
 
 /**
  * Returns a validator for one evaluation. If `isStrict`, a resource without an ID is rejected (native.md

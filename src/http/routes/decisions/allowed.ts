@@ -25,7 +25,7 @@ import {
 } from '#model/wire/decision.ts'
 import { bulkAnswer, replyWith } from './bulk-answer.ts'
 import { presentForm, presentForms } from './older-questions.ts'
-import { standingAnswer } from './standing-answer.ts'
+import { standingAnswer } from './prebuilt-response.ts'
 
 export interface AllowedOptions {
   /** Whether responses contain the reasons of decisions. Off by default because it takes time. */

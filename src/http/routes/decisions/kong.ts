@@ -12,7 +12,7 @@ import { environmentOf } from '#http/routing/route-access.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
-import { standingAnswer } from './standing-answer.ts'
+import { standingAnswer } from './prebuilt-response.ts'
 import { KongQuery, KongResult } from '#model/wire/kong.ts'
 
 const ANSWERS = [false, true].map(result => new StandingReply(200, { result }))

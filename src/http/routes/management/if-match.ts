@@ -1,6 +1,6 @@
 /** Preconditions `If-Match` and `If-None-Match` of changes (RFC 9110, section 13.1). */
 import { GRANT_IF_NONE_MATCH, IF_MATCH } from '#http/message/header-fields.ts'
-import type { GrantCondition, WantedTags } from '#management/commands/wanted-tags.ts'
+import type { GrantCondition, ExpectedTags } from '#management/commands/preconditions.ts'
 import { AuthzError } from '#model/errors.ts'
 
 const NAME = IF_MATCH.name.toLowerCase()
@@ -15,7 +15,7 @@ const ELEMENT = /[ \t]*(?:(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y
  * The tags in `If-Match`; null if the header is absent. Weak tags count as strong ones: our tags identify the
  * content, and proxies weaken them. Throws `MALFORMED_REQUEST` if the header is not a list of tags.
  */
-export function wantedTags(headers: ReadonlyMap<string, string>): WantedTags | null {
+export function expectedTags(headers: ReadonlyMap<string, string>): ExpectedTags | null {
   const text = headers.get(NAME)
   if (text === undefined) return null
   if (text.trim() === '*') return 'any'
@@ -32,11 +32,11 @@ export function wantedTags(headers: ReadonlyMap<string, string>): WantedTags | n
  * Precondition for the grant that the request is about; null if there is none. `If-None-Match` does not apply
  * to removals.
  */
-export function wantedGrant(
+export function grantCondition(
   headers: ReadonlyMap<string, string>,
   grant: 'made' | 'removed',
 ): GrantCondition | null {
-  const tags = wantedTags(headers)
+  const tags = expectedTags(headers)
   const text = grant === 'made' ? headers.get(NEW_NAME) : undefined
   if (text !== undefined && text.trim() !== '*')
     throw new AuthzError('MALFORMED_REQUEST', 'If-None-Match is * here: for what is not granted yet')

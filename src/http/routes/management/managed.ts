@@ -32,7 +32,7 @@ import type {
 } from '#management/management-service.ts'
 import { assert } from '#model/assert.ts'
 import { inexactIntegerIn } from '#model/json-numbers.ts'
-import { wantedGrant, wantedTags } from './if-match.ts'
+import { grantCondition, expectedTags } from './if-match.ts'
 
 export interface ManagementReply {
   /** Response as JSON; null if there is none. */
@@ -184,9 +184,9 @@ export function managed(gateway: ManagementGateway, headers = NO_HEADERS) {
       },
       async call => {
         headers.check(call.headers)
-        const tags = isChange ? wantedTags(call.headers) : null
+        const tags = isChange ? expectedTags(call.headers) : null
         const condition = grant
-          ? wantedGrant(call.headers, grant)
+          ? grantCondition(call.headers, grant)
           : tags && { thing: thing as ReadOperationName, tags }
         const query = forCaller ? forCaller.queryOf(call.query as never, call.headers) : call.query
         const reply = await forward(gateway, definition, { ...call, query }, condition)

@@ -4,7 +4,7 @@
  */
 import { AuthzError, type ErrorCode } from '#model/errors.ts'
 
-const LATER: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+const RETRYABLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'NOT_READY',
   'OVERLOADED',
   'REVISION_CONFLICT',
@@ -15,6 +15,6 @@ const LATER: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'STORE_DAMAGED',
 ])
 
-export function isForLater(error: unknown): boolean {
-  return error instanceof AuthzError && LATER.has(error.code)
+export function isRetryable(error: unknown): boolean {
+  return error instanceof AuthzError && RETRYABLE.has(error.code)
 }

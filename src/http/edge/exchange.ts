@@ -27,7 +27,7 @@ import { AuthzError } from '#model/errors.ts'
 import { type Principal, shareOf } from '#model/principal.ts'
 import { type AnsweredRequest, AnswerWriter } from './answer-writer.ts'
 import { BodyReceiver, type ReceivingRequest } from './body-receiver.ts'
-import type { ConversationHost, Reusable } from './conversation-host.ts'
+import type { ConversationHost, Reusable } from './exchange-host.ts'
 import { beginSpan, endSpan, type RequestSpan } from './request-tracing.ts'
 import { isWireGone, type Wire, WireHead } from './wire.ts'
 

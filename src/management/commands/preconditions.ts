@@ -6,17 +6,17 @@ import { isSameTag } from '#model/entity-tag.ts'
 import { AuthzError } from '#model/errors.ts'
 
 /** Tags of which one must match; `any`: the entity must exist, in any state. */
-export type WantedTags = readonly string[] | 'any'
+export type ExpectedTags = readonly string[] | 'any'
 
 /** Precondition for creating, changing or removing a grant. */
 export interface GrantCondition {
   /** Tags of which the current grant must have one; null: no requirement. */
-  readonly tags: WantedTags | null
+  readonly tags: ExpectedTags | null
   /** Whether the grant must not exist yet. */
   readonly isNew: boolean
 }
 
-export function isAmong(tag: string, tags: WantedTags): boolean {
+export function matchesAny(tag: string, tags: ExpectedTags): boolean {
   return tags === 'any' || tags.some(sent => isSameTag(sent, tag))
 }
 
@@ -25,7 +25,7 @@ function tagText(tags: readonly string[]): string {
 }
 
 /** `present`: the current tag; null if the entity does not exist. */
-export function changedMeanwhile(tags: WantedTags, present: string | null): AuthzError {
+export function tagMismatch(tags: ExpectedTags, present: string | null): AuthzError {
   const expected = tags === 'any' ? 'one' : tagText(tags)
   const found = present === null ? 'there is none' : `it is ${present} by now`
   return new AuthzError(
@@ -35,7 +35,7 @@ export function changedMeanwhile(tags: WantedTags, present: string | null): Auth
   )
 }
 
-export function thereMeanwhile(present: string): AuthzError {
+export function alreadyExists(present: string): AuthzError {
   return new AuthzError(
     'PRECONDITION_FAILED',
     `If-None-Match expects none, and there is one, ${present}: nothing was changed; read it again`,
