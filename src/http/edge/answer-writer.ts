@@ -1,11 +1,11 @@
 /**
- * Writes the responses of one conversation, one request at a time. A reply, a promise of a reply or an error
+ * Writes the responses of one exchange, one request at a time. A reply, a promise of a reply or an error
  * becomes bytes on the wire.
  *
  * The wire is not used after the request is over (`isOver`). Responses are written corked: the socket is
  * already corked inside a callback of the HTTP library (`isCorked`); otherwise `cork` does it.
  */
-import { type Answer, encodeReply, cancelPieces, standingAnswer } from '#http/message/answer.ts'
+import { type Answer, encodeReply, cancelPieces, prebuiltAnswer } from '#http/message/answer.ts'
 import type { RequestId } from '#http/message/request-id.ts'
 import type { ErrorFamily, Reply } from '#http/message/request-reply.ts'
 import { limitOf } from '#http/routing/limit-of.ts'
@@ -13,7 +13,7 @@ import { problemAnswer } from '#http/routing/problem.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import { isUnreportedFault } from '#model/errors.ts'
 import { writeHead } from './answer-head.ts'
-import type { ConversationHost } from './exchange-host.ts'
+import type { ExchangeHost } from './exchange-host.ts'
 import { LiveAnswer } from './live-answer.ts'
 import { piecesOf, PouredAnswer, streamWhole } from './poured-answer.ts'
 import type { Wire, WireHead } from './wire.ts'
@@ -40,7 +40,7 @@ export interface AnsweredRequest {
 }
 
 export class AnswerWriter {
-  readonly #host: ConversationHost
+  readonly #host: ExchangeHost
   readonly #request: AnsweredRequest
   readonly #head: WireHead
   readonly #id: RequestId
@@ -50,13 +50,13 @@ export class AnswerWriter {
   /** Status of the response; 0 until there is one. */
   status = 0
 
-  /** The live response, or null. Never set in a conversation that is reused. */
+  /** The live response, or null. Never set in an exchange that is reused. */
   #live: LiveAnswer | null = null
 
-  /** The response in pieces, or null. Never set in a conversation that is reused. */
+  /** The response in pieces, or null. Never set in an exchange that is reused. */
   #poured: PouredAnswer | null = null
 
-  constructor(host: ConversationHost, request: AnsweredRequest, head: WireHead, id: RequestId) {
+  constructor(host: ExchangeHost, request: AnsweredRequest, head: WireHead, id: RequestId) {
     this.#host = host
     this.#request = request
     this.#head = head
@@ -77,7 +77,7 @@ export class AnswerWriter {
 
   /** Writes the reply. Runs corked, inside a callback of the library, unless the reply is a promise. */
   answer(reply: Reply | Promise<Reply>): void {
-    const answer = standingAnswer(reply)
+    const answer = prebuiltAnswer(reply)
     if (answer !== undefined) this.#send(answer, true, this.#host.isDraining)
     else if (reply instanceof Promise) this.#await(reply)
     else this.reply(reply, true)

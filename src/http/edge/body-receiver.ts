@@ -1,5 +1,5 @@
 /**
- * Receives the bodies of one conversation, one request at a time, and passes each to the request. A body that
+ * Receives the bodies of one exchange, one request at a time, and passes each to the request. A body that
  * arrives in one piece is passed directly, other bodies are collected. If the route requests it
  * (`takePieces`), a body is streamed.
  *
@@ -15,7 +15,7 @@ import { AuthzError } from '#model/errors.ts'
 import { type Principal, shareOf } from '#model/principal.ts'
 import { BodyCollector } from './body-collector.ts'
 import { BodyPieces } from './body-pieces.ts'
-import type { ConversationHost, Receiving } from './exchange-host.ts'
+import type { ExchangeHost, Receiving } from './exchange-host.ts'
 import { LARGE_BODY_BYTES_MIN } from './request-scheduler.ts'
 import type { Wire, WireHead } from './wire.ts'
 
@@ -55,7 +55,7 @@ export interface ReceivingRequest {
 }
 
 export class BodyReceiver implements Receiving {
-  readonly #host: ConversationHost
+  readonly #host: ExchangeHost
   readonly #request: ReceivingRequest
   readonly #head: WireHead
   readonly #received = (piece: ArrayBuffer, isLast: boolean): void => this.#take(piece, isLast)
@@ -65,13 +65,13 @@ export class BodyReceiver implements Receiving {
   /** Whether more of the body is expected. */
   #isReceiving = false
 
-  // The following two fields are never set in a conversation that is reused.
+  // The following two fields are never set in an exchange that is reused.
   /** Collects a body that does not arrive in one piece. */
   #collector: BodyCollector | null = null
   /** The body that the handler reads as a stream, or null. */
   #pieces: BodyPieces | null = null
 
-  constructor(host: ConversationHost, request: ReceivingRequest, head: WireHead) {
+  constructor(host: ExchangeHost, request: ReceivingRequest, head: WireHead) {
     this.#host = host
     this.#request = request
     this.#head = head

@@ -1,4 +1,4 @@
-/** Interfaces between a conversation and its server. */
+/** Interfaces between an exchange and its server. */
 import type { BodyBuffers } from '#http/message/body-buffers.ts'
 import type { RequestIds } from '#http/message/request-id.ts'
 import type { ErrorFamily } from '#http/message/request-reply.ts'
@@ -22,7 +22,7 @@ export interface Receiving {
   stopReceiving(): void
 }
 
-/** A conversation as seen by its server. */
+/** An exchange as seen by its server. */
 export interface Reusable {
   /**
    * Returns the empty head for the next request. The server fills it before it calls `begin`. `keepsOthers`:
@@ -36,7 +36,7 @@ export interface Reusable {
   begin(wire: Wire, known: RouteMatch | null): void
 }
 
-export interface ConversationHost {
+export interface ExchangeHost {
   readonly dispatcher: Dispatcher
   readonly requestIds: RequestIds
   readonly bodyBytesMax: number
@@ -63,6 +63,6 @@ export interface ConversationHost {
   report(error: unknown, requestId: string): void
   /** Called when the request is over: the response was sent, or the connection ended. */
   leave(): void
-  /** Called when no other object refers to the conversation, so that it can handle another request. */
-  reuse(conversation: Reusable): void
+  /** Called when no other object refers to the exchange, so that it can handle another request. */
+  reuse(exchange: Reusable): void
 }

@@ -3,7 +3,7 @@
  * by its head, receive the body (`body-receiver.ts`), call the dispatcher, and write the response
  * (`answer-writer.ts`). Makes no decisions about requests; `dispatch.ts` does.
  *
- * A conversation whose request was answered synchronously is reused for another request (`reuse`). Without
+ * An exchange whose request was answered synchronously is reused for another request (`reuse`). Without
  * reuse, it and its parts caused more than a third of the garbage of a decision.
  *
  * Invariants. If one of them is violated, the HTTP library aborts the process or sends a wrong response:
@@ -11,7 +11,7 @@
  * - The wire is not used after the response ended or the request was aborted (`isOver`).
  * - Responses are written corked. Inside a callback of the library the socket already is; otherwise `cork`
  *   does it.
- * - A conversation is reused only if nothing refers to its previous request: no promise calls it, and no job
+ * - An exchange is reused only if nothing refers to its previous request: no promise calls it, and no job
  *   reads its names or checks whether its client still waits. The library can report later that an earlier
  *   response was aborted; only the current wire counts.
  */
@@ -27,14 +27,12 @@ import { AuthzError } from '#model/errors.ts'
 import { type Principal, shareOf } from '#model/principal.ts'
 import { type AnsweredRequest, AnswerWriter } from './answer-writer.ts'
 import { BodyReceiver, type ReceivingRequest } from './body-receiver.ts'
-import type { ConversationHost, Reusable } from './exchange-host.ts'
+import type { ExchangeHost, Reusable } from './exchange-host.ts'
 import { beginSpan, endSpan, type RequestSpan } from './request-tracing.ts'
 import { isWireGone, type Wire, WireHead } from './wire.ts'
 
-export class Conversation
-  implements Admitted, AnsweredRequest, Caller, ReceivingRequest, RequestNames, Reusable
-{
-  readonly #host: ConversationHost
+export class Exchange implements Admitted, AnsweredRequest, Caller, ReceivingRequest, RequestNames, Reusable {
+  readonly #host: ExchangeHost
   readonly #head = new WireHead()
   readonly #id: RequestId
   readonly #body: BodyReceiver
@@ -65,12 +63,12 @@ export class Conversation
   isDecided = false
   isOver = false
 
-  /** Whether the response is live: it has no fixed end. Never set in a conversation that is reused. */
+  /** Whether the response is live: it has no fixed end. Never set in an exchange that is reused. */
   #goesOn = false
-  /** Never set in a conversation that is reused. */
+  /** Never set in an exchange that is reused. */
   #onOver: (() => void)[] | null = null
 
-  constructor(host: ConversationHost) {
+  constructor(host: ExchangeHost) {
     this.#host = host
     this.#id = new RequestId(host.requestIds)
     this.#body = new BodyReceiver(host, this, this.#head)
@@ -169,7 +167,7 @@ export class Conversation
 
   answerAtOnce(body: DataView): void {
     this.#dispatch(body)
-    // Only if nothing refers to the conversation: not while a response is pending or being sent.
+    // Only if nothing refers to the exchange: not while a response is pending or being sent.
     if (this.isOver) this.#host.reuse(this)
   }
 

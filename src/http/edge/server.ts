@@ -27,8 +27,8 @@ import { requestIds } from './answer-head.ts'
 import { longBodiesBytesMax, SegmentStock } from './body-segments.ts'
 import { ChunkedWire } from './chunked-wire.ts'
 import type { CrossOrigin } from './cross-origin.ts'
-import type { ConversationHost, Receiving, Reusable } from './exchange-host.ts'
-import { Conversation } from './exchange.ts'
+import type { ExchangeHost, Receiving, Reusable } from './exchange-host.ts'
+import { Exchange } from './exchange.ts'
 import { HeldBodies } from './held-bodies.ts'
 import { StreamScheduler } from './stream-scheduler.ts'
 import type { RequestTracing } from './request-tracing.ts'
@@ -116,7 +116,7 @@ export class HttpServer {
   readonly #limits: HttpServerOptions['limits']
   readonly #observer: RequestObserver | null
   readonly #hasStrictHeaders: boolean
-  readonly #host: ConversationHost & { isDraining: boolean; requestScheduler: RequestScheduler }
+  readonly #host: ExchangeHost & { isDraining: boolean; requestScheduler: RequestScheduler }
   readonly #requestScheduler = new FairRequestScheduler()
   readonly #held = new HeldBodies()
   #receiveTimer: NodeJS.Timeout | null = null
@@ -128,7 +128,7 @@ export class HttpServer {
   /** Time of the last new connection. */
   #connectedAt = -Infinity
   /**
-   * A conversation for the next request. One is sufficient: a request that is answered synchronously is
+   * An exchange for the next request. One is sufficient: a request that is answered synchronously is
    * complete before the next one is accepted.
    */
   #idle: Reusable | null = null
@@ -186,8 +186,8 @@ export class HttpServer {
       receiving: new Set(),
       report: (error, requestId) => this.#report(error, requestId),
       leave: () => this.#leave(),
-      reuse: conversation => {
-        this.#idle = conversation
+      reuse: exchange => {
+        this.#idle = exchange
       },
     }
   }
@@ -340,16 +340,16 @@ export class HttpServer {
 
   /** `keepsOthers`: whether the request needs headers that have no field in `HeaderList`. */
   #accept(res: HttpResponse, req: HttpRequest, match: RouteMatch | null, keepsOthers: boolean): void {
-    const conversation = this.#idle ?? new Conversation(this.#host)
+    const exchange = this.#idle ?? new Exchange(this.#host)
     this.#idle = null
-    const head = conversation.emptyHead(keepsOthers)
+    const head = exchange.emptyHead(keepsOthers)
     this.#headers = head.headers
     req.forEach(this.#addHeader)
     if (match === null) readHead(req, head)
     else knownHead(req, head, match.route)
     this.#inFlightCount++
     const { headers } = head
-    conversation.begin(headers.comesInChunks ? new ChunkedWire(res, headers.endsConnection) : res, match)
+    exchange.begin(headers.comesInChunks ? new ChunkedWire(res, headers.endsConnection) : res, match)
   }
 
   #leave(): void {

@@ -1,5 +1,5 @@
 /**
- * Interface of the HTTP library for conversations: the used part of its response object, and the head of a
+ * Interface of the HTTP library for exchanges: the used part of its response object, and the head of a
  * request.
  */
 import { HeaderList } from '#http/message/header-list.ts'
@@ -31,7 +31,7 @@ export interface Wire {
   onWritable(listener: (offset: number) => boolean): unknown
 }
 
-/** Head of a request as received. Reused for each request of a conversation. */
+/** Head of a request as received. Reused for each request of an exchange. */
 export class WireHead implements RequestHead {
   method = ''
   /** Whether the method is HEAD. Cached, because comparing strings is a function call. */

@@ -91,7 +91,7 @@ export class RequestIds {
 }
 
 /**
- * ID of the current request of a conversation. A generated ID is converted to a string only when it is read,
+ * ID of the current request of an exchange. A generated ID is converted to a string only when it is read,
  * which few requests do.
  */
 export class RequestId {

@@ -4,7 +4,7 @@ import { LOCATION, VARY } from '#http/message/header-fields.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { VERSION } from '#model/version.ts'
 
-const Entrance = Type.Object({
+const Root = Type.Object({
   name: Type.String({ description: 'What answers here.' }),
   version: Type.String({ description: 'The release that runs.' }),
   docs: Type.String({ description: 'Where a person reads on.' }),
@@ -14,7 +14,7 @@ const Entrance = Type.Object({
 /** Relative paths, so that they work behind a proxy that adds a path prefix. */
 const [DOCS, OPENAPI] = ['docs', 'openapi.json']
 
-export function entranceRoute(): Route {
+export function rootRoute(): Route {
   return defineRoute({
     method: 'GET',
     path: '/',
@@ -23,7 +23,7 @@ export function entranceRoute(): Route {
     family: 'native',
     access: 'public',
     responses: {
-      200: { description: 'The service.', schema: Entrance, headers: [VARY] },
+      200: { description: 'The service.', schema: Root, headers: [VARY] },
       302: { description: 'To the reference, where HTML is asked for.', headers: [LOCATION, VARY] },
     },
     handle: ({ headers }) => {

@@ -41,7 +41,7 @@ import type { Authenticate } from '#http/routing/route-access.ts'
 import type { AnswersOfParts } from '#http/routing/large-answers.ts'
 import type { Route } from '#http/routing/route.ts'
 import { consoleRoutes } from './console.ts'
-import { entranceRoute } from './root.ts'
+import { rootRoute } from './root.ts'
 import { type HealthSource, healthRoutes } from './health.ts'
 import { metadataRoutes } from './metadata.ts'
 import { metricsRoute } from './metrics.ts'
@@ -116,7 +116,7 @@ export function createRoutes({ options, ...parts }: RouteParts): Route[] {
   const defined: Route[] = [
     ...decisionRoutes({ options, ...parts }),
     localAssignmentsRoute(parts.management),
-    entranceRoute(),
+    rootRoute(),
     ...metadataRoutes(options.publicUrl),
     ...healthRoutes(parts.health),
     metricsRoute(parts.node, options.metricsToken),

@@ -2,7 +2,7 @@
 import type { AccessService } from '#decisions/access-service.ts'
 import type { BatchReader } from '#http/bytes/batch-reader.ts'
 import type { SingleReader } from '#http/bytes/single-reader.ts'
-import { StandingReply } from '#http/message/answer.ts'
+import { PrebuiltReply } from '#http/message/answer.ts'
 import { REQUIRED_CACHE_CONTROL, REQUIRED_REQUEST_ID } from '#http/message/header-fields.ts'
 import { environmentOf } from '#http/routing/route-access.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
@@ -17,7 +17,7 @@ import {
   StrictEvaluationRequest,
 } from '#model/wire/access.ts'
 import { evaluationsAnswer, replyWith } from './bulk-answer.ts'
-import { standingAnswer } from './prebuilt-response.ts'
+import { prebuiltResponse } from './prebuilt-response.ts'
 
 /**
  * Returns a validator for one evaluation. If `isStrict`, a resource without an ID is rejected (native.md
@@ -38,7 +38,7 @@ export interface AccessRouteOptions {
 }
 
 /** Responses to a deny and to an allow. */
-const ANSWERS = [false, true].map(decision => new StandingReply(200, { decision }))
+const ANSWERS = [false, true].map(decision => new PrebuiltReply(200, { decision }))
 
 export function accessRoutes(access: AccessService, { isStrict, bytes }: AccessRouteOptions): Route[] {
   const readAt = (principal: Principal | null) =>
@@ -61,7 +61,7 @@ export function accessRoutes(access: AccessService, { isStrict, bytes }: AccessR
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         if (body instanceof PackedQueries) {
-          return standingAnswer(ANSWERS, access.evaluateFirst(environmentId, body, caller))
+          return prebuiltResponse(ANSWERS, access.evaluateFirst(environmentId, body, caller))
         }
         const answer = access.evaluate(environmentId, body, caller)
         if (answer instanceof Promise) return answer.then(made => ({ status: 200, body: made }))

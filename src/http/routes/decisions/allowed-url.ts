@@ -4,7 +4,7 @@
  */
 import type { DecisionService } from '#decisions/decision-service.ts'
 import { questionOfUrl } from '#decisions/url-query.ts'
-import { StandingReply } from '#http/message/answer.ts'
+import { PrebuiltReply } from '#http/message/answer.ts'
 import { REQUIRED_REQUEST_ID } from '#http/message/header-fields.ts'
 import { environmentOf } from '#http/routing/route-access.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
@@ -12,8 +12,8 @@ import { AllowedUrlQuery, AllowedUrlResult, NO_MATCHING_RULE } from '#model/wire
 import { decided } from './allowed.ts'
 
 const DENIED = { allow: false, result: false }
-const NO_RULE = new StandingReply(200, DENIED)
-const NO_RULE_TOLD = new StandingReply(200, { ...DENIED, debug: { reason: NO_MATCHING_RULE } })
+const NO_RULE = new PrebuiltReply(200, DENIED)
+const NO_RULE_TOLD = new PrebuiltReply(200, { ...DENIED, debug: { reason: NO_MATCHING_RULE } })
 
 export function allowedUrlRoute(decisions: DecisionService, hasDebug: boolean): Route {
   return defineRoute({

@@ -6,7 +6,7 @@ import { queryOf } from '#decisions/native-query.ts'
 import { BulkReader } from '#http/bytes/bulk-reader.ts'
 import { NATIVE } from '#http/bytes/dialects.ts'
 import { SingleReader } from '#http/bytes/single-reader.ts'
-import { StandingReply } from '#http/message/answer.ts'
+import { PrebuiltReply } from '#http/message/answer.ts'
 import { REQUIRED_REQUEST_ID } from '#http/message/header-fields.ts'
 import { RawJson, type Reply } from '#http/message/request-reply.ts'
 import { environmentOf } from '#http/routing/route-access.ts'
@@ -25,7 +25,7 @@ import {
 } from '#model/wire/decision.ts'
 import { bulkAnswer, replyWith } from './bulk-answer.ts'
 import { presentForm, presentForms } from './older-questions.ts'
-import { standingAnswer } from './prebuilt-response.ts'
+import { prebuiltResponse } from './prebuilt-response.ts'
 
 export interface AllowedOptions {
   /** Whether responses contain the reasons of decisions. Off by default because it takes time. */
@@ -44,8 +44,8 @@ export interface AllowedOptions {
 const WRITTEN_AT_ONCE = 64
 
 /** Responses to a deny and to an allow. */
-const ANSWERS = [false, true].map(allow => new StandingReply(200, { allow, result: allow }))
-const ANSWERS_OR_403 = [new StandingReply(403, { allow: false, result: false }), ANSWERS[1]!]
+const ANSWERS = [false, true].map(allow => new PrebuiltReply(200, { allow, result: allow }))
+const ANSWERS_OR_403 = [new PrebuiltReply(403, { allow: false, result: false }), ANSWERS[1]!]
 
 export function allowedRoutes(
   decisions: DecisionService,
@@ -75,7 +75,7 @@ export function allowedRoutes(
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         if (body instanceof PackedQueries) {
-          return standingAnswer(ANSWERS, decisions.evaluateFirst(environmentId, body, caller))
+          return prebuiltResponse(ANSWERS, decisions.evaluateFirst(environmentId, body, caller))
         }
         return decided({ decisions, hasDebug }, environmentId, body, caller)
       },
@@ -146,7 +146,7 @@ export function decided(
 ): Reply | Promise<Reply> {
   const query = queryOf(question, decisions.readAt(environmentId))
   if (!hasDebug) {
-    return standingAnswer(
+    return prebuiltResponse(
       deniedStatus ? ANSWERS_OR_403 : ANSWERS,
       decisions.evaluate(environmentId, query, caller),
     )

@@ -7,15 +7,15 @@
 import type { DecisionService } from '#decisions/decision-service.ts'
 import { questionAtGateway } from '#decisions/kong-query.ts'
 import { queryOf } from '#decisions/native-query.ts'
-import { StandingReply } from '#http/message/answer.ts'
+import { PrebuiltReply } from '#http/message/answer.ts'
 import { environmentOf } from '#http/routing/route-access.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
-import { standingAnswer } from './prebuilt-response.ts'
+import { prebuiltResponse } from './prebuilt-response.ts'
 import { KongQuery, KongResult } from '#model/wire/kong.ts'
 
-const ANSWERS = [false, true].map(result => new StandingReply(200, { result }))
+const ANSWERS = [false, true].map(result => new PrebuiltReply(200, { result }))
 
 export function kongRoute(decisions: DecisionService): Route {
   return defineRoute({
@@ -32,7 +32,7 @@ export function kongRoute(decisions: DecisionService): Route {
       const question = questionAtGateway(body)
       if (question === null) return ANSWERS[0]!
       const query = queryOf(question, decisions.readAt(environmentId))
-      return standingAnswer(ANSWERS, decisions.evaluate(environmentId, query, caller))
+      return prebuiltResponse(ANSWERS, decisions.evaluate(environmentId, query, caller))
     },
   })
 }

@@ -4,14 +4,14 @@
  * and the calls return immediately.
  */
 import { Type } from 'typebox'
-import { StandingReply } from '#http/message/answer.ts'
+import { PrebuiltReply } from '#http/message/answer.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { EnvironmentPath } from '#model/wire/environment.ts'
 import { TenantList, TenantsPath, TenantsQuery } from '#model/wire/tenant.ts'
 import { UpdateTriggered } from '#model/wire/update-triggered.ts'
 import { FACTS_BASE, managed, type ManagementGateway } from './managed.ts'
 
-const UP_TO_DATE = new StandingReply(200, { status: 'ok', triggered: false })
+const UP_TO_DATE = new PrebuiltReply(200, { status: 'ok', triggered: false })
 const RESPONSES = { 200: { description: 'Everything is up to date.', schema: UpdateTriggered } }
 
 export function containerAliasRoutes(gateway: ManagementGateway): Route[] {
