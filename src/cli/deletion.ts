@@ -1,6 +1,6 @@
 /** Deletes objects that cannot be restored. The user must type the name, or confirm with an option. */
 import { request } from './api.ts'
-import { isNameTyped } from './consent.ts'
+import { isNameTyped } from './confirmation.ts'
 import { EXIT } from './exit-codes.ts'
 import type { Session } from './session.ts'
 
@@ -12,12 +12,15 @@ interface Deletion {
   readonly name: string
   /** Description of everything that is deleted. */
   readonly what: string
-  readonly isAgreed: boolean
+  readonly isConfirmed: boolean
 }
 
-export async function deleteNamed(session: Session, { path, name, what, isAgreed }: Deletion): Promise<void> {
+export async function deleteNamed(
+  session: Session,
+  { path, name, what, isConfirmed }: Deletion,
+): Promise<void> {
   const { output } = session
-  if (!isAgreed && !(await isNameTyped(session, name, `delete ${what}`))) {
+  if (!isConfirmed && !(await isNameTyped(session, name, `delete ${what}`))) {
     output.note(`to delete ${what}, type its name when asked, or say --yes`)
     output.result({ deleted: null }, () => 'Nothing was deleted.')
     session.exitCode = EXIT.no

@@ -31,13 +31,13 @@ function textOf(user: string, miss: NearMiss): string {
       const extend = roles.length === 1 ? 'extends' : 'extend'
       const it = needed.length === 1 ? 'it' : 'that'
       const why = extending.length === 0 ? '' : `, which ${extend} ${it} for permissions only`
-      return `needs ${rolesOn(on, needed, 'or')} (${way(path)}); ${user} holds ${rolesOn(on, roles, 'and')}${why}`
+      return `needs ${rolesOn(on, needed, 'or')} (${pathText(path)}); ${user} holds ${rolesOn(on, roles, 'and')}${why}`
     }
     case 'guard': {
       const { blocking_roles: blocking, path } = miss
       const [first] = path
       const from = first ? `${nameOf(first.subject)}#${first.derivation.role}` : on
-      return `${user} holds ${from} (${way(path)}), which counts only without a direct role on ${on}; ${user} holds ${rolesOn(on, blocking, 'and')}`
+      return `${user} holds ${from} (${pathText(path)}), which counts only without a direct role on ${on}; ${user} holds ${rolesOn(on, blocking, 'and')}`
     }
     case 'no-tuple': {
       const { role, derivation, held_on: heldOn } = miss
@@ -54,7 +54,7 @@ function rolesOn(instance: string, [first = '', ...others]: readonly string[], w
   return `${instance}#${first}${between}${last === undefined ? '' : ` ${word} #${last}`}`
 }
 
-function way(path: readonly Step[]): string {
+function pathText(path: readonly Step[]): string {
   const [last] = path.slice(-1)
   const shown = path.length > STEPS_SHOWN_MAX ? path.slice(0, 1) : path
   const steps = shown.map(({ relation, object, role }) => `${relation} of ${nameOf(object)}: hence #${role}`)

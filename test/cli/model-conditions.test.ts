@@ -4,7 +4,7 @@ import type { Api } from '#cli/api.ts'
 import { InProcessApi } from '#cli/in-process-api.ts'
 import { applyPlan } from '#cli/model-file/apply-plan.ts'
 import { EnvironmentState } from '#cli/model-file/environment-state.ts'
-import { wantedState } from '#cli/model-file/wanted-state.ts'
+import { desiredState } from '#cli/model-file/desired-state.ts'
 import { planOf } from '#cli/model-file/plan.ts'
 import { readModelFile } from '#cli/model-file/read-model-file.ts'
 import { neighbourOf, sharedService } from '#testing/processes/running-service.ts'
@@ -157,7 +157,7 @@ describe('verdict apply', () => {
           return api.send(method, path, body)
         },
       }
-      const first = wantedState(readModelFile(EXPORTED, 'first'))
+      const first = desiredState(readModelFile(EXPORTED, 'first'))
       const empty = new EnvironmentState()
       empty.tenants.set('default', {})
       await applyPlan(recording, 'default/default', planOf(empty, first, ALL), () => {})
@@ -167,7 +167,7 @@ describe('verdict apply', () => {
         .replace("user_set: inside, permission: 'page:read'", "user_set: guests, permission: 'page:read'")
         .replace('  finished:', '  guests: { conditions: { user.inside: { equals: false } } }\n  finished:')
         .replace('inside: true, level: 2', 'inside: false, level: 2')
-      const wanted = wantedState(readModelFile(second, 'second'))
+      const wanted = desiredState(readModelFile(second, 'second'))
       await applyPlan(recording, 'default/default', planOf(first, wanted, ALL), () => {})
       expect(calls).toEqual([
         'DELETE set_rules/bulk',

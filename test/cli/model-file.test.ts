@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { modelFileSchema } from '#model/model-file.ts'
 import { readModelFile } from '../../src/cli/model-file/read-model-file.ts'
-import { wantedState } from '../../src/cli/model-file/wanted-state.ts'
+import { desiredState } from '../../src/cli/model-file/desired-state.ts'
 import { commandFiles, verdictCommand } from './command-line.ts'
 
 const COMPANY = fileURLToPath(new URL('company.yaml', import.meta.url))
@@ -92,7 +92,7 @@ resources:
   page: { actions: [read], relations: { parent: folder }, roles: { owner: , reader: ${page} } }
 `
   const entry = (role: string) => `{ role: ${role}, on_resource: folder, linked_by_relation: parent }`
-  const stateOf = (text: string) => wantedState(readModelFile(text, 'model.yaml'))
+  const stateOf = (text: string) => desiredState(readModelFile(text, 'model.yaml'))
 
   test('stand for one entry in granted_to for each role', () => {
     const granted = `{ granted_to: { users_with_role: [${entry('viewer')}] } }`
@@ -102,7 +102,7 @@ resources:
     )
     const short = model('', '')
       .replace('viewer:  } }', 'viewer: }, inherited_roles: { parent: [owner, viewer] } }')
-      .replace('reader:  } }', 'reader: }, inherited_roles: { parent: { owner: owner, viewer: reader } } }')
+      .replace('reader:  } }', 'reader: }, inherited_roles: { parent: { owner, viewer: reader } } }')
     expect(stateOf(short).resources).toEqual(stateOf(long).resources)
   })
 

@@ -11,7 +11,7 @@ import { HttpApi } from '#cli/http-api.ts'
 import { InProcessApi } from '#cli/in-process-api.ts'
 import { applyPlan } from '#cli/model-file/apply-plan.ts'
 import { EnvironmentState } from '#cli/model-file/environment-state.ts'
-import { wantedState } from '#cli/model-file/wanted-state.ts'
+import { desiredState } from '#cli/model-file/desired-state.ts'
 import { planOf } from '#cli/model-file/plan.ts'
 import { readModelFile } from '#cli/model-file/read-model-file.ts'
 import type { Change } from '#model/change.ts'
@@ -64,7 +64,7 @@ beforeAll(async () => {
 function stepsOf(file: ModelFile) {
   const present = new EnvironmentState()
   present.tenants.set('default', { name: 'Default tenant' })
-  return planOf(present, wantedState(file), { model: false, facts: false })
+  return planOf(present, desiredState(file), { model: false, facts: false })
 }
 
 test('a dozen cases are there, each with what must be allowed and what must not', () => {

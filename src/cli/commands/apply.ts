@@ -1,7 +1,7 @@
 /** `verdict apply`: changes an environment to the state in a model file, after showing the plan. */
 import { foreignAnswer } from '#cli/api.ts'
 import type { Command } from '#cli/command.ts'
-import { isAgreed } from '#cli/consent.ts'
+import { confirm } from '#cli/confirmation.ts'
 import { contentLineOf, ContentLineError } from '#cli/content-line.ts'
 import { ApiError, EXIT } from '#cli/exit-codes.ts'
 import { linesIn, modelTextOf } from '#cli/input.ts'
@@ -12,10 +12,10 @@ import { KnownNames } from '#cli/model-file/known-names.ts'
 import { ModelSource } from '#cli/model-file/model-source.ts'
 import { PlanError, type PruneOptions, type Step } from '#cli/model-file/plan-step.ts'
 import { planOf } from '#cli/model-file/plan.ts'
-import { PresentState } from '#cli/model-file/present-state.ts'
+import { CurrentState } from '#cli/model-file/current-state.ts'
 import { checkedModel } from '#cli/model-file/read-model-file.ts'
-import { rehearse } from '#cli/model-file/rehearsal.ts'
-import { wantedState } from '#cli/model-file/wanted-state.ts'
+import { performDryRun } from '#cli/model-file/dry-run.ts'
+import { desiredState } from '#cli/model-file/desired-state.ts'
 import type { Output } from '#cli/output.ts'
 import type { Session } from '#cli/session.ts'
 import { failedIn, testLines } from '#cli/test-report.ts'
@@ -56,9 +56,9 @@ export const applyCommand: Command = ({ usage, description }, parser, run) =>
     run(async (session, { file, yes, dryRun, prune, pruneFacts }) => {
       const pruned = { model: prune, facts: pruneFacts }
       const source = ModelSource.read(await modelTextOf(file), file)
-      const { tests: expected = [], wanted, present } = await statesOf(session, source, pruned)
-      const steps = plannedSteps(source, present, wanted, pruned)
-      const { refusals, tests } = await rehearse(wanted, expected, present, pruned)
+      const { tests: expected = [], desired, current } = await statesOf(session, source, pruned)
+      const steps = plannedSteps(source, current, desired, pruned)
+      const { refusals, tests } = await performDryRun(desired, expected, current, pruned)
       if (refusals.length > 0) throw source.errorOf(refusals)
       const { output } = session
       const failed = failedIn(tests)
@@ -79,7 +79,7 @@ export const applyCommand: Command = ({ usage, description }, parser, run) =>
         return
       }
       if (output.isHuman) output.note(planText(output, steps))
-      if (dryRun || !(yes || (await isAgreed(session, 'Apply?')))) {
+      if (dryRun || !(yes || (await confirm(session, 'Apply?')))) {
         output.result({ steps: shown(steps), applied: false }, () => UNCHANGED)
         session.exitCode = EXIT.no
         return
@@ -98,8 +98,8 @@ const UNCHANGED = 'Nothing was changed.'
 
 interface States {
   readonly tests: ModelFile['tests']
-  readonly wanted: EnvironmentState
-  readonly present: EnvironmentState
+  readonly desired: EnvironmentState
+  readonly current: EnvironmentState
 }
 
 /**
@@ -110,26 +110,28 @@ async function statesOf(session: Session, source: ModelSource, pruned: PruneOpti
   const form = formFindings(source)
   const isFormed = form.length === 0 && !source.hasProblems
   const { tests, ...model } = source.root.value as ModelFile
-  const wanted = isFormed ? wantedState(model) : new EnvironmentState()
+  const desired = isFormed ? desiredState(model) : new EnvironmentState()
   const mentioned = mentionedTexts(source.root.value)
-  const present = await presentState(session, wanted, mentioned, pruned.facts).catch((error: unknown) => {
-    // Errors in the form of the file are reported even if the service does not respond.
-    throw isFormed || !(error instanceof ApiError) ? error : source.errorOf(form)
-  })
+  const current = await readCurrentState(session, desired, mentioned, pruned.facts).catch(
+    (error: unknown) => {
+      // Errors in the form of the file are reported even if the service does not respond.
+      throw isFormed || !(error instanceof ApiError) ? error : source.errorOf(form)
+    },
+  )
   const known = KnownNames.of(source.root)
-  known.addState(present, pruned)
+  known.addState(current, pruned)
   checkedModel(source, known)
-  return { tests, wanted, present }
+  return { tests, desired, current }
 }
 
 function plannedSteps(
   source: ModelSource,
-  present: EnvironmentState,
-  wanted: EnvironmentState,
+  current: EnvironmentState,
+  desired: EnvironmentState,
   pruned: PruneOptions,
 ): Step[] {
   try {
-    return planOf(present, wanted, pruned)
+    return planOf(current, desired, pruned)
   } catch (error) {
     throw error instanceof PlanError ? source.errorOf(error.conflicts) : error
   }
@@ -158,25 +160,25 @@ function mentionedTexts(file: unknown): ReadonlySet<string> {
 }
 
 /** The current state, as far as the file mentions it. */
-async function presentState(
+async function readCurrentState(
   session: Session,
-  wanted: EnvironmentState,
+  desired: EnvironmentState,
   mentioned: ReadonlySet<string>,
   allFacts: boolean,
 ): Promise<EnvironmentState> {
-  const present = new PresentState((kind, name) => {
+  const current = new CurrentState((kind, name) => {
     if (allFacts) return true
-    if (kind === 'assignments' || kind === 'tuples') return wanted[kind].has(name)
+    if (kind === 'assignments' || kind === 'tuples') return desired[kind].has(name)
     return mentioned.has(kind === 'instances' ? name.slice(name.indexOf(':') + 1) : name)
   })
   const path = `/v2/projects/${await session.environmentPath()}/export`
   try {
-    for await (const line of linesIn(session.api.download(path))) present.add(presentLine(line))
+    for await (const line of linesIn(session.api.download(path))) current.add(presentLine(line))
   } catch (error) {
     throw error instanceof EncodingError ? foreignAnswer(`what is there:${error.message}`) : error
   }
-  if (!present.isWhole) throw new ApiError('what is there could not be read to its end')
-  return present.state
+  if (!current.isWhole) throw new ApiError('what is there could not be read to its end')
+  return current.state
 }
 
 function presentLine(text: string): ContentLine {

@@ -128,7 +128,7 @@ export const envCommand: Command = ({ usage, description }, parser, run) =>
           const { key, stats } = await ask(session.api, EnvironmentStats, 'GET', `${path}/stats`)
           const counts = `${stats.users} users and ${stats.tenants} tenants`
           const what = `environment ${key} of project ${await session.project()} with ${counts}, all else that is in it and all keys to it`
-          await deleteNamed(session, { path, name: key, what, isAgreed: yes })
+          await deleteNamed(session, { path, name: key, what, isConfirmed: yes })
         }),
       )
       .demandCommand(1, 'say what to do with environments: list, create, show, key, copy, rename or delete'),

@@ -71,7 +71,7 @@ export const projectCommand: Command = ({ usage, description }, parser, run) =>
           const keys = (await environmentsIn(session.api, project)).map(environment => environment.key)
           const within = keys.length === 0 ? '' : ` with ${keys.join(', ')}`
           const what = `project ${key}${within}, all that is in it and all keys to it`
-          await deleteNamed(session, { path: pathOf(project), name: key, what, isAgreed: yes })
+          await deleteNamed(session, { path: pathOf(project), name: key, what, isConfirmed: yes })
         }),
       )
       .demandCommand(1, 'say what to do with projects: list, create, show, rename or delete'),

@@ -7,8 +7,8 @@ import type { TestOutcome } from '#cli/model-file/expectations.ts'
 import { KnownNames } from '#cli/model-file/known-names.ts'
 import { ModelSource } from '#cli/model-file/model-source.ts'
 import { checkedModel } from '#cli/model-file/read-model-file.ts'
-import { rehearse } from '#cli/model-file/rehearsal.ts'
-import { wantedState } from '#cli/model-file/wanted-state.ts'
+import { performDryRun } from '#cli/model-file/dry-run.ts'
+import { desiredState } from '#cli/model-file/desired-state.ts'
 import { failedIn, testLines } from '#cli/test-report.ts'
 
 export const testCommand: Command = ({ usage, description }, parser, run) =>
@@ -50,7 +50,7 @@ async function testFile(file: string): Promise<FileOutcome> {
   const source = ModelSource.read(await modelTextOf(file), file)
   const { tests: expected = [], ...model } = checkedModel(source, KnownNames.of(source.root))
   const none = { model: false, facts: false }
-  const { refusals, warnings, tests } = await rehearse(wantedState(model), expected, null, none)
+  const { refusals, warnings, tests } = await performDryRun(desiredState(model), expected, null, none)
   if (refusals.length > 0) throw source.errorOf(refusals)
   return { file, tests, warnings }
 }

@@ -7,7 +7,7 @@ import { parseInstanceReference } from '#model/instance-reference.ts'
 import type { ModelConditionSet } from '#model/model-file.ts'
 import type { ConditionSetType } from '#model/wire/condition-set.ts'
 import type { RoleBlock } from '#model/wire/role.ts'
-import type { Way } from './place.ts'
+import type { Path } from './located-value.ts'
 
 /** Plain fields by name. An absent field is not specified. */
 export type Fields = Readonly<Record<string, unknown>>
@@ -114,7 +114,7 @@ export class EnvironmentState {
    * Locations in the file of objects that cannot be found by their key: `group …`, `rule …`, `assignment …`,
    * `tuple …`, each with its name.
    */
-  readonly ways = new Map<string, Way>()
+  readonly locations = new Map<string, Path>()
 }
 
 /** Type of groups that are named without one. */

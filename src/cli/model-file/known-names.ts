@@ -12,7 +12,7 @@ import {
   MEMBER,
   type ResourceState,
 } from './environment-state.ts'
-import type { Place } from './place.ts'
+import type { LocatedValue } from './located-value.ts'
 import type { PruneOptions } from './plan-step.ts'
 
 /** Names of one kind. */
@@ -34,10 +34,10 @@ export class Names {
   }
 
   /** Adds the keys of a map, or the elements of a list. */
-  addFrom(place: Place): void {
-    this.addAll(place.entries().map(([key]) => key))
-    this.addAll(place.items().flatMap(({ text }) => text ?? []))
-    if (!place.isMapOrEmpty && !Array.isArray(place.value)) this.#areUnreadable = true
+  addFrom(located: LocatedValue): void {
+    this.addAll(located.entries().map(([key]) => key))
+    this.addAll(located.items().flatMap(({ text }) => text ?? []))
+    if (!located.isMapOrEmpty && !Array.isArray(located.value)) this.#areUnreadable = true
   }
 
   get all(): Iterable<string> {
@@ -79,7 +79,7 @@ export class KnownNames {
   readonly typesWithInstances = new Set<string>()
 
   /** Names in a file. O(file). */
-  static of(file: Place): KnownNames {
+  static of(file: LocatedValue): KnownNames {
     const known = new KnownNames()
     known.tenants.add(DEFAULT_TENANT)
     for (const [key, resource] of file.at('resources').entries()) known.#addResource(key, resource)
@@ -153,7 +153,7 @@ export class KnownNames {
     return side === 'userset' ? this.tenantRoles.has(key) : this.types.has(key)
   }
 
-  #addResource(key: string, resource: Place): void {
+  #addResource(key: string, resource: LocatedValue): void {
     const type = emptyType()
     type.actions.addFrom(resource.at('actions'))
     type.roles.addFrom(resource.at('roles'))
@@ -178,7 +178,7 @@ export class KnownNames {
     this.types.set(key, type)
   }
 
-  #addFacts(file: Place): void {
+  #addFacts(file: LocatedValue): void {
     for (const [name] of file.at('instances').entries()) this.#addInstance(name)
     for (const [key, group] of file.at('groups').entries()) {
       this.#addGroup(groupName(key))
@@ -220,6 +220,6 @@ function emptyType(): KnownType {
   }
 }
 
-function addAttributes(attributes: Map<string, string>, place: Place): void {
-  for (const [key, attribute] of place.entries()) attributes.set(key, attribute.at('type').text ?? '')
+function addAttributes(attributes: Map<string, string>, located: LocatedValue): void {
+  for (const [key, attribute] of located.entries()) attributes.set(key, attribute.at('type').text ?? '')
 }

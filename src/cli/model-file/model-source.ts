@@ -21,7 +21,7 @@ import {
 import { ModelFileError } from '#cli/exit-codes.ts'
 import { jsonNumber } from '#model/json-numbers.ts'
 import { type Finding, FINDINGS_MAX } from './findings.ts'
-import { Place, type Way } from './place.ts'
+import { LocatedValue, type Path } from './located-value.ts'
 
 /** Maximum number of nodes that aliases can stand for, so that a few lines cannot expand to gigabytes. */
 const ALIASED_NODES_MAX = 1_000
@@ -29,7 +29,7 @@ const ALIASED_NODES_MAX = 1_000
 export class ModelSource {
   /** Name of the file in messages. */
   readonly name: string
-  readonly root: Place
+  readonly root: LocatedValue
   readonly #document: Document.Parsed
   readonly #lines: LineCounter
   readonly #problems: readonly Problem[]
@@ -58,7 +58,7 @@ export class ModelSource {
     // Before conversion: replaces keys by their texts.
     this.#problems = problemsOfScalars(document)
     try {
-      this.root = new Place(document.toJS({ maxAliasCount: ALIASED_NODES_MAX }) ?? {})
+      this.root = new LocatedValue(document.toJS({ maxAliasCount: ALIASED_NODES_MAX }) ?? {})
     } catch (error) {
       throw new ModelFileError(`${name}:1:1: ${(error as Error).message}`)
     }
@@ -74,9 +74,9 @@ export class ModelSource {
 
   /** Error with all findings in the order of the file, without duplicates. */
   errorOf(findings: readonly Finding[]): ModelFileError {
-    const placed = findings.map(({ way, message, isAboutKey = false }) => ({
-      offset: this.#offsetOf(way, isAboutKey),
-      message: way.length === 0 ? `the file: ${message}` : `${way.join('.')}: ${message}`,
+    const placed = findings.map(({ location, message, isAboutKey = false }) => ({
+      offset: this.#offsetOf(location, isAboutKey),
+      message: location.length === 0 ? `the file: ${message}` : `${location.join('.')}: ${message}`,
     }))
     const places = new Set(placed.map(({ offset }) => offset))
     // Findings about the form are more specific, so they replace problems at the same location.
@@ -85,20 +85,21 @@ export class ModelSource {
   }
 
   /** Text of an unquoted value to which YAML gives another type, such as 007; null for all others. */
-  unquotedText(way: Way): string | null {
-    const node = this.#nodeAt(way)
+  unquotedText(location: Path): string | null {
+    const node = this.#nodeAt(location)
     return isScalar(node) && node.type === Scalar.PLAIN && typeof node.value !== 'string' && node.source
       ? node.source
       : null
   }
 
   /** Offset of the value at the end of the path. If the value is missing, the offset of its container. */
-  #offsetOf(way: Way, isAboutKey: boolean): number {
-    for (let length = way.length; length > 0; length -= 1) {
-      const step = way[length - 1]!
-      const outer = this.#nodeAt(way.slice(0, length - 1))
+  #offsetOf(location: Path, isAboutKey: boolean): number {
+    for (let length = location.length; length > 0; length -= 1) {
+      const step = location[length - 1]!
+      const outer = this.#nodeAt(location.slice(0, length - 1))
       const pair = isMap(outer) ? outer.items.find(item => keyText(item.key, this.#document) === step) : null
-      const node = isAboutKey && pair && length === way.length ? pair.key : this.#nodeAt(way.slice(0, length))
+      const node =
+        isAboutKey && pair && length === location.length ? pair.key : this.#nodeAt(location.slice(0, length))
       // If a key has no value, its own offset is used.
       for (const each of [node, pair?.key]) {
         const start = isNode(each) ? each.range : null
@@ -108,9 +109,9 @@ export class ModelSource {
     return this.#document.contents?.range[0] ?? 0
   }
 
-  #nodeAt(way: Way): unknown {
+  #nodeAt(location: Path): unknown {
     let node: unknown = this.#document.contents
-    for (const step of way) {
+    for (const step of location) {
       if (isAlias(node)) node = node.resolve(this.#document)
       if (isMap(node)) node = node.items.find(item => keyText(item.key, this.#document) === step)?.value
       else if (isSeq(node)) node = node.items[Number(step)]

@@ -10,23 +10,27 @@ import {
   type Until,
 } from './environment-state.ts'
 import type { Finding } from './findings.ts'
-import type { Way } from './place.ts'
+import type { Path } from './located-value.ts'
 import { changedFields, PHASES, type PlannedRequest, setDetails, type Step } from './plan-step.ts'
 
-export function planFacts(present: EnvironmentState, wanted: EnvironmentState, conflicts: Finding[]): Step[] {
+export function planFacts(
+  current: EnvironmentState,
+  desired: EnvironmentState,
+  conflicts: Finding[],
+): Step[] {
   return [
-    ...planTenants(present, wanted),
-    ...planUsers(present, wanted),
-    ...planInstances(present, wanted, conflicts),
-    ...planGroups(present, wanted, conflicts),
-    ...planAssignments(present, wanted),
-    ...planTuples(present, wanted),
+    ...planTenants(current, desired),
+    ...planUsers(current, desired),
+    ...planInstances(current, desired, conflicts),
+    ...planGroups(current, desired, conflicts),
+    ...planAssignments(current, desired),
+    ...planTuples(current, desired),
   ]
 }
 
-function planTenants(present: EnvironmentState, wanted: EnvironmentState): Step[] {
-  return [...wanted.tenants].flatMap(([key, fields]) => {
-    const there = present.tenants.get(key)
+function planTenants(current: EnvironmentState, desired: EnvironmentState): Step[] {
+  return [...desired.tenants].flatMap(([key, fields]) => {
+    const there = current.tenants.get(key)
     if (!there) {
       const body = { key, name: key, ...fields }
       return [
@@ -43,9 +47,9 @@ function planTenants(present: EnvironmentState, wanted: EnvironmentState): Step[
   })
 }
 
-function planUsers(present: EnvironmentState, wanted: EnvironmentState): Step[] {
-  return [...wanted.users].flatMap(([key, fields]) => {
-    const there = present.users.get(key)
+function planUsers(current: EnvironmentState, desired: EnvironmentState): Step[] {
+  return [...desired.users].flatMap(([key, fields]) => {
+    const there = current.users.get(key)
     if (!there) {
       return [
         added(`user ${key}`, ['users', key], {
@@ -59,9 +63,9 @@ function planUsers(present: EnvironmentState, wanted: EnvironmentState): Step[] 
   })
 }
 
-function planInstances(present: EnvironmentState, wanted: EnvironmentState, conflicts: Finding[]): Step[] {
-  return [...wanted.instances].flatMap(([name, { tenant, fields }]) => {
-    const there = present.instances.get(name)
+function planInstances(current: EnvironmentState, desired: EnvironmentState, conflicts: Finding[]): Step[] {
+  return [...desired.instances].flatMap(([name, { tenant, fields }]) => {
+    const there = current.instances.get(name)
     if (!there) {
       const { type, key } = parseInstanceReference(name)!
       const body = { resource: type, key, tenant, ...fields }
@@ -74,7 +78,7 @@ function planInstances(present: EnvironmentState, wanted: EnvironmentState, conf
     }
     if (there.tenant !== tenant) {
       const message = `instance ${name} lives in tenant ${there.tenant} and cannot move to ${tenant}`
-      conflicts.push({ way: ['instances', name], message, isAboutKey: true })
+      conflicts.push({ location: ['instances', name], message, isAboutKey: true })
       return []
     }
     const path = `resource_instances/${encodeURIComponent(name)}`
@@ -88,18 +92,23 @@ function planInstances(present: EnvironmentState, wanted: EnvironmentState, conf
   })
 }
 
-function planGroups(present: EnvironmentState, wanted: EnvironmentState, conflicts: Finding[]): Step[] {
-  return [...wanted.groups].flatMap(([name, group]) => {
-    const there = present.groups.get(name)
-    const way = wanted.ways.get(`group ${name}`)
-    if (!there || there.tenant === group.tenant) return planGroup(name, there, group, way)
+function planGroups(current: EnvironmentState, desired: EnvironmentState, conflicts: Finding[]): Step[] {
+  return [...desired.groups].flatMap(([name, group]) => {
+    const there = current.groups.get(name)
+    const location = desired.locations.get(`group ${name}`)
+    if (!there || there.tenant === group.tenant) return planGroup(name, there, group, location)
     const message = `group ${name} lives in tenant ${there.tenant} and cannot move to ${group.tenant}`
-    conflicts.push({ way: way ?? [], message, isAboutKey: true })
+    conflicts.push({ location: location ?? [], message, isAboutKey: true })
     return []
   })
 }
 
-function planGroup(name: string, there: GroupState | undefined, wanted: GroupState, way?: Way): Step[] {
+function planGroup(
+  name: string,
+  there: GroupState | undefined,
+  desired: GroupState,
+  location?: Path,
+): Step[] {
   const { type, key } = parseInstanceReference(name)!
   const path = `groups/${encodeURIComponent(name)}`
   const requests: PlannedRequest[] = []
@@ -108,21 +117,21 @@ function planGroup(name: string, there: GroupState | undefined, wanted: GroupSta
   const request = (phase: number, method: PlannedRequest['method'], where: string, body: unknown) =>
     requests.push({ phase, method, base: 'schema', path: where, body })
   if (!there) {
-    const body = { group_instance_key: key, group_tenant: wanted.tenant, group_resource_type_key: type }
+    const body = { group_instance_key: key, group_tenant: desired.tenant, group_resource_type_key: type }
     request(groups, 'POST', 'groups', body)
   }
   for (const part of GROUP_PARTS) {
     const lines: string[] = []
-    for (const [item, until] of wanted[part]) {
+    for (const [item, until] of desired[part]) {
       const former = there?.[part].get(item)
       if (former === until) continue
       if (until === ENDED) {
         if (former === undefined) continue
-        requests.push(partRemoval(name, wanted.tenant, part, item))
+        requests.push(partRemoval(name, desired.tenant, part, item))
         lines.push(`− ${item}`)
         continue
       }
-      const { method, where, body } = partRequest(wanted.tenant, part, item)
+      const { method, where, body } = partRequest(desired.tenant, part, item)
       request(groupParts, method, `${path}/${where}`, { ...body, ...endOf(until) })
       lines.push(`${former === undefined ? '+' : '~'} ${item}${until === null ? '' : ` until ${until}`}`)
     }
@@ -130,7 +139,7 @@ function planGroup(name: string, there: GroupState | undefined, wanted: GroupSta
   }
   return requests.length === 0
     ? []
-    : [{ mark: there ? '~' : '+', what: `group ${name}`, way, details, requests }]
+    : [{ mark: there ? '~' : '+', what: `group ${name}`, location, details, requests }]
 }
 
 const GROUP_PARTS = ['members', 'groups', 'roles'] as const
@@ -169,29 +178,29 @@ function grantOf(text: string, tenant: string) {
   return { role: text.slice(hash + 1), resource: instance.type, resource_instance: instance.key, tenant }
 }
 
-function planAssignments(present: EnvironmentState, wanted: EnvironmentState): Step[] {
-  return [...wanted.assignments].flatMap(([name, assignment]) => {
+function planAssignments(current: EnvironmentState, desired: EnvironmentState): Step[] {
+  return [...desired.assignments].flatMap(([name, assignment]) => {
     const { user, role, tenant, resource_instance, until } = assignment
-    const isPlaced = tenant !== undefined || isKnown(resource_instance!, present, wanted)
+    const isPlaced = tenant !== undefined || isKnown(resource_instance!, current, desired)
     const place = { tenant: isPlaced ? tenant : DEFAULT_TENANT, resource_instance }
     const body = { user, role, ...place, ...endOf(until) }
-    return granted(present.assignments.get(name), until, {
+    return granted(current.assignments.get(name), until, {
       what: assignmentText(assignment),
-      way: wanted.ways.get(`assignment ${name}`),
+      location: desired.locations.get(`assignment ${name}`),
       grant: { ...bulk(PHASES.assignments, 'POST', 'role_assignments/bulk', 'array'), body },
       removal: assignmentRemoval,
     })
   })
 }
 
-function planTuples(present: EnvironmentState, wanted: EnvironmentState): Step[] {
-  return [...wanted.tuples].flatMap(([name, tuple]) => {
+function planTuples(current: EnvironmentState, desired: EnvironmentState): Step[] {
+  return [...desired.tuples].flatMap(([name, tuple]) => {
     const { subject, relation, object, tenant, until } = tuple
-    const isPlaced = tenant !== undefined || [subject, object].some(side => isKnown(side, present, wanted))
+    const isPlaced = tenant !== undefined || [subject, object].some(side => isKnown(side, current, desired))
     const body = { subject, relation, object, tenant: isPlaced ? tenant : DEFAULT_TENANT, ...endOf(until) }
-    return granted(present.tuples.get(name), until, {
+    return granted(current.tuples.get(name), until, {
       what: tupleText(tuple),
-      way: wanted.ways.get(`tuple ${name}`),
+      location: desired.locations.get(`tuple ${name}`),
       grant: { ...bulk(PHASES.tuples, 'POST', 'relationship_tuples/bulk'), body },
       removal: tupleRemoval,
     })
@@ -200,7 +209,7 @@ function planTuples(present: EnvironmentState, wanted: EnvironmentState): Step[]
 
 interface GrantPlan<There> {
   readonly what: string
-  readonly way: Way | undefined
+  readonly location: Path | undefined
   readonly grant: PlannedRequest
   readonly removal: (there: There) => PlannedRequest
 }
@@ -212,15 +221,16 @@ interface GrantPlan<There> {
 function granted<There extends { readonly until: Until }>(
   there: There | undefined,
   until: Until,
-  { what, way, grant, removal }: GrantPlan<There>,
+  { what, location, grant, removal }: GrantPlan<There>,
 ): Step[] {
-  if (until === ENDED) return there ? [{ mark: '-', what, way, details: [], requests: [removal(there)] }] : []
+  if (until === ENDED)
+    return there ? [{ mark: '-', what, location, details: [], requests: [removal(there)] }] : []
   if (!there) {
     const details = until === null ? [] : [`until: ${until}`]
-    return [{ mark: '+', what, way, details, requests: [grant] }]
+    return [{ mark: '+', what, location, details, requests: [grant] }]
   }
   const { details } = changedFields({ until: there.until }, { until })
-  return details.length === 0 ? [] : [{ mark: '~', what, way, details, requests: [grant] }]
+  return details.length === 0 ? [] : [{ mark: '~', what, location, details, requests: [grant] }]
 }
 
 function assignmentText({ user, role, tenant, resource_instance }: AssignmentState): string {
@@ -247,49 +257,49 @@ function isKnown(name: string, ...states: readonly EnvironmentState[]): boolean 
   return states.some(({ instances, groups }) => instances.has(name) || groups.has(name))
 }
 
-export function planFactRemovals(present: EnvironmentState, wanted: EnvironmentState): Step[] {
+export function planFactRemovals(current: EnvironmentState, desired: EnvironmentState): Step[] {
   const steps: Step[] = []
   const gone = (what: string, request: PlannedRequest) =>
     steps.push({ mark: '-', what, details: [], requests: [request] })
   const remove = (what: string, path: string) =>
     gone(what, { phase: PHASES.factRemovals, method: 'DELETE', base: 'facts', path })
-  for (const [name, assignment] of present.assignments) {
-    if (!wanted.assignments.has(name)) gone(assignmentText(assignment), assignmentRemoval(assignment))
+  for (const [name, assignment] of current.assignments) {
+    if (!desired.assignments.has(name)) gone(assignmentText(assignment), assignmentRemoval(assignment))
   }
-  for (const [name, tuple] of present.tuples) {
-    if (!wanted.tuples.has(name)) gone(tupleText(tuple), tupleRemoval(tuple))
+  for (const [name, tuple] of current.tuples) {
+    if (!desired.tuples.has(name)) gone(tupleText(tuple), tupleRemoval(tuple))
   }
-  for (const [name, group] of present.groups)
-    steps.push(...groupRemovals(name, group, wanted.groups.get(name)))
+  for (const [name, group] of current.groups)
+    steps.push(...groupRemovals(name, group, desired.groups.get(name)))
   // Instances of kept tuples and assignments exist because of these.
   const mentioned = new Set([
-    ...[...wanted.tuples.values()].flatMap(({ subject, object }) => [subject, object]),
-    ...[...wanted.assignments.values()].map(({ resource_instance }) => resource_instance),
-    ...[...wanted.groups.values()].flatMap(({ roles }) =>
+    ...[...desired.tuples.values()].flatMap(({ subject, object }) => [subject, object]),
+    ...[...desired.assignments.values()].map(({ resource_instance }) => resource_instance),
+    ...[...desired.groups.values()].flatMap(({ roles }) =>
       [...roles.keys()].map(role => role.slice(0, role.lastIndexOf('#'))),
     ),
   ])
-  for (const name of present.instances.keys()) {
-    if (wanted.instances.has(name) || mentioned.has(name)) continue
+  for (const name of current.instances.keys()) {
+    if (desired.instances.has(name) || mentioned.has(name)) continue
     remove(`instance ${name}`, `resource_instances/${encodeURIComponent(name)}`)
   }
-  for (const key of present.users.keys()) {
-    if (!wanted.users.has(key)) remove(`user ${key}`, `users/${encodeURIComponent(key)}`)
+  for (const key of current.users.keys()) {
+    if (!desired.users.has(key)) remove(`user ${key}`, `users/${encodeURIComponent(key)}`)
   }
-  for (const key of present.tenants.keys()) {
-    if (!wanted.tenants.has(key) && key !== DEFAULT_TENANT) remove(`tenant ${key}`, `tenants/${key}`)
+  for (const key of current.tenants.keys()) {
+    if (!desired.tenants.has(key) && key !== DEFAULT_TENANT) remove(`tenant ${key}`, `tenants/${key}`)
   }
   return steps
 }
 
-function groupRemovals(name: string, there: GroupState, wanted: GroupState | undefined): Step[] {
+function groupRemovals(name: string, there: GroupState, desired: GroupState | undefined): Step[] {
   const what = `group ${name}`
-  if (!wanted) {
+  if (!desired) {
     const path = `groups/${encodeURIComponent(name)}`
     const request = { phase: PHASES.factRemovals, method: 'DELETE', base: 'schema', path } as const
     return [{ mark: '-', what, details: [], requests: [request] }]
   }
-  const gone = (part: GroupPart) => [...there[part].keys()].filter(item => !wanted[part].has(item))
+  const gone = (part: GroupPart) => [...there[part].keys()].filter(item => !desired[part].has(item))
   const requests = GROUP_PARTS.flatMap(part =>
     gone(part).map(item => partRemoval(name, there.tenant, part, item)),
   )
@@ -306,19 +316,19 @@ function bulk(
   return { phase, method, base: 'facts', path, bulk: kind }
 }
 
-function added(what: string, way: Way | undefined, request: PlannedRequest): Step {
-  return { mark: '+', what, way, details: [], requests: [request] }
+function added(what: string, location: Path | undefined, request: PlannedRequest): Step {
+  return { mark: '+', what, location, details: [], requests: [request] }
 }
 
 function changed(
   what: string,
-  way: Way,
+  location: Path,
   phase: number,
   path: string,
   { changed: body, details }: ReturnType<typeof changedFields>,
 ): Step[] {
   if (details.length === 0) return []
   return [
-    { mark: '~', what, way, details, requests: [{ phase, method: 'PATCH', base: 'facts', path, body }] },
+    { mark: '~', what, location, details, requests: [{ phase, method: 'PATCH', base: 'facts', path, body }] },
   ]
 }

@@ -12,22 +12,22 @@ import {
   ruleName,
 } from './environment-state.ts'
 import type { Finding } from './findings.ts'
-import type { Way } from './place.ts'
+import type { Path } from './located-value.ts'
 import { changedFields, PHASES, type PlannedRequest, type Step } from './plan-step.ts'
 
 const SETS = 'condition_sets'
 
 export function planConditionSets(
-  present: EnvironmentState,
-  wanted: EnvironmentState,
+  current: EnvironmentState,
+  desired: EnvironmentState,
   conflicts: Finding[],
 ): Step[] {
-  return parentsFirst(wanted.conditionSets).flatMap(([key, set]) => {
-    const there = present.conditionSets.get(key)
+  return parentsFirst(desired.conditionSets).flatMap(([key, set]) => {
+    const there = current.conditionSets.get(key)
     if (!there) return [newSet(key, set)]
     const conflict = conflictOf(key, there, set)
     if (conflict === null) return changedSet(key, there, set)
-    conflicts.push({ way: [SETS, key], message: conflict, isAboutKey: true })
+    conflicts.push({ location: [SETS, key], message: conflict, isAboutKey: true })
     return []
   })
 }
@@ -49,28 +49,28 @@ function newSet(key: string, { type, resource, parent, conditions, fields }: Con
     `conditions: ${JSON.stringify(conditions)}`,
   ]
   const call = { phase: PHASES.conditionSets, method: 'POST', base: 'schema', path: SETS, body } as const
-  return { mark: '+', what: `condition set ${key}`, way: [SETS, key], details, requests: [call] }
+  return { mark: '+', what: `condition set ${key}`, location: [SETS, key], details, requests: [call] }
 }
 
 /** Difference in a property of a set that cannot be changed; null if there is none. */
-function conflictOf(key: string, there: ConditionSetState, wanted: ConditionSetState): string | null {
+function conflictOf(key: string, there: ConditionSetState, desired: ConditionSetState): string | null {
   const what = `condition set ${key}`
-  if (there.type !== wanted.type) return `${what} is a ${there.type} and cannot become a ${wanted.type}`
+  if (there.type !== desired.type) return `${what} is a ${there.type} and cannot become a ${desired.type}`
   // A set inherits the resource of its parent, so the file need not specify it.
-  if (wanted.resource === null || wanted.resource === there.resource) return null
-  return `${what} is limited to ${there.resource ?? 'no resource'}, which cannot become ${wanted.resource}`
+  if (desired.resource === null || desired.resource === there.resource) return null
+  return `${what} is limited to ${there.resource ?? 'no resource'}, which cannot become ${desired.resource}`
 }
 
-function changedSet(key: string, there: ConditionSetState, wanted: ConditionSetState): Step[] {
+function changedSet(key: string, there: ConditionSetState, desired: ConditionSetState): Step[] {
   const what = `condition set ${key}`
   const { changed, details } = changedFields(
     { ...there.fields, conditions: there.conditions },
-    { ...wanted.fields, conditions: wanted.conditions },
+    { ...desired.fields, conditions: desired.conditions },
   )
-  const isMoved = there.parent !== wanted.parent
-  if (isMoved) details.push(`parent: ${there.parent ?? 'none'} → ${wanted.parent ?? 'none'}`)
+  const isMoved = there.parent !== desired.parent
+  if (isMoved) details.push(`parent: ${there.parent ?? 'none'} → ${desired.parent ?? 'none'}`)
   if (details.length === 0) return []
-  const body = { ...changed, ...(isMoved && { parent_id: wanted.parent }) }
+  const body = { ...changed, ...(isMoved && { parent_id: desired.parent }) }
   const call = {
     phase: PHASES.conditionSets,
     method: 'PATCH',
@@ -78,37 +78,37 @@ function changedSet(key: string, there: ConditionSetState, wanted: ConditionSetS
     path: `${SETS}/${key}`,
     body,
   } as const
-  return [{ mark: '~', what, way: [SETS, key], details, requests: [call] }]
+  return [{ mark: '~', what, location: [SETS, key], details, requests: [call] }]
 }
 
-export function planRules(present: EnvironmentState, wanted: EnvironmentState): Step[] {
-  return [...wanted.rules].flatMap(([name, rule]) => {
-    const body = withComputedSides(rule, present, wanted)
-    if (present.rules.has(name) || present.rules.has(ruleName(body))) return []
+export function planRules(current: EnvironmentState, desired: EnvironmentState): Step[] {
+  return [...desired.rules].flatMap(([name, rule]) => {
+    const body = withComputedSides(rule, current, desired)
+    if (current.rules.has(name) || current.rules.has(ruleName(body))) return []
     return [
       ruleStep(
         '+',
         body,
         { phase: PHASES.rules, method: 'POST', bulk: 'operations' },
-        wanted.ways.get(`rule ${name}`),
+        desired.locations.get(`rule ${name}`),
       ),
     ]
   })
 }
 
-export function planRuleRemovals(present: EnvironmentState, wanted: EnvironmentState): Step[] {
+export function planRuleRemovals(current: EnvironmentState, desired: EnvironmentState): Step[] {
   const kept = new Set(
-    [...wanted.rules.values()].map(rule => ruleName(withComputedSides(rule, present, wanted))),
+    [...desired.rules.values()].map(rule => ruleName(withComputedSides(rule, current, desired))),
   )
-  return [...present.rules]
+  return [...current.rules]
     .filter(([name]) => !kept.has(name))
     .map(([, rule]) => ruleStep('-', rule, { phase: PHASES.ruleRemovals, method: 'DELETE', bulk: 'idents' }))
 }
 
 /** Children before parents, because a parent cannot be deleted while it has children. */
-export function planConditionSetRemovals(present: EnvironmentState, wanted: EnvironmentState): Step[] {
-  return parentsFirst(present.conditionSets)
-    .filter(([key]) => !wanted.conditionSets.has(key))
+export function planConditionSetRemovals(current: EnvironmentState, desired: EnvironmentState): Step[] {
+  return parentsFirst(current.conditionSets)
+    .filter(([key]) => !desired.conditionSets.has(key))
     .toReversed()
     .map(([key]) => {
       const call = {
@@ -125,13 +125,13 @@ function ruleStep(
   mark: Step['mark'],
   rule: RuleState,
   call: Pick<PlannedRequest, 'phase' | 'method' | 'bulk'>,
-  way?: Way,
+  location?: Path,
 ): Step {
   const what = `rule ${userSetName(rule.user_set)} may ${rule.permission} on ${resourceSetName(rule.resource_set)}`
   return {
     mark,
     what,
-    way,
+    location,
     details: [],
     requests: [{ ...call, base: 'facts', path: 'set_rules/bulk', body: rule }],
   }
@@ -142,9 +142,9 @@ function ruleStep(
  * environment second, so that it has the same meaning in every environment. Sets take precedence over roles
  * and resources.
  */
-function withComputedSides(rule: RuleState, present: EnvironmentState, wanted: EnvironmentState): RuleState {
+function withComputedSides(rule: RuleState, current: EnvironmentState, desired: EnvironmentState): RuleState {
   const computed = (key: string, part: 'roles' | 'resources') => {
-    const state = [wanted, present].find(each => each.conditionSets.has(key) || each[part].has(key))
+    const state = [desired, current].find(each => each.conditionSets.has(key) || each[part].has(key))
     return state === undefined || state.conditionSets.has(key) ? key : `${AUTOGENERATED}${key}`
   }
   return {

@@ -7,7 +7,7 @@ import {
   type RoleState,
 } from './environment-state.ts'
 import type { Finding } from './findings.ts'
-import type { Way } from './place.ts'
+import type { Path } from './located-value.ts'
 import {
   changedFields,
   PHASES,
@@ -31,39 +31,41 @@ const CARRIERS = [
 ] as const
 
 export function planSchema(
-  present: EnvironmentState,
-  wanted: EnvironmentState,
+  current: EnvironmentState,
+  desired: EnvironmentState,
   prune: PruneOptions,
   conflicts: Finding[],
 ): Step[] {
   const steps = CARRIERS.flatMap(({ what, path, part, section }) =>
-    planParts(what, path, present[part], wanted[part], [section]),
+    planParts(what, path, current[part], desired[part], [section]),
   )
-  for (const [key, resource] of wanted.resources)
-    steps.push(...planResource(key, present.resources.get(key), resource, prune, conflicts))
-  for (const [key, role] of wanted.roles) steps.push(...planRole(null, key, present.roles.get(key), role))
+  for (const [key, resource] of desired.resources)
+    steps.push(...planResource(key, current.resources.get(key), resource, prune, conflicts))
+  for (const [key, role] of desired.roles) steps.push(...planRole(null, key, current.roles.get(key), role))
   return steps
 }
 
 function planResource(
   key: string,
   there: ResourceState | undefined,
-  wanted: ResourceState,
+  desired: ResourceState,
   prune: PruneOptions,
   conflicts: Finding[],
 ): Step[] {
   const steps: Step[] = []
   const path = `resources/${key}`
-  const way = ['resources', key]
+  const location = ['resources', key]
   if (there) {
-    const { changed, details } = changedFields(there.fields, wanted.fields)
+    const { changed, details } = changedFields(there.fields, desired.fields)
     if (details.length > 0)
-      steps.push(step('~', `resource ${key}`, way, details, request(parts, 'PATCH', path, changed)))
-    const { actions, attributes } = wanted
-    steps.push(...planParts(`action ${key}:`, `${path}/actions`, there.actions, actions, [...way, 'actions']))
+      steps.push(step('~', `resource ${key}`, location, details, request(parts, 'PATCH', path, changed)))
+    const { actions, attributes } = desired
+    steps.push(
+      ...planParts(`action ${key}:`, `${path}/actions`, there.actions, actions, [...location, 'actions']),
+    )
     steps.push(
       ...planParts(`attribute ${key}.`, `${path}/attributes`, there.attributes, attributes, [
-        ...way,
+        ...location,
         'attributes',
       ]),
     )
@@ -71,15 +73,15 @@ function planResource(
     const body = {
       key,
       name: key,
-      ...wanted.fields,
-      actions: Object.fromEntries(wanted.actions),
-      attributes: Object.fromEntries(wanted.attributes),
+      ...desired.fields,
+      actions: Object.fromEntries(desired.actions),
+      attributes: Object.fromEntries(desired.attributes),
     }
-    const actions = [...wanted.actions.keys()]
+    const actions = [...desired.actions.keys()]
     const details = actions.length > 0 ? [`actions: ${actions.join(', ')}`] : []
-    steps.push(step('+', `resource ${key}`, way, details, request(resources, 'POST', 'resources', body)))
+    steps.push(step('+', `resource ${key}`, location, details, request(resources, 'POST', 'resources', body)))
   }
-  for (const [relation, subject] of wanted.relations) {
+  for (const [relation, subject] of desired.relations) {
     const standing = there?.relations.get(relation)
     if (standing === subject) continue
     const name = `relation ${key}.${relation}`
@@ -88,7 +90,7 @@ function planResource(
       name: relation,
       subject_resource: subject,
     })
-    const where = [...way, 'relations', relation]
+    const where = [...location, 'relations', relation]
     if (standing === undefined) steps.push(step('+', `${name} from ${subject}`, where, [], made))
     else if (prune.model) {
       const removed = request(relations, 'DELETE', `${path}/relations/${relation}`)
@@ -97,10 +99,10 @@ function planResource(
       )
     } else {
       const message = `${name} comes from ${standing} and should come from ${subject}: that takes its tuples along, so it is done with --prune only`
-      conflicts.push({ way: where, message, isAboutKey: true })
+      conflicts.push({ location: where, message, isAboutKey: true })
     }
   }
-  for (const [role, block] of wanted.roles) steps.push(...planRole(key, role, there?.roles.get(role), block))
+  for (const [role, block] of desired.roles) steps.push(...planRole(key, role, there?.roles.get(role), block))
   return steps
 }
 
@@ -109,15 +111,15 @@ function planParts(
   what: string,
   path: string,
   there: ReadonlyMap<string, Fields>,
-  wanted: ReadonlyMap<string, Fields>,
-  way: Way,
+  desired: ReadonlyMap<string, Fields>,
+  location: Path,
 ): Step[] {
   const named = (key: string) => (/[:.]$/.test(what) ? `${what}${key}` : `${what} ${key}`)
   const withName = (key: string, fields: Fields) =>
     'type' in fields ? { key, ...fields } : { key, name: key, ...fields }
-  return [...wanted].flatMap(([key, fields]) => {
+  return [...desired].flatMap(([key, fields]) => {
     const standing = there.get(key)
-    const where = [...way, key]
+    const where = [...location, key]
     if (!standing)
       return [step('+', named(key), where, [], request(parts, 'POST', path, withName(key, fields)))]
     const { changed, details } = changedFields(standing, fields)
@@ -127,62 +129,67 @@ function planParts(
   })
 }
 
-function planRole(type: string | null, key: string, there: RoleState | undefined, wanted: RoleState): Step[] {
+function planRole(
+  type: string | null,
+  key: string,
+  there: RoleState | undefined,
+  desired: RoleState,
+): Step[] {
   const path = type === null ? 'roles' : `resources/${type}/roles`
   const what = type === null ? `role ${key}` : `role ${type}#${key}`
-  const permissions = [...wanted.permissions]
+  const permissions = [...desired.permissions]
   const requests: PlannedRequest[] = []
   const details: string[] = []
   if (there) {
-    const fields = changedFields(there.fields, wanted.fields)
-    const differing = setDetails('permissions', there.permissions, wanted.permissions)
+    const fields = changedFields(there.fields, desired.fields)
+    const differing = setDetails('permissions', there.permissions, desired.permissions)
     details.push(...fields.details, ...differing)
     const changed = { ...fields.changed, ...(differing.length > 0 && { permissions }) }
     if (Object.keys(changed).length > 0) requests.push(request(roles, 'PATCH', `${path}/${key}`, changed))
   } else {
     if (permissions.length > 0) details.push(`permissions: ${permissions.join(', ')}`)
-    requests.push(request(roles, 'POST', path, { key, name: key, ...wanted.fields, permissions }))
+    requests.push(request(roles, 'POST', path, { key, name: key, ...desired.fields, permissions }))
   }
-  const extended = setDetails('extends', there?.extends ?? new Set(), wanted.extends)
+  const extended = setDetails('extends', there?.extends ?? new Set(), desired.extends)
   if (extended.length > 0) {
     details.push(...extended)
-    requests.push(request(extensions, 'PATCH', `${path}/${key}`, { extends: [...wanted.extends] }))
+    requests.push(request(extensions, 'PATCH', `${path}/${key}`, { extends: [...desired.extends] }))
   }
-  requests.push(...planDerivations(`${path}/${key}/implicit_grants`, there, wanted))
+  requests.push(...planDerivations(`${path}/${key}/implicit_grants`, there, desired))
   const names = (role: RoleState | undefined) => new Set(role?.derivations.keys())
-  details.push(...setDetails('granted to', names(there), names(wanted)))
-  if ((there?.isGuarded ?? false) !== wanted.isGuarded) {
-    details.push(`only without direct roles: ${there?.isGuarded ?? false} → ${wanted.isGuarded}`)
-    const body = { no_direct_roles_on_object: wanted.isGuarded }
+  details.push(...setDetails('granted to', names(there), names(desired)))
+  if ((there?.isGuarded ?? false) !== desired.isGuarded) {
+    details.push(`only without direct roles: ${there?.isGuarded ?? false} → ${desired.isGuarded}`)
+    const body = { no_direct_roles_on_object: desired.isGuarded }
     requests.push(request(derivations, 'PUT', `${path}/${key}/implicit_grants/conditions`, body))
   }
-  const way = type === null ? ['roles', key] : ['resources', type, 'roles', key]
-  return requests.length === 0 ? [] : [step(there ? '~' : '+', what, way, details, ...requests)]
+  const location = type === null ? ['roles', key] : ['resources', type, 'roles', key]
+  return requests.length === 0 ? [] : [step(there ? '~' : '+', what, location, details, ...requests)]
 }
 
 /**
  * Individually, because a replacement of all derivations would also include those that the groups API
  * created.
  */
-function planDerivations(path: string, there: RoleState | undefined, wanted: RoleState): PlannedRequest[] {
-  const added = [...wanted.derivations].filter(([name]) => !there?.derivations.has(name))
-  const removed = [...(there?.derivations ?? [])].filter(([name]) => !wanted.derivations.has(name))
+function planDerivations(path: string, there: RoleState | undefined, desired: RoleState): PlannedRequest[] {
+  const added = [...desired.derivations].filter(([name]) => !there?.derivations.has(name))
+  const removed = [...(there?.derivations ?? [])].filter(([name]) => !desired.derivations.has(name))
   return [
     ...removed.map(([, { when: _when, ...entry }]) => request(extensions, 'DELETE', path, entry)),
     ...added.map(([, entry]) => request(derivations, 'POST', path, entry)),
   ]
 }
 
-export function planSchemaRemovals(present: EnvironmentState, wanted: EnvironmentState): Step[] {
+export function planSchemaRemovals(current: EnvironmentState, desired: EnvironmentState): Step[] {
   const steps: Step[] = []
   const remove = (what: string, path: string, phase: number = removals) =>
     steps.push(step('-', what, undefined, [], request(phase, 'DELETE', path)))
-  for (const key of without(present.roles, wanted.roles)) remove(`role ${key}`, `roles/${key}`)
-  for (const [type, there] of present.resources) {
-    const named = wanted.resources.get(type)
+  for (const key of without(current.roles, desired.roles)) remove(`role ${key}`, `roles/${key}`)
+  for (const [type, there] of current.resources) {
+    const named = desired.resources.get(type)
     const path = `resources/${type}`
     if (!named) continue
-    const isGroupType = isMadeByGroups(type, present, wanted)
+    const isGroupType = isMadeByGroups(type, current, desired)
     for (const key of without(there.roles, named.roles)) {
       if (!isGroupType || key !== 'member')
         remove(`role ${type}#${key}`, `${path}/roles/${key}`, derivationRemovals)
@@ -195,11 +202,11 @@ export function planSchemaRemovals(present: EnvironmentState, wanted: Environmen
       remove(`attribute ${type}.${key}`, `${path}/attributes/${key}`)
   }
   // After the relations from these resources, because deleting a resource also deletes its relations.
-  for (const type of without(present.resources, wanted.resources)) {
-    if (!isMadeByGroups(type, present, wanted)) remove(`resource ${type}`, `resources/${type}`)
+  for (const type of without(current.resources, desired.resources)) {
+    if (!isMadeByGroups(type, current, desired)) remove(`resource ${type}`, `resources/${type}`)
   }
   for (const { what, path, part } of CARRIERS) {
-    for (const key of without(present[part], wanted[part])) remove(`${what} ${key}`, `${path}/${key}`)
+    for (const key of without(current[part], desired[part])) remove(`${what} ${key}`, `${path}/${key}`)
   }
   return steps
 }
@@ -228,9 +235,9 @@ function request(
 function step(
   mark: Step['mark'],
   what: string,
-  way: Way | undefined,
+  location: Path | undefined,
   details: readonly string[],
   ...requests: PlannedRequest[]
 ): Step {
-  return { mark, what, way, details, requests }
+  return { mark, what, location, details, requests }
 }

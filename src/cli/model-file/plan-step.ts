@@ -1,7 +1,7 @@
 /** Steps of a plan: their presentation, their requests, and the description of differences. */
 import type { Fields } from './environment-state.ts'
 import type { Finding } from './findings.ts'
-import type { Way } from './place.ts'
+import type { Path } from './located-value.ts'
 
 /** A request of the management API. Requests with a lower phase are sent first. */
 export interface PlannedRequest {
@@ -24,7 +24,7 @@ export interface Step {
   readonly details: readonly string[]
   readonly requests: readonly PlannedRequest[]
   /** Location in the file. Absent for removals, because the file does not contain the object. */
-  readonly way?: Way | undefined
+  readonly location?: Path | undefined
 }
 
 export interface PruneOptions {
@@ -77,15 +77,15 @@ export const PHASES = {
  * state.
  */
 export function changedFields(
-  present: Fields,
-  wanted: Fields,
+  current: Fields,
+  desired: Fields,
 ): { readonly changed: Fields; readonly details: string[] } {
   const changed: Record<string, unknown> = {}
   const details: string[] = []
-  for (const [name, value] of Object.entries(wanted)) {
-    if (value === undefined || canonical(value) === canonical(present[name])) continue
+  for (const [name, value] of Object.entries(desired)) {
+    if (value === undefined || canonical(value) === canonical(current[name])) continue
     changed[name] = value
-    details.push(`${name}: ${JSON.stringify(present[name] ?? null)} → ${JSON.stringify(value)}`)
+    details.push(`${name}: ${JSON.stringify(current[name] ?? null)} → ${JSON.stringify(value)}`)
   }
   return { changed, details }
 }
@@ -93,11 +93,11 @@ export function changedFields(
 /** Describes the difference between two sets: `name: + added, − removed`. */
 export function setDetails(
   name: string,
-  present: ReadonlySet<string>,
-  wanted: ReadonlySet<string>,
+  current: ReadonlySet<string>,
+  desired: ReadonlySet<string>,
 ): string[] {
-  const added = [...wanted].filter(item => !present.has(item)).map(item => `+ ${item}`)
-  const removed = [...present].filter(item => !wanted.has(item)).map(item => `− ${item}`)
+  const added = [...desired].filter(item => !current.has(item)).map(item => `+ ${item}`)
+  const removed = [...current].filter(item => !desired.has(item)).map(item => `− ${item}`)
   return added.length + removed.length === 0 ? [] : [`${name}: ${[...added, ...removed].join(', ')}`]
 }
 

@@ -14,19 +14,19 @@ import type { Finding } from './findings.ts'
 import { PlanError, type PruneOptions, type Step } from './plan-step.ts'
 
 /** Throws `PlanError` with all differences that no change can resolve. */
-export function planOf(present: EnvironmentState, wanted: EnvironmentState, prune: PruneOptions): Step[] {
+export function planOf(current: EnvironmentState, desired: EnvironmentState, prune: PruneOptions): Step[] {
   const conflicts: Finding[] = []
   const steps = [
-    ...planSchema(present, wanted, prune, conflicts),
-    ...planConditionSets(present, wanted, conflicts),
-    ...planRules(present, wanted),
-    ...planFacts(present, wanted, conflicts),
-    ...(prune.facts ? planFactRemovals(present, wanted) : []),
+    ...planSchema(current, desired, prune, conflicts),
+    ...planConditionSets(current, desired, conflicts),
+    ...planRules(current, desired),
+    ...planFacts(current, desired, conflicts),
+    ...(prune.facts ? planFactRemovals(current, desired) : []),
     ...(prune.model
       ? [
-          ...planRuleRemovals(present, wanted),
-          ...planConditionSetRemovals(present, wanted),
-          ...planSchemaRemovals(present, wanted),
+          ...planRuleRemovals(current, desired),
+          ...planConditionSetRemovals(current, desired),
+          ...planSchemaRemovals(current, desired),
         ]
       : []),
   ]

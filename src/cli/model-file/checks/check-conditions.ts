@@ -4,11 +4,11 @@ import { operatorNames } from '#conditions/operators.ts'
 import { isRefused, readCondition } from '#conditions/read-condition.ts'
 import { suggestion } from '#cli/model-file/findings.ts'
 import type { KnownSet } from '#cli/model-file/known-names.ts'
-import { Place } from '#cli/model-file/place.ts'
+import { LocatedValue } from '#cli/model-file/located-value.ts'
 import type { ErrorDetail } from '#model/errors.ts'
 import type { NameCheck } from './name-check.ts'
 
-export function checkConditionSets(sets: Place, check: NameCheck): void {
+export function checkConditionSets(sets: LocatedValue, check: NameCheck): void {
   const { conditionSets, types } = check.known
   for (const [key, set] of sets.entries()) {
     const type = set.at('type').text ?? 'userset'
@@ -27,7 +27,7 @@ export function checkConditionSets(sets: Place, check: NameCheck): void {
   }
 }
 
-export function checkRules(rules: Place, check: NameCheck): void {
+export function checkRules(rules: LocatedValue, check: NameCheck): void {
   for (const rule of rules.items()) {
     const [users, resources] = [rule.at('user_set'), rule.at('resource_set')]
     check.permission(rule.at('permission'))
@@ -38,7 +38,7 @@ export function checkRules(rules: Place, check: NameCheck): void {
 
 /** `others`: names that are valid in addition to sets. */
 function checkSide(
-  side: Place,
+  side: LocatedValue,
   type: 'userset' | 'resourceset',
   what: string,
   others: Iterable<string>,
@@ -82,10 +82,10 @@ function limitOf(key: string, sets: ReadonlyMap<string, KnownSet>): string | nul
  * Reports invalid conditions. If there are none, reports conditions that can never be true for the declared
  * attributes.
  */
-function checkConditions(conditions: Place, resource: string | null, check: NameCheck): void {
+function checkConditions(conditions: LocatedValue, resource: string | null, check: NameCheck): void {
   if (!conditions.isMap) return
   const { known } = check
-  const read = readCondition(conditions.value, [...conditions.way])
+  const read = readCondition(conditions.value, [...conditions.location])
   if (isRefused(read)) {
     for (const finding of read.findings) report(finding, check)
     return
@@ -107,7 +107,7 @@ function checkConditions(conditions: Place, resource: string | null, check: Name
 function report({ loc, msg }: ErrorDetail, check: NameCheck): void {
   const unknown = /^there is no operator "(.*)"$/.exec(msg)?.[1]
   check.findKey(
-    new Place(undefined, loc),
+    new LocatedValue(undefined, loc),
     `${msg}${unknown === undefined ? '' : suggestion(unknown, operatorNames())}`,
   )
 }

@@ -1,7 +1,7 @@
 /** Checks the names in the facts of a model file: users, roles, objects and tenants. */
 import { groupName } from '#cli/model-file/environment-state.ts'
 import { suggestion } from '#cli/model-file/findings.ts'
-import type { Place } from '#cli/model-file/place.ts'
+import type { LocatedValue } from '#cli/model-file/located-value.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
 import { isLongKey } from '#model/wire/building-blocks.ts'
 import type { NameCheck } from './name-check.ts'
@@ -9,7 +9,7 @@ import type { NameCheck } from './name-check.ts'
 /** Text that describes valid keys of users and instances. */
 const LONG_KEY = '1 to 512 bytes of UTF-8 without control characters'
 
-export function checkFacts(file: Place, check: NameCheck): void {
+export function checkFacts(file: LocatedValue, check: NameCheck): void {
   for (const [key, user] of file.at('users').entries()) {
     if (!isLongKey(key)) check.findKey(user, `is no key of a user: expected ${LONG_KEY}`)
   }
@@ -22,7 +22,7 @@ export function checkFacts(file: Place, check: NameCheck): void {
   for (const tuple of file.at('relationship_tuples').items()) checkTuple(tuple, check)
 }
 
-function checkInstance(name: string, instance: Place, check: NameCheck): void {
+function checkInstance(name: string, instance: LocatedValue, check: NameCheck): void {
   const reference = parseInstanceReference(name)
   if (reference === null) return
   const { types } = check.known
@@ -34,7 +34,7 @@ function checkInstance(name: string, instance: Place, check: NameCheck): void {
   )
 }
 
-function checkGroup(group: Place, check: NameCheck): void {
+function checkGroup(group: LocatedValue, check: NameCheck): void {
   const { groups } = check.known
   check.tenant(group.at('tenant'))
   for (const member of group.at('members').items()) check.user(member.named('user'))
@@ -54,7 +54,7 @@ function checkGroup(group: Place, check: NameCheck): void {
   }
 }
 
-function checkAssignment(assignment: Place, check: NameCheck): void {
+function checkAssignment(assignment: LocatedValue, check: NameCheck): void {
   const [role, instance] = [assignment.at('role'), assignment.at('resource_instance')]
   check.user(assignment.at('user'))
   check.tenant(assignment.at('tenant'))
@@ -67,7 +67,7 @@ function checkAssignment(assignment: Place, check: NameCheck): void {
   if (type && key) check.part(role, type.roles, 'role', key)
 }
 
-function checkTuple(tuple: Place, check: NameCheck): void {
+function checkTuple(tuple: LocatedValue, check: NameCheck): void {
   const [subject, relation, object] = [tuple.at('subject'), tuple.at('relation'), tuple.at('object')] as const
   check.tenant(tuple.at('tenant'))
   const from = check.typeOf(subject)

@@ -4,7 +4,7 @@ import { Compile } from 'typebox/schema'
 import { Settings } from 'typebox/system'
 import { type Finding, suggestion } from '#cli/model-file/findings.ts'
 import type { ModelSource } from '#cli/model-file/model-source.ts'
-import type { Way } from '#cli/model-file/place.ts'
+import type { Path } from '#cli/model-file/located-value.ts'
 import { KEY_FORMS, ModelFile } from '#model/model-file.ts'
 import { MOMENT_FORM } from '#model/wire/building-blocks.ts'
 
@@ -45,7 +45,7 @@ function errorsOf(validator: ReturnType<typeof Compile>, value: unknown): readon
 
 /** Errors at one location. */
 interface PlacedErrors {
-  readonly way: Way
+  readonly location: Path
   /** Valid types at this location, as words. */
   readonly types: Set<string>
   /** Valid values at this location. */
@@ -59,60 +59,67 @@ interface PlacedErrors {
  */
 function findingsOf(errors: readonly SchemaError[], source: ModelSource): Finding[] {
   const places = new Map<string, PlacedErrors>()
-  const placeOf = (way: Way): PlacedErrors => {
-    const name = JSON.stringify(way)
-    const place = places.get(name) ?? { way, types: new Set(), values: new Set(), messages: [] }
+  const placeOf = (location: Path): PlacedErrors => {
+    const name = JSON.stringify(location)
+    const place = places.get(name) ?? { location, types: new Set(), values: new Set(), messages: [] }
     places.set(name, place)
     return place
   }
   for (const error of errors) {
-    const way = wayOf(error.instancePath)
+    const location = locationOf(error.instancePath)
     switch (error.keyword) {
       case 'additionalProperties':
         for (const key of error.params.additionalProperties) {
           const message = extraMessage(schemaAt(error.schemaPath), key)
-          placeOf([...way, key]).messages.push({ way: [...way, key], message, isAboutKey: true })
+          placeOf([...location, key]).messages.push({
+            location: [...location, key],
+            message,
+            isAboutKey: true,
+          })
         }
         break
       case 'required':
         for (const key of error.params.requiredProperties) {
-          placeOf(way).messages.push({ way, message: `${JSON.stringify(key)} is missing` })
+          placeOf(location).messages.push({ location, message: `${JSON.stringify(key)} is missing` })
         }
         break
       case 'type': {
-        for (const type of [error.params.type].flat()) placeOf(way).types.add(TYPE_WORDS[type] ?? type)
+        for (const type of [error.params.type].flat()) placeOf(location).types.add(TYPE_WORDS[type] ?? type)
         break
       }
       case 'const':
-        placeOf(way).values.add(String(error.params.allowedValue))
+        placeOf(location).values.add(String(error.params.allowedValue))
         break
       case 'enum':
-        for (const value of error.params.allowedValues) placeOf(way).values.add(String(value))
+        for (const value of error.params.allowedValues) placeOf(location).values.add(String(value))
         break
       case 'pattern':
-        placeOf(way).messages.push({ way, message: patternMessage(error, source, way) })
+        placeOf(location).messages.push({ location, message: patternMessage(error, source, location) })
         break
       case 'format':
-        placeOf(way).messages.push({ way, message: `expected ${MOMENT_FORM}, got ${shown(source, way)}` })
+        placeOf(location).messages.push({
+          location,
+          message: `expected ${MOMENT_FORM}, got ${shown(source, location)}`,
+        })
         break
       // These errors only indicate that no branch of a union, or no value at all, matches.
       case 'anyOf':
       case 'boolean':
         break
       default:
-        placeOf(way).messages.push({ way, message: error.message })
+        placeOf(location).messages.push({ location, message: error.message })
     }
   }
   const all = [...places.values()]
   // If something inside a value is wrong, a type error of the value itself is not helpful.
   const withInner = new Set(
-    all.flatMap(({ way }) => way.map((_, length) => JSON.stringify(way.slice(0, length)))),
+    all.flatMap(({ location }) => location.map((_, length) => JSON.stringify(location.slice(0, length)))),
   )
-  return all.flatMap(({ way, types, values, messages }) => {
+  return all.flatMap(({ location, types, values, messages }) => {
     if (messages.length > 0) return messages
-    if (withInner.has(JSON.stringify(way))) return []
-    if (values.size > 0) return [{ way, message: valueMessage(source, way, values) }]
-    return types.size > 0 ? [{ way, message: typeMessage(source, way, types) }] : []
+    if (withInner.has(JSON.stringify(location))) return []
+    if (values.size > 0) return [{ location, message: valueMessage(source, location, values) }]
+    return types.size > 0 ? [{ location, message: typeMessage(source, location, types) }] : []
   })
 }
 
@@ -134,9 +141,9 @@ function extraMessage({ properties, patternProperties = {} }: SchemaNode, key: s
   return `is no key for this place: expected ${forms.join(' or ')}`
 }
 
-function patternMessage({ schemaPath }: SchemaError, source: ModelSource, way: Way): string {
+function patternMessage({ schemaPath }: SchemaError, source: ModelSource, location: Path): string {
   const { description } = schemaAt(schemaPath)
-  return `expected ${textOf(description)}, got ${shown(source, way)}`
+  return `expected ${textOf(description)}, got ${shown(source, location)}`
 }
 
 /** Converts a description to a part of a sentence. */
@@ -144,32 +151,35 @@ function textOf(description = 'another text'): string {
   return description.replace(/\.$/, '').replace(/^[A-Z](?=[a-z ])/, first => first.toLowerCase())
 }
 
-function valueMessage(source: ModelSource, way: Way, values: ReadonlySet<string>): string {
-  return `there is no such value as ${shown(source, way)}${suggestion(String(valueAt(source, way)), values)}`
+function valueMessage(source: ModelSource, location: Path, values: ReadonlySet<string>): string {
+  return `there is no such value as ${shown(source, location)}${suggestion(String(valueAt(source, location)), values)}`
 }
 
-function typeMessage(source: ModelSource, way: Way, types: ReadonlySet<string>): string {
+function typeMessage(source: ModelSource, location: Path, types: ReadonlySet<string>): string {
   // Do not suggest an empty value if other types are valid.
   const possible = types.size > 1 ? [...types].filter(type => type !== TYPE_WORDS['null']) : [...types]
-  const unquoted = types.has(TYPE_WORDS['string']!) ? source.unquotedText(way) : null
+  const unquoted = types.has(TYPE_WORDS['string']!) ? source.unquotedText(location) : null
   const hint = unquoted === null ? '' : `: write it in quotes, '${unquoted}'`
-  return `expected ${possible.join(' or ')}, got ${shown(source, way)}${hint}`
+  return `expected ${possible.join(' or ')}, got ${shown(source, location)}${hint}`
 }
 
 /** Short description of the value at a location. */
-function shown(source: ModelSource, way: Way): string {
-  const value = valueAt(source, way)
+function shown(source: ModelSource, location: Path): string {
+  const value = valueAt(source, location)
   if (value === null || value === undefined) return 'nothing'
   if (Array.isArray(value)) return 'a list'
-  return typeof value === 'object' ? 'a map' : (source.unquotedText(way) ?? JSON.stringify(value))
+  return typeof value === 'object' ? 'a map' : (source.unquotedText(location) ?? JSON.stringify(value))
 }
 
-function valueAt(source: ModelSource, way: Way): unknown {
-  return way.reduce<unknown>((at, step) => (at as Record<string, unknown> | null)?.[step], source.root.value)
+function valueAt(source: ModelSource, location: Path): unknown {
+  return location.reduce<unknown>(
+    (at, step) => (at as Record<string, unknown> | null)?.[step],
+    source.root.value,
+  )
 }
 
 /** Parses a JSON pointer. */
-function wayOf(pointer: string): string[] {
+function locationOf(pointer: string): string[] {
   return pointer
     .split('/')
     .slice(1)

@@ -5,7 +5,7 @@
  */
 import type { Finding } from '#cli/model-file/findings.ts'
 import type { KnownNames } from '#cli/model-file/known-names.ts'
-import type { Place } from '#cli/model-file/place.ts'
+import type { LocatedValue } from '#cli/model-file/located-value.ts'
 import { checkConditionSets, checkRules } from './check-conditions.ts'
 import { checkFacts } from './check-facts.ts'
 import { NameCheck } from './name-check.ts'
@@ -13,7 +13,7 @@ import { checkResources, checkTenantRoles } from './check-schema.ts'
 import { checkTests } from './check-tests.ts'
 
 /** O(file), and O(known names) per finding. */
-export function nameFindings(file: Place, known: KnownNames): Finding[] {
+export function nameFindings(file: LocatedValue, known: KnownNames): Finding[] {
   const check = new NameCheck(known)
   checkResources(file.at('resources'), check)
   checkTenantRoles(file.at('roles'), check)

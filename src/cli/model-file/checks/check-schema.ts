@@ -4,10 +4,10 @@
  */
 import { suggestion } from '#cli/model-file/findings.ts'
 import type { KnownType } from '#cli/model-file/known-names.ts'
-import type { Place } from '#cli/model-file/place.ts'
+import type { LocatedValue } from '#cli/model-file/located-value.ts'
 import type { NameCheck } from './name-check.ts'
 
-export function checkResources(resources: Place, check: NameCheck): void {
+export function checkResources(resources: LocatedValue, check: NameCheck): void {
   for (const [key, resource] of resources.entries()) {
     const type = check.known.type(key)
     if (type === null) continue
@@ -19,7 +19,7 @@ export function checkResources(resources: Place, check: NameCheck): void {
   }
 }
 
-export function checkTenantRoles(roles: Place, check: NameCheck): void {
+export function checkTenantRoles(roles: LocatedValue, check: NameCheck): void {
   for (const [, role] of roles.entries()) {
     for (const permission of role.at('permissions').items()) check.permission(permission)
     for (const extended of role.at('extends').items()) check.tenantRole(extended)
@@ -31,12 +31,12 @@ export function checkTenantRoles(roles: Place, check: NameCheck): void {
  * The type at the other end must be declared. Types of groups do not exist yet when the relations are
  * created.
  */
-function checkRelationEnd(end: Place, check: NameCheck): void {
+function checkRelationEnd(end: LocatedValue, check: NameCheck): void {
   const { types } = check.known
   if (end.text !== null && !types.has(end.text)) check.unknown(end, 'resource', end.text, types.keys())
 }
 
-function checkResourceRole(role: Place, key: string, type: KnownType, check: NameCheck): void {
+function checkResourceRole(role: LocatedValue, key: string, type: KnownType, check: NameCheck): void {
   for (const permission of role.at('permissions').items()) {
     const { text } = permission
     const own = `${key}:`
@@ -65,7 +65,7 @@ function checkResourceRole(role: Place, key: string, type: KnownType, check: Nam
   }
 }
 
-function checkInheritedRoles(inherited: Place, key: string, type: KnownType, check: NameCheck): void {
+function checkInheritedRoles(inherited: LocatedValue, key: string, type: KnownType, check: NameCheck): void {
   for (const [relation, roles] of inherited.entries()) {
     if (!type.relations.has(relation)) {
       const hint = suggestion(relation, type.relations.all)
@@ -88,20 +88,20 @@ function checkInheritedRoles(inherited: Place, key: string, type: KnownType, che
 }
 
 /** Reports roles that extend themselves, each cycle once. O(roles and their extensions). */
-function checkCircles(roles: Place, check: NameCheck): void {
+function checkCircles(roles: LocatedValue, check: NameCheck): void {
   const done = new Set<string>()
   for (const [start] of roles.entries()) {
     // Path of the depth-first search. `next`: roles below a step that have not been visited.
-    const way: { key: string; next: Place[] }[] = []
-    const enter = (key: string) => way.push({ key, next: roles.at(key).at('extends').items() })
+    const location: { key: string; next: LocatedValue[] }[] = []
+    const enter = (key: string) => location.push({ key, next: roles.at(key).at('extends').items() })
     if (!done.has(start)) enter(start)
-    while (way.length > 0) {
-      const { key, next } = way.at(-1)!
+    while (location.length > 0) {
+      const { key, next } = location.at(-1)!
       const below = next.pop()
       if (below === undefined) {
         done.add(key)
-        way.pop()
-      } else if (way.some(step => step.key === below.text)) {
+        location.pop()
+      } else if (location.some(step => step.key === below.text)) {
         check.find(below, `${JSON.stringify(below.text)} extends itself`)
       } else if (below.text !== null && roles.has(below.text) && !done.has(below.text)) enter(below.text)
     }

@@ -3,14 +3,14 @@
  * empty list proves nothing if a name is mistyped. Therefore all names must be known, unless the case has
  * `unknown: true`.
  */
-import type { Place } from '#cli/model-file/place.ts'
+import type { LocatedValue } from '#cli/model-file/located-value.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
 import type { NameCheck } from './name-check.ts'
 
 const PARTS = ['allow', 'deny', 'resources', 'users', 'actions'] as const
 type Part = (typeof PARTS)[number]
 
-export function checkTests(tests: Place, check: NameCheck): void {
+export function checkTests(tests: LocatedValue, check: NameCheck): void {
   for (const test of tests.items()) {
     const cases = PARTS.flatMap(part =>
       test
@@ -26,11 +26,11 @@ export function checkTests(tests: Place, check: NameCheck): void {
   }
 }
 
-function checkCase(part: Part, each: Place, check: NameCheck): void {
+function checkCase(part: Part, each: LocatedValue, check: NameCheck): void {
   for (const name of ['user', 'action', 'resource']) {
-    const place = each.at(name)
-    if (Array.isArray(place.value) && place.value.length === 0)
-      check.find(place, 'is empty: nothing would be asked')
+    const located = each.at(name)
+    if (Array.isArray(located.value) && located.value.length === 0)
+      check.find(located, 'is empty: nothing would be asked')
   }
   if (each.at('unknown').value === true) return
   check.tenant(each.at('tenant'))
@@ -51,7 +51,7 @@ function checkCase(part: Part, each: Place, check: NameCheck): void {
 }
 
 /** Each action must exist on each known resource. */
-function checkActions(actions: Place, resources: readonly Place[], check: NameCheck): void {
+function checkActions(actions: LocatedValue, resources: readonly LocatedValue[], check: NameCheck): void {
   const keys = new Set(resources.flatMap(({ text }) => (text === null ? [] : typeKeyOf(text))))
   for (const action of actions.each()) {
     if (action.text === null) continue
@@ -66,7 +66,7 @@ function checkActions(actions: Place, resources: readonly Place[], check: NameCh
  * Checks a `type:key` or a type. In an `allow`, the instance can be unknown if no instance of its type is
  * known: tenant roles apply to all instances.
  */
-function checkResource(resource: Place, isAllow: boolean, check: NameCheck): void {
+function checkResource(resource: LocatedValue, isAllow: boolean, check: NameCheck): void {
   const { text } = resource
   if (text === null || text === '') return
   const instance = parseInstanceReference(text)
@@ -78,14 +78,14 @@ function checkResource(resource: Place, isAllow: boolean, check: NameCheck): voi
   if (!isAllow || check.known.typesWithInstances.has(instance.type)) checkInstance(resource, text, check)
 }
 
-function checkInstance(place: Place, name: string, check: NameCheck): void {
+function checkInstance(located: LocatedValue, name: string, check: NameCheck): void {
   const { instances } = check.known
   if (instances.has(name) || check.isFull) return
   const { type } = parseInstanceReference(name)!
   const alike = [...instances.all].filter(each => each.startsWith(`${type}:`))
-  const isWhole = place.text === name
+  const isWhole = located.text === name
   const names = isWhole ? alike : alike.map(each => each.slice(type.length + 1))
-  check.unknown(place, 'instance', place.text!, names)
+  check.unknown(located, 'instance', located.text!, names)
 }
 
 function typeKeyOf(resource: string): string {

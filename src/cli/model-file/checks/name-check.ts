@@ -4,7 +4,7 @@
  */
 import { type Finding, FINDINGS_MAX, suggestion } from '#cli/model-file/findings.ts'
 import type { KnownNames, KnownType, Names } from '#cli/model-file/known-names.ts'
-import type { Place } from '#cli/model-file/place.ts'
+import type { LocatedValue } from '#cli/model-file/located-value.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
 
 export class NameCheck {
@@ -23,48 +23,48 @@ export class NameCheck {
     return this.findings.length > FINDINGS_MAX
   }
 
-  find(place: Place, message: string): false {
-    if (!this.isFull) this.findings.push({ way: place.way, message })
+  find(located: LocatedValue, message: string): false {
+    if (!this.isFull) this.findings.push({ location: located.location, message })
     return false
   }
 
-  findKey(place: Place, message: string): false {
-    if (!this.isFull) this.findings.push({ way: place.way, message, isAboutKey: true })
+  findKey(located: LocatedValue, message: string): false {
+    if (!this.isFull) this.findings.push({ location: located.location, message, isAboutKey: true })
     return false
   }
 
-  user(place: Place): boolean {
-    return this.#name(place, 'user', this.known.users)
+  user(located: LocatedValue): boolean {
+    return this.#name(located, 'user', this.known.users)
   }
 
-  tenant(place: Place): boolean {
-    return this.#name(place, 'tenant', this.known.tenants)
+  tenant(located: LocatedValue): boolean {
+    return this.#name(located, 'tenant', this.known.tenants)
   }
 
-  tenantRole(place: Place): boolean {
-    return this.#name(place, 'tenant role', this.known.tenantRoles)
+  tenantRole(located: LocatedValue): boolean {
+    return this.#name(located, 'tenant role', this.known.tenantRoles)
   }
 
   /** The type with that key. Null if it is unknown, which is reported, or if the value is not a text. */
-  type(place: Place): KnownType | null {
-    return place.text === null ? null : this.#typeNamed(place, place.text)
+  type(located: LocatedValue): KnownType | null {
+    return located.text === null ? null : this.#typeNamed(located, located.text)
   }
 
   /** The type of a `type:key`. */
-  typeOf(place: Place): KnownType | null {
-    const instance = place.text === null ? null : parseInstanceReference(place.text)
-    return instance && this.#typeNamed(place, instance.type)
+  typeOf(located: LocatedValue): KnownType | null {
+    const instance = located.text === null ? null : parseInstanceReference(located.text)
+    return instance && this.#typeNamed(located, instance.type)
   }
 
   /** Checks a `type:action`. */
-  permission(place: Place): boolean {
-    const { text } = place
+  permission(located: LocatedValue): boolean {
+    const { text } = located
     if (text === null) return false
     const colon = text.indexOf(':')
-    if (colon < 0) return this.find(place, `expected type:action, got ${JSON.stringify(text)}`)
-    const type = this.#typeNamed(place, text.slice(0, colon))
+    if (colon < 0) return this.find(located, `expected type:action, got ${JSON.stringify(text)}`)
+    const type = this.#typeNamed(located, text.slice(0, colon))
     return (
-      type !== null && this.part(place, type.actions, 'action', text.slice(0, colon), text.slice(colon + 1))
+      type !== null && this.part(located, type.actions, 'action', text.slice(0, colon), text.slice(colon + 1))
     )
   }
 
@@ -72,28 +72,34 @@ export class NameCheck {
    * Checks a part of a type: an action, a role or a relation. `name`: the name, if it is only a part of the
    * text.
    */
-  part(place: Place, names: Names, what: string, type: string, name: string | null = place.text): boolean {
+  part(
+    located: LocatedValue,
+    names: Names,
+    what: string,
+    type: string,
+    name: string | null = located.text,
+  ): boolean {
     if (name === null || names.has(name)) return name !== null
     return this.find(
-      place,
+      located,
       `there is no ${what} ${JSON.stringify(name)} of ${type}${suggestion(name, names.all)}`,
     )
   }
 
-  unknown(place: Place, what: string, name: string, names: Iterable<string>): false {
+  unknown(located: LocatedValue, what: string, name: string, names: Iterable<string>): false {
     if (this.isFull) return false
-    return this.find(place, `there is no ${what} ${JSON.stringify(name)}${suggestion(name, names)}`)
+    return this.find(located, `there is no ${what} ${JSON.stringify(name)}${suggestion(name, names)}`)
   }
 
-  #typeNamed(place: Place, key: string): KnownType | null {
+  #typeNamed(located: LocatedValue, key: string): KnownType | null {
     const type = this.known.type(key)
-    if (type === null) this.unknown(place, 'resource', key, this.known.typeKeys)
+    if (type === null) this.unknown(located, 'resource', key, this.known.typeKeys)
     return type
   }
 
-  #name(place: Place, what: string, names: Names): boolean {
-    const { text } = place
+  #name(located: LocatedValue, what: string, names: Names): boolean {
+    const { text } = located
     if (text === null) return false
-    return names.has(text) || this.unknown(place, what, text, names.all)
+    return names.has(text) || this.unknown(located, what, text, names.all)
   }
 }

@@ -18,7 +18,7 @@ export type FactFilter = (
 ) => boolean
 
 /** Collects the lines of an export. */
-export class PresentState {
+export class CurrentState {
   readonly state = new EnvironmentState()
   readonly #isOfInterest: FactFilter
   /** Purpose of the relations that the groups API created, by `type#relation`. */

@@ -20,7 +20,7 @@ import type { PlannedRequest, PruneOptions, Step } from './plan-step.ts'
 
 const PLACE = 'default/default'
 
-export interface Rehearsal {
+export interface DryRun {
   /** Changes that the service would reject. If there are any, the tests did not run. */
   readonly refusals: readonly Finding[]
   readonly warnings: readonly StepWarning[]
@@ -30,24 +30,27 @@ export interface Rehearsal {
 /** Maximum value of the setting: the real service enforces its own limit. */
 const SERVICE_CEILINGS = { MAX_ATTRIBUTES_BYTES: '16777216' }
 
-/** `present`: current state of the objects that the file mentions; null for a self-contained file. */
-export async function rehearse(
-  wanted: EnvironmentState,
+/** `current`: current state of the objects that the file mentions; null for a self-contained file. */
+export async function performDryRun(
+  desired: EnvironmentState,
   tests: readonly ModelTest[],
-  present: EnvironmentState | null,
+  current: EnvironmentState | null,
   prune: PruneOptions,
-): Promise<Rehearsal> {
-  const api = await InProcessApi.open(present === null ? {} : SERVICE_CEILINGS)
+): Promise<DryRun> {
+  const api = await InProcessApi.open(current === null ? {} : SERVICE_CEILINGS)
   try {
     const empty = new EnvironmentState()
     // Initial state of every environment.
     empty.tenants.set(DEFAULT_TENANT, { name: 'Default tenant' })
-    const before = present === null ? empty : mentionedOf(present, wanted, prune)
+    const before = current === null ? empty : mentionedOf(current, desired, prune)
     before.tenants.set(DEFAULT_TENANT, before.tenants.get(DEFAULT_TENANT) ?? { name: 'Default tenant' })
     const none = { model: false, facts: false }
     // Rejections of the current state are ignored: it exists, but was possibly created under other limits.
     const { refusals: ignored } = await tryPlan(api, planOf(empty, before, none))
-    const { refusals, warnings } = await tryPlan(api, planOf(before, wanted, { ...none, model: prune.model }))
+    const { refusals, warnings } = await tryPlan(
+      api,
+      planOf(before, desired, { ...none, model: prune.model }),
+    )
     if (refusals.length > 0 && ignored.length === 0) return { refusals, warnings, tests: [] }
     const outcomes: TestOutcome[] = []
     for (const test of tests) outcomes.push(await runTest(api, test))
@@ -62,31 +65,31 @@ export async function rehearse(
  * it.
  */
 function mentionedOf(
-  present: EnvironmentState,
-  wanted: EnvironmentState,
+  current: EnvironmentState,
+  desired: EnvironmentState,
   prune: PruneOptions,
 ): EnvironmentState {
   const state = new EnvironmentState()
   const copy = <Value>(from: ReadonlyMap<string, Value>, to: Map<string, Value>) => {
     for (const [key, value] of from) to.set(key, value)
   }
-  copy(present.userAttributes, state.userAttributes)
-  copy(present.tenantAttributes, state.tenantAttributes)
-  copy(present.resources, state.resources)
-  copy(present.roles, state.roles)
-  copy(present.conditionSets, state.conditionSets)
-  copy(present.rules, state.rules)
+  copy(current.userAttributes, state.userAttributes)
+  copy(current.tenantAttributes, state.tenantAttributes)
+  copy(current.resources, state.resources)
+  copy(current.roles, state.roles)
+  copy(current.conditionSets, state.conditionSets)
+  copy(current.rules, state.rules)
   // The number of facts that will be removed can be large, so they are not copied.
   const staying = <Value>(from: ReadonlyMap<string, Value>, named: ReadonlyMap<string, unknown>) =>
     prune.facts ? new Map([...from].filter(([name]) => named.has(name))) : from
-  copy(staying(present.tenants, wanted.tenants), state.tenants)
-  copy(staying(present.users, wanted.users), state.users)
-  copy(staying(present.instances, wanted.instances), state.instances)
+  copy(staying(current.tenants, desired.tenants), state.tenants)
+  copy(staying(current.users, desired.users), state.users)
+  copy(staying(current.instances, desired.instances), state.instances)
   const named = new Set<string>([
-    ...wanted.groups.keys(),
-    ...[...wanted.groups.values()].flatMap(({ groups }) => [...groups.keys()]),
+    ...desired.groups.keys(),
+    ...[...desired.groups.values()].flatMap(({ groups }) => [...groups.keys()]),
   ])
-  for (const [name, { tenant }] of present.groups) {
+  for (const [name, { tenant }] of current.groups) {
     if (named.has(name)) {
       state.groups.set(name, { tenant, members: new Map(), groups: new Map(), roles: new Map() })
     }
@@ -125,11 +128,15 @@ async function tryPlan(
   return { refusals, warnings }
 }
 
-function findingsOf(answer: ApiAnswer, { way = [], what }: Step, request: PlannedRequest): Finding[] {
+function findingsOf(answer: ApiAnswer, { location = [], what }: Step, request: PlannedRequest): Finding[] {
   const { body } = answer
   const details = Check(ManagementError, body) ? (body.detail ?? []) : []
   if (details.length === 0 || request.bulk !== undefined)
-    return [{ way, message: `${what}: ${messageOf(answer)}`, isAboutKey: true }]
+    return [{ location, message: `${what}: ${messageOf(answer)}`, isAboutKey: true }]
   // The body has the same structure as the file.
-  return details.map(({ loc, msg }) => ({ way: [...way, ...loc.slice(1)], message: msg, isAboutKey: true }))
+  return details.map(({ loc, msg }) => ({
+    location: [...location, ...loc.slice(1)],
+    message: msg,
+    isAboutKey: true,
+  }))
 }

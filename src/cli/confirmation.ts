@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises'
 import type { Session } from './session.ts'
 
 /** Whether the user answers yes. */
-export async function isAgreed(session: Session, question: string): Promise<boolean> {
+export async function confirm(session: Session, question: string): Promise<boolean> {
   return /^y(es)?$/i.test((await answerTo(session, `${question} [y/N] `)) ?? '')
 }
 

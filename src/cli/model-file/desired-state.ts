@@ -18,7 +18,7 @@ import {
 } from './environment-state.ts'
 
 /** Desired state of a model file. */
-export function wantedState(model: Model): EnvironmentState {
+export function desiredState(model: Model): EnvironmentState {
   const state = new EnvironmentState()
   const put = <Value>(
     map: Map<string, Value>,
@@ -30,12 +30,12 @@ export function wantedState(model: Model): EnvironmentState {
   }
   put(state.userAttributes, model.user_attributes, (fields: Fields) => fields)
   put(state.tenantAttributes, model.tenant_attributes, (fields: Fields) => fields)
-  put(state.resources, model.resources, wantedResource)
-  put(state.roles, model.roles, (role: ModelRole) => wantedRole(role, null))
+  put(state.resources, model.resources, desiredResource)
+  put(state.roles, model.roles, (role: ModelRole) => desiredRole(role, null))
   put(state.conditionSets, model.condition_sets, conditionSetState)
   for (const [index, rule] of (model.rules ?? []).entries()) {
     state.rules.set(ruleName(rule), rule)
-    state.ways.set(`rule ${ruleName(rule)}`, ['rules', index])
+    state.locations.set(`rule ${ruleName(rule)}`, ['rules', index])
   }
   put(state.tenants, model.tenants, (fields: Fields) => fields)
   put(state.users, model.users, (fields: Fields) => fields)
@@ -44,24 +44,24 @@ export function wantedState(model: Model): EnvironmentState {
     fields,
   }))
   for (const [key, group] of Object.entries(model.groups ?? {})) {
-    state.groups.set(groupName(key), wantedGroup(group ?? {}))
-    state.ways.set(`group ${groupName(key)}`, ['groups', key])
+    state.groups.set(groupName(key), desiredGroup(group ?? {}))
+    state.locations.set(`group ${groupName(key)}`, ['groups', key])
   }
   for (const [index, assignment] of (model.role_assignments ?? []).entries()) {
     const { until, ...held } = assignment
     const place = held.resource_instance === undefined ? { tenant: DEFAULT_TENANT } : {}
-    const placed = { ...place, ...held, until: wantedUntil(until) }
+    const placed = { ...place, ...held, until: desiredExpiration(until) }
     state.assignments.set(assignmentName(placed), placed)
-    state.ways.set(`assignment ${assignmentName(placed)}`, ['role_assignments', index])
+    state.locations.set(`assignment ${assignmentName(placed)}`, ['role_assignments', index])
   }
   for (const [index, tuple] of (model.relationship_tuples ?? []).entries()) {
-    state.tuples.set(tupleName(tuple), { ...tuple, until: wantedUntil(tuple.until) })
-    state.ways.set(`tuple ${tupleName(tuple)}`, ['relationship_tuples', index])
+    state.tuples.set(tupleName(tuple), { ...tuple, until: desiredExpiration(tuple.until) })
+    state.locations.set(`tuple ${tupleName(tuple)}`, ['relationship_tuples', index])
   }
   return state
 }
 
-function wantedResource(resource: ModelResource, key: string): ResourceState {
+function desiredResource(resource: ModelResource, key: string): ResourceState {
   const { actions = {}, attributes = {}, relations = {}, roles = {}, inherited_roles, ...fields } = resource
   const named: [string, Fields][] = Array.isArray(actions)
     ? actions.map(action => [action, {}])
@@ -74,7 +74,7 @@ function wantedResource(resource: ModelResource, key: string): ResourceState {
     roles: new Map(
       Object.entries(roles).map(([role, block]) => {
         const inherited = inheritedEntries(role, relations, inherited_roles ?? {})
-        return [role, wantedRole(withEntries(block ?? {}, inherited), key)]
+        return [role, desiredRole(withEntries(block ?? {}, inherited), key)]
       }),
     ),
   }
@@ -109,12 +109,12 @@ function withEntries(role: ModelRole, entries: DerivationEntries): ModelRole {
   }
 }
 
-function wantedRole(role: ModelRole, type: string | null): RoleState {
+function desiredRole(role: ModelRole, type: string | null): RoleState {
   const { permissions, extends: extended, granted_to, ...fields } = role
   return roleState(fields, { permissions, extends: extended, granted_to }, type)
 }
 
-function wantedGroup(group: ModelGroup): GroupState {
+function desiredGroup(group: ModelGroup): GroupState {
   return {
     tenant: group.tenant ?? DEFAULT_TENANT,
     members: parts(group.members, 'user'),
@@ -130,12 +130,12 @@ function parts<Name extends string>(
 ): Map<string, Until> {
   return new Map(
     (items ?? []).map(item =>
-      typeof item === 'string' ? [item, null] : [item[name], wantedUntil(item.until)],
+      typeof item === 'string' ? [item, null] : [item[name], desiredExpiration(item.until)],
     ),
   )
 }
 
-function wantedUntil(until: string | undefined): Until {
+function desiredExpiration(until: string | undefined): Until {
   if (until === undefined) return null
   const end = Date.parse(until)
   return end > Date.now() ? new Date(end).toISOString() : ENDED

@@ -4,21 +4,21 @@
  */
 
 /** Keys of maps and indexes of lists, outermost first. */
-export type Way = readonly (string | number)[]
+export type Path = readonly (string | number)[]
 
-export class Place {
+export class LocatedValue {
   readonly value: unknown
-  readonly way: Way
+  readonly location: Path
 
-  constructor(value: unknown, way: Way = []) {
+  constructor(value: unknown, location: Path = []) {
     this.value = value
-    this.way = way
+    this.location = location
   }
 
   /** Value of a key. If the key does not exist, a place with an undefined value. */
-  at(key: string): Place {
+  at(key: string): LocatedValue {
     const map = this.#map
-    return new Place(map && Object.hasOwn(map, key) ? map[key] : undefined, [...this.way, key])
+    return new LocatedValue(map && Object.hasOwn(map, key) ? map[key] : undefined, [...this.location, key])
   }
 
   has(key: string): boolean {
@@ -26,24 +26,27 @@ export class Place {
   }
 
   /** Entries of a map. */
-  entries(): [key: string, value: Place][] {
-    return Object.entries(this.#map ?? {}).map(([key, value]) => [key, new Place(value, [...this.way, key])])
+  entries(): [key: string, value: LocatedValue][] {
+    return Object.entries(this.#map ?? {}).map(([key, value]) => [
+      key,
+      new LocatedValue(value, [...this.location, key]),
+    ])
   }
 
   /** Elements of a list. */
-  items(): Place[] {
+  items(): LocatedValue[] {
     return Array.isArray(this.value)
-      ? this.value.map((item, index) => new Place(item, [...this.way, index]))
+      ? this.value.map((item, index) => new LocatedValue(item, [...this.location, index]))
       : []
   }
 
   /** Name at this location: either a plain text, or a map that contains the name under the key. */
-  named(key: string): Place {
+  named(key: string): LocatedValue {
     return this.isMap ? this.at(key) : this
   }
 
   /** Elements of a list, or the value itself if it is not a list. */
-  each(): Place[] {
+  each(): LocatedValue[] {
     return Array.isArray(this.value) ? this.items() : [this]
   }
 
