@@ -101,7 +101,7 @@ export class Differential {
     const last: boolean[] = []
     for (const changes of [load, ...commits]) {
       for (const follower of [engine, moment, counting]) follower.apply(changes)
-      const standing = moment.oracle.standingFacts()
+      const standing = moment.oracle.currentFacts()
       const edges = pads?.pad(standing) ?? 0
       if (edges > 0) this.#count(`${padding!.name}: ${edges}`, queries.length)
       const features = new Features(standing)

@@ -17,7 +17,7 @@ import type { Route } from '#http/routing/route.ts'
 import { AuthzError, errorFromData, errorToData } from '#model/errors.ts'
 import type { BodyAnswer, BodyJob, BodyRequest, BodyThreadData, Decided } from '#threads/pool/body-jobs.ts'
 import { isOver, type PoolAnswer } from '#threads/pool/pool-jobs.ts'
-import { failed, HeldReaders } from './held-readers.ts'
+import { failed, ReaderCache } from './reader-cache.ts'
 import { RecordedDecisions } from './recorded-decisions.ts'
 import { decisionParts } from './thread-routes.ts'
 
@@ -38,7 +38,7 @@ const answers: AnswersOfParts = {
 }
 
 export class BodyWork {
-  readonly #readers = new HeldReaders()
+  readonly #readers = new ReaderCache()
   /**
    * Index, or refusal, for the running job of each environment. An environment has one job at a time on this
    * thread.

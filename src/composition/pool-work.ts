@@ -6,13 +6,13 @@ import { readWith } from '#decisions/sliced-job.ts'
 import { ReadTime } from '#decisions/read-time.ts'
 import { nobodyWaits } from '#decisions/sliced-reads.ts'
 import { decidePart, isOver, type PoolAnswer, type PoolJob } from '#threads/pool/pool-jobs.ts'
-import { failed, HeldReaders } from './held-readers.ts'
+import { failed, ReaderCache } from './reader-cache.ts'
 
 /** Duration of a slice. Parts of bulk requests and other reads wait for at most one slice. */
 const SLICE_MS = 2
 
 export class PoolWork {
-  readonly #readers = new HeldReaders()
+  readonly #readers = new ReaderCache()
 
   work(job: PoolJob): PoolAnswer<unknown> | Promise<PoolAnswer<unknown>> {
     if (job.kind === 'let-go') return this.#readers.letGo()

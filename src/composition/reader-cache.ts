@@ -17,7 +17,7 @@ import { collectGarbage } from './collect-garbage.ts'
  */
 const READERS_MAX = 16
 
-export class HeldReaders {
+export class ReaderCache {
   #readers: { readonly index: JobIndex; readonly reader: SharedIndexReader }[] = []
 
   /** Returns the reader of an index. Creates it if necessary. */

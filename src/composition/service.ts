@@ -14,7 +14,7 @@ import { type NodeParts, openParts, type StartEvents } from './node-parts.ts'
 import { openManagement } from './open-management.ts'
 import { requireKeyForAll } from './open-node-store.ts'
 import { openOrganization } from './open-organization.ts'
-import { giveUpWhenSilent } from './silent-store.ts'
+import { abandonSilentStore } from './store-shutdown-timeout.ts'
 import { addressOf, beginHttp, requireWritable } from './start-http.ts'
 
 export interface RunningService {
@@ -122,7 +122,7 @@ async function stop(parts: NodeParts, delayMs = 0): Promise<void> {
     threads.drain()
     await sleep(delayMs)
   }
-  const stopLooking = giveUpWhenSilent(store)
+  const stopLooking = abandonSilentStore(store)
   try {
     await threads.close()
     // Decisions are made until here, and their deadlines must be extended until then.

@@ -14,7 +14,7 @@ const STORE_LOOK_MS = 250
  * response nor the end of the process. With several servers, one of them can be unresponsive alone: work on
  * the other servers has completed before the whole store is given up.
  */
-export function giveUpWhenSilent(store: Store): () => void {
+export function abandonSilentStore(store: Store): () => void {
   const from = performance.now()
   const looking = setInterval(() => {
     const looksAt = performance.now() - from < STORE_PATIENCE_MS ? ORGANIZATION_STORE_ID : undefined

@@ -44,7 +44,7 @@ const rightMoments = onceFor((history: History): Moment[] => {
   const oracle = new Oracle()
   return [history.load, ...history.commits].map(changes => {
     oracle.apply(changes)
-    const standing = oracle.standingFacts()
+    const standing = oracle.currentFacts()
     const users = standing.flatMap(each => (each.kind === 'user-put' ? [each.user] : []))
     const instances = standing.flatMap(each => (each.kind === 'instance-put' ? [each] : []))
     const tenantOf = new Map(

@@ -69,7 +69,7 @@ const rightMoments = onceFor(({ load, commits, queries }: History): Moment[] => 
   const oracle = new Oracle()
   const ends = new Map<string, { readonly removal: FactRemoved; readonly until: number }>()
   const endDue = (now: number): FactRemoved[] => {
-    const standing = new Set(oracle.standingFacts().filter(isFactPut).map(nameOf))
+    const standing = new Set(oracle.currentFacts().filter(isFactPut).map(nameOf))
     const due = [...ends].filter(([, { until }]) => until <= now)
     for (const [name] of due) ends.delete(name)
     const removals = due.map(([, { removal }]) => removal)
@@ -88,7 +88,7 @@ const rightMoments = onceFor(({ load, commits, queries }: History): Moment[] => 
       else ends.set(nameOf(change), { removal: removalOf(change), until: change.until })
     }
     const endedAfter = endDue(now)
-    const standing = new Set(oracle.standingFacts().filter(isFactPut).map(nameOf))
+    const standing = new Set(oracle.currentFacts().filter(isFactPut).map(nameOf))
     const ending = [...ends.keys()].filter(name => standing.has(name)).length
     return {
       now,

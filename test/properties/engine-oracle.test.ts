@@ -28,7 +28,7 @@ const rightAnswers = onceFor(({ load, commits, queries }: History) => {
 const standingAtTheEnd = onceFor(({ load, commits }: History) => {
   const oracle = new Oracle()
   oracle.apply([load, ...commits].flat())
-  return oracle.standingFacts()
+  return oracle.currentFacts()
 })
 const lawfulHistory = onceFor(({ load, commits }: History) => lawful([load, ...commits]))
 
@@ -137,10 +137,10 @@ function lawful(history: readonly (readonly Change[])[]): Change[][] {
   const oracle = new Oracle()
   return history.map(commit =>
     commit.flatMap(change => {
-      const before = oracle.standingFacts()
+      const before = oracle.currentFacts()
       oracle.apply([change])
       if (change.kind.endsWith('-removed')) return [change]
-      const standing = oracle.standingFacts().filter(fact => isWhatStandsOf(change, fact))
+      const standing = oracle.currentFacts().filter(fact => isWhatStandsOf(change, fact))
       const moved = standing.length > 0 ? before.flatMap(fact => removalBeforeMove(fact, change)) : []
       return [...moved, ...standing]
     }),

@@ -8,7 +8,7 @@ import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import { type EffectiveRole, Oracle } from '#testing/oracle/oracle.ts'
 import { type History, histories } from '#testing/oracle/random-history.ts'
-import { StandingWorld } from '#testing/oracle/standing-world.ts'
+import { StateView } from '#testing/oracle/current-state.ts'
 import { ENGINES, STRAINED_ENGINES } from '../engine/engines.ts'
 import { holdsFor, onceFor, seed } from './seeded.ts'
 import { momentsOf } from './walks.ts'
@@ -57,7 +57,7 @@ const rightNearMisses = onceFor((history: History) =>
   })),
 )
 
-function expectedOf(world: StandingWorld, oracle: Oracle, query: Query): Expected[] {
+function expectedOf(world: StateView, oracle: Oracle, query: Query): Expected[] {
   const { user, action, type, key } = query
   const asked = key === null ? null : { type, key }
   if (asked === null || world.tenantOf(asked) === undefined) return []
@@ -150,7 +150,7 @@ function expectPart(found: Expected, expected: readonly Expected[]): void {
 }
 
 /** The way of a near miss is one of facts and derivations that stand, of which a guard makes void the first alone, if any. */
-function expectWay(world: StandingWorld, query: Query, miss: NearMiss): void {
+function expectWay(world: StateView, query: Query, miss: NearMiss): void {
   const { user, action, type, key } = query
   if (miss.kind === 'no-tuple') {
     expect(miss.instance).toEqual({ type, key })

@@ -12,7 +12,7 @@ import { ListingEngine } from '#testing/engines/shared-engine.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'
 import type { History } from '#testing/oracle/random-history.ts'
 import { historiesWithRules } from '#testing/oracle/random-rules.ts'
-import { StandingWorld } from '#testing/oracle/standing-world.ts'
+import { StateView } from '#testing/oracle/current-state.ts'
 import { holdsFor } from './seeded.ts'
 
 type Listed = Static<typeof UserPermissions>
@@ -33,7 +33,7 @@ test('the native lists have what roles and rules permit, whole and in pages', ()
       engine.apply(changes)
       oracle.apply(changes)
       withoutRules.apply(changes.filter(({ kind }) => kind !== 'rule-put'))
-      const world = new StandingWorld(oracle.standingFacts())
+      const world = new StateView(oracle.currentFacts())
       for (const query of queries) {
         const { user, type } = query
         const { queryContext, ...bare } = query

@@ -7,13 +7,13 @@ import { type Page, searchResources, searchUsers } from '#testing/engines/listed
 import { ListingEngine, SharedEngine } from '#testing/engines/shared-engine.ts'
 import type { History } from '#testing/oracle/random-history.ts'
 import { historiesWithRules } from '#testing/oracle/random-rules.ts'
-import { StandingWorld } from '#testing/oracle/standing-world.ts'
+import { StateView } from '#testing/oracle/current-state.ts'
 import { holdsFor, onceFor } from './seeded.ts'
 import { momentsOf } from './walks.ts'
 
 /** For each question every key and user there ever is, and those that the oracle allows and are there, by moment. */
 const right = onceFor((history: History) => {
-  const all = new StandingWorld([...history.load, ...history.commits.flat()])
+  const all = new StateView([...history.load, ...history.commits.flat()])
   const moments = Array.from(momentsOf(history), ({ world, oracle }) =>
     history.queries.map(query => ({
       keys: world.keysOf(query.type).filter(key => oracle.evaluate({ ...query, key })),

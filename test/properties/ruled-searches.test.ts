@@ -9,7 +9,7 @@ import { COLLIDING, ListingEngine, SavingListingEngine } from '#testing/engines/
 import type { History } from '#testing/oracle/random-history.ts'
 import { historiesWithRules } from '#testing/oracle/random-rules.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'
-import { StandingWorld } from '#testing/oracle/standing-world.ts'
+import { StateView } from '#testing/oracle/current-state.ts'
 import { ENGINES, type EngineUnderTest } from '../engine/engines.ts'
 import { holdsFor, onceFor, seed } from './seeded.ts'
 import { expectWalk, momentsOf } from './walks.ts'
@@ -44,7 +44,7 @@ const LISTING: readonly EngineUnderTest[] = [
 const right = onceFor((history: History) => {
   const withoutRules = new Oracle()
   const applied = [history.load, ...history.commits][Symbol.iterator]()
-  const all = new StandingWorld([...history.load, ...history.commits.flat()])
+  const all = new StateView([...history.load, ...history.commits.flat()])
   const candidates = history.queries.map(({ type }) => ({ keys: all.keysOf(type), users: all.users }))
   const moments = Array.from(momentsOf(history), ({ world, oracle }) => {
     withoutRules.apply(applied.next().value!.filter(({ kind }) => kind !== 'rule-put'))

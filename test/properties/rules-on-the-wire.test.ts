@@ -25,7 +25,7 @@ import { conditionSet } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'
 import { historiesWithRules, READ_AT } from '#testing/oracle/random-rules.ts'
-import { StandingWorld } from '#testing/oracle/standing-world.ts'
+import { StateView } from '#testing/oracle/current-state.ts'
 import { withoutSecrets } from '../../src/config/config.ts'
 import { readConfig } from '../../src/config/read-config.ts'
 import { howToRepeat, valuesUntilMet } from './seeded.ts'
@@ -224,7 +224,7 @@ async function foundOf(ask: ReturnType<typeof asker>, query: Query): Promise<Fou
 }
 
 /** What evaluations with the properties of the given side allow. Those of the searched side are of nobody in particular. */
-function allowedBy(oracle: Oracle, world: StandingWorld, query: Query): Found {
+function allowedBy(oracle: Oracle, world: StateView, query: Query): Found {
   const sent = query.queryContext!.sent()
   const saying = (attributes: Partial<SentAttributes>) => ({
     readAt: READ_AT,
@@ -256,7 +256,7 @@ test('searches name what evaluations allow: properties of the searched side do n
     const asked = queries.map(asWire).filter(isSendable)
     const changes = [...load, ...rulesOnSent(asked)]
     engine.apply(changes)
-    const [oracle, world] = [new Oracle(), new StandingWorld(changes)]
+    const [oracle, world] = [new Oracle(), new StateView(changes)]
     oracle.apply(changes)
     for (const query of asked) {
       const expected = allowedBy(oracle, world, query)

@@ -13,7 +13,7 @@ import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import { ENGINES, STRAINED_ENGINES } from '../engine/engines.ts'
 import { type History, histories } from '#testing/oracle/random-history.ts'
-import { StandingWorld } from '#testing/oracle/standing-world.ts'
+import { StateView } from '#testing/oracle/current-state.ts'
 import { holdsFor, onceFor, seed } from './seeded.ts'
 import { expectWalk, momentsOf } from './walks.ts'
 import {
@@ -84,7 +84,7 @@ const rightDecisions = onceFor((history: History) =>
 
 /** For each question every key and user there ever is, and those that the oracle allows and are there, by moment. */
 const rightWalks = onceFor((history: History) => {
-  const names = new StandingWorld([...history.load, ...history.commits.flat()])
+  const names = new StateView([...history.load, ...history.commits.flat()])
   const candidates = history.queries.map(({ type }) => ({ keys: names.keysOf(type), users: names.users }))
   const found = Array.from(momentsOf(history), ({ world, oracle }) =>
     history.queries.map((query, index) => {
@@ -294,7 +294,7 @@ function expectPage(page: KeyPage, right: KeyPage): void {
 
 /** Each step is a fact that stands and follows from the one before; the last one allows; none could be left out. */
 function expectChain(
-  world: StandingWorld,
+  world: StateView,
   query: Query,
   tenant: string,
   [first, ...steps]: readonly ExplanationStep[],

@@ -32,7 +32,7 @@ const judged = onceFor(({ load, commits, queries }: History) => {
   return [load, ...commits].map(changes => {
     oracle.apply(changes)
     withoutRules.apply(changes.filter(({ kind }) => kind !== 'rule-put'))
-    const facts = oracle.standingFacts()
+    const facts = oracle.currentFacts()
     const stored: Tenant[] = facts.flatMap(fact =>
       fact.kind === 'tenant-put' ? [{ key: fact.tenant, attributes: asJson(fact.attributes ?? {}) }] : [],
     )

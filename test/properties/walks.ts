@@ -3,14 +3,14 @@ import { expect } from 'vitest'
 import type { KeyPage } from '#engine/engine.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'
 import type { History } from '#testing/oracle/random-history.ts'
-import { StandingWorld } from '#testing/oracle/standing-world.ts'
+import { StateView } from '#testing/oracle/current-state.ts'
 
 /** The states of a history. The oracle is that of the state until the next one is asked for. */
-export function* momentsOf({ load, commits }: History): Generator<{ world: StandingWorld; oracle: Oracle }> {
+export function* momentsOf({ load, commits }: History): Generator<{ world: StateView; oracle: Oracle }> {
   const oracle = new Oracle()
   for (const changes of [load, ...commits]) {
     oracle.apply(changes)
-    yield { world: new StandingWorld(oracle.standingFacts()), oracle }
+    yield { world: new StateView(oracle.currentFacts()), oracle }
   }
 }
 

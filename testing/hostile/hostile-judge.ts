@@ -10,7 +10,7 @@ import { type Resumable, runAtOnce } from '#model/resumable.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
 import type { AuthorizedUsersQuery, UserPermissionsQuery } from '#model/wire/permissions.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'
-import { StandingWorld } from '#testing/oracle/standing-world.ts'
+import { StateView } from '#testing/oracle/current-state.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import { RawConnection, type RawAnswer } from '#testing/requests/raw-connection.ts'
 import { answerFindings, routes } from '#testing/requests/routes.ts'
@@ -70,7 +70,7 @@ export function describe({ path, contentType, lengths, body }: HostileRequest): 
 
 export class HostileJudge {
   readonly #oracle = new Oracle()
-  readonly #world = new StandingWorld(WORLD)
+  readonly #world = new StateView(WORLD)
   readonly #decided = new Map<string, boolean>()
   readonly #listings: ReadonlyMap<string, (body: unknown) => unknown>
 

@@ -21,7 +21,7 @@ import {
   user,
 } from '#testing/engines/changes.ts'
 
-/** In the order of `Oracle.standingFacts`: a role that other roles mention first is put without details. */
+/** In the order of `Oracle.currentFacts`: a role that other roles mention first is put without details. */
 export const WORLD: readonly Change[] = [
   resourceType('document', 'read', 'update'),
   resourceType('folder', 'read'),

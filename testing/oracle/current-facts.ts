@@ -11,7 +11,7 @@ import type { AssignmentScope, Change, InstanceKey, RolePut, RuleChange } from '
 
 type ChangeOf<Kind extends Change['kind']> = Extract<Change, { kind: Kind }>
 
-export class StandingFacts {
+export class CurrentFacts {
   types: ChangeOf<'type-put'>[] = []
   relations: ChangeOf<'relation-put'>[] = []
   roles: ChangeOf<'role-put'>[] = []

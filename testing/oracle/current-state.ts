@@ -15,7 +15,7 @@ export interface ReachedRole extends EffectiveRole {
   readonly derivations: number
 }
 
-export class StandingWorld {
+export class StateView {
   readonly users: readonly string[]
   readonly #facts: readonly Change[]
 

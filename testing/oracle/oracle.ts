@@ -11,7 +11,7 @@ import type { QueryContext, Query } from '#model/decision.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
 import { truthOf } from './conditions/conditions.ts'
 import { mergedRoots } from './conditions/roots.ts'
-import { StandingFacts, sameInstance } from './standing-facts.ts'
+import { CurrentFacts, sameInstance } from './current-facts.ts'
 
 /** A role of a user on an instance. */
 export interface EffectiveRole {
@@ -20,7 +20,7 @@ export interface EffectiveRole {
 }
 
 export class Oracle {
-  readonly #facts = new StandingFacts()
+  readonly #facts = new CurrentFacts()
 
   apply(changes: Iterable<Change>): void {
     for (const change of changes) this.#facts.apply(change)
@@ -129,7 +129,7 @@ export class Oracle {
   }
 
   /** The current facts, as changes that create them from an empty state. */
-  standingFacts(): Change[] {
+  currentFacts(): Change[] {
     return this.#facts.asChanges()
   }
 

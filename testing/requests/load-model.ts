@@ -11,7 +11,7 @@ export type SendToManagement = (method: 'POST' | 'PATCH', path: string, body: un
 const SCHEMA = '/v2/schema/default/default'
 const FACTS = '/v2/facts/default/default'
 
-/** The facts must be in the order of `Oracle.standingFacts`. The tenant `default` must already exist. */
+/** The facts must be in the order of `Oracle.currentFacts`. The tenant `default` must already exist. */
 export async function loadModel(send: SendToManagement, facts: readonly Change[]): Promise<void> {
   const tenantOf = new Map<string, string>()
   const waiting = new Map<string, RolePut>()
