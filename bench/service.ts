@@ -7,10 +7,10 @@
  * BENCH_SCALE=0.1 uses a tenth of the dataset. `single` and `latency` need wrk.
  */
 import { measureSizes } from './engine/sizes.ts'
-import { measureBesideWrites } from './http/beside-writes.ts'
-import { measureBesideHostiles } from './hostile/beside-hostiles.ts'
-import { measureBehindBulks } from './http/behind-bulks.ts'
-import { measureBesideBulks, measureLatency } from './http/latency.ts'
+import { measureWithWrites } from './http/with-writes.ts'
+import { measureWithHostiles } from './hostile/with-hostiles.ts'
+import { measureAfterBulks } from './http/after-bulks.ts'
+import { measureWithBulks, measureLatency } from './http/latency.ts'
 import { measurePool } from './http/pool.ts'
 import { measureRuledBulk } from './http/ruled-bulk.ts'
 import { Stage } from './http/stage.ts'
@@ -25,10 +25,10 @@ const BENCHES: Record<string, (stage: Stage) => Promise<Result> | Result> = {
   evaluations: measureEvaluations,
   latency: measureLatency,
   pool: measurePool,
-  'beside-bulks': measureBesideBulks,
-  'behind-bulks': measureBehindBulks,
-  'beside-writes': measureBesideWrites,
-  'beside-hostiles': measureBesideHostiles,
+  'with-bulks': measureWithBulks,
+  'after-bulks': measureAfterBulks,
+  'with-writes': measureWithWrites,
+  'with-hostiles': measureWithHostiles,
   facts: measureSizes,
   peers: measurePeers,
   'condition-peers': measureConditionPeers,

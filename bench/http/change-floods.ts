@@ -47,12 +47,12 @@ export async function measureFloods(say: (text: string) => void): Promise<void> 
     await call(port, 'POST', '/v2/projects/default/envs', { key: 'other', name: 'Other' })
     const since = await call(port, 'GET', `${FACTS}/users?per_page=1`)
     await watched(service)
-    await beside(service, port, say, 'a commit of 1.4 MB, no readers', () =>
+    await measureDuring(service, port, say, 'a commit of 1.4 MB, no readers', () =>
       call(port, 'POST', `${FACTS}/bulk/users`, bulk(-1, FEW_BYTES)),
     )
     say(`${STREAMS} streams with a filter each; ${residentMb(service)} MB resident`)
     const reading = await readers(port, 'read', '')
-    await beside(service, port, say, 'a commit of 1.4 MB, readers that read', () =>
+    await measureDuring(service, port, say, 'a commit of 1.4 MB, readers that read', () =>
       call(port, 'POST', `${FACTS}/bulk/users`, bulk(0, FEW_BYTES)),
     )
     reading.kill()
@@ -60,7 +60,7 @@ export async function measureFloods(say: (text: string) => void): Promise<void> 
     await watched(service)
     say(`${residentMb(service)} MB resident after ${MISSED} commits of ${(USERS * MANY_BYTES) / 1e6} MB`)
     let idle: Awaited<ReturnType<typeof readers>> | null = null
-    await beside(service, port, say, 'a catch-up of readers that read nothing', async () => {
+    await measureDuring(service, port, say, 'a catch-up of readers that read nothing', async () => {
       idle = await readers(port, 'pause', `&since=${since}`)
     })
     ;(idle as { kill(): unknown } | null)?.kill()
@@ -76,7 +76,7 @@ function bulk(nth: number, bytes: number) {
 }
 
 /** Measures the writes of another environment during `work` and after it. */
-async function beside(
+async function measureDuring(
   service: ServiceProcess,
   port: string,
   say: (text: string) => void,

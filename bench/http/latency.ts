@@ -43,7 +43,7 @@ const SLOW_SHARE_MAX = 0.01
 const CONNECTIONS = 64
 const SECONDS = 2
 /** Load during bulks: single decisions per second, one per packet, and bulks of 10,000 checks per second. */
-const BESIDE = { singlesPerSecond: 5_000, bulksPerSecond: 30, checks: 10_000 }
+const WITH_BULKS = { singlesPerSecond: 5_000, bulksPerSecond: 30, checks: 10_000 }
 
 export interface Percentiles {
   readonly p50: number
@@ -227,13 +227,13 @@ function medianOf(runs: readonly WrkRun[]): WrkRun {
  * During bulks: the service with its pool on two cores; then the baseline server during the same bulks, which
  * it also serves.
  */
-export async function measureBesideBulks(stage: Stage): Promise<Result> {
+export async function measureWithBulks(stage: Stage): Promise<Result> {
   const service = await stage.service('two cores', { POOL_THREADS: '1' })
   service.pin('0,1')
   const floor = await stage.floor()
   const questions = stage.mixedQuestions
   const singles = singleRequests(questions.slice(0, 5_000))
-  const bulks = bulkRequests(questions, BESIDE.checks, 4)
+  const bulks = bulkRequests(questions, WITH_BULKS.checks, 4)
   const ofService = {
     singles: await stage.bursts(service.address, singles, 1),
     bulks: await stage.bursts(service.address, bulks, 1),
@@ -244,8 +244,8 @@ export async function measureBesideBulks(stage: Stage): Promise<Result> {
   }
   const runs: Record<string, Percentiles[]> = { service: [], floor: [] }
   for (let times = 0; times < 3; times++) {
-    runs['service']!.push(await beside(service.address, ofService))
-    runs['floor']!.push(await beside(floor.address, ofFloor))
+    runs['service']!.push(await measureDuring(service.address, ofService))
+    runs['floor']!.push(await measureDuring(floor.address, ofFloor))
   }
   const p99 = (of: readonly Percentiles[]) => of.map(one => one.p99).toSorted((a, b) => a - b)[1]!
   return {
@@ -257,11 +257,11 @@ export async function measureBesideBulks(stage: Stage): Promise<Result> {
         '×',
       ),
     ],
-    raw: { besideBulks: { ...BESIDE, ...runs } },
+    raw: { withBulks: { ...WITH_BULKS, ...runs } },
   }
 }
 
-async function beside(
+async function measureDuring(
   address: string,
   { singles, bulks }: { readonly singles: readonly Burst[]; readonly bulks: readonly Burst[] },
 ): Promise<Percentiles> {
@@ -269,13 +269,13 @@ async function beside(
     fixedRate(address, singles, {
       connections: CONNECTIONS,
       seconds: SECONDS,
-      burstsPerSecond: BESIDE.singlesPerSecond,
+      burstsPerSecond: WITH_BULKS.singlesPerSecond,
       isPolite: true,
     }),
     fixedRate(address, bulks, {
       connections: 4,
       seconds: SECONDS,
-      burstsPerSecond: BESIDE.bulksPerSecond,
+      burstsPerSecond: WITH_BULKS.bulksPerSecond,
       isPolite: true,
     }),
   ])

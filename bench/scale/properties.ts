@@ -99,8 +99,8 @@ function startComparisons(): Comparison[] {
   const plan = { facts: 6e6, indexes: 3, commitsPerSecond: 10, logEntries: 100_000, has: 'nothing' } as const
   const { first, all } = runStart(plan)
   const whole = I.startSeconds.value + 6e6 / I.loadedPerSecond.value
-  const besideWrites = runStart({ ...plan, commitsPerSecond: I.followedPerSecond.value / 2 }).all!
-  assert.ok(besideWrites > 1.3 * all!, 'writes delay a start')
+  const withWrites = runStart({ ...plan, commitsPerSecond: I.followedPerSecond.value / 2 }).all!
+  assert.ok(withWrites > 1.3 * all!, 'writes delay a start')
   assert.ok(runStart({ ...plan, has: 'indexes', stoppedFor: 60 }).all! < 5, 'saved indexes load immediately')
   const endless = runStart({ ...plan, indexes: 1, logEntries: 100 })
   assert.deepEqual([endless.all, endless.inVain], [null, 3], 'a log shorter than a load never ends a start')

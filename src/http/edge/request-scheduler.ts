@@ -8,7 +8,7 @@
  *   iterations, round-robin over the shares. If a connection has pipelined another request after a waiting
  *   one, the library ends it.
  * - One large body is read per iteration, round-robin over the shares. Reading takes about a millisecond, or
- *   tens of milliseconds if the body must be parsed (`npm run bench -- behind-bulks`).
+ *   tens of milliseconds if the body must be parsed (`npm run bench -- after-bulks`).
  */
 import { FairQueue } from '#model/fair-queue.ts'
 

@@ -36,12 +36,12 @@ interface Summary {
   readonly failures: readonly string[]
 }
 
-interface Beside extends Summary {
+interface Comparison extends Summary {
   readonly statuses: Readonly<Record<string, number>>
   readonly alone: Summary
 }
 
-export async function measureBesideHostiles(stage: Stage): Promise<Result> {
+export async function measureWithHostiles(stage: Stage): Promise<Result> {
   const names = process.env['HOSTILES']?.split(',') ?? [
     ...Object.keys(HOSTILES),
     ...Object.keys(RULED_HOSTILES),
@@ -60,15 +60,15 @@ export async function measureBesideHostiles(stage: Stage): Promise<Result> {
   })
   try {
     const keys = await arrange(service.address, size)
-    const beside: Record<string, Beside> = {}
+    const comparisons: Record<string, Comparison> = {}
     for (const name of names) {
-      const alone = await besideNobody(service.address, keys.polite)
-      beside[name] = { ...(await besideOne(name, service.address, keys, size)), alone }
+      const alone = await measureAlone(service.address, keys.polite)
+      comparisons[name] = { ...(await measureWith(name, service.address, keys, size)), alone }
       // Waits until the after-effects of an attack are over, so that they do not affect the next row.
       await pause(1_000)
     }
-    print(beside)
-    return { figures: figuresOf(beside), raw: { size, pace: PACE, beside } }
+    print(comparisons)
+    return { figures: figuresOf(comparisons), raw: { size, pace: PACE, comparisons } }
   } finally {
     await service.stop()
     rmSync(directory, { recursive: true, force: true })
@@ -115,7 +115,7 @@ async function arrange(address: string, size: Size): Promise<Keys> {
   return keys
 }
 
-async function besideNobody(address: string, key: string): Promise<Summary> {
+async function measureAlone(address: string, key: string): Promise<Summary> {
   const caller = new Caller(address, key)
   const until = performance.now() + ALONE_SECONDS * 1_000
   const felt = await livePolitely(caller, PACE, () => performance.now() >= until)
@@ -123,12 +123,12 @@ async function besideNobody(address: string, key: string): Promise<Summary> {
   return summaryOf(felt)
 }
 
-async function besideOne(
+async function measureWith(
   name: string,
   address: string,
   keys: Keys,
   size: Size,
-): Promise<Summary & Pick<Beside, 'statuses'>> {
+): Promise<Summary & Pick<Comparison, 'statuses'>> {
   const key = name in RULED_HOSTILES ? keys.ruled : keys.hostile
   const attacker = new Worker(ENTRY, { workerData: { name, address, key, size } })
   const statuses = new Promise<Record<string, number>>((resolve, reject) => {
@@ -153,20 +153,20 @@ function summaryOf({ decisions, writes, failures }: Felt): Summary {
   }
 }
 
-function print(beside: Readonly<Record<string, Beside>>): void {
+function print(comparisons: Readonly<Record<string, Comparison>>): void {
   const line = (cells: readonly (string | number)[]) =>
     process.stdout.write(
       `${cells.map((cell, n) => (n === 0 ? String(cell).padEnd(30) : String(cell).padStart(10))).join(' ')}\n`,
     )
-  line(['beside', 'p99 alone', 'p99', 'slowest', 'write', 'failed', 'statuses'])
-  for (const [name, one] of Object.entries(beside)) {
+  line(['during', 'p99 alone', 'p99', 'slowest', 'write', 'failed', 'statuses'])
+  for (const [name, one] of Object.entries(comparisons)) {
     const figures = [one.alone.p99, one.p99, one.slowest, one.slowestWrite].map(round)
     line([name, ...figures, one.failures.length, ` ${JSON.stringify(one.statuses)}`])
   }
 }
 
-function figuresOf(beside: Readonly<Record<string, Beside>>): Figure[] {
-  return Object.entries(beside).flatMap(([name, one]) => [
+function figuresOf(comparisons: Readonly<Record<string, Comparison>>): Figure[] {
+  return Object.entries(comparisons).flatMap(([name, one]) => [
     atMost(`${name}: p99 of another's decisions vs alone`, one.p99 / one.alone.p99, P99_FACTOR_MAX, '×'),
     atMost(`${name}: another's slowest write`, one.slowestWrite, WRITE_MS_MAX, 'ms'),
     atMost(`${name}: another's failed and wrong answers`, one.failures.length, 0, 'answers'),

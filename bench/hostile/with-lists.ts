@@ -3,7 +3,7 @@
  * explanations and action searches. Prints the p99 alone and during each request, and the outcome of the
  * request.
  *
- *     node --disable-warning=ExperimentalWarning bench/hostile/beside.ts [scale]
+ *     node --disable-warning=ExperimentalWarning bench/hostile/with-lists.ts [scale]
  *
  * Full size: 100,000 instances × 1,000 actions; 1,000 roles over a chain of 20,000 folders. Takes several
  * minutes and gigabytes.
@@ -93,12 +93,12 @@ try {
         last = `${answer.status}, ${answer.text.length} characters`
       }
     })()
-    const beside = await p99(polite)
+    const during = await p99(polite)
     end.abort()
     await asking
-    const ratio = (beside / alone).toFixed(2)
+    const ratio = (during / alone).toFixed(2)
     process.stdout.write(
-      `${name.padEnd(20)} p99 ${beside.toFixed(2)} ms, ${ratio} of alone; ${asked} answers, the last ${last}\n`,
+      `${name.padEnd(20)} p99 ${during.toFixed(2)} ms, ${ratio} of alone; ${asked} answers, the last ${last}\n`,
     )
   }
 } finally {

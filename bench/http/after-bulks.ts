@@ -16,7 +16,7 @@ const ROUNDS = 9
 /** Ratio to the baseline server. */
 const RATIO_MAX = { usual: 0.5, parsed: 1 }
 
-export async function measureBehindBulks(stage: Stage): Promise<Result> {
+export async function measureAfterBulks(stage: Stage): Promise<Result> {
   const service = await stage.service('one core')
   const floor = await stage.floor()
   const questions = stage.mixedQuestions
@@ -52,7 +52,7 @@ export async function measureBehindBulks(stage: Stage): Promise<Result> {
     figures.push(atMost(name, ratio, RATIO_MAX[kind], '×'))
     raw[kind] = { ...ms, serviceMs: median(ms.service), floorMs: median(ms.floor) }
   }
-  return { figures, raw: { behindBulks: raw } }
+  return { figures, raw: { afterBulks: raw } }
 }
 
 /** The same check in a form that only the generic parser reads. */

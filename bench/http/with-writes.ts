@@ -25,7 +25,7 @@ interface Round extends Percentiles {
   readonly load: number
 }
 
-export async function measureBesideWrites(stage: Stage): Promise<Result> {
+export async function measureWithWrites(stage: Stage): Promise<Result> {
   const drive = new Drive('W1 tenth', SCALE)
   const url = await preparedStore(drive)
   const service = await ServerProcess.start(new URL('../../src/start.js', import.meta.url), {
@@ -72,7 +72,7 @@ export async function measureBesideWrites(stage: Stage): Promise<Result> {
     const ratio = p99(rounds.service) / p99(rounds.floor)
     return {
       figures: [atMost('single /allowed beside 2,000 changes/s, p99 vs floor', ratio, 3, '×')],
-      raw: { dataset: `W1 × ${SCALE}, on an embedded store`, besideWrites: rounds },
+      raw: { dataset: `W1 × ${SCALE}, on an embedded store`, withWrites: rounds },
     }
   } finally {
     await service.stop()
