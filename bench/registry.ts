@@ -68,10 +68,10 @@ export const BENCHES: readonly Bench[] = [
     program: 'http/changes.ts',
   },
   {
-    name: 'ends',
+    name: 'expiry',
     shows: 'expiring grants: memory, load, and 100,000 that expire within one second',
     takes: '1 min',
-    program: 'engine/ends.ts',
+    program: 'engine/expiry.ts',
     flags: [LARGE_HEAP],
   },
   {

@@ -36,14 +36,14 @@ const ENDS = 'grants end at a time: it is said when, and judged that nobody is a
 const LEAK = 'after a forced collection: tens of megabytes are there, or nothing'
 
 const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'cli/ending-grants.test.ts': { 'measures time': ENDS },
+  'cli/expiring-grants.test.ts': { 'measures time': ENDS },
   'long/console/access.test.ts': { 'measures time': ENDS },
   'http/organization/audit-about.test.ts': { 'measures time': ENDS },
   'http/changes/effective.test.ts': { 'measures time': ENDS },
   'http/changes/streams.test.ts': { 'measures time': ENDS },
   'http/facts/expiry.test.ts': { 'measures time': ENDS },
-  'service/ended-grants.test.ts': { 'measures time': LOWER },
-  'threads/ending-facts.test.ts': { 'measures time': ENDS },
+  'service/expired-grants.test.ts': { 'measures time': LOWER },
+  'threads/expiring-facts.test.ts': { 'measures time': ENDS },
   'engine/shared-index/rule-scratch.test.ts': {
     'measures memory': 'after a forced collection: eight megabytes are there, or nothing',
   },

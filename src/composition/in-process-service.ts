@@ -46,7 +46,7 @@ export class InProcessService {
    * Removes expired grants from the index. The timer for that runs on this thread, which might have been too
    * busy.
    */
-  readonly #endDue: () => void
+  readonly #expireDue: () => void
   readonly #close: () => Promise<void>
 
   /**
@@ -97,7 +97,9 @@ export class InProcessService {
       whenVisible: revision => replica.whenVisible(revision),
       reserveCapacity: changes => indexes.reserveCapacity(scope.environmentId, changes),
     })
-    indexes.whenEnded(scope.environmentId, (removals, sequence) => service.removeEnded(removals, sequence))
+    indexes.whenExpired(scope.environmentId, (removals, sequence) =>
+      service.removeExpired(removals, sequence),
+    )
     await replica.start(onFault)
     await service.execute('createTenant', { body: { key: DEFAULT_TENANT, name: 'Default tenant' } })
     const names = { projectKey: KEY, environmentKey: KEY, keyId: null }
@@ -120,8 +122,8 @@ export class InProcessService {
       onCall: null,
       largeBodies: null,
     })
-    const endDue = (): void => indexes.endDue(scope.environmentId)
-    return new InProcessService({ dispatcher, onFault, endDue }, async () => {
+    const expireDue = (): void => indexes.expireDue(scope.environmentId)
+    return new InProcessService({ dispatcher, onFault, expireDue }, async () => {
       await service.close()
       await store.close()
     })
@@ -131,13 +133,13 @@ export class InProcessService {
     parts: {
       readonly dispatcher: Dispatcher
       readonly onFault: (error: unknown) => void
-      readonly endDue: () => void
+      readonly expireDue: () => void
     },
     close: () => Promise<void>,
   ) {
     this.#dispatcher = parts.dispatcher
     this.#onFault = parts.onFault
-    this.#endDue = parts.endDue
+    this.#expireDue = parts.expireDue
     this.#close = close
   }
 
@@ -146,7 +148,7 @@ export class InProcessService {
     const [path = '', query = ''] = target.split('?', 2)
     const head = { method, path, query, headers: HEADERS }
     try {
-      this.#endDue()
+      this.#expireDue()
       const match = this.#dispatcher.find(head)
       const principal = this.#dispatcher.admit(match, head)
       return encodeReply(

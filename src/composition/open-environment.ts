@@ -49,7 +49,7 @@ export function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts
     catchUps: parts.catchUps,
     indexes,
     newAccessEngine: createAccessEngine,
-    endedHoldMs: store.isShared ? SHARED_HOLD_MS * (1 + Math.random() / 2) : OWN_HOLD_MS,
+    expiredHoldMs: store.isShared ? SHARED_HOLD_MS * (1 + Math.random() / 2) : OWN_HOLD_MS,
     runtime: {
       ...parts.runtime,
       onBackgroundFault: error => log.error({ ...names, err: error }, 'background work failed'),

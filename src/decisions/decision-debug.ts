@@ -3,7 +3,7 @@
  * original service expect.
  */
 import type { Explanation, NearMiss } from '#engine/explanation.ts'
-import type { Ending } from '#model/change.ts'
+import type { Expiration } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import type { AllowedQuery } from '#model/wire/decision.ts'
 import { abacPart } from './rule-explanations.ts'
@@ -96,7 +96,7 @@ function pathOf({ path }: Explanation) {
   return { allowing_roles: last && 'role' in last ? [last.role] : [], path: path.map(stepItem) }
 }
 
-function stepItem<Step extends Ending>({ until, ...step }: Step) {
+function stepItem<Step extends Expiration>({ until, ...step }: Step) {
   return { ...step, ...expiryOf({ until }) }
 }
 

@@ -1,6 +1,6 @@
 /** Types of an explanation: the reasons for a decision, expressed as facts and names. */
 import type { ExplainedSide } from '#conditions/explain.ts'
-import type { Derivation, Ending, InstanceKey } from '#model/change.ts'
+import type { Derivation, Expiration, InstanceKey } from '#model/change.ts'
 
 export interface Explanation {
   readonly allow: boolean
@@ -177,15 +177,15 @@ export const NO_RULES: ExplainedByRules = {
 }
 
 export type ExplanationStep =
-  | ({ readonly kind: 'tenant-role'; readonly tenant: string; readonly role: string } & Ending)
-  | ({ readonly kind: 'instance-role'; readonly instance: InstanceKey; readonly role: string } & Ending)
+  | ({ readonly kind: 'tenant-role'; readonly tenant: string; readonly role: string } & Expiration)
+  | ({ readonly kind: 'instance-role'; readonly instance: InstanceKey; readonly role: string } & Expiration)
   | DerivationStep
 
 /**
  * The role of the previous step gives `role` on `object` through this tuple, which can expire, and this
  * derivation.
  */
-export interface DerivationStep extends Ending {
+export interface DerivationStep extends Expiration {
   readonly kind: 'derivation'
   readonly subject: InstanceKey
   readonly relation: string

@@ -147,7 +147,7 @@ export interface TupleChange {
 /**
  * The expiration time of a fact. The code that owns a clock removes the fact then; the engine has no clock.
  */
-export interface Ending {
+export interface Expiration {
   /**
    * In milliseconds since 1970. Absent: the fact does not expire, even if it had an expiration time before.
    */
@@ -206,9 +206,9 @@ export type Change = ChangeDetails &
         readonly attributes: Attributes | null
       }
     | ({ readonly kind: 'instance-removed'; readonly instance: InstanceKey } & InTenant)
-    | ({ readonly kind: 'assignment-put' } & AssignmentChange & Ending & InTenant)
+    | ({ readonly kind: 'assignment-put' } & AssignmentChange & Expiration & InTenant)
     | ({ readonly kind: 'assignment-removed' } & AssignmentChange & InTenant)
-    | ({ readonly kind: 'tuple-put' } & TupleChange & Ending & InTenant)
+    | ({ readonly kind: 'tuple-put' } & TupleChange & Expiration & InTenant)
     | ({ readonly kind: 'tuple-removed' } & TupleChange & InTenant)
     | ConditionSetPut
     | { readonly kind: 'condition-set-removed'; readonly set: string }

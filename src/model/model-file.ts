@@ -9,7 +9,7 @@ import { type Static, Type, type TSchema } from 'typebox'
 import { CONDITION_SET_KEY_LENGTH_MAX, SHORT_KEY_LENGTH_MAX } from '#model/limits.ts'
 import {
   AttributeMap,
-  endMoment,
+  expiryMoment,
   LongKey,
   Name,
   nullable,
@@ -168,7 +168,7 @@ const ModelInstance = Type.Object(
 )
 const untilField = {
   until: Type.Optional(
-    endMoment(
+    expiryMoment(
       'When it ends, a moment of RFC 3339; absent: it lasts. What has ended is as if it did not stand there.',
     ),
   ),

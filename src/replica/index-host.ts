@@ -46,12 +46,12 @@ export interface ClosableIndexHost extends IndexHost {
  * grant access, but they are still in the store. A fact can be delivered more than once, and its expiration
  * time might have been extended since.
  */
-export type OnEnded = (removals: readonly Change[], sequence: number) => void
+export type OnExpired = (removals: readonly Change[], sequence: number) => void
 
 /** A host that removes facts by itself when they expire. */
-export interface EndedFacts {
-  /** From now on, `onEnded` receives the facts that expire in the index of that environment. */
-  whenEnded(environmentId: string, onEnded: OnEnded): void
+export interface ExpiryHost {
+  /** From now on, `onExpired` receives the facts that expire in the index of that environment. */
+  whenExpired(environmentId: string, onExpired: OnExpired): void
 }
 
 /** Checked before a commit is written, so that every durable commit can be applied. */

@@ -25,7 +25,7 @@ import { idBytes, recordsBegin, userKeyOf } from '#store/keyspace/keyspace.ts'
 import {
   decodeAs,
   decodeRecord,
-  endOf,
+  expiresAtOf,
   hasNoProfile,
   ID_START,
   idInKey,
@@ -208,7 +208,7 @@ class ChangesOf {
     if (this.#dead.size > 0 && isDead(decodeRecord(row), this.#dead)) return null
     const { key } = row
     const change = key[0] === KIND_BYTES.assignment ? this.#assignmentChange(key) : this.#tupleChange(key)
-    const until = endOf(row)
+    const until = expiresAtOf(row)
     return change === null || until === null ? change : { ...change, until }
   }
 

@@ -55,7 +55,7 @@ async function opened(
     longReads: new ReadQueues().queue(),
     catchUps: new CatchUps(),
     auditRetentionMs: 0,
-    endedHoldMs: 0,
+    expiredHoldMs: 0,
     newAccessEngine: createAccessEngine,
     openStore: async onUnreachable => {
       await whenReachable?.(onUnreachable)

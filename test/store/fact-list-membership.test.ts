@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import type { AssignmentRecord, TupleRecord } from '#model/records.ts'
 import { factEntries, visitFactLists } from '#store/keyspace/fact-list-membership.ts'
 import { lists, recordEntries, rowKeyOf } from '#store/keyspace/keyspace.ts'
-import { decodeRecord, encodeRecord, endOf, factFields } from '#store/keyspace/record-codec.ts'
+import { decodeRecord, encodeRecord, expiresAtOf, factFields } from '#store/keyspace/record-codec.ts'
 import type { ListEntry } from '#store/view.ts'
 
 const TIMES = [Date.now(), 0, 1, 200, 60_000, 5_000_000, 2 ** 33, 1.5]
@@ -187,7 +187,7 @@ test.each(Object.entries(FACTS))(
     for (const expiresAt of [null, 0, 1, 1_900_000_000_123]) {
       const record = { ...fact, createdAt: 1_700_000_000_000, expiresAt }
       const row = rowOf(record)
-      const read = [decodeRecord(row), endOf(row), factFields(row)?.expiresAt]
+      const read = [decodeRecord(row), expiresAtOf(row), factFields(row)?.expiresAt]
       expect(read).toEqual([record, expiresAt, expiresAt])
       if (expiresAt === null) expect(row.value[0]).toBe(fact.kind === 'assignment' ? 0x94 : 0x93)
     }

@@ -26,7 +26,7 @@ export function documentReaders(...environmentIds: readonly string[]): EngineRea
       index: handle,
       progress,
       deadline: deadline.handle,
-      ending: createDeadline(),
+      expiryDeadline: createDeadline(),
     })
   }
   return readers

@@ -54,7 +54,7 @@ readers.attach('e', {
   index: handle,
   progress: createProgress({ epoch: 'epoch', sequence: 1 }),
   deadline: deadline.handle,
-  ending: createDeadline(),
+  expiryDeadline: createDeadline(),
 })
 const SEARCH: SearchJob = {
   kind: 'users',

@@ -28,7 +28,7 @@ async function attachAndUse(environmentId: string): Promise<WeakRef<SharedArrayB
     index: handle,
     progress: createProgress({ epoch: 'epoch', sequence: 1 }),
     deadline: createDeadline(),
-    ending: createDeadline(),
+    expiryDeadline: createDeadline(),
   })
   const search: PoolJob = {
     kind: 'search',

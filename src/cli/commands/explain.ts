@@ -61,8 +61,8 @@ function explanationText(output: Output, user: string, answer: ExplainedResult):
   }
   const path = debug.rebac.path ?? []
   const byRoles = debug.rbac.allow
-    ? [`${debug.rbac.reason}${endText(debug.rbac)}`]
-    : path.map(step => `${stepText(step)}${endText(step)}`)
+    ? [`${debug.rbac.reason}${expiryText(debug.rbac)}`]
+    : path.map(step => `${stepText(step)}${expiryText(step)}`)
   const lines = debug.rbac.allow || debug.rebac.allow ? byRoles : byRules
   return [output.style('green', 'allow'), ...lines.map(line => `  ${line}`)].join('\n')
 }
@@ -75,7 +75,7 @@ function stepText(step: PathStep): string {
   return `which is ${step.relation} of ${nameOf(step.object)}: hence ${nameOf(step.object)}#${step.role}`
 }
 
-function endText({ expires_at: end }: { readonly expires_at?: string }): string {
+function expiryText({ expires_at: end }: { readonly expires_at?: string }): string {
   return end === undefined ? '' : `, until ${end}`
 }
 

@@ -1,7 +1,7 @@
 /** `verdict grant`: grants one role to one user or group, with or without an expiration time. */
 import { changeGrant } from '#cli/change-grant.ts'
 import type { Command } from '#cli/command.ts'
-import { endArguments, endOf } from '#cli/grant-end.ts'
+import { expiryArguments, expiryOf } from '#cli/grant-expiry.ts'
 import { grantArguments, grantOf, grantText, shownGrant } from '#cli/grants.ts'
 
 export const grantCommand: Command = ({ usage, description }, parser, run) =>
@@ -9,7 +9,7 @@ export const grantCommand: Command = ({ usage, description }, parser, run) =>
     usage,
     description,
     command =>
-      endArguments(grantArguments(command))
+      expiryArguments(grantArguments(command))
         .option('tenant', { type: 'string', describe: 'makes the instance there, if it is not there yet' })
         .example('$0 grant carol editor on document:roadmap --for 8h', 'for a working day')
         .example('$0 grant carol auditor in acme --until 2031-01-31T18:00:00Z', 'a tenant role, until then')
@@ -17,7 +17,7 @@ export const grantCommand: Command = ({ usage, description }, parser, run) =>
         .example('$0 grant platform editor on folder:specs --group', 'for all members of a group'),
     run(async (session, given) => {
       const grant = grantOf(given)
-      const end = endOf(given, Date.now())
+      const end = expiryOf(given, Date.now())
       const change = { method: 'POST', end: { expires_at: end } } as const
       const changed = await changeGrant(session.api, await session.place(), grant, change)
       session.output.result({ ...shownGrant(grant), expires_at: end, changed }, () =>

@@ -86,7 +86,7 @@ class Loader {
       await this.send()
       throw error instanceof UsageError ? new UsageError(this.#atLine(line.number, error.message)) : error
     }
-    if (hasEnded(fact)) {
+    if (hasExpired(fact)) {
       this.ended += 1
       return
     }
@@ -148,7 +148,7 @@ function factOf({ text }: InputLine): Fact {
   throw new UsageError(`expected a "kind" among ${KINDS.join(', ')}; import takes whole environments`)
 }
 
-function hasEnded(fact: Fact): boolean {
+function hasExpired(fact: Fact): boolean {
   const end = fact.kind === 'assignment' || fact.kind === 'tuple' ? fact.expires_at : null
   return typeof end === 'string' && Date.parse(end) <= Date.now()
 }

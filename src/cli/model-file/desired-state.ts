@@ -4,7 +4,7 @@ import type { Model, ModelGroup, ModelResource, ModelRole } from '#model/model-f
 import {
   assignmentName,
   conditionSetState,
-  ENDED,
+  EXPIRED,
   EnvironmentState,
   type Fields,
   type GroupState,
@@ -138,5 +138,5 @@ function parts<Name extends string>(
 function desiredExpiration(until: string | undefined): Until {
   if (until === undefined) return null
   const end = Date.parse(until)
-  return end > Date.now() ? new Date(end).toISOString() : ENDED
+  return end > Date.now() ? new Date(end).toISOString() : EXPIRED
 }

@@ -64,7 +64,7 @@ export interface RuleState {
 export type Until = string | null
 
 /** Replaces an expiration time in the past: the desired state does not contain the grant. */
-export const ENDED = 'ended'
+export const EXPIRED = 'ended'
 
 export interface GroupState {
   readonly tenant: string

@@ -3,7 +3,7 @@ import { DEFAULT_TENANT } from '#model/decision.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
 import {
   type AssignmentState,
-  ENDED,
+  EXPIRED,
   type EnvironmentState,
   type GroupState,
   type TupleState,
@@ -125,14 +125,14 @@ function planGroup(
     for (const [item, until] of desired[part]) {
       const former = there?.[part].get(item)
       if (former === until) continue
-      if (until === ENDED) {
+      if (until === EXPIRED) {
         if (former === undefined) continue
         requests.push(partRemoval(name, desired.tenant, part, item))
         lines.push(`− ${item}`)
         continue
       }
       const { method, where, body } = partRequest(desired.tenant, part, item)
-      request(groupParts, method, `${path}/${where}`, { ...body, ...endOf(until) })
+      request(groupParts, method, `${path}/${where}`, { ...body, ...expiryOf(until) })
       lines.push(`${former === undefined ? '+' : '~'} ${item}${until === null ? '' : ` until ${until}`}`)
     }
     if (lines.length > 0) details.push(`${part}: ${lines.join(', ')}`)
@@ -167,7 +167,7 @@ function partRemoval(group: string, tenant: string, part: GroupPart, item: strin
 }
 
 /** Expiration time as a part of a request body. */
-function endOf(until: Until) {
+function expiryOf(until: Until) {
   return until === null ? {} : { expires_at: until }
 }
 
@@ -183,7 +183,7 @@ function planAssignments(current: EnvironmentState, desired: EnvironmentState): 
     const { user, role, tenant, resource_instance, until } = assignment
     const isPlaced = tenant !== undefined || isKnown(resource_instance!, current, desired)
     const place = { tenant: isPlaced ? tenant : DEFAULT_TENANT, resource_instance }
-    const body = { user, role, ...place, ...endOf(until) }
+    const body = { user, role, ...place, ...expiryOf(until) }
     return granted(current.assignments.get(name), until, {
       what: assignmentText(assignment),
       location: desired.locations.get(`assignment ${name}`),
@@ -197,7 +197,7 @@ function planTuples(current: EnvironmentState, desired: EnvironmentState): Step[
   return [...desired.tuples].flatMap(([name, tuple]) => {
     const { subject, relation, object, tenant, until } = tuple
     const isPlaced = tenant !== undefined || [subject, object].some(side => isKnown(side, current, desired))
-    const body = { subject, relation, object, tenant: isPlaced ? tenant : DEFAULT_TENANT, ...endOf(until) }
+    const body = { subject, relation, object, tenant: isPlaced ? tenant : DEFAULT_TENANT, ...expiryOf(until) }
     return granted(current.tuples.get(name), until, {
       what: tupleText(tuple),
       location: desired.locations.get(`tuple ${name}`),
@@ -223,7 +223,7 @@ function granted<There extends { readonly until: Until }>(
   until: Until,
   { what, location, grant, removal }: GrantPlan<There>,
 ): Step[] {
-  if (until === ENDED)
+  if (until === EXPIRED)
     return there ? [{ mark: '-', what, location, details: [], requests: [removal(there)] }] : []
   if (!there) {
     const details = until === null ? [] : [`until: ${until}`]

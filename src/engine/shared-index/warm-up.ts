@@ -21,7 +21,7 @@ const DOCUMENTS = 2_000
 const USERS = 500
 const CHANGES_A_COMMIT = 500
 const PRECOMPUTED_A_STEP = 2_000
-const ENDED_AT_ONCE = 128
+const EXPIRED_AT_ONCE = 128
 
 /** The caller runs it step by step, with other work in between. */
 export function* warmUpWriter(): Generator<void> {
@@ -35,8 +35,8 @@ export function* warmUpWriter(): Generator<void> {
       for (const part of inCommits(changes)) yield writer.apply(part)
       yield* idleWork(writer)
     }
-    for (const part of inCommits(grantsThatEnd())) yield writer.apply(part)
-    while (writer.wakeAt <= DOCUMENTS) yield void writer.endDue(DOCUMENTS, ENDED_AT_ONCE)
+    for (const part of inCommits(expiringGrants())) yield writer.apply(part)
+    while (writer.wakeAt <= DOCUMENTS) yield void writer.expireDue(DOCUMENTS, EXPIRED_AT_ONCE)
     yield* idleWork(writer)
   }
 }
@@ -79,7 +79,7 @@ function* baseData(): Generator<readonly Change[]> {
 }
 
 /** Roles and tuples that have expired at the time `DOCUMENTS`. */
-function grantsThatEnd(): readonly Change[] {
+function expiringGrants(): readonly Change[] {
   return [
     ...times(DOCUMENTS, n => ({ ...assignmentPut(someUser(n), ['document', `document-${n}`]), until: n })),
     ...times(FOLDERS, n => ({

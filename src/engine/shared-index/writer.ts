@@ -35,8 +35,8 @@ import { areNumbersFree, demandOf } from '#engine/shared-index/schema/number-dem
 import { restoredSchema, saveSchema } from '#engine/shared-index/schema/saved-schema.ts'
 import { SchemaCompiler } from '#engine/shared-index/schema/schema-compiler.ts'
 import { Schema } from '#engine/shared-index/schema/schema.ts'
-import { EndQueue } from '#engine/shared-index/write/end-queue.ts'
-import { Ending } from '#engine/shared-index/write/ending.ts'
+import { ExpiryQueue } from '#engine/shared-index/write/expiry-queue.ts'
+import { FactExpirer } from '#engine/shared-index/write/expired-facts.ts'
 import { Facts } from '#engine/shared-index/write/facts.ts'
 import { CapacityCheck } from '#engine/shared-index/write/capacity-check.ts'
 import { Tombstones } from '#engine/shared-index/write/tombstones.ts'
@@ -86,8 +86,8 @@ export class SharedIndexWriter implements ChangeSink {
   readonly #schema: Schema
   readonly #compiler: SchemaCompiler
   readonly #names: Names
-  readonly #ends: EndQueue
-  readonly #ending: Ending
+  readonly #expiryQueue: ExpiryQueue
+  readonly #factExpirer: FactExpirer
   readonly #linePrefetch: LinePrefetch
   readonly #facts: Facts
   /** The targets of changes. */
@@ -149,7 +149,7 @@ export class SharedIndexWriter implements ChangeSink {
     const replacements = new Replacements(this.#regions, work => this.#locked(work))
     const inSection = (work: () => void): void => this.#inLaterSection(work)
     this.#names = names
-    this.#ends = new EndQueue(this.#regions)
+    this.#expiryQueue = new ExpiryQueue(this.#regions)
     this.#postingListSchedule = new PostingListSchedule(postingLists, schema)
     this.#capacity = new CapacityCheck(this.#regions, names)
     this.#linePrefetch = new LinePrefetch(this.#regions, names)
@@ -161,11 +161,16 @@ export class SharedIndexWriter implements ChangeSink {
       invalidation,
       tombstones,
       owners: postingLists,
-      ends: this.#ends,
+      ends: this.#expiryQueue,
       banks: state?.banks ?? 1,
     })
     this.#changed = { schema, facts: this.#facts }
-    this.#ending = new Ending(this.#regions, { schema, facts: this.#facts, invalidation, queue: this.#ends })
+    this.#factExpirer = new FactExpirer(this.#regions, {
+      schema,
+      facts: this.#facts,
+      invalidation,
+      queue: this.#expiryQueue,
+    })
     this.#preparation = new Preparation(this.#regions, { names, invalidation, replacements })
     this.#sweep = new Sweep(this.#regions, { schema, tombstones, key, banks, inSection })
   }
@@ -211,7 +216,7 @@ export class SharedIndexWriter implements ChangeSink {
     return {
       assignments: header[L.H_ASSIGNMENTS]!,
       tuples: header[L.H_TUPLES]!,
-      ending: header[L.H_ENDINGS]!,
+      ending: header[L.H_EXPIRING]!,
       records: header[L.H_RECORDS]!,
       closuresBuilt: header[L.H_CLOSURES_BUILT]! >>> 0,
       containersVoided: header[L.H_CONTAINERS_VOIDED]! >>> 0,
@@ -322,26 +327,26 @@ export class SharedIndexWriter implements ChangeSink {
    * than `now`, without other work in between: decisions might still use expired facts. Does nothing while a
    * commit is being applied in steps.
    */
-  endDue(now: number, limit: number): Change[] {
-    const due = this.#isApplying ? [] : this.#ending.due(now, limit)
+  expireDue(now: number, limit: number): Change[] {
+    const due = this.#isApplying ? [] : this.#factExpirer.due(now, limit)
     let removals: Change[] = []
     if (due.length === 0) return removals
     this.#inSection(() => {
-      removals = this.#ending.remove(due)
+      removals = this.#factExpirer.remove(due)
       this.#facts.rebuildFilters(FILTERS_IN_COMMIT)
     })
     this.#tidyUp()
     return removals
   }
 
-  /** Time by which `endDue` must be called next, in milliseconds since 1970. Infinite: no fact expires. */
+  /** Time by which `expireDue` must be called next, in milliseconds since 1970. Infinite: no fact expires. */
   get wakeAt(): number {
-    return this.#ends.wakeAt
+    return this.#expiryQueue.wakeAt
   }
 
   /** No fact expires before this time, in milliseconds since 1970. Infinite: no fact expires. */
-  get endsFrom(): number {
-    return this.#ends.endsFrom
+  get expiresFrom(): number {
+    return this.#expiryQueue.expiresFrom
   }
 
   /**

@@ -9,7 +9,7 @@ import {
   presentTimes,
   type EnvironmentScope,
 } from '#management/commands/context.ts'
-import { presentEnd } from '#management/commands/fact-ends.ts'
+import { presentExpiry } from '#management/commands/fact-expiry.ts'
 import { presentMappingRule } from '#management/schema/proxy-configs/mapping-rules.ts'
 import { keyOfNamedRule } from '#management/schema/set-rules/set-rules.ts'
 import type { AssignmentChange, Change, RuleChange, TupleChange } from '#model/change.ts'
@@ -114,7 +114,7 @@ export function assignmentItem(
     resource_instance_id: assignment.instanceId,
     ...presentScope(scope),
     created_at: presentInstant(assignment.createdAt),
-    ...presentEnd(assignment),
+    ...presentExpiry(assignment),
   }
 }
 
@@ -135,7 +135,7 @@ export function tupleItem(
     ...presentScope(scope),
     created_at: createdAt,
     updated_at: createdAt,
-    ...presentEnd(tuple),
+    ...presentExpiry(tuple),
   }
 }
 

@@ -5,19 +5,19 @@
  * clients have seen the same state, one of them gets a conflict, its command runs again, and the comparison
  * fails.
  */
-import { type Ends, presentEnd } from './fact-ends.ts'
+import { type Expiring, presentExpiry } from './fact-expiry.ts'
 import { tagMismatch, type GrantCondition, matchesAny, alreadyExists } from './preconditions.ts'
 
 /** `"2030-01-01T00:00:00.000Z"`, or `"null"` for a grant that does not expire. */
-function tagOfGrant(granted: Ends): string {
-  return `"${presentEnd(granted).expires_at ?? null}"`
+function tagOfGrant(granted: Expiring): string {
+  return `"${presentExpiry(granted).expires_at ?? null}"`
 }
 
 /**
  * Throws `PRECONDITION_FAILED` unless the grant meets the condition, if there is one. `held` is null if there
  * is no grant.
  */
-export function checkGrant(condition: GrantCondition | undefined, held: Ends | null): void {
+export function checkGrant(condition: GrantCondition | undefined, held: Expiring | null): void {
   if (condition === undefined) return
   const { tags, isNew } = condition
   const present = held && tagOfGrant(held)

@@ -8,7 +8,7 @@
  * consumer of the rows is estimated and limited.
  */
 import { checkAttributes } from '#management/commands/attribute-ceilings.ts'
-import { endIn } from '#management/commands/fact-ends.ts'
+import { expiresAtIn } from '#management/commands/fact-expiry.ts'
 import { YIELD_ROWS } from '#management/commands/resumable.ts'
 import { AuthzError } from '#model/errors.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
@@ -317,7 +317,7 @@ export class ContentImport {
    * environment.
    */
   #lifeOf(line: Line<'assignment' | 'tuple'>) {
-    return { createdAt: instantOf(line.created_at, this.#options.now), expiresAt: endIn(line) }
+    return { createdAt: instantOf(line.created_at, this.#options.now), expiresAt: expiresAtIn(line) }
   }
 }
 

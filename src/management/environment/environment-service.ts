@@ -59,7 +59,7 @@ import {
   writeOperations,
 } from './operations.ts'
 import { conditional, type Condition } from './conditional.ts'
-import { EndedGrants } from './ended-grants.ts'
+import { ExpiredGrants } from './expired-grants.ts'
 import { Purging, RemovalsPendingError, type CapacityTicket } from './purging.ts'
 
 export class EnvironmentService {
@@ -76,7 +76,7 @@ export class EnvironmentService {
   readonly #timeShare: TimeShare
   readonly #longReads: ReadQueue
   readonly #purging: Purging
-  readonly #endedGrants: EndedGrants
+  readonly #expiredGrants: ExpiredGrants
   readonly #underWay = new Set<Promise<unknown>>()
   /** Number of active `freeze` calls. */
   #freezes = 0
@@ -101,7 +101,7 @@ export class EnvironmentService {
     /** Makes an empty engine for effective access changes; absent: they are not available. */
     readonly newAccessEngine?: () => AccessEngine
     /** Delay between the expiration of a grant and its deletion; absent: none. */
-    readonly endedHoldMs?: number
+    readonly expiredHoldMs?: number
     /** Reserves index capacity for a commit, or throws `LIMIT_EXCEEDED`; absent: unlimited (`IndexHost`). */
     readonly reserveCapacity?: (changes: readonly Change[]) => () => void
     /** Maximum number of removed entities that wait for their purge; for tests. */
@@ -137,10 +137,10 @@ export class EnvironmentService {
       whenLosersAreDone: () => this.#commits.whenLosersAreDone(),
       onDone: () => this.#removeUnusedRelations(),
     })
-    const holdMs = options.endedHoldMs ?? 0
-    this.#endedGrants = new EndedGrants({
+    const holdMs = options.expiredHoldMs ?? 0
+    this.#expiredGrants = new ExpiredGrants({
       holdMs,
-      remove: ended => this.#write(context => expireFacts(context, ended)),
+      remove: expired => this.#write(context => expireFacts(context, expired)),
       removeListed: async from => (await this.#write(context => expireListed(context, from, holdMs))).answer,
       onFault: options.runtime.onBackgroundFault,
     })
@@ -276,9 +276,9 @@ export class EnvironmentService {
     }
   }
 
-  /** Deletes the rows of facts that the index has expired, in the background (`ended-grants.ts`). */
-  removeEnded(removals: readonly Change[], sequence: number): void {
-    this.#endedGrants.add(removals, sequence)
+  /** Deletes the rows of facts that the index has expired, in the background (`expired-grants.ts`). */
+  removeExpired(removals: readonly Change[], sequence: number): void {
+    this.#expiredGrants.add(removals, sequence)
   }
 
   /**
@@ -286,7 +286,7 @@ export class EnvironmentService {
    * built.
    */
   removeEndedBefore(): void {
-    this.#endedGrants.lookThroughLists()
+    this.#expiredGrants.lookThroughLists()
   }
 
   /** Sequence of the newest commit. */
@@ -331,7 +331,7 @@ export class EnvironmentService {
   async close(): Promise<void> {
     this.changes.close()
     this.accessChanges.close()
-    await Promise.all([this.#endedGrants.close(), this.#purging.close()])
+    await Promise.all([this.#expiredGrants.close(), this.#purging.close()])
   }
 
   /** Removes unused group relations in two commits each (see `retireRelation`). Returns the last revision. */

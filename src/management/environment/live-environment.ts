@@ -21,7 +21,7 @@ import { AuthzError } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
 import { type Closure, closureOf } from '#replica/closed-environment.ts'
 import type { AccessEngine } from '#replica/access-index.ts'
-import type { ClosableIndexHost, EndedFacts, IndexKeeper, CapacityReservation } from '#replica/index-host.ts'
+import type { ClosableIndexHost, ExpiryHost, IndexKeeper, CapacityReservation } from '#replica/index-host.ts'
 import { Replica } from '#replica/replica.ts'
 import type { EnvironmentStore } from '#store/store.ts'
 import { EnvironmentService } from './environment-service.ts'
@@ -48,11 +48,11 @@ export interface LiveEnvironmentOptions {
   openStore(onUnreachable: (error: AuthzError) => void): Promise<EnvironmentStore>
   /** Closes the store and deletes its content. Idempotent. */
   dropStore(): Promise<void>
-  readonly indexes: ClosableIndexHost & IndexKeeper & CapacityReservation & EndedFacts
+  readonly indexes: ClosableIndexHost & IndexKeeper & CapacityReservation & ExpiryHost
   /** Makes an empty engine for effective access changes. */
   readonly newAccessEngine: () => AccessEngine
   /** Delay between the expiration of a grant and its deletion. */
-  readonly endedHoldMs: number
+  readonly expiredHoldMs: number
   /** Called when the environment is closed, and when the reason changes. */
   onClosed(closure: Closure, error: unknown): void
   /** Called when the environment is open again. */
@@ -169,7 +169,7 @@ export class LiveEnvironment {
 
   async #openStore(): Promise<Opened> {
     const { scope, runtime, timeShare, longReads, catchUps, indexes, openStore } = this.#options
-    const { auditRetentionMs, endedHoldMs, newAccessEngine } = this.#options
+    const { auditRetentionMs, expiredHoldMs, newAccessEngine } = this.#options
     const store = await openStore(error => {
       this.#close(error)
       this.#isUnreachable.resolve()
@@ -183,12 +183,14 @@ export class LiveEnvironment {
       longReads,
       catchUps,
       auditRetentionMs,
-      endedHoldMs,
+      expiredHoldMs,
       newAccessEngine,
       whenVisible: revision => this.#whenVisible(replica, revision),
       reserveCapacity: changes => indexes.reserveCapacity(scope.environmentId, changes),
     })
-    indexes.whenEnded(scope.environmentId, (removals, sequence) => service.removeEnded(removals, sequence))
+    indexes.whenExpired(scope.environmentId, (removals, sequence) =>
+      service.removeExpired(removals, sequence),
+    )
     void store.whenListed().then(
       () => {
         service.resumePurges()

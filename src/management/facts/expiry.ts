@@ -14,7 +14,7 @@ import { jsonBytes } from '#model/json-text.ts'
 import { formatInstanceReference } from '#model/instance-reference.ts'
 import type { AssignmentRecord, InstanceRecord, TupleRecord } from '#model/records.ts'
 import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
-import { endOf } from '#store/keyspace/record-codec.ts'
+import { expiresAtOf } from '#store/keyspace/record-codec.ts'
 
 /** Operation of the audit entry for such a deletion. */
 export const EXPIRY = 'expireGrants'
@@ -27,12 +27,12 @@ const YIELD_ROWS = 64
 /** Maximum number of list rows that one commit examines. */
 const LISTED_ROWS = 10_000
 const LISTED = [
-  { kind: 'assignment', list: lists.endingAssignments() },
-  { kind: 'tuple', list: lists.endingTuples() },
+  { kind: 'assignment', list: lists.expiringAssignments() },
+  { kind: 'tuple', list: lists.expiringTuples() },
 ] as const
 
 /** An expired fact in an index: its removal, and the newest commit that the index had applied. */
-export interface EndedFact {
+export interface ExpiredFact {
   readonly removal: Change
   readonly sequence: number
 }
@@ -51,13 +51,13 @@ type Fact = AssignmentRecord | TupleRecord
  * postponed in the meantime stays. If the row has a later expiration time that the index should have known,
  * the clock was set back: the fact is sent to the index again. Returns the number of deleted facts.
  */
-export function* expireFacts(context: WriteContext, ended: readonly EndedFact[]): Resumable<number> {
+export function* expireFacts(context: WriteContext, facts: readonly ExpiredFact[]): Resumable<number> {
   const expired: Attributes[] = []
-  for (const [index, { removal, sequence }] of ended.entries()) {
+  for (const [index, { removal, sequence }] of facts.entries()) {
     if (index % YIELD_ROWS === YIELD_ROWS - 1) yield
     const record = factOf(context, removal)
     if (!record) continue
-    if (hasEnded(record, context.now)) expired.push(remove(context, record))
+    if (hasExpired(record, context.now)) expired.push(remove(context, record))
     else if (context.records.versionOf(record) <= sequence) repeatRemoval(context, record, removal)
   }
   note(context, expired)
@@ -74,14 +74,15 @@ export function* expireListed(
   holdMs: number,
 ): Resumable<ListedPlace | null> {
   const { records } = context
-  const endedAt = context.now - holdMs
+  const expiredAt = context.now - holdMs
   const expired: Attributes[] = []
   let [looked, bytes] = [0, 0]
   for (const { kind, list } of from?.kind === 'tuple' ? LISTED.slice(1) : LISTED) {
     for (const row of records.storedRows(list, from?.kind === kind ? { after: from.after } : {})) {
       if (++looked % YIELD_ROWS === 0) yield
-      const record: Fact | null = (endOf(row) ?? Infinity) <= endedAt ? records.get(kind, row.key) : null
-      if (record && hasEnded(record, endedAt)) {
+      const record: Fact | null =
+        (expiresAtOf(row) ?? Infinity) <= expiredAt ? records.get(kind, row.key) : null
+      if (record && hasExpired(record, expiredAt)) {
         const name = remove(context, record)
         expired.push(name)
         bytes += jsonBytes(name, NAMES_BYTES_MAX)
@@ -95,7 +96,7 @@ export function* expireListed(
   return null
 }
 
-function hasEnded({ expiresAt }: Fact, now: number): boolean {
+function hasExpired({ expiresAt }: Fact, now: number): boolean {
   return expiresAt !== null && expiresAt <= now
 }
 

@@ -12,7 +12,7 @@ import {
   removeAssignment,
   tenantOfInstance,
 } from '#management/facts/assignments/role-assignments.ts'
-import { checkEnd, endIn, presentEnd } from '#management/commands/fact-ends.ts'
+import { checkExpiry, expiresAtIn, presentExpiry } from '#management/commands/fact-expiry.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
@@ -31,14 +31,14 @@ export function* addGroupMember(
   context: WriteContext,
   input: { readonly params: MemberParams; readonly body: GroupMemberBody },
 ): Resumable<GroupRead> {
-  checkEnd(context, input.body, ['body'])
+  checkExpiry(context, input.body, ['body'])
   const { records } = context
   const group = requireGroup(records, input.params.group_instance_key)
   const user = requireUser(records, input.params.user_id)
   const named = requireTenant(records, input.body.tenant)
   const tenant = tenantOfInstance(context, group.instance, named)
   const parts = { user, role: ensureMemberRole(context, group.type), tenant, instance: group.instance }
-  grantAssignment(context, parts, endIn(input.body))
+  grantAssignment(context, parts, expiresAtIn(input.body))
   return yield* presentGroup(context, group)
 }
 
@@ -79,7 +79,7 @@ export function* listGroupUsers(
     present: assignment => {
       const user = records.byId('user', assignment.userId)
       assert(user, 'a live assignment is of a user that is there')
-      return { id: user.id, key: user.key, ...presentEnd(assignment) }
+      return { id: user.id, key: user.key, ...presentExpiry(assignment) }
     },
   })
 }

@@ -6,7 +6,7 @@ import type { ReadContext, WriteContext } from '#management/commands/context.ts'
 import { type Page, pageFrom, pageOfLists } from '#management/commands/paging.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
-import { checkEnd, endIn, presentEnd } from '#management/commands/fact-ends.ts'
+import { checkExpiry, expiresAtIn, presentExpiry } from '#management/commands/fact-expiry.ts'
 import { findTuple, grantTuple, removeTuple } from '#management/facts/tuples/relationship-tuples.ts'
 import { relationChange } from '#management/schema/relations.ts'
 import { assert } from '#model/assert.ts'
@@ -33,7 +33,7 @@ interface NestingInput<Body extends GroupNestingRemoval> {
 }
 
 export function* assignGroup(context: WriteContext, input: NestingInput<GroupNesting>): Resumable<GroupRead> {
-  checkEnd(context, input.body, ['body'])
+  checkExpiry(context, input.body, ['body'])
   const { records } = context
   const { parent, child } = resolveNesting(records, input)
   if (parent.type.id !== child.type.id) {
@@ -66,7 +66,7 @@ export function* assignGroup(context: WriteContext, input: NestingInput<GroupNes
   // the second one runs again.
   const unchanged = { ...relation, retiring: false }
   records.put(unchanged, relationChange(context, unchanged))
-  const { outcome } = grantTuple(context, { ...parts, relation: unchanged }, endIn(input.body))
+  const { outcome } = grantTuple(context, { ...parts, relation: unchanged }, expiresAtIn(input.body))
   if (outcome === 'unchanged') {
     throw new AuthzError('DUPLICATE_ENTITY', `${nameOf(child)} is in ${nameOf(parent)} already`)
   }
@@ -154,7 +154,7 @@ function* pageOfLinks(
     present: tuple => {
       const other = records.byId('instance', otherSide(tuple))
       assert(other, 'a live tuple links groups that are there')
-      return { ...presentGroupKeys(records, other), ...presentEnd(tuple) }
+      return { ...presentGroupKeys(records, other), ...presentExpiry(tuple) }
     },
   })
   return yield* withPlaces(records, page)

@@ -15,7 +15,7 @@ import { type Page, pageFrom, takeInSlices, windowOf } from '#management/command
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import { tenantOfInstance } from '#management/facts/assignments/role-assignments.ts'
-import { checkEnd, endIn, presentEnd } from '#management/commands/fact-ends.ts'
+import { checkExpiry, expiresAtIn, presentExpiry } from '#management/commands/fact-expiry.ts'
 import { addInstance } from '#management/facts/instances/resource-instances.ts'
 import { findTuple, grantTuple, removeTuple } from '#management/facts/tuples/relationship-tuples.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -41,7 +41,7 @@ export function* addGroupRole(
   context: WriteContext,
   input: { readonly params: GroupParams; readonly body: GroupAddRole },
 ): Resumable<GroupRead> {
-  checkEnd(context, input.body, ['body'])
+  checkExpiry(context, input.body, ['body'])
   const wanted = resolveGrant(context, input)
   const { group, type, role, tenant } = wanted
   tenantOfInstance(context, group.instance, tenant)
@@ -55,7 +55,7 @@ export function* addGroupRole(
   const relation = yield* ensureGrantRelation(context, group.type, type, present())
   ensureDerivation(context, type, present(), memberDerivation(group.type, relation))
   const parts = { subject: group.instance, relation, object }
-  if (grantTuple(context, parts, endIn(input.body)).outcome === 'unchanged') {
+  if (grantTuple(context, parts, expiresAtIn(input.body)).outcome === 'unchanged') {
     throw new AuthzError('DUPLICATE_ENTITY', `the group has role ${JSON.stringify(role.key)} there already`)
   }
   return yield* presentGroup(context, group)
@@ -136,7 +136,7 @@ function presentGroupRole(granted: GroupGrant): GroupRole {
     key: granted.role.key,
     resource: { id: granted.type.id, key: granted.type.key },
     resource_instance: { id: granted.object.id, key: granted.object.key },
-    ...presentEnd(granted),
+    ...presentExpiry(granted),
   }
 }
 

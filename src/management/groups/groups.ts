@@ -8,7 +8,7 @@ import { tenantFilter, typeFilter } from '#management/commands/fact-filters.ts'
 import { findRole, findType, findUser, requireTenant } from '#management/commands/lookups.ts'
 import { arrayOrEnvelope, type Page, pageOfLists } from '#management/commands/paging.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
-import { presentEnd } from '#management/commands/fact-ends.ts'
+import { presentExpiry } from '#management/commands/fact-expiry.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import { type Filter, matchesAll, pageOfSelection, searchFilter } from '#management/commands/selection.ts'
 import { addInstance, removeInstance } from '#management/facts/instances/resource-instances.ts'
@@ -104,7 +104,7 @@ export function* listGroupRecords(
   const { include_total_count: hasTotal = true, ...query } = input.query
   const page = yield* pageOfGroups(records, { ...query, hasTotal }, (instance, membership) => ({
     ...presentGroupKeys(records, instance),
-    ...(membership && presentEnd(membership)),
+    ...(membership && presentExpiry(membership)),
   }))
   return arrayOrEnvelope(yield* withPlaces(records, page), hasTotal)
 }

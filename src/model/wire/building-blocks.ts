@@ -123,7 +123,7 @@ export const Timestamp = moment('A moment, in UTC.')
 const MOMENT_MAX = Date.UTC(10_000, 0) - 1
 
 /** The expiration time of a grant. Past times are rejected when a grant is created, but not in imports. */
-export function endMoment(description: string) {
+export function expiryMoment(description: string) {
   return Type.Refine(
     Type.String({ format: 'date-time', description }),
     text => {
@@ -137,7 +137,7 @@ export function endMoment(description: string) {
 /** Field of requests that create a grant. */
 export const endField = {
   expires_at: optional(
-    endMoment(
+    expiryMoment(
       'When it ends: from then on nobody is allowed anything by it. Must lie ahead; counts to the millisecond. Absent or null: it ' +
         'lasts, and so does what was to end before.',
     ),
@@ -148,12 +148,12 @@ export const endField = {
  * Field of responses. Absent instead of null, because the published models are closed, and their clients
  * reject unknown members.
  */
-export const shownEnd = {
+export const shownExpiry = {
   expires_at: Type.Optional(moment('When it expires. Absent: it does not expire.')),
 }
 
 /** A parameter of lists. */
-export const endFilter = {
+export const expiryFilter = {
   expires_before: Type.Optional(
     moment('Only what ends before this moment: nothing that lasts. Looks at each that ends.'),
   ),

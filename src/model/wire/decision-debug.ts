@@ -1,7 +1,7 @@
 /** API schema of the explanation of a decision: the `debug` of `/allowed` (native.md A.2, D-20). */
 import { Type } from 'typebox'
 import { AttributeMap, nullable } from './building-blocks.ts'
-import { DerivationStep, ExplainedEnd, InstanceName, NearMiss } from './near-miss.ts'
+import { DerivationStep, ExplainedExpiry, InstanceName, NearMiss } from './near-miss.ts'
 
 /** Source of a role: held in the tenant, held on an instance, or derived from the previous step. */
 export const DecisionStep = Type.Union([
@@ -9,13 +9,13 @@ export const DecisionStep = Type.Union([
     kind: Type.Literal('tenant-role'),
     tenant: Type.String(),
     role: Type.String(),
-    expires_at: ExplainedEnd,
+    expires_at: ExplainedExpiry,
   }),
   Type.Object({
     kind: Type.Literal('instance-role'),
     instance: InstanceName,
     role: Type.String(),
-    expires_at: ExplainedEnd,
+    expires_at: ExplainedExpiry,
   }),
   DerivationStep,
 ])
@@ -25,7 +25,7 @@ export const DecisionDebugPart = Type.Object({
   code: Type.String({ description: '`allow`, or why not.' }),
   reason: Type.String(),
   allowing_roles: Type.Array(Type.String()),
-  expires_at: ExplainedEnd,
+  expires_at: ExplainedExpiry,
   path: Type.Optional(Type.Array(DecisionStep)),
   truncated: Type.Optional(
     Type.Boolean({

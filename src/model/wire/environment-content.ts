@@ -13,7 +13,7 @@ import { DERIVATIONS_MAX, MAPPING_RULES_PER_CONFIG_MAX, PARTS_PER_BODY_MAX } fro
 import { type BuiltInTypeKey, TENANT_TYPE_KEY, USER_TYPE_KEY } from '#model/built-in-types.ts'
 import {
   AttributeMap,
-  endMoment,
+  expiryMoment,
   environmentPath,
   LongKey,
   Name,
@@ -34,7 +34,7 @@ export const CONTENT_TYPE = 'application/x-ndjson'
 
 const times = { created_at: Type.Optional(Timestamp), updated_at: Type.Optional(Timestamp) }
 /** The expiration time may be in the past. */
-const toldEnd = { expires_at: optional(endMoment('When it ends; absent or null: it lasts.')) }
+const contentExpiry = { expires_at: optional(expiryMoment('When it ends; absent or null: it lasts.')) }
 const attributeBlocks = Type.Record(ShortKey, AttributeBlock, { additionalProperties: false })
 
 /**
@@ -218,7 +218,7 @@ export const ContentAssignment = Type.Object({
   /** `type:key`; absent for a role in the whole tenant, which is then required. */
   resource_instance: Type.Optional(Type.String()),
   created_at: Type.Optional(Timestamp),
-  ...toldEnd,
+  ...contentExpiry,
 })
 export type ContentAssignment = Static<typeof ContentAssignment>
 
@@ -228,7 +228,7 @@ export const ContentTuple = Type.Object({
   relation: ShortKey,
   object: Type.String(),
   created_at: Type.Optional(Timestamp),
-  ...toldEnd,
+  ...contentExpiry,
 })
 export type ContentTuple = Static<typeof ContentTuple>
 

@@ -12,7 +12,7 @@ import {
   QualifiedShortKey,
   Reference,
   SearchText,
-  shownEnd,
+  shownExpiry,
   ShortKey,
   TotalCountFlag,
   Uuid,
@@ -80,15 +80,15 @@ export const GroupRole = Type.Object({
   key: ShortKey,
   resource: KeyedId,
   resource_instance: KeyedId,
-  ...shownEnd,
+  ...shownExpiry,
 })
 export type GroupRole = Static<typeof GroupRole>
 
-export const GroupUser = Type.Object({ id: Uuid, key: LongKey, ...shownEnd })
+export const GroupUser = Type.Object({ id: Uuid, key: LongKey, ...shownExpiry })
 export type GroupUser = Static<typeof GroupUser>
 
 /** A child or a parent of a group. */
-export const GroupLink = Type.Object({ ...groupKeys, ...treeFields, ...shownEnd })
+export const GroupLink = Type.Object({ ...groupKeys, ...treeFields, ...shownExpiry })
 export type GroupLink = Static<typeof GroupLink>
 
 export const GroupsPath = Type.Object(environmentPath)
@@ -134,7 +134,7 @@ export const PageQuery = Type.Object(pagingQuery)
 
 export const ListedGroup = Type.Object({
   ...GroupRecord.properties,
-  ...shownEnd,
+  ...shownExpiry,
 })
 export type ListedGroup = Static<typeof ListedGroup>
 

@@ -14,7 +14,7 @@ export const NamedDerivation = Type.Object({
   guarded: Type.Boolean(),
 })
 
-export const ExplainedEnd = Type.Optional(moment('When the grant of this step ends; absent: it lasts.'))
+export const ExplainedExpiry = Type.Optional(moment('When the grant of this step ends; absent: it lasts.'))
 
 /** The role of the derivation on `subject` gives `role` on `object`, through the relation. */
 export const DerivationStep = Type.Object({
@@ -24,7 +24,7 @@ export const DerivationStep = Type.Object({
   object: InstanceName,
   role: Type.String(),
   derivation: NamedDerivation,
-  expires_at: ExplainedEnd,
+  expires_at: ExplainedExpiry,
 })
 
 const Way = Type.Array(DerivationStep)

@@ -4,7 +4,7 @@ import { BULK_ELEMENTS_MAX } from '#model/limits.ts'
 import {
   DetailFlag,
   endField,
-  endFilter,
+  expiryFilter,
   envelope,
   environmentPath,
   InstanceReference,
@@ -13,7 +13,7 @@ import {
   pagingQuery,
   Reference,
   scopeFields,
-  shownEnd,
+  shownExpiry,
   timeFields,
   TotalCountFlag,
   Uuid,
@@ -58,7 +58,7 @@ export const RelationshipTuple = Type.Object({
   tenant_id: Uuid,
   ...scopeFields,
   ...timeFields,
-  ...shownEnd,
+  ...shownExpiry,
   subject_details: nullable(RelationshipTupleInstance),
   relation_details: nullable(Type.Object({ id: Uuid, key: Type.String(), name: Type.String() })),
   object_details: nullable(RelationshipTupleInstance),
@@ -80,7 +80,7 @@ const tupleFilters = {
   object: Type.Optional(Reference),
   subject_type: Type.Optional(Reference),
   object_type: Type.Optional(Reference),
-  ...endFilter,
+  ...expiryFilter,
 }
 
 export const DetailedRelationshipTuplesQuery = Type.Object(tupleFilters)

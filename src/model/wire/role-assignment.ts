@@ -5,7 +5,7 @@ import {
   AttributeMap,
   DetailFlag,
   endField,
-  endFilter,
+  expiryFilter,
   envelope,
   environmentPath,
   InstanceReference,
@@ -15,7 +15,7 @@ import {
   pagingQuery,
   Reference,
   scopeFields,
-  shownEnd,
+  shownExpiry,
   Text,
   Timestamp,
   TotalCountFlag,
@@ -62,7 +62,7 @@ export const RoleAssignment = Type.Object({
   resource_instance_id: nullable(Uuid),
   ...scopeFields,
   created_at: Timestamp,
-  ...shownEnd,
+  ...shownExpiry,
 })
 export type RoleAssignment = Static<typeof RoleAssignment>
 
@@ -87,7 +87,7 @@ export const DetailedRoleAssignment = Type.Object({
   resource_instance: nullable(ResourceInstanceDetails),
   ...scopeFields,
   created_at: Timestamp,
-  ...shownEnd,
+  ...shownExpiry,
 })
 export type DetailedRoleAssignment = Static<typeof DetailedRoleAssignment>
 
@@ -119,7 +119,7 @@ const assignmentFilters = {
   /** The type of the instance. */
   resource: Type.Optional(Reference),
   resource_instance: Type.Optional(Reference),
-  ...endFilter,
+  ...expiryFilter,
 }
 
 export const DetailedRoleAssignmentsQuery = Type.Object(assignmentFilters)

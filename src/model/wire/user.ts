@@ -13,7 +13,7 @@ import {
   Reference,
   scopeFields,
   SearchText,
-  shownEnd,
+  shownExpiry,
   Text,
   timeFields,
   Uuid,
@@ -70,13 +70,13 @@ export const User = Type.Object({
           resource: Type.String(),
           resource_instance: Type.String(),
           role: Type.String(),
-          ...shownEnd,
+          ...shownExpiry,
         }),
       ),
     }),
   ),
   /** Tenant roles only. */
-  roles: Type.Array(Type.Object({ role: Type.String(), tenant: Type.String(), ...shownEnd })),
+  roles: Type.Array(Type.Object({ role: Type.String(), tenant: Type.String(), ...shownExpiry })),
 })
 export type User = Static<typeof User>
 

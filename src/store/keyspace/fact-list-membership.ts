@@ -7,7 +7,7 @@
 import { assert } from '#model/assert.ts'
 import type { RecordOf } from '#model/records.ts'
 import type { ListEntry, ListName } from '#store/view.ts'
-import { type FactKind, hasEnd, hasInstance, idInKey, KIND_BYTES, tenantIn } from './record-codec.ts'
+import { type FactKind, hasExpiry, hasInstance, idInKey, KIND_BYTES, tenantIn } from './record-codec.ts'
 import { joinIds, UUID_BYTES } from './uuid-bytes.ts'
 
 /** First byte of the names of lists that facts refer to without being in them. Stored. */
@@ -78,7 +78,7 @@ const TABLE = {
   usersOfRoleInTenant: { of: 'assignment', head: 31, ids: ['tenantId', 'roleId'] },
   /** The oldest assignment of each user that has the role anywhere. */
   usersOfRole: { of: 'assignment', head: 23, ids: ['roleId'] },
-  endingAssignments: { of: 'assignment', head: 39, ids: [], only: 'what ends' },
+  expiringAssignments: { of: 'assignment', head: 39, ids: [], only: 'what ends' },
 
   tuplesOfTenant: { of: 'tuple', head: 27, ids: ['tenantId'] },
   tuplesFrom: { of: 'tuple', head: 11, ids: ['subjectId'] },
@@ -86,7 +86,7 @@ const TABLE = {
   tuplesOver: { of: 'tuple', head: 13, ids: ['relationId'] },
   tuplesFromOver: { of: 'tuple', head: 14, ids: ['subjectId', 'relationId'] },
   tuplesToOver: { of: 'tuple', head: 15, ids: ['objectId', 'relationId'] },
-  endingTuples: { of: 'tuple', head: 40, ids: [], only: 'what ends' },
+  expiringTuples: { of: 'tuple', head: 40, ids: [], only: 'what ends' },
 } as const
 
 type FactListName = keyof typeof TABLE
@@ -168,7 +168,7 @@ function ownLists(kind: FactKind, isOnInstance: boolean, ends: boolean): OwnList
 interface ListsOfKind {
   readonly ofKind: ListName
   readonly lasting: ByScope
-  readonly ending: ByScope
+  readonly expiring: ByScope
 }
 
 interface ByScope {
@@ -184,12 +184,12 @@ function listsOfKind(kind: FactKind): ListsOfKind {
   return {
     ofKind: Uint8Array.of(OF_KIND_LIST, KIND_BYTES[kind]),
     lasting: byScope(false),
-    ending: byScope(true),
+    expiring: byScope(true),
   }
 }
 
 function listsFor(ofKind: ListsOfKind, isOnInstance: boolean, ends: boolean): readonly OwnList[] {
-  const byScope = ends ? ofKind.ending : ofKind.lasting
+  const byScope = ends ? ofKind.expiring : ofKind.lasting
   return isOnInstance ? byScope.onInstance : byScope.inTenant
 }
 
@@ -291,7 +291,7 @@ function listsOf({ key, value }: FactRow) {
   if (tenantAt === null) return null
   const isOnInstance = key[0] === KIND_BYTES.assignment ? hasInstance(value, tenantAt) : false
   if (isOnInstance === null) return null
-  return { ofKind, lists: listsFor(ofKind, isOnInstance, hasEnd(key, value)), tenantAt }
+  return { ofKind, lists: listsFor(ofKind, isOnInstance, hasExpiry(key, value)), tenantAt }
 }
 
 /** Writes the name of a list: its first byte, and its ids copied from the key and the value. */

@@ -388,23 +388,23 @@ export function factFields({
   if (tenantAt === null || createdAt === null) return null
   const isOnInstance = key[0] === KIND_BYTES.assignment ? hasInstance(value, tenantAt) : false
   if (isOnInstance === null) return null
-  return { createdAt, bytes: value, tenantAt, isOnInstance, expiresAt: endOf({ key, value }) }
+  return { createdAt, bytes: value, tenantAt, isOnInstance, expiresAt: expiresAtOf({ key, value }) }
 }
 
 /** Whether a fact expires, according to the first byte of its value. */
-export function hasEnd(key: Uint8Array, value: Uint8Array): boolean {
+export function hasExpiry(key: Uint8Array, value: Uint8Array): boolean {
   return value[0] !== (key[0] === KIND_BYTES.assignment ? LASTING_ASSIGNMENT : LASTING_TUPLE)
 }
 
 /** Expiration time of a fact, from the bytes of its row; null if it does not expire. */
-export function endOf({
+export function expiresAtOf({
   key,
   value,
 }: {
   readonly key: Uint8Array
   readonly value: Uint8Array
 }): number | null {
-  if (!hasEnd(key, value)) return null
+  if (!hasExpiry(key, value)) return null
   return decodeAs(key[0] === KIND_BYTES.assignment ? 'assignment' : 'tuple', { key, value }).expiresAt
 }
 

@@ -15,7 +15,7 @@ import type { Credential } from './messages.ts'
 interface Known extends Credential {
   readonly hash: Buffer
   /** Time of the monotonic clock. */
-  readonly endsAtMs: number
+  readonly expiresAtMs: number
   /** Whether its use has been reported since `forgetUses` was called. */
   isNoted: boolean
 }
@@ -56,7 +56,7 @@ export class ApiKeyAuthentication {
           ...credential,
           principal: withInternedTexts(credential.principal),
           hash: Buffer.from(credential.secretHash, 'hex'),
-          endsAtMs: this.#endOf(credential),
+          expiresAtMs: this.#expiresAtMsOf(credential),
           isNoted: this.#known.get(credential.secretHash)?.isNoted ?? false,
         },
       ]),
@@ -88,7 +88,7 @@ export class ApiKeyAuthentication {
     if (known === null) return null
     // A rotated secret expires by itself, even if no revocation follows. The clock is read only for rotated
     // secrets, because few secrets are rotated and reading it takes time.
-    const isInForce = known.validUntil === null || this.#clocks.elapsedMs() < known.endsAtMs
+    const isInForce = known.validUntil === null || this.#clocks.elapsedMs() < known.expiresAtMs
     if (!isInForce) return null
     if (!known.isNoted) this.#note(known)
     return known.principal
@@ -106,10 +106,10 @@ export class ApiKeyAuthentication {
   }
 
   /** Expiration time of the secret by the monotonic clock; unchanged if it was computed before. */
-  #endOf({ secretHash, validUntil }: Credential): number {
+  #expiresAtMsOf({ secretHash, validUntil }: Credential): number {
     if (validUntil === null) return Infinity
     const before = this.#known.get(secretHash)
-    if (before?.validUntil === validUntil) return before.endsAtMs
+    if (before?.validUntil === validUntil) return before.expiresAtMs
     return this.#clocks.elapsedMs() + validUntil - this.#clocks.now()
   }
 

@@ -18,19 +18,19 @@ import type { AttachedIndex } from './shared-indexes.ts'
  * How long a decision thread waits for an overdue removal of expired facts. All its callers wait in that
  * time.
  */
-const ENDS_WAIT_MS = 20
+const EXPIRY_WAIT_MS = 20
 /**
  * How long the thread does not wait again after that, so that it serves other environments most of the time.
  */
-const ENDS_PAUSE_MS = 80
+const EXPIRY_PAUSE_MS = 80
 
 interface Attached {
   readonly engine: DecisionEngine
   readonly progress: IndexProgress
   readonly deadline: StalenessDeadline
-  readonly ending: StalenessDeadline
+  readonly expiryDeadline: StalenessDeadline
   /** Time of `performance.now()` from which the thread waits for removals again. */
-  endsWaitFrom: number
+  expiryWaitFrom: number
   /** The same index in the form that threads of a pool need. */
   readonly index: JobIndex
 }
@@ -61,7 +61,7 @@ export class EngineReaders implements EngineSource, ProgressSource {
     }
     // The deadline of an environment is never later than that of the node, so this check is sufficient.
     if (attached.deadline.isOver) throw this.#stale()
-    if (attached.ending.isOver) this.#waitForEnds(attached)
+    if (attached.expiryDeadline.isOver) this.#waitForExpiry(attached)
     return attached.engine
   }
 
@@ -99,7 +99,7 @@ export class EngineReaders implements EngineSource, ProgressSource {
   }
 
   /** Uses the index from now on, and replaces the previous index of the environment, if any. */
-  attach(environmentId: string, { index, progress, deadline, ending }: AttachedIndex): void {
+  attach(environmentId: string, { index, progress, deadline, expiryDeadline }: AttachedIndex): void {
     const engine = this.#open(index)
     this.detach(environmentId, null)
     this.#attachments += 1
@@ -107,8 +107,8 @@ export class EngineReaders implements EngineSource, ProgressSource {
       engine,
       progress: new IndexProgress(progress),
       deadline: this.#deadline.another(deadline),
-      ending: this.#deadline.another(ending),
-      endsWaitFrom: -Infinity,
+      expiryDeadline: this.#deadline.another(expiryDeadline),
+      expiryWaitFrom: -Infinity,
       index: {
         environmentId,
         attachment: this.#attachments,
@@ -135,10 +135,10 @@ export class EngineReaders implements EngineSource, ProgressSource {
    * Waits if facts have expired and the thread that removes them is late. Throws `NOT_READY` if they are not
    * removed soon.
    */
-  #waitForEnds(attached: Attached): void {
-    if (performance.now() >= attached.endsWaitFrom) {
-      if (!attached.ending.waitWhileOver(ENDS_WAIT_MS)) return
-      attached.endsWaitFrom = performance.now() + ENDS_PAUSE_MS
+  #waitForExpiry(attached: Attached): void {
+    if (performance.now() >= attached.expiryWaitFrom) {
+      if (!attached.expiryDeadline.waitWhileOver(EXPIRY_WAIT_MS)) return
+      attached.expiryWaitFrom = performance.now() + EXPIRY_PAUSE_MS
     }
     throw new AuthzError('NOT_READY', 'grants have ended that this node is still removing; try again shortly')
   }

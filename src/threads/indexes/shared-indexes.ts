@@ -11,13 +11,13 @@ import { runInSlices } from '#model/resumable.ts'
 import type { Revision } from '#model/revision.ts'
 import type {
   ClosableIndexHost,
-  EndedFacts,
+  ExpiryHost,
   IndexKeeper,
   CapacityReservation,
-  OnEnded,
+  OnExpired,
 } from '#replica/index-host.ts'
 import type { SnapshotPlace } from '#store/snapshot-place.ts'
-import { EndingFacts, type EndingIndex } from './ending-facts.ts'
+import { ExpiringFacts, type ExpiringIndex } from './expiring-facts.ts'
 import { createDeadline, type DeadlineHandle, StalenessDeadline } from './staleness-deadline.ts'
 import {
   createProgress,
@@ -47,7 +47,7 @@ export interface IndexFigures {
 }
 
 /** Writer of an index, with the handle that a thread needs to read it. */
-export interface IndexWriter extends ChangeSink, EndingIndex {
+export interface IndexWriter extends ChangeSink, ExpiringIndex {
   readonly handle: IndexHandle
   /** Size of the index, and the number of closures that were built and invalidated. */
   figures(): IndexFigures
@@ -142,13 +142,13 @@ export interface AttachedIndex {
   readonly progress: ProgressHandle
   readonly deadline: DeadlineHandle
   /** Until this deadline, no fact in the index has expired. */
-  readonly ending: DeadlineHandle
+  readonly expiryDeadline: DeadlineHandle
 }
 
 interface Loaded {
   readonly writer: IndexWriter
   readonly progress: ProgressHandle
-  readonly ending: EndingFacts
+  readonly expiringFacts: ExpiringFacts
 }
 
 /** Changes applied in one critical section during a load, before the event loop continues. */
@@ -168,11 +168,11 @@ const WARM_UP_FROM = 100_000
  */
 const KEEP_MS_MAX = 3_000
 
-export class SharedIndexes implements ClosableIndexHost, IndexKeeper, CapacityReservation, EndedFacts {
+export class SharedIndexes implements ClosableIndexHost, IndexKeeper, CapacityReservation, ExpiryHost {
   readonly #options: SharedIndexesOptions
   readonly #loaded = new Map<string, Loaded>()
   /** Expirations of indexes that threads still use although a new index is loaded and not published yet. */
-  readonly #outgoing = new Map<string, EndingFacts>()
+  readonly #outgoing = new Map<string, ExpiringFacts>()
   readonly #collecting = new Set<IndexWriter>()
   readonly #listing = new Set<IndexWriter>()
   /** Time of `performance.now()` by which all indexes must be saved; null before the first is saved. */
@@ -181,7 +181,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, CapacityRe
   #warmedUp: Promise<void> | null = null
   readonly #clock = new StalenessDeadline()
   /** Receivers of expired facts, by environment. */
-  readonly #onEnded = new Map<string, OnEnded>()
+  readonly #onExpired = new Map<string, OnExpired>()
 
   constructor(options: SharedIndexesOptions) {
     this.#options = options
@@ -223,9 +223,9 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, CapacityRe
   async publish(environmentId: string): Promise<void> {
     const loaded = this.#loaded.get(environmentId)
     assert(loaded, 'what is published has been loaded or restored')
-    const { writer, progress, ending } = loaded
+    const { writer, progress, expiringFacts } = loaded
     const { attach, deadlineOf = createDeadline } = this.#options
-    const deadlines = { deadline: deadlineOf(environmentId), ending: ending.deadline }
+    const deadlines = { deadline: deadlineOf(environmentId), expiryDeadline: expiringFacts.deadline }
     await attach(environmentId, { index: writer.handle, progress, ...deadlines })
     this.#stopOutgoing(environmentId)
     this.#goOnListing(environmentId, writer)
@@ -246,7 +246,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, CapacityRe
     const loaded = this.#loaded.get(environmentId)
     if (!loaded) return
     // No thread makes decisions any more, and nothing may change the index while it is written.
-    loaded.ending.stop()
+    loaded.expiringFacts.stop()
     this.#keepUntil ??= performance.now() + KEEP_MS_MAX
     while (this.#collecting.has(loaded.writer) && performance.now() < this.#keepUntil) await nextIteration()
     const isAtRest = !this.#collecting.has(loaded.writer)
@@ -256,10 +256,10 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, CapacityRe
   async apply(environmentId: string, changes: readonly Change[], revision: Revision): Promise<void> {
     const loaded = this.#loaded.get(environmentId)
     assert(loaded, 'changes come for an environment that has been loaded')
-    const { writer, progress, ending } = loaded
+    const { writer, progress, expiringFacts } = loaded
     await runInSlices(writer.applyInSteps(changes))
     publishProgress(progress, revision.sequence)
-    ending.look()
+    expiringFacts.look()
     if (!this.#collecting.has(writer)) void this.#collect(environmentId, writer)
     this.#goOnListing(environmentId, writer)
   }
@@ -292,42 +292,42 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, CapacityRe
   async remove(environmentId: string): Promise<void> {
     await this.#options.detach(environmentId, null)
     this.#forget(environmentId)
-    this.#onEnded.delete(environmentId)
+    this.#onExpired.delete(environmentId)
   }
 
-  whenEnded(environmentId: string, onEnded: OnEnded): void {
-    this.#onEnded.set(environmentId, onEnded)
+  whenExpired(environmentId: string, onExpired: OnExpired): void {
+    this.#onExpired.set(environmentId, onExpired)
   }
 
   /**
    * Removes some of the facts that have expired by now, ahead of their timer. For callers that make decisions
    * on this thread.
    */
-  endDue(environmentId: string): void {
-    this.#loaded.get(environmentId)?.ending.look()
+  expireDue(environmentId: string): void {
+    this.#loaded.get(environmentId)?.expiringFacts.look()
   }
 
   #loadedOf(environmentId: string, writer: IndexWriter, revision: Revision): Loaded {
     const progress = createProgress(revision)
-    const ending = new EndingFacts({
+    const expiringFacts = new ExpiringFacts({
       index: writer,
       clock: this.#clock,
       now: this.#options.now ?? Date.now,
-      onEnded: removals => this.#onEnded.get(environmentId)?.(removals, publishedSequence(progress)),
+      onExpired: removals => this.#onExpired.get(environmentId)?.(removals, publishedSequence(progress)),
       onFault: error => {
         if (this.#isInUse(environmentId, writer)) this.#options.onFault(environmentId, error)
       },
     })
-    return { writer, progress, ending }
+    return { writer, progress, expiringFacts }
   }
 
   /** Starts to use an index. Expired facts are removed before it is used for decisions. */
   async #take(environmentId: string, loaded: Loaded): Promise<void> {
-    await loaded.ending.catchUp()
+    await loaded.expiringFacts.catchUp()
     const former = this.#loaded.get(environmentId)
     // The previous index was never published.
-    if (this.#outgoing.has(environmentId)) former?.ending.stop()
-    else if (former) this.#outgoing.set(environmentId, former.ending)
+    if (this.#outgoing.has(environmentId)) former?.expiringFacts.stop()
+    else if (former) this.#outgoing.set(environmentId, former.expiringFacts)
     former?.writer.letGo()
     this.#loaded.set(environmentId, loaded)
     void this.#watch(environmentId, loaded.writer)
@@ -342,7 +342,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, CapacityRe
     this.#stopOutgoing(environmentId)
     const loaded = this.#loaded.get(environmentId)
     this.#loaded.delete(environmentId)
-    loaded?.ending.stop()
+    loaded?.expiringFacts.stop()
     loaded?.writer.letGo()
     return loaded?.writer ?? null
   }

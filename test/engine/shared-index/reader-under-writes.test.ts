@@ -24,13 +24,13 @@ test('a reader in another thread is never wrong about what does not change, nor 
     worker.on('error', reject)
   })
   const ended = { isTrue: false }
-  const whenEnded = report.finally(() => (ended.isTrue = true))
+  const whenExpired = report.finally(() => (ended.isTrue = true))
   const writeMix = new WriteMix(2)
   while (!ended.isTrue) {
     for (let n = 0; n < 200; n++) writer.apply(writeMix.next())
     await new Promise(resolve => setImmediate(resolve))
   }
-  const { checks, searches, wrong } = await whenEnded
+  const { checks, searches, wrong } = await whenExpired
   expect(wrong).toEqual([])
   expect(checks).toBeGreaterThanOrEqual(CHECKS)
   for (const kind of Object.keys(QUESTIONS)) expect(searches[kind], kind).toBeGreaterThan(50)

@@ -200,7 +200,7 @@ function randomStep(random: Random): readonly [method: string, path: string, bod
 }
 
 /** All that has ended is gone, so that checks and log say the same. */
-async function whenEnded(verdict: Client): Promise<void> {
+async function whenExpired(verdict: Client): Promise<void> {
   const soon = encodeURIComponent(new Date(Date.now() + 60_000).toISOString())
   for (const path of [ASSIGNMENTS, TUPLES]) {
     while ((await verdict.get<unknown[]>(`${path}?expires_before=${soon}`)).body.length > 0);
@@ -233,7 +233,7 @@ test.each([1, 2])(
         const [method, path, body] = randomStep(random)
         expect((await verdict.send(method, path, { body })).status).toBeLessThan(500)
       }
-      await whenEnded(verdict)
+      await whenExpired(verdict)
       // A commit of which something is told, so that there is an id to wait for.
       await verdict.send('POST', `${FACTS}/resource_instances`, {
         body: { resource: 'document', key: 'always', tenant: 'default' },

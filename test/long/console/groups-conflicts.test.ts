@@ -58,7 +58,7 @@ interface Kind {
   end(): Promise<string | null | undefined>
 }
 
-async function firstEnd(path: string): Promise<string | null | undefined> {
+async function firstExpiry(path: string): Promise<string | null | undefined> {
   const { body } = await verdict.get<Envelope<Ended>>(path)
   return body.data[0]?.expires_at
 }
@@ -76,7 +76,7 @@ async function membership(): Promise<Kind> {
     fill: page => typeKey(page, 'User', user),
     put: end => verdict.put(memberPath(group, user), { tenant: 'default', expires_at: end }),
     drop: () => verdict.leave(group, user),
-    end: () => firstEnd(`${groupPath(group)}/users`),
+    end: () => firstExpiry(`${groupPath(group)}/users`),
   }
 }
 
@@ -93,7 +93,7 @@ async function nesting(): Promise<Kind> {
     put: end =>
       verdict.put(`${groupPath(outer)}/assign_group`, { group_instance_key: inner, expires_at: end }),
     drop: () => verdict.unnest(inner, { from: outer }),
-    end: () => firstEnd(`${groupPath(outer)}/children`),
+    end: () => firstExpiry(`${groupPath(outer)}/children`),
   }
 }
 
@@ -118,7 +118,7 @@ async function role(): Promise<Kind> {
         expires_at: end,
       }),
     drop: () => verdict.revoke(group, 'viewer', `document:${plan}`),
-    end: () => firstEnd(`${groupPath(group)}/roles`),
+    end: () => firstExpiry(`${groupPath(group)}/roles`),
   }
 }
 
@@ -240,7 +240,7 @@ test('a group is moved only with the end that was seen, and is never in none of 
   await verdict.nest(inner, { into: outer })
   const put = (group: string, end: string | null): Promise<Answer> =>
     verdict.put(`${groupPath(group)}/assign_group`, { group_instance_key: inner, expires_at: end })
-  const ends = () => Promise.all([outer, other].map(group => firstEnd(`${groupPath(group)}/children`)))
+  const ends = () => Promise.all([outer, other].map(group => firstExpiry(`${groupPath(group)}/children`)))
   const page = await open(`groups/${outer}/inside`, { refusals: [404, 412] })
   await press(page, `Move ${inner}`)
   await typeKey(page, 'Into group', other)

@@ -185,8 +185,8 @@ class Match {
   #tryEnds(node: number, otherwise: number): void {
     const { nodes, ends } = this.#view
     const at = node * NODE.words
-    const to = nodes[at + NODE.words + NODE.endsFrom]!
-    for (let end = nodes[at + NODE.endsFrom]!; end < to; end++) {
+    const to = nodes[at + NODE.words + NODE.expiresFrom]!
+    for (let end = nodes[at + NODE.expiresFrom]!; end < to; end++) {
       const rule = ends[end]!
       // Rules that match with a different division also matter if their precedence is lower: if they match,
       // the found rule is not certain.

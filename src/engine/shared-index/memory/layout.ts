@@ -131,17 +131,17 @@ export const H_NAME_DIRECTORY = 107
 export const H_LIST_DIRECTORY = 108
 
 /** Number of facts that expire. */
-export const H_ENDINGS = 109
+export const H_EXPIRING = 109
 
 /** String table: per partition [slots ptr, count << 5 | log2 capacity]. */
 export const H_PARTITIONS = 256
 export const PARTITION_COUNT = 256
 export const PARTITION_BITS = 8
 
-/** Expiration times of facts (`endings.ts`): four words per partition. */
-export const H_ENDING_PARTITIONS = 768
-export const ENDING_PARTITIONS_LOG2 = 6
-export const ENDING_PARTITIONS = 1 << ENDING_PARTITIONS_LOG2
+/** Expiration times of facts (`expiry-table.ts`): four words per partition. */
+export const H_EXPIRY_PARTITIONS = 768
+export const EXPIRY_PARTITIONS_LOG2 = 6
+export const EXPIRY_PARTITIONS = 1 << EXPIRY_PARTITIONS_LOG2
 
 /* ---- word 0 of a record ---- */
 

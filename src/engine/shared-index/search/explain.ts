@@ -23,7 +23,7 @@ import { assignmentsOf, holdsRole, maskAt, roleIndexesIn } from './holdings.ts'
 import { keysOf, type ListingParts, tenantOf } from './listings.ts'
 import { nearMissesOf } from './near-misses.ts'
 import { NO_STEP, StepLists } from './step-lists.ts'
-import { derivationSteps, endOfRole, nameOf, roleAt } from './explained-steps.ts'
+import { derivationSteps, expiryOfRole, nameOf, roleAt } from './explained-steps.ts'
 
 /** Maximum number of derivations of a path that is returned. */
 const PATH_STEPS_MAX = 1_000
@@ -227,7 +227,7 @@ function* pathOf(
       if ((masks[roleIndex >>> 5]! & (1 << (roleIndex & 31))) === 0) continue
       const role = parts.schema.tenant.roleKeys[roleIndex] ?? ''
       const line = lineOfBank(graph, tenant, roleIndex >>> 5)
-      const end = endOfRole(parts.regions, user, line, roleIndex)
+      const end = expiryOfRole(parts.regions, user, line, roleIndex)
       return [{ kind: 'tenant-role', tenant: keyText(graph, tenant), role, ...end }]
     }
   }
@@ -249,7 +249,7 @@ function stepsFrom(parts: ListingParts, user: number, backward: BackwardWalk): E
   const held = backward.heldGoal
   if (backward.distanceOf(held, PATH_STEPS_MAX) > PATH_STEPS_MAX) return null
   const instance = nameOf(parts, backward.lineAt(held))
-  const end = endOfRole(parts.regions, user, backward.lineAt(held), backward.roleIndexAt(held))
+  const end = expiryOfRole(parts.regions, user, backward.lineAt(held), backward.roleIndexAt(held))
   return [
     { kind: 'instance-role', instance, role: roleAt(parts, backward, held), ...end },
     ...derivationSteps(parts, backward, held),

@@ -1,9 +1,9 @@
 /** Converts the steps from a goal of a backward walk to the query into names. Reads without the lock. */
 import type { DerivationStep } from '#engine/explanation.ts'
-import { endOf } from '#engine/shared-index/memory/endings.ts'
+import { expiresAtOf } from '#engine/shared-index/memory/expiry-table.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
-import type { Ending, InstanceKey } from '#model/change.ts'
+import type { Expiration, InstanceKey } from '#model/change.ts'
 import { keyText } from '#engine/shared-index/memory/records.ts'
 import type { BackwardWalk } from './backward-walk.ts'
 import { type ListingParts, typeOf } from './listings.ts'
@@ -21,19 +21,24 @@ export function roleAt({ regions, schema }: ListingParts, walk: BackwardWalk, go
  * Returns the expiration time of the role that the user directly holds on the line, or nothing if it does not
  * expire.
  */
-export function endOfRole(regions: Regions, user: number, line: number, roleIndex: number): Ending {
+export function expiryOfRole(regions: Regions, user: number, line: number, roleIndex: number): Expiration {
   const bank = (roleIndex >>> 5) & (L.BANKS_MAX - 1)
   const other = line | (bank << L.BANK_SHIFT)
-  return endingOf(endOf(regions, { isTuple: false, line: user, other, link: roleIndex & 31 }))
+  return expiryOf(expiresAtOf(regions, { isTuple: false, line: user, other, link: roleIndex & 31 }))
 }
 
 /** The same for the tuple from the subject to the object. */
-export function endOfTuple(regions: Regions, subject: number, edgeClass: number, object: number): Ending {
+export function expiryOfTuple(
+  regions: Regions,
+  subject: number,
+  edgeClass: number,
+  object: number,
+): Expiration {
   const other = regions.graph[(subject << L.LINE_WORDS_LOG2) + L.I_CONTAINER]!
-  return endingOf(endOf(regions, { isTuple: true, line: object, other, link: edgeClass }))
+  return expiryOf(expiresAtOf(regions, { isTuple: true, line: object, other, link: edgeClass }))
 }
 
-function endingOf(until: number | null): Ending {
+function expiryOf(until: number | null): Expiration {
   return until === null ? {} : { until }
 }
 
@@ -62,7 +67,7 @@ export function derivationSteps(parts: ListingParts, walk: BackwardWalk, from: n
         relation,
         guarded: walk.isGuarded(goal),
       },
-      ...endOfTuple(parts.regions, walk.lineAt(goal), edgeClass, walk.lineAt(next)),
+      ...expiryOfTuple(parts.regions, walk.lineAt(goal), edgeClass, walk.lineAt(next)),
     })
   }
   return steps

@@ -27,7 +27,7 @@ import { BackwardWalk, type StepListener } from './backward-walk.ts'
 import { ForwardWalk } from './forward-walk.ts'
 import { holdsAny, holdsRole, maskAt, roleIndexesIn } from './holdings.ts'
 import { keysOf, type ListingParts, tenantOf, typeOf } from './listings.ts'
-import { derivationSteps, endOfTuple, nameOf, roleAt } from './explained-steps.ts'
+import { derivationSteps, expiryOfTuple, nameOf, roleAt } from './explained-steps.ts'
 
 /** A check that roles deny and whose names are all known. */
 interface DeniedQuestion {
@@ -249,7 +249,7 @@ function describeBlocked(
     object: instance,
     role: roleAt(parts, backward, step.goal),
     derivation: { role, onType: subject.type, relation, guarded: true },
-    ...endOfTuple(parts.regions, step.subject, step.edgeClass, line),
+    ...expiryOfTuple(parts.regions, step.subject, step.edgeClass, line),
   }
   return {
     kind: 'guard',

@@ -9,7 +9,7 @@
  */
 import { log2Ceil } from '#engine/shared-index/memory/allocator.ts'
 import { NAMES_MAX, PAGE_LOG2, PAGE_MASK } from '#engine/shared-index/memory/attribute-names.ts'
-import { blocksForEnds } from '#engine/shared-index/memory/endings.ts'
+import { blocksForExpiry } from '#engine/shared-index/memory/expiry-table.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { isNumerable, nameBlockLog2 } from '#engine/shared-index/memory/numbered-names.ts'
 import { attributesWordsMax } from '#engine/shared-index/memory/records.ts'
@@ -84,7 +84,7 @@ class Reckoning {
   /** A removed entity might be created again, and a slab that shrank might grow again. */
   #hasRemovals = false
   /** Number of facts that expire. */
-  #ending = 0
+  #expiring = 0
   /** Number of keys of types that do not exist yet. They might be in any partition. */
   #keysAnywhere = 0
 
@@ -96,7 +96,7 @@ class Reckoning {
 
   take(change: Change): void {
     if (change.kind.endsWith('-removed')) this.#hasRemovals = true
-    if ('until' in change && change.until !== undefined) this.#ending += 1
+    if ('until' in change && change.until !== undefined) this.#expiring += 1
     switch (change.kind) {
       case 'tenant-put':
         return this.#record(change.tenant, L.TENANT_TYPE, change.attributes)
@@ -116,7 +116,8 @@ class Reckoning {
 
   total(): BlockCounts {
     for (const { width, meta, more } of this.#entries.values()) this.#slab(width, meta, more)
-    if (this.#ending > 0) for (const log2 of blocksForEnds(this.#regions, this.#ending)) this.#block(log2)
+    if (this.#expiring > 0)
+      for (const log2 of blocksForExpiry(this.#regions, this.#expiring)) this.#block(log2)
     const { header } = this.#regions
     let largest = 0
     for (let partition = 0; partition < L.PARTITION_COUNT; partition++) {

@@ -1,5 +1,5 @@
 /** Converts facts from numbers to the names of callers. Used by the writer, for some facts at a time. */
-import type { FactNumbers } from '#engine/shared-index/memory/endings.ts'
+import type { FactNumbers } from '#engine/shared-index/memory/expiry-table.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { keyText, typeOf } from '#engine/shared-index/memory/records.ts'
 import { bankOf, tenantAt } from '#engine/shared-index/schema/tenant-role-overflow.ts'

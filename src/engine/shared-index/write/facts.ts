@@ -10,7 +10,7 @@
  *   then has its bit.
  * - An edge is in the in-edges of its object and in one of the two out-lists of its subject's container: with
  *   the containers if the object has a container, otherwise with the others.
- * - A fact that expires has its expiration time in `endings.ts`, and is in the queue if it expires soon.
+ * - A fact that expires has its expiration time in `expiry-table.ts`, and is in the queue if it expires soon.
  * - Every change that alters a closure invalidates it (`invalidation.ts`): an edge into a container, its
  *   first assignee (closures omit instances without assignees), its deletion. Later assignees, and the
  *   removal of the last one, alter nothing.
@@ -19,12 +19,12 @@
  */
 import type { Invalidation } from '#engine/shared-index/closures/invalidation.ts'
 import {
-  clearEnd,
-  clearEndOfTuple,
-  endOf,
+  clearExpiry,
+  clearExpiryOfTuple,
+  expiresAtOf,
   type FactNumbers,
-  setEnd,
-} from '#engine/shared-index/memory/endings.ts'
+  setExpiry,
+} from '#engine/shared-index/memory/expiry-table.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
 import {
@@ -40,9 +40,9 @@ import * as table from '#engine/shared-index/memory/string-table.ts'
 import type { PostingLists } from '#engine/shared-index/attribute-index/posting-lists.ts'
 import { lineOfBank, makeLineOfBank } from '#engine/shared-index/schema/tenant-role-overflow.ts'
 import { maskOf, scopeOf } from '#engine/shared-index/schema/role-places.ts'
-import type { AssignmentChange, Attributes, Ending, InstanceKey, TupleChange } from '#model/change.ts'
+import type { AssignmentChange, Attributes, Expiration, InstanceKey, TupleChange } from '#model/change.ts'
 import type { Tombstones } from './tombstones.ts'
-import type { EndQueue } from './end-queue.ts'
+import type { ExpiryQueue } from './expiry-queue.ts'
 import type { Names } from './names.ts'
 import { addToFilter, dropScope, rebuildFilter } from './user-slab.ts'
 
@@ -55,7 +55,7 @@ export class Facts {
   readonly #invalidation: Invalidation
   readonly #tombstones: Tombstones
   readonly #postingLists: PostingLists
-  readonly #ends: EndQueue
+  readonly #expiryQueue: ExpiryQueue
   readonly #staleFilters = new NumberList()
   /** Records whose next line (`string-table.ts`) has changed. */
   readonly #relinked = new NumberList()
@@ -68,7 +68,7 @@ export class Facts {
       invalidation: Invalidation
       tombstones: Tombstones
       owners: PostingLists
-      ends: EndQueue
+      ends: ExpiryQueue
       banks: number
     },
   ) {
@@ -78,7 +78,7 @@ export class Facts {
     this.#invalidation = parts.invalidation
     this.#tombstones = parts.tombstones
     this.#postingLists = parts.owners
-    this.#ends = parts.ends
+    this.#expiryQueue = parts.ends
   }
 
   putTenant(key: string, attributes: Attributes | null): void {
@@ -133,7 +133,7 @@ export class Facts {
     if (line !== 0) this.#remove(line)
   }
 
-  putAssignment(change: AssignmentChange & Ending): void {
+  putAssignment(change: AssignmentChange & Expiration): void {
     const role = this.#names.role(change)
     const scoped = role && this.#names.scoped(change)
     const user = scoped && this.#names.holder(change)
@@ -148,7 +148,7 @@ export class Facts {
     const isThere = (graph[at]! & mask) !== 0
     graph[at] = graph[at]! | mask
     const fact = { isTuple: false, line: user, other: scopeOf(role, line), link: role.roleIndex & 31 }
-    this.#setEnd(fact, change.until)
+    this.#setExpiry(fact, change.until)
     if (isThere) return
     header[L.H_ASSIGNMENTS] = header[L.H_ASSIGNMENTS]! + 1
     this.#banks = Math.max(this.#banks, ((role.roleIndex >>> 5) % L.BANKS_MAX) + 1)
@@ -177,7 +177,7 @@ export class Facts {
     const { isTuple, line, other, link } = fact
     const { graph } = this.#regions
     // The queue can contain it twice.
-    if (endOf(this.#regions, fact) === null || isDead(graph, line)) return false
+    if (expiresAtOf(this.#regions, fact) === null || isDead(graph, line)) return false
     if (isTuple) {
       const subject = graph[(other << L.LINE_WORDS_LOG2) + L.C_INSTANCE]!
       return !isDead(graph, subject) && this.#dropTuple(line, other, link)
@@ -194,10 +194,10 @@ export class Facts {
     this.#noteLater(user, next)
   }
 
-  #setEnd(fact: FactNumbers, until: number | undefined): void {
-    if (until === undefined) return clearEnd(this.#regions, fact)
-    setEnd(this.#regions, fact, until)
-    this.#ends.add(fact, until)
+  #setExpiry(fact: FactNumbers, until: number | undefined): void {
+    if (until === undefined) return clearExpiry(this.#regions, fact)
+    setExpiry(this.#regions, fact, until)
+    this.#expiryQueue.add(fact, until)
   }
 
   /**
@@ -217,7 +217,7 @@ export class Facts {
     }
   }
 
-  putTuple(change: TupleChange & Ending): void {
+  putTuple(change: TupleChange & Expiration): void {
     const relation = this.#names.relation(change)
     if (!relation) return
     const object = this.#names.object(change)
@@ -227,7 +227,7 @@ export class Facts {
     const record = object << L.LINE_WORDS_LOG2
     const next = table.nextOf(this.#regions.graph, object)
     const isNew = addEdge(this.#regions, record + L.I_IN, container, relation.edgeClass)
-    this.#setEnd({ isTuple: true, line: object, other: container, link: relation.edgeClass }, change.until)
+    this.#setExpiry({ isTuple: true, line: object, other: container, link: relation.edgeClass }, change.until)
     if (!isNew) return
     this.#regions.header[L.H_TUPLES] = this.#regions.header[L.H_TUPLES]! + 1
     addEdge(this.#regions, outListOf(this.#regions.graph, container, object), object, relation.edgeClass)
@@ -253,7 +253,7 @@ export class Facts {
     if (!deleteEdge(this.#regions, (object << L.LINE_WORDS_LOG2) + L.I_IN, container, edgeClass)) return false
     header[L.H_TUPLES] = header[L.H_TUPLES]! - 1
     deleteEdge(this.#regions, outListOf(this.#regions.graph, container, object), object, edgeClass)
-    clearEndOfTuple(this.#regions, object, container, edgeClass)
+    clearExpiryOfTuple(this.#regions, object, container, edgeClass)
     this.#noteLater(object, next)
     this.#invalidation.from(object)
     return true

@@ -11,7 +11,7 @@
  */
 import type { Invalidation } from '#engine/shared-index/closures/invalidation.ts'
 import { log2Ceil } from '#engine/shared-index/memory/allocator.ts'
-import { wordsAheadForEnds } from '#engine/shared-index/memory/endings.ts'
+import { wordsAheadForExpiry } from '#engine/shared-index/memory/expiry-table.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { outListOf } from '#engine/shared-index/memory/records.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
@@ -67,9 +67,9 @@ export class Preparation {
     this.#words = 0
     this.#names.forget()
     let looked = 0
-    let ending = 0
+    let expiring = 0
     for (const change of changes) {
-      if ('until' in change && change.until !== undefined) ending += 1
+      if ('until' in change && change.until !== undefined) expiring += 1
       if (++looked % LOOKED_AT_ONCE === 0) yield
       this.#objectLine = 0
       this.#subjectLine = 0
@@ -83,7 +83,7 @@ export class Preparation {
     for (const [partition, count] of this.#keysMore) this.#replacements.growPartition(partition, count)
     this.#entriesMore.clear()
     this.#keysMore.clear()
-    return this.#words + (ending === 0 ? 0 : wordsAheadForEnds(this.#regions, ending))
+    return this.#words + (expiring === 0 ? 0 : wordsAheadForExpiry(this.#regions, expiring))
   }
 
   #lookAt(change: Change): void {

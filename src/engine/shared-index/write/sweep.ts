@@ -11,7 +11,7 @@
  * partition remains complete.
  */
 import type { Key } from '#engine/shared-index/memory/key.ts'
-import { clearEndOfTuple } from '#engine/shared-index/memory/endings.ts'
+import { clearExpiryOfTuple } from '#engine/shared-index/memory/expiry-table.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { isDead, keyBytes, keyStart, outListOf } from '#engine/shared-index/memory/records.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
@@ -160,7 +160,7 @@ export class Sweep {
     const record = object << L.LINE_WORDS_LOG2
     deleteEdge(this.#regions, record + L.I_IN, container, edgeClass)
     deleteEdge(this.#regions, outListOf(graph, container, object), object, edgeClass)
-    clearEndOfTuple(this.#regions, object, container, edgeClass)
+    clearExpiryOfTuple(this.#regions, object, container, edgeClass)
     header[L.H_TUPLES] = header[L.H_TUPLES]! - 1
   }
 

@@ -15,7 +15,7 @@
  * Requires the lock and a critical section, unless a function states otherwise.
  */
 import { release } from '#engine/shared-index/memory/allocator.ts'
-import { clearEndOfTuple, clearEndsOfRoles } from '#engine/shared-index/memory/endings.ts'
+import { clearExpiryOfTuple, clearExpiryOfRoles } from '#engine/shared-index/memory/expiry-table.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
 import { outListOf, releaseRecord, typeOf } from '#engine/shared-index/memory/records.ts'
@@ -174,7 +174,7 @@ export class Tombstones {
     switch (PHASES[this.#phase]) {
       case 'assignments':
         header[L.H_ASSIGNMENTS] = header[L.H_ASSIGNMENTS]! - bitCount(second)
-        clearEndsOfRoles(regions, line, entry, second)
+        clearExpiryOfRoles(regions, line, entry, second)
         deleteMember(regions, ((entry & L.LINE_MASK) << L.LINE_WORDS_LOG2) + L.I_ASSIGNEES, line)
         break
       case 'assignees':
@@ -184,14 +184,14 @@ export class Tombstones {
         break
       case 'in':
         deleteEdge(regions, outListOf(graph, entry, line), line, second)
-        clearEndOfTuple(regions, line, entry, second)
+        clearExpiryOfTuple(regions, line, entry, second)
         header[L.H_TUPLES] = header[L.H_TUPLES]! - 1
         break
       default: {
         const container = graph[record + L.I_CONTAINER]!
         if (deleteEdge(regions, (entry << L.LINE_WORDS_LOG2) + L.I_IN, container, second)) {
           header[L.H_TUPLES] = header[L.H_TUPLES]! - 1
-          clearEndOfTuple(regions, entry, container, second)
+          clearExpiryOfTuple(regions, entry, container, second)
         }
       }
     }

@@ -8,7 +8,7 @@
  *
  * All functions require the lock and a critical section.
  */
-import { clearEndsOfRoles } from '#engine/shared-index/memory/endings.ts'
+import { clearExpiryOfRoles } from '#engine/shared-index/memory/expiry-table.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { deleteMember, deletePair, findPair } from '#engine/shared-index/memory/slab.ts'
@@ -50,7 +50,7 @@ export function takeMask(regions: Regions, user: number, scope: number, mask: nu
   const at = findPair(graph, graph[slab]!, graph[slab + 1]!, scope)
   if (at === 0 || (graph[at + 1]! & mask) === 0) return false
   header[L.H_ASSIGNMENTS] = header[L.H_ASSIGNMENTS]! - bitCount(graph[at + 1]! & mask)
-  clearEndsOfRoles(regions, user, scope, graph[at + 1]! & mask)
+  clearExpiryOfRoles(regions, user, scope, graph[at + 1]! & mask)
   graph[at + 1] = graph[at + 1]! & ~mask
   if (graph[at + 1] !== 0) return false
   deletePair(regions, slab, scope)

@@ -10,7 +10,7 @@ import {
 import { arrayOrEnvelope, type Page } from '#management/commands/paging.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import { pageOfSelection } from '#management/commands/selection.ts'
-import { endFilters, presentEnd } from '#management/commands/fact-ends.ts'
+import { expiryFilters, presentExpiry } from '#management/commands/fact-expiry.ts'
 import { instanceKeyOf } from '#management/facts/instances/resource-instances.ts'
 import type { AssignmentRecord } from '#model/records.ts'
 import type {
@@ -65,7 +65,7 @@ function pageOfAssignments<Item>(
         lists.assignmentsOnInstance,
         record => record.instanceId,
       ),
-      ...endFilters(query.expires_before, lists.endingAssignments),
+      ...expiryFilters(query.expires_before, lists.expiringAssignments),
     ],
     paging: query,
     hasTotal,
@@ -95,7 +95,7 @@ function presentDetailed(context: ReadContext, record: AssignmentRecord): Detail
     },
     ...presentScope(context.scope),
     created_at: presentInstant(record.createdAt),
-    ...presentEnd(record),
+    ...presentExpiry(record),
   }
 }
 

@@ -7,7 +7,13 @@ import {
 } from '#management/commands/context.ts'
 import { locateInstance, requireRole, requireTenant, requireUser } from '#management/commands/lookups.ts'
 import type { RecordReader } from '#management/commands/record-reader.ts'
-import { checkEnd, endIn, endingOf, type Granted, presentEnd } from '#management/commands/fact-ends.ts'
+import {
+  checkExpiry,
+  expiresAtIn,
+  expirationOf,
+  type Granted,
+  presentExpiry,
+} from '#management/commands/fact-expiry.ts'
 import { checkGrant } from '#management/commands/grant-conditions.ts'
 import { addInstance, instanceKeyOf } from '#management/facts/instances/resource-instances.ts'
 import { assert } from '#model/assert.ts'
@@ -69,7 +75,7 @@ export function assignRole(
   wanted: UserRoleAssignment,
 ): RoleAssignment {
   const parts = resolveParts(context, user, wanted)
-  const { record, outcome } = grantAssignment(context, parts, endIn(wanted))
+  const { record, outcome } = grantAssignment(context, parts, expiresAtIn(wanted))
   if (outcome === 'unchanged') {
     throw new AuthzError(
       'DUPLICATE_ENTITY',
@@ -85,7 +91,7 @@ export function assignRole(
  */
 export function ensureRole(context: WriteContext, user: UserRecord, wanted: UserRoleAssignment): boolean {
   const parts = resolveParts(context, user, wanted)
-  return grantAssignment(context, parts, endIn(wanted)).outcome === 'added'
+  return grantAssignment(context, parts, expiresAtIn(wanted)).outcome === 'added'
 }
 
 /** Removes the assignment in the body from the user. Throws `NOT_FOUND` if the user does not have it. */
@@ -169,7 +175,7 @@ export function checkWanted(
   place: readonly (string | number)[],
 ): void {
   checkTenantNamed(wanted, place)
-  checkEnd(context, wanted, place)
+  checkExpiry(context, wanted, place)
 }
 
 /** Requires that a tenant role has a tenant. */
@@ -207,7 +213,11 @@ export function grantAssignment(
         createdAt: context.now,
         expiresAt,
       }
-  const change = { kind: 'assignment-put', ...assignmentChange(context, parts), ...endingOf(record) } as const
+  const change = {
+    kind: 'assignment-put',
+    ...assignmentChange(context, parts),
+    ...expirationOf(record),
+  } as const
   context.records.put(record, change)
   return { record, outcome: held ? 'moved' : 'added' }
 }
@@ -257,7 +267,7 @@ export function presentAssignment(
     resource_instance_id: record.instanceId,
     ...presentScope(context.scope),
     created_at: presentInstant(record.createdAt),
-    ...presentEnd(record),
+    ...presentExpiry(record),
   }
 }
 

@@ -9,7 +9,7 @@ import {
 import { arrayOrEnvelope, type Page } from '#management/commands/paging.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
 import { pageOfSelection } from '#management/commands/selection.ts'
-import { endFilters } from '#management/commands/fact-ends.ts'
+import { expiryFilters } from '#management/commands/fact-expiry.ts'
 import type { TupleRecord } from '#model/records.ts'
 import type {
   DetailedRelationshipTuplesQuery,
@@ -52,7 +52,7 @@ function pageOfTuples(
       instanceFilter<TupleRecord>(records, query.object, lists.tuplesTo, tuple => tuple.objectId),
       sideTypeFilter(records, query.subject_type, lists.relationsFromType),
       sideTypeFilter(records, query.object_type, lists.relationsOfType),
-      ...endFilters(query.expires_before, lists.endingTuples),
+      ...expiryFilters(query.expires_before, lists.expiringTuples),
     ],
     paging: query,
     hasTotal,

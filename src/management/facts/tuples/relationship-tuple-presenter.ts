@@ -2,7 +2,7 @@
  * Relationship tuples in the form of responses (native.md B.10), plain or with the details of both instances.
  */
 import { presentInstant, presentScope, type ReadContext } from '#management/commands/context.ts'
-import { presentEnd } from '#management/commands/fact-ends.ts'
+import { presentExpiry } from '#management/commands/fact-expiry.ts'
 import { namesOf } from '#management/facts/instances/resource-instance-presenter.ts'
 import { instanceKeyOf } from '#management/facts/instances/resource-instances.ts'
 import { assert } from '#model/assert.ts'
@@ -25,7 +25,7 @@ export function presentTuple(context: ReadContext, record: TupleRecord): Relatio
     ...presentScope(context.scope),
     created_at: createdAt,
     updated_at: createdAt,
-    ...presentEnd(record),
+    ...presentExpiry(record),
     subject_details: null,
     relation_details: null,
     object_details: null,

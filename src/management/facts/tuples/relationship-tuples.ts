@@ -11,7 +11,7 @@ import {
   requireRelation,
   requireTenant,
 } from '#management/commands/lookups.ts'
-import { checkEnd, endIn, endingOf, type Granted } from '#management/commands/fact-ends.ts'
+import { checkExpiry, expiresAtIn, expirationOf, type Granted } from '#management/commands/fact-expiry.ts'
 import { checkGrant } from '#management/commands/grant-conditions.ts'
 import { addInstance, instanceKeyOf } from '#management/facts/instances/resource-instances.ts'
 import { keepRelation } from '#management/schema/relations.ts'
@@ -37,9 +37,9 @@ export function createRelationshipTuple(
   input: { readonly body: RelationshipTupleCreate },
 ): RelationshipTuple {
   const { body } = input
-  checkEnd(context, body, ['body'])
+  checkExpiry(context, body, ['body'])
   const parts = settleParts(context, body)
-  const { record, outcome } = grantTuple(context, parts, endIn(body))
+  const { record, outcome } = grantTuple(context, parts, expiresAtIn(body))
   if (outcome === 'unchanged') {
     throw new AuthzError(
       'DUPLICATE_ENTITY',
@@ -51,8 +51,8 @@ export function createRelationshipTuple(
 
 /** Ensures that the tuple exists with that expiration time. `place` is its location in the request. */
 export function ensureTuple(context: WriteContext, body: RelationshipTupleCreate, place: ElementPlace): void {
-  checkEnd(context, body, place)
-  grantTuple(context, settleParts(context, body), endIn(body))
+  checkExpiry(context, body, place)
+  grantTuple(context, settleParts(context, body), expiresAtIn(body))
 }
 
 export function deleteRelationshipTuple(
@@ -171,7 +171,7 @@ export function grantTuple(
         expiresAt,
       }
   keepRelation(context, relation)
-  context.records.put(record, { kind: 'tuple-put', ...tupleChange(context, parts), ...endingOf(record) })
+  context.records.put(record, { kind: 'tuple-put', ...tupleChange(context, parts), ...expirationOf(record) })
   return { record, outcome: held ? 'moved' : 'added' }
 }
 

@@ -2,7 +2,7 @@
 import { presentScope, presentTimes, type ReadContext } from '#management/commands/context.ts'
 import { type Resumable, YIELD_ROWS } from '#management/commands/resumable.ts'
 import { partsOf } from '#management/facts/assignments/role-assignments.ts'
-import { presentEnd } from '#management/commands/fact-ends.ts'
+import { presentExpiry } from '#management/commands/fact-expiry.ts'
 import { instanceKeyOf } from '#management/facts/instances/resource-instances.ts'
 import type { AssignmentRecord, UserRecord } from '#model/records.ts'
 import type { User } from '#model/wire/user.ts'
@@ -56,11 +56,11 @@ export function* presentUser(
         resource: type,
         resource_instance: key,
         role: role.key,
-        ...presentEnd(assignment),
+        ...presentExpiry(assignment),
       })
     } else {
       associated.roles.push(role.key)
-      roles.push({ role: role.key, tenant: tenant.key, ...presentEnd(assignment) })
+      roles.push({ role: role.key, tenant: tenant.key, ...presentExpiry(assignment) })
     }
   }
 }

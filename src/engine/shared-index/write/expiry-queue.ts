@@ -1,15 +1,20 @@
 /**
  * A queue of the facts that expire next, in the order of expiration. It contains only the facts of a time
- * window. A scan of all expiration times (`endings.ts`), some partitions at a time, finds the facts of the
- * next window before it begins. The queue thus needs little memory, however many facts expire eventually.
+ * window. A scan of all expiration times (`expiry-table.ts`), some partitions at a time, finds the facts of
+ * the next window before it begins. The queue thus needs little memory, however many facts expire eventually.
  *
  * Entries of the queue can be outdated: a fact might have been deleted, or its expiration time changed.
- * `endings.ts` is the source of truth.
+ * `expiry-table.ts` is the source of truth.
  */
-import { eachEnding, endingCount, endOf, type FactNumbers } from '#engine/shared-index/memory/endings.ts'
+import {
+  eachExpiring,
+  expiringCount,
+  expiresAtOf,
+  type FactNumbers,
+} from '#engine/shared-index/memory/expiry-table.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
-import { EndHeap } from './end-heap.ts'
+import { ExpiryHeap } from './expiry-heap.ts'
 
 /**
  * Up to this many expiration times are scanned once per hour, in one step. Larger tables are scanned every 15
@@ -24,9 +29,9 @@ const SHORT_WINDOW_MS = 15_000
  */
 const QUEUED_MAX = 65_536
 
-export class EndQueue {
+export class ExpiryQueue {
   readonly #regions: Regions
-  readonly #heap = new EndHeap()
+  readonly #heap = new ExpiryHeap()
   /** All facts that expire before this time are in the queue. */
   #knownUntil = -Infinity
   /** The value of `#knownUntil` after the current scan. */
@@ -47,12 +52,12 @@ export class EndQueue {
   /** Time by which `next` must be called again, in milliseconds since 1970. Infinite if no fact expires. */
   get wakeAt(): number {
     if (this.#isEmpty) return Infinity
-    return this.#partition === null ? Math.min(this.#heap.firstEnd, this.#lookFrom) : -Infinity
+    return this.#partition === null ? Math.min(this.#heap.firstExpiry, this.#lookFrom) : -Infinity
   }
 
   /** No fact expires before this time, in milliseconds since 1970. Infinite if no fact expires. */
-  get endsFrom(): number {
-    return this.#isEmpty ? Infinity : Math.min(this.#heap.firstEnd, this.#knownUntil)
+  get expiresFrom(): number {
+    return this.#isEmpty ? Infinity : Math.min(this.#heap.firstExpiry, this.#knownUntil)
   }
 
   /**
@@ -70,21 +75,21 @@ export class EndQueue {
     // Not during a scan, which would have to start over.
     if (this.#partition === null && this.#heap.length > this.#queuedMax) this.#shorten()
     this.#lookAhead(now)
-    const ended: FactNumbers[] = []
-    while (ended.length < limit && this.#heap.firstEnd <= now) {
-      const until = this.#heap.firstEnd
+    const expired: FactNumbers[] = []
+    while (expired.length < limit && this.#heap.firstExpiry <= now) {
+      const until = this.#heap.firstExpiry
       const fact = this.#heap.pop()
-      if (endOf(this.#regions, fact) === until) ended.push(fact)
+      if (expiresAtOf(this.#regions, fact) === until) expired.push(fact)
     }
-    return ended
+    return expired
   }
 
   get #isEmpty(): boolean {
-    return endingCount(this.#regions) === 0
+    return expiringCount(this.#regions) === 0
   }
 
   get #isFew(): boolean {
-    return endingCount(this.#regions) <= FEW
+    return expiringCount(this.#regions) <= FEW
   }
 
   get #windowMs(): number {
@@ -108,11 +113,11 @@ export class EndQueue {
   #lookThroughOne(): void {
     if (this.#partition === null) return
     const from = this.#knownUntil
-    eachEnding(this.#regions, this.#partition, this.#lookingUntil, (fact, until) => {
+    eachExpiring(this.#regions, this.#partition, this.#lookingUntil, (fact, until) => {
       if (until >= from) this.#heap.push(fact, until)
     })
     this.#partition += 1
-    if (this.#partition < L.ENDING_PARTITIONS) return
+    if (this.#partition < L.EXPIRY_PARTITIONS) return
     // Otherwise, facts that expire at the same time would be removed from the queue and scanned for
     // repeatedly.
     this.#queuedMax = Math.max(QUEUED_MAX, 2 * this.#heap.length)

@@ -1,25 +1,25 @@
 /** Removes facts that have expired, and reports the removals by name. */
-import { type FactNumbers } from '#engine/shared-index/memory/endings.ts'
+import { type FactNumbers } from '#engine/shared-index/memory/expiry-table.ts'
 import type { Invalidation } from '#engine/shared-index/closures/invalidation.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import type { Schema } from '#engine/shared-index/schema/schema.ts'
 import type { Change } from '#model/change.ts'
-import type { EndQueue } from './end-queue.ts'
+import type { ExpiryQueue } from './expiry-queue.ts'
 import { FactNames } from './fact-names.ts'
 import type { Facts } from './facts.ts'
 
-export class Ending {
+export class FactExpirer {
   readonly #regions: Regions
   readonly #schema: Schema
   readonly #facts: Facts
   readonly #invalidation: Invalidation
-  readonly #queue: EndQueue
+  readonly #queue: ExpiryQueue
   /** Names for the facts that are due. */
   #names: FactNames
 
   constructor(
     regions: Regions,
-    parts: { schema: Schema; facts: Facts; invalidation: Invalidation; queue: EndQueue },
+    parts: { schema: Schema; facts: Facts; invalidation: Invalidation; queue: ExpiryQueue },
   ) {
     this.#regions = regions
     this.#schema = parts.schema
@@ -31,7 +31,7 @@ export class Ending {
 
   /**
    * Returns the facts that have expired at `now`, and finds the closures to invalidate. Requires neither the
-   * lock nor a critical section. See `EndQueue.next`.
+   * lock nor a critical section. See `ExpiryQueue.next`.
    */
   due(now: number, limit: number): readonly FactNumbers[] {
     const due = this.#queue.next(now, limit)

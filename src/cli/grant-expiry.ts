@@ -1,7 +1,7 @@
 /** Expiration time of a grant as specified on the command line: a duration from now, or a point in time. */
 import { Compile } from 'typebox/schema'
 import type { Argv } from 'yargs'
-import { endMoment, MOMENT_FORM } from '#model/wire/building-blocks.ts'
+import { expiryMoment, MOMENT_FORM } from '#model/wire/building-blocks.ts'
 import { UsageError } from './exit-codes.ts'
 
 const [SECOND, MINUTE, HOUR, DAY, WEEK] = [1, 60, 3_600, 86_400, 604_800].map(unit => unit * 1_000) as [
@@ -15,7 +15,7 @@ const UNITS: Readonly<Record<string, number>> = { s: SECOND, m: MINUTE, h: HOUR,
 /** Ten years. A longer duration is probably a typo; `--until` can express it. */
 const FOR_MAX = 3_653 * DAY
 
-export const endArguments = <Given>(command: Argv<Given>) =>
+export const expiryArguments = <Given>(command: Argv<Given>) =>
   command
     .option('for', {
       type: 'string',
@@ -24,7 +24,7 @@ export const endArguments = <Given>(command: Argv<Given>) =>
     .option('until', { type: 'string', describe: 'when it ends: 2031-01-31T18:00:00+01:00' })
 
 /** Expiration time in the format of `toISOString`. Null: the grant does not expire. Throws `UsageError`. */
-export function endOf(
+export function expiryOf(
   { for: time, until }: { readonly for?: string | undefined; readonly until?: string | undefined },
   now: number,
 ): string | null {
@@ -32,7 +32,7 @@ export function endOf(
     throw new UsageError('--for and --until say the same thing: expected one of them')
   if (time !== undefined) return new Date(now + millisecondsOf(time)).toISOString()
   if (until === undefined) return null
-  if (!Compile(endMoment('')).Check(until))
+  if (!Compile(expiryMoment('')).Check(until))
     throw new UsageError(`--until: expected ${MOMENT_FORM}, got ${JSON.stringify(until)}`)
   if (Date.parse(until) <= now) throw new UsageError(`--until: ${until} is past: name a later time`)
   return new Date(until).toISOString()

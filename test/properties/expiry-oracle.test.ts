@@ -68,7 +68,7 @@ const rightMoments = onceFor(({ load, commits, queries }: History): Moment[] => 
   const random = new Random(load.length * 31 + commits.length)
   const oracle = new Oracle()
   const ends = new Map<string, { readonly removal: FactRemoved; readonly until: number }>()
-  const endDue = (now: number): FactRemoved[] => {
+  const expireDue = (now: number): FactRemoved[] => {
     const standing = new Set(oracle.currentFacts().filter(isFactPut).map(nameOf))
     const due = [...ends].filter(([, { until }]) => until <= now)
     for (const [name] of due) ends.delete(name)
@@ -79,7 +79,7 @@ const rightMoments = onceFor(({ load, commits, queries }: History): Moment[] => 
   return [load, ...commits].map((commit, moment) => {
     const now = moment * MOMENT_MS
     const changes = withEnds(commit, now, random)
-    const endedBefore = endDue(now)
+    const endedBefore = expireDue(now)
     oracle.apply(commit)
     for (const change of changes) {
       if (isFactRemoved(change)) ends.delete(nameOf(change))
@@ -87,7 +87,7 @@ const rightMoments = onceFor(({ load, commits, queries }: History): Moment[] => 
       if (change.until === undefined) ends.delete(nameOf(change))
       else ends.set(nameOf(change), { removal: removalOf(change), until: change.until })
     }
-    const endedAfter = endDue(now)
+    const endedAfter = expireDue(now)
     const standing = new Set(oracle.currentFacts().filter(isFactPut).map(nameOf))
     const ending = [...ends.keys()].filter(name => standing.has(name)).length
     return {
@@ -104,7 +104,7 @@ const rightMoments = onceFor(({ load, commits, queries }: History): Moment[] => 
 /** All that has ended by then. */
 function endedAt({ writer }: SharedEngine, now: number): Change[] {
   const ended: Change[] = []
-  while (writer.wakeAt <= now) ended.push(...writer.endDue(now, AT_ONCE))
+  while (writer.wakeAt <= now) ended.push(...writer.expireDue(now, AT_ONCE))
   return ended
 }
 
@@ -144,7 +144,7 @@ describe.each(Object.entries(ENGINES))('%s', (_, newEngine) => {
         expect(answersOf(engine, history.queries)).toEqual(moment.answers)
         expect(sorted(before)).toEqual(sorted(moment.endedBefore))
         expect(sorted(after)).toEqual(sorted(moment.endedAfter))
-        expect(engine.writer.endsFrom).toBeGreaterThan(moment.now)
+        expect(engine.writer.expiresFrom).toBeGreaterThan(moment.now)
         while (engine.writer.collect(1_000));
         expect(engine.writer.figures().ending).toBe(moment.ending)
       }

@@ -10,14 +10,14 @@ import type { Change } from '#model/change.ts'
 import { StalenessDeadline, type DeadlineHandle } from './staleness-deadline.ts'
 
 /** The part of the index writer that this module uses. See `SharedIndexWriter`. */
-export interface EndingIndex {
-  endDue(now: number, limit: number): Change[]
+export interface ExpiringIndex {
+  expireDue(now: number, limit: number): Change[]
   readonly wakeAt: number
-  readonly endsFrom: number
+  readonly expiresFrom: number
 }
 
 /** Facts removed in one critical section: half a millisecond. */
-const ENDED_AT_ONCE = 128
+const EXPIRED_AT_ONCE = 128
 /**
  * Critical sections per event-loop iteration, which can take many milliseconds. If thousands of facts expire
  * together, the removal of their rows starts in the same iteration.
@@ -35,17 +35,17 @@ const LOOK_MS_MAX = 1_000
 const DEADLINE_MS_MAX = 3_600_000
 
 export interface EndingFactsOptions {
-  readonly index: EndingIndex
+  readonly index: ExpiringIndex
   /** A clock of this thread, in which deadlines are expressed. */
   readonly clock: StalenessDeadline
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** Receives the removals that the store has not applied yet. */
-  readonly onEnded: (removals: readonly Change[]) => void
+  readonly onExpired: (removals: readonly Change[]) => void
   readonly onFault: (error: unknown) => void
 }
 
-export class EndingFacts {
+export class ExpiringFacts {
   readonly #options: EndingFactsOptions
   readonly #deadline: StalenessDeadline
   #timer: NodeJS.Timeout | undefined
@@ -92,17 +92,17 @@ export class EndingFacts {
 
   /** Runs one critical section. Returns whether no expired facts remain. */
   #endSome(): boolean {
-    const { index, now, onEnded } = this.#options
+    const { index, now, onExpired } = this.#options
     // Read before the clock: if the process is paused in between, expiration times are taken to be earlier
     // and not later.
     const startedAt = performance.now()
     const at = now()
-    const removals = index.endDue(at, ENDED_AT_ONCE)
+    const removals = index.expireDue(at, EXPIRED_AT_ONCE)
     const isDone = index.wakeAt > at
     const nowAt = at + performance.now() - startedAt
-    this.#deadline.set(this.#deadlineIn(index.endsFrom - nowAt))
+    this.#deadline.set(this.#deadlineIn(index.expiresFrom - nowAt))
     this.#plan(index.wakeAt - nowAt)
-    if (removals.length > 0) onEnded(removals)
+    if (removals.length > 0) onExpired(removals)
     return isDone
   }
 

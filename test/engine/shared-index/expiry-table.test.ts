@@ -1,17 +1,17 @@
 /** The table of ends and the queue of those that come next, by themselves. */
 import { describe, expect, test } from 'vitest'
 import {
-  blocksForEnds,
-  clearEnd,
-  eachEnding,
-  endingCount,
-  endOf,
+  blocksForExpiry,
+  clearExpiry,
+  eachExpiring,
+  expiringCount,
+  expiresAtOf,
   type FactNumbers,
-  setEnd,
-} from '#engine/shared-index/memory/endings.ts'
+  setExpiry,
+} from '#engine/shared-index/memory/expiry-table.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { Regions } from '#engine/shared-index/memory/regions.ts'
-import { EndQueue } from '#engine/shared-index/write/end-queue.ts'
+import { ExpiryQueue } from '#engine/shared-index/write/expiry-queue.ts'
 import { Random } from '#testing/data/random.ts'
 import { SECRETS } from '#testing/engines/shared-engine.ts'
 
@@ -32,18 +32,18 @@ test('facts and their ends come and go as in a map, through every size', () => {
     const n = random.below(6_000)
     if (random.below(10) < (Math.floor(round / 10_000) % 2 === 0 ? 8 : 1)) {
       const until = random.below(4) === 0 ? YEAR_9999 - n : random.below(2 ** 31) * 3
-      setEnd(regions, factOf(n), until)
+      setExpiry(regions, factOf(n), until)
       right.set(n, until)
     } else {
-      clearEnd(regions, factOf(n))
+      clearExpiry(regions, factOf(n))
       right.delete(n)
     }
-    expect(endingCount(regions)).toBe(right.size)
-    expect(endOf(regions, factOf(n))).toBe(right.get(n) ?? null)
+    expect(expiringCount(regions)).toBe(right.size)
+    expect(expiresAtOf(regions, factOf(n))).toBe(right.get(n) ?? null)
     if (round % 5_000 !== 0) continue
     const all: [FactNumbers, number][] = []
-    for (let partition = 0; partition < L.ENDING_PARTITIONS; partition++) {
-      eachEnding(regions, partition, Infinity, (fact, until) => all.push([fact, until]))
+    for (let partition = 0; partition < L.EXPIRY_PARTITIONS; partition++) {
+      eachExpiring(regions, partition, Infinity, (fact, until) => all.push([fact, until]))
     }
     const wanted = [...right].map(([each, until]) => [factOf(each), until])
     expect(new Set(all.map(each => JSON.stringify(each)))).toEqual(
@@ -57,17 +57,17 @@ test('without ends nothing is taken of the graph, and with the last of them all 
   const { header } = regions
   const used = (): number => header[L.H_GRAPH_TOP]! - header[L.H_GRAPH_FREE_WORDS]!
   const before = used()
-  for (let n = 0; n < 10_000; n++) setEnd(regions, factOf(n), n)
+  for (let n = 0; n < 10_000; n++) setExpiry(regions, factOf(n), n)
   expect(used()).toBeGreaterThan(before)
-  for (let n = 0; n < 10_000; n++) clearEnd(regions, factOf(n))
-  expect([used(), endingCount(regions)]).toEqual([before, 0])
+  for (let n = 0; n < 10_000; n++) clearExpiry(regions, factOf(n))
+  expect([used(), expiringCount(regions)]).toEqual([before, 0])
 })
 
 test.each([1_000, 30_000, 100_000, 250_000, 450_000, 700_000, 1_000_000])(
   '%i ends take 32 bytes each at most',
   count => {
     const regions = Regions.create(SECRETS)
-    for (let n = 0; n < count; n++) setEnd(regions, factOf(n), n)
+    for (let n = 0; n < count; n++) setExpiry(regions, factOf(n), n)
     const { header } = regions
     const words = header[L.H_GRAPH_TOP]! - header[L.H_GRAPH_FREE_WORDS]!
     expect((words * L.WORD_BYTES) / count).toBeLessThanOrEqual(32)
@@ -78,11 +78,11 @@ test('no more is allocated than was computed before', () => {
   const random = new Random(11)
   for (let round = 0; round < 200; round++) {
     const regions = Regions.create(SECRETS)
-    for (let n = random.below(3_000); n > 0; n--) setEnd(regions, factOf(n), n)
+    for (let n = random.below(3_000); n > 0; n--) setExpiry(regions, factOf(n), n)
     const more = 1 + random.below(400)
-    const computed = [...blocksForEnds(regions, more)].reduce((sum, log2) => sum + (1 << log2), 0)
+    const computed = [...blocksForExpiry(regions, more)].reduce((sum, log2) => sum + (1 << log2), 0)
     const before = regions.header[L.H_GRAPH_TOP]!
-    for (let n = 0; n < more; n++) setEnd(regions, factOf(1_000_000 + n), n)
+    for (let n = 0; n < more; n++) setExpiry(regions, factOf(1_000_000 + n), n)
     expect(regions.header[L.H_GRAPH_TOP]! - before).toBeLessThanOrEqual(computed)
   }
 })
@@ -91,12 +91,12 @@ describe('the queue', () => {
   const HOUR_MS = 3_600_000
 
   /** What ends while time goes on from one wake to the next, with the time at which it was said. */
-  function run(queue: EndQueue, regions: Regions, until: number): [number, number][] {
+  function run(queue: ExpiryQueue, regions: Regions, until: number): [number, number][] {
     const said: [number, number][] = []
     for (let now = 0; now < until; now = Math.max(now, Math.min(queue.wakeAt, until))) {
       for (const fact of queue.next(now, 7)) {
-        said.push([endOf(regions, fact)!, now])
-        clearEnd(regions, fact)
+        said.push([expiresAtOf(regions, fact)!, now])
+        clearExpiry(regions, fact)
       }
       if (queue.wakeAt === Infinity) break
     }
@@ -105,11 +105,11 @@ describe('the queue', () => {
 
   test.each([50, 3_000, 20_000])('says of %i facts when each ends, over a day, in order', count => {
     const regions = Regions.create(SECRETS)
-    const queue = new EndQueue(regions)
+    const queue = new ExpiryQueue(regions)
     const random = new Random(count)
     const ends = Array.from({ length: count }, () => random.below(24 * HOUR_MS))
     ends.forEach((until, n) => {
-      setEnd(regions, factOf(n), until)
+      setExpiry(regions, factOf(n), until)
       queue.add(factOf(n), until)
     })
     const said = run(queue, regions, 25 * HOUR_MS)
@@ -118,16 +118,16 @@ describe('the queue', () => {
 
   test('a fact that was moved, or made lasting, ends as it was said last', () => {
     const regions = Regions.create(SECRETS)
-    const queue = new EndQueue(regions)
+    const queue = new ExpiryQueue(regions)
     const put = (n: number, until: number): void => {
-      setEnd(regions, factOf(n), until)
+      setExpiry(regions, factOf(n), until)
       queue.add(factOf(n), until)
     }
     put(1, 1_000)
     put(2, 2_000)
     expect(queue.next(0, 10)).toEqual([])
     put(1, 3_000)
-    clearEnd(regions, factOf(2))
+    clearExpiry(regions, factOf(2))
     put(4, 1_500)
     put(4, 500)
     expect(run(queue, regions, HOUR_MS)).toEqual([
@@ -138,24 +138,24 @@ describe('the queue', () => {
 
   test('until all ends were looked through, nobody may rely on any time', () => {
     const regions = Regions.create(SECRETS)
-    const queue = new EndQueue(regions)
-    expect([queue.wakeAt, queue.endsFrom]).toEqual([Infinity, Infinity])
-    setEnd(regions, factOf(1), 5 * HOUR_MS)
-    expect([queue.wakeAt, queue.endsFrom]).toEqual([-Infinity, -Infinity])
+    const queue = new ExpiryQueue(regions)
+    expect([queue.wakeAt, queue.expiresFrom]).toEqual([Infinity, Infinity])
+    setExpiry(regions, factOf(1), 5 * HOUR_MS)
+    expect([queue.wakeAt, queue.expiresFrom]).toEqual([-Infinity, -Infinity])
     expect(queue.next(0, 10)).toEqual([])
-    expect(queue.endsFrom).toBe(HOUR_MS)
+    expect(queue.expiresFrom).toBe(HOUR_MS)
     expect(queue.wakeAt).toBeLessThan(HOUR_MS)
   })
 
   test('more facts that end soon than the queue has room for end in time, too', () => {
     const regions = Regions.create(SECRETS)
-    const queue = new EndQueue(regions)
+    const queue = new ExpiryQueue(regions)
     const count = 150_000
-    setEnd(regions, factOf(0), 0)
+    setExpiry(regions, factOf(0), 0)
     queue.next(0, 10)
     for (let n = 1; n < count; n++) {
       const until = (n * 7_919) % HOUR_MS
-      setEnd(regions, factOf(n), until)
+      setExpiry(regions, factOf(n), until)
       queue.add(factOf(n), until)
     }
     const said = run(queue, regions, HOUR_MS)
@@ -164,12 +164,12 @@ describe('the queue', () => {
   })
   test('what is put beside very many that end together makes nobody look through all ends again', () => {
     const regions = Regions.create(SECRETS)
-    const queue = new EndQueue(regions)
+    const queue = new ExpiryQueue(regions)
     const [now, together] = [6_000, 10_000]
-    for (let n = 0; n < 100_000; n++) setEnd(regions, factOf(n), together)
+    for (let n = 0; n < 100_000; n++) setExpiry(regions, factOf(n), together)
     while (queue.wakeAt <= now) expect(queue.next(now, 10)).toEqual([])
     for (let n = 0; n < 1_000; n++) {
-      setEnd(regions, factOf(100_000 + n), together - 1)
+      setExpiry(regions, factOf(100_000 + n), together - 1)
       queue.add(factOf(100_000 + n), together - 1)
       queue.next(now, 10)
       expect(queue.wakeAt).toBe(together - 1)
@@ -178,15 +178,15 @@ describe('the queue', () => {
 
   test('a look through very many ends comes to its end, whatever is put meanwhile', () => {
     const regions = Regions.create(SECRETS)
-    const queue = new EndQueue(regions)
-    for (let n = 0; n < 100_000; n++) setEnd(regions, factOf(n), 10_000)
+    const queue = new ExpiryQueue(regions)
+    for (let n = 0; n < 100_000; n++) setExpiry(regions, factOf(n), 10_000)
     let added = 0
     for (; queue.wakeAt <= 0 && added < 1_000; added++) {
       queue.next(0, 10)
-      setEnd(regions, factOf(100_000 + added), 9_999)
+      setExpiry(regions, factOf(100_000 + added), 9_999)
       queue.add(factOf(100_000 + added), 9_999)
     }
-    expect(added).toBe(L.ENDING_PARTITIONS)
-    expect(queue.endsFrom).toBe(9_999)
+    expect(added).toBe(L.EXPIRY_PARTITIONS)
+    expect(queue.expiresFrom).toBe(9_999)
   })
 })

@@ -1,6 +1,6 @@
 /** When the rows of ended grants are removed, and which of them by name: seen from the commits that are asked for. */
 import { expect, onTestFinished, test } from 'vitest'
-import { EndedGrants, type EndedGrantsOptions } from '#management/environment/ended-grants.ts'
+import { ExpiredGrants, type EndedGrantsOptions } from '#management/environment/expired-grants.ts'
 import type { ListedPlace } from '#management/facts/expiry.ts'
 import type { Change } from '#model/change.ts'
 import { AuthzError, ConflictError } from '#model/errors.ts'
@@ -11,8 +11,8 @@ function removalOf(n: number): Change {
   return { kind: 'assignment-removed', user: `user-${n}`, role: 'auditor', scope: { tenant: 'default' } }
 }
 
-function opened(options: Partial<EndedGrantsOptions>): EndedGrants {
-  const grants = new EndedGrants({
+function opened(options: Partial<EndedGrantsOptions>): ExpiredGrants {
+  const grants = new ExpiredGrants({
     holdMs: 0,
     remove: async () => {},
     removeListed: async () => null,

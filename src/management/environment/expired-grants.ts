@@ -8,7 +8,7 @@
  * clock, so each node waits before it deletes a grant.
  */
 import {
-  type EndedFact,
+  type ExpiredFact,
   EXPIRED_PER_COMMIT,
   type ListedPlace,
   NAMES_BYTES_MAX,
@@ -28,7 +28,7 @@ export interface EndedGrantsOptions {
   /** Delay between the expiration of a grant and its deletion. */
   readonly holdMs: number
   /** Makes the commit that deletes the grants. */
-  readonly remove: (ended: readonly EndedFact[]) => Promise<unknown>
+  readonly remove: (expired: readonly ExpiredFact[]) => Promise<unknown>
   /**
    * Deletes a batch of the expired grants that the lists have after that place. Resolves to the place at
    * which to continue, or to null at the end of the lists.
@@ -39,7 +39,7 @@ export interface EndedGrantsOptions {
   readonly firstPauseMs?: number
 }
 
-interface Waiting extends EndedFact {
+interface Waiting extends ExpiredFact {
   /** By `performance.now()`. */
   readonly dueAt: number
 }
@@ -50,7 +50,7 @@ interface Look {
   readonly dueAt: number
 }
 
-export class EndedGrants {
+export class ExpiredGrants {
   readonly #options: EndedGrantsOptions
   #waiting: Waiting[] = []
   /** Number of finished elements at the beginning of `#waiting`. */

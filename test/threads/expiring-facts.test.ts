@@ -50,7 +50,7 @@ async function open(load: readonly Change[], now: () => number = Date.now, kept:
     onFault: (_id, error) => expect.unreachable(String(error)),
   })
   onTestFinished(() => indexes.remove(ID))
-  indexes.whenEnded(ID, (removals, sequence) => {
+  indexes.whenExpired(ID, (removals, sequence) => {
     ended.push([removals, sequence])
     told.resolve(Date.now())
   })
@@ -106,7 +106,7 @@ test('a thousand that end together are out of the index in one turn of the loop,
   ]).flat()
   const { ended, indexes } = await open([...schema, ...ends], () => now)
   now += 100
-  indexes.endDue(ID)
+  indexes.expireDue(ID)
   const sections = ended.map(([removals]) => removals.length)
   expect(sections.reduce((sum, each) => sum + each, 0)).toBe(1_000)
   expect(Math.max(...sections)).toBeLessThanOrEqual(128)
@@ -117,7 +117,7 @@ test('a grant that is given again with another end, or without one, goes by the 
   const { commit, decide, ended, indexes } = await open([...schema, granted(now + 100)], () => now)
   await commit(granted(now + 5_000))
   now += 1_000
-  indexes.endDue(ID)
+  indexes.expireDue(ID)
   expect(decide()).toBe(true)
   await commit(granted())
   now += 10_000
@@ -159,7 +159,7 @@ test('an index that is being kept is not changed by a grant that ends meanwhile'
       const { header } = (saved as SavedIndex).parts
       seen.push(Buffer.from(header))
       now += 1_000
-      indexes.endDue(ID)
+      indexes.expireDue(ID)
       seen.push(Buffer.from(header))
     },
   })

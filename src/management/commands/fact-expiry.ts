@@ -1,7 +1,7 @@
 /** Expiration times of facts, in the forms of request bodies, of responses and of changes for the engine. */
 import { type OperationContext, presentInstant } from './context.ts'
 import type { Filter } from './selection.ts'
-import type { Ending } from '#model/change.ts'
+import type { Expiration } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Instant } from '#model/records.ts'
 import type { ListName } from '#store/view.ts'
@@ -12,7 +12,7 @@ interface Granting {
 }
 
 /** A grant with its expiration time; null if it does not expire. */
-export interface Ends {
+export interface Expiring {
   readonly expiresAt: Instant | null
 }
 
@@ -20,13 +20,13 @@ export interface Ends {
  * Result of a grant: the fact was added, an existing fact got another expiration time, or it was left
  * unchanged.
  */
-export interface Granted<Record extends Ends> {
+export interface Granted<Record extends Expiring> {
   readonly record: Record
   readonly outcome: 'added' | 'moved' | 'unchanged'
 }
 
 /** Null if the grant does not expire. */
-export function endIn({ expires_at: end }: Granting): Instant | null {
+export function expiresAtIn({ expires_at: end }: Granting): Instant | null {
   return typeof end === 'string' ? Date.parse(end) : null
 }
 
@@ -34,12 +34,12 @@ export function endIn({ expires_at: end }: Granting): Instant | null {
  * Checks that an expiration time is in the future, which schemas cannot express. `place` is the location in
  * the request.
  */
-export function checkEnd(
+export function checkExpiry(
   { now }: OperationContext,
   granting: Granting,
   place: readonly (string | number)[],
 ): void {
-  const end = endIn(granting)
+  const end = expiresAtIn(granting)
   if (end === null || end > now) return
   const times = `${presentInstant(end)} is past, here it is ${presentInstant(now)}`
   const msg = `must lie ahead: ${times}; name a later time, or null for what lasts`
@@ -48,11 +48,11 @@ export function checkEnd(
   })
 }
 
-export function presentEnd({ expiresAt }: Ends) {
+export function presentExpiry({ expiresAt }: Expiring) {
   return expiresAt === null ? {} : { expires_at: presentInstant(expiresAt) }
 }
 
-export function endingOf({ expiresAt }: Ends): Ending {
+export function expirationOf({ expiresAt }: Expiring): Expiration {
   return expiresAt === null ? {} : { until: expiresAt }
 }
 
@@ -60,14 +60,14 @@ export function endingOf({ expiresAt }: Ends): Ending {
  * Filters for facts that expire before a time. All expiring facts are in one list, and each of them is
  * examined.
  */
-export function endFilters(
+export function expiryFilters(
   before: string | undefined,
-  ending: () => ListName,
-): readonly (Filter<Ends> | null)[] {
+  expiring: () => ListName,
+): readonly (Filter<Expiring> | null)[] {
   if (before === undefined) return []
   const end = Date.parse(before)
   return [
-    { lists: [ending()], matches: ({ expiresAt }) => expiresAt !== null },
+    { lists: [expiring()], matches: ({ expiresAt }) => expiresAt !== null },
     { lists: null, matches: ({ expiresAt }) => expiresAt !== null && expiresAt < end },
   ]
 }

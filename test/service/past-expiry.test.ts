@@ -59,7 +59,7 @@ test('a condition set that is tried does not see it, as no decision does', async
 test('of a renewal and a removal at the same moment only the first goes through', async () => {
   const { environment, parts } = await environmentWithAnn()
   await environment.onOneState(context => grantAssignment(context, parts, PAST))
-  const [held] = environment.reader().list('assignment', lists.endingAssignments())
+  const [held] = environment.reader().list('assignment', lists.expiringAssignments())
   const outcomes = await environment.onOneState(
     context => grantAssignment(context, parts, LATER),
     context => {

@@ -31,7 +31,7 @@ const TUPLE = 1 << L.LINE_BITS
 const LOW_BITS = 0xffff
 const HIGH = 2 ** 32
 /** Later expiration times are stored as this one, in the year 10889. */
-const END_MAX = 2 ** 48 - 1
+const EXPIRY_MAX = 2 ** 48 - 1
 const MIX = 0x85ebca6b | 0
 
 /** Identification of a fact in this table. The numbers identify the fact only together. */
@@ -46,16 +46,16 @@ export interface FactNumbers {
 }
 
 /** Returns the number of facts that expire. O(1). */
-export function endingCount({ header }: Pick<Arena, 'header'>): number {
-  return header[L.H_ENDINGS]!
+export function expiringCount({ header }: Pick<Arena, 'header'>): number {
+  return header[L.H_EXPIRING]!
 }
 
 /**
  * Returns the expiration time of the fact in milliseconds since 1970; null if it does not expire. Expected
  * O(1).
  */
-export function endOf({ header, graph }: Arena, fact: FactNumbers): number | null {
-  if (header[L.H_ENDINGS] === 0) return null
+export function expiresAtOf({ header, graph }: Arena, fact: FactNumbers): number | null {
+  if (header[L.H_EXPIRING] === 0) return null
   const first = firstWord(fact)
   const hash = hashOf(first, fact)
   const head = headOf(hash)
@@ -65,14 +65,14 @@ export function endOf({ header, graph }: Arena, fact: FactNumbers): number | nul
     const found = graph[at]
     // Beyond the view only if the header was read torn.
     if (found === undefined || found === 0) return null
-    if (found === first && isRest(graph, at, fact)) return endAt(graph, at)
+    if (found === first && isRest(graph, at, fact)) return expiresAtIn(graph, at)
     slot = slot + 1 === capacity ? 0 : slot + 1
   }
   return null
 }
 
 /** Sets or changes the expiration time of the fact. Expected O(1), and O(its partition) if that grows. */
-export function setEnd(regions: Arena, fact: FactNumbers, until: number): void {
+export function setExpiry(regions: Arena, fact: FactNumbers, until: number): void {
   const { header } = regions
   const first = firstWord(fact)
   const hash = hashOf(first, fact)
@@ -82,9 +82,9 @@ export function setEnd(regions: Arena, fact: FactNumbers, until: number): void {
     if (isFull(header, head)) resize(regions, head, header[head + SIZE]! + 1)
     at = freeSlot(regions, head, hash)
     header[head + COUNT] = header[head + COUNT]! + 1
-    header[L.H_ENDINGS] = header[L.H_ENDINGS]! + 1
+    header[L.H_EXPIRING] = header[L.H_EXPIRING]! + 1
   }
-  const end = Math.min(Math.max(0, until), END_MAX)
+  const end = Math.min(Math.max(0, until), EXPIRY_MAX)
   const { graph } = regions
   graph[at] = first
   graph[at + 1] = fact.other
@@ -93,50 +93,55 @@ export function setEnd(regions: Arena, fact: FactNumbers, until: number): void {
 }
 
 /** Removes the expiration time of a fact that is deleted or no longer expires. Expected O(1). */
-export function clearEnd(regions: Arena, fact: FactNumbers): void {
+export function clearExpiry(regions: Arena, fact: FactNumbers): void {
   const { header } = regions
-  if (header[L.H_ENDINGS] === 0) return
+  if (header[L.H_EXPIRING] === 0) return
   const hash = hashOf(firstWord(fact), fact)
   const head = headOf(hash)
   const at = find(regions, head, hash, fact)
   if (at < 0) return
   closeGap(regions, head, at)
   header[head + COUNT] = header[head + COUNT]! - 1
-  header[L.H_ENDINGS] = header[L.H_ENDINGS]! - 1
+  header[L.H_EXPIRING] = header[L.H_EXPIRING]! - 1
   const count = header[head + COUNT]!
   if (count === 0) empty(regions, head)
   else if (count * 4 < capacityOf(header[head + SIZE]!)) shrink(regions, head)
 }
 
 /** The same for each role of a mask that the user holds in the scope. */
-export function clearEndsOfRoles(regions: Arena, user: number, scope: number, mask: number): void {
-  if (regions.header[L.H_ENDINGS] === 0) return
+export function clearExpiryOfRoles(regions: Arena, user: number, scope: number, mask: number): void {
+  if (regions.header[L.H_EXPIRING] === 0) return
   for (let bits = mask; bits !== 0; bits &= bits - 1) {
     const link = 31 - Math.clz32(bits & -bits)
-    clearEnd(regions, { isTuple: false, line: user, other: scope, link })
+    clearExpiry(regions, { isTuple: false, line: user, other: scope, link })
   }
 }
 
 /** The same for a tuple. */
-export function clearEndOfTuple(regions: Arena, object: number, container: number, edgeClass: number): void {
-  if (regions.header[L.H_ENDINGS] === 0) return
-  clearEnd(regions, { isTuple: true, line: object, other: container, link: edgeClass })
+export function clearExpiryOfTuple(
+  regions: Arena,
+  object: number,
+  container: number,
+  edgeClass: number,
+): void {
+  if (regions.header[L.H_EXPIRING] === 0) return
+  clearExpiry(regions, { isTuple: true, line: object, other: container, link: edgeClass })
 }
 
 /** Visits the facts of a partition that expire before `before`. O(its capacity). */
-export function eachEnding(
+export function eachExpiring(
   { header, graph }: Arena,
   partition: number,
   before: number,
   visit: (fact: FactNumbers, until: number) => void,
 ): void {
-  const head = L.H_ENDING_PARTITIONS + (partition << HEAD_LOG2)
+  const head = L.H_EXPIRY_PARTITIONS + (partition << HEAD_LOG2)
   const capacity = capacityOf(header[head + SIZE]!)
   for (let slot = 0; slot < capacity; slot++) {
     const at = wordOf(header, head, slot)
     const first = graph[at]!
     if (first === 0) continue
-    const until = endAt(graph, at)
+    const until = expiresAtIn(graph, at)
     if (until >= before) continue
     const isTuple = (first & TUPLE) !== 0
     const link = graph[at + 2]! & LOW_BITS
@@ -149,9 +154,9 @@ export function eachEnding(
  * in the worst distribution: for `commit-capacity.ts`. A partition reaches a size only with as many entries
  * as it lacks, so few partitions reach a large one.
  */
-export function* blocksForEnds({ header }: Pick<Arena, 'header'>, more: number): Iterable<number> {
-  const partitions = Array.from({ length: L.ENDING_PARTITIONS }, (_, partition) => {
-    const head = L.H_ENDING_PARTITIONS + (partition << HEAD_LOG2)
+export function* blocksForExpiry({ header }: Pick<Arena, 'header'>, more: number): Iterable<number> {
+  const partitions = Array.from({ length: L.EXPIRY_PARTITIONS }, (_, partition) => {
+    const head = L.H_EXPIRY_PARTITIONS + (partition << HEAD_LOG2)
     return { size: header[head + SIZE]!, count: header[head + COUNT]! }
   })
   for (let size = 1; ; size += 1) {
@@ -173,11 +178,11 @@ export function* blocksForEnds({ header }: Pick<Arena, 'header'>, more: number):
  * Returns the words that partitions allocate when they grow while they receive `more` entries, in the worst
  * distribution.
  */
-export function wordsAheadForEnds({ header }: Pick<Arena, 'header'>, more: number): number {
+export function wordsAheadForExpiry({ header }: Pick<Arena, 'header'>, more: number): number {
   let words = 0
   let grown = 0
-  for (let partition = 0; partition < L.ENDING_PARTITIONS && grown < more; partition++) {
-    const head = L.H_ENDING_PARTITIONS + (partition << HEAD_LOG2)
+  for (let partition = 0; partition < L.EXPIRY_PARTITIONS && grown < more; partition++) {
+    const head = L.H_EXPIRY_PARTITIONS + (partition << HEAD_LOG2)
     const size = header[head + SIZE]!
     if (holds(size, header[head + COUNT]! + more)) continue
     grown += 1
@@ -229,11 +234,11 @@ function hashOf(first: number, { other, link }: FactNumbers): number {
 
 /** The top bits of the hash select the partition; all of its bits select the slot. */
 function headOf(hash: number): number {
-  return L.H_ENDING_PARTITIONS + ((hash >>> (32 - L.ENDING_PARTITIONS_LOG2)) << HEAD_LOG2)
+  return L.H_EXPIRY_PARTITIONS + ((hash >>> (32 - L.EXPIRY_PARTITIONS_LOG2)) << HEAD_LOG2)
 }
 
 function homeOf(hash: number, capacity: number): number {
-  return Math.floor(((hash << L.ENDING_PARTITIONS_LOG2) >>> 0) * (capacity / HIGH))
+  return Math.floor(((hash << L.EXPIRY_PARTITIONS_LOG2) >>> 0) * (capacity / HIGH))
 }
 
 /** Returns the word of a slot. */
@@ -248,7 +253,7 @@ function isRest(graph: Int32Array, at: number, { other, link }: FactNumbers): bo
   return graph[at + 1] === other && (graph[at + 2]! & LOW_BITS) === link
 }
 
-function endAt(graph: Int32Array, at: number): number {
+function expiresAtIn(graph: Int32Array, at: number): number {
   return (graph[at + 2]! >>> 16) * HIGH + (graph[at + 3]! >>> 0)
 }
 

@@ -2,15 +2,15 @@
  * A binary heap of facts by their expiration times: the first to expire is at the top. It uses typed arrays,
  * so the garbage collector has nothing to trace.
  */
-import type { FactNumbers } from '#engine/shared-index/memory/endings.ts'
+import type { FactNumbers } from '#engine/shared-index/memory/expiry-table.ts'
 
 const CAPACITY_MIN = 64
 const WORDS = 3
 const TUPLE = 1
 const LINK_SHIFT = 1
 
-export class EndHeap {
-  #ends = new Float64Array(CAPACITY_MIN)
+export class ExpiryHeap {
+  #times = new Float64Array(CAPACITY_MIN)
   /** Line, other, and link << 1 | is a tuple. */
   #facts = new Int32Array(CAPACITY_MIN * WORDS)
   #length = 0
@@ -20,19 +20,19 @@ export class EndHeap {
   }
 
   /** Expiration time of the first fact; infinite if the heap is empty. */
-  get firstEnd(): number {
-    return this.#length === 0 ? Infinity : this.#ends[0]!
+  get firstExpiry(): number {
+    return this.#length === 0 ? Infinity : this.#times[0]!
   }
 
   /** O(log length). */
   push({ isTuple, line, other, link }: FactNumbers, until: number): void {
-    if (this.#length === this.#ends.length) this.#resize(2 * this.#length)
+    if (this.#length === this.#times.length) this.#resize(2 * this.#length)
     let at = this.#length++
-    for (let parent = (at - 1) >> 1; at > 0 && this.#ends[parent]! > until; parent = (at - 1) >> 1) {
+    for (let parent = (at - 1) >> 1; at > 0 && this.#times[parent]! > until; parent = (at - 1) >> 1) {
       this.#move(parent, at)
       at = parent
     }
-    this.#ends[at] = until
+    this.#times[at] = until
     this.#facts[at * WORDS] = line
     this.#facts[at * WORDS + 1] = other
     this.#facts[at * WORDS + 2] = (link << LINK_SHIFT) | (isTuple ? TUPLE : 0)
@@ -51,12 +51,12 @@ export class EndHeap {
    * removed. Returns the expiration time from which on no fact is kept.
    */
   keepFirstHalf(): number {
-    const ends = this.#ends
+    const times = this.#times
     const length = this.#length
-    const from = ends.subarray(0, length).toSorted()[length >> 1]!
+    const from = times.subarray(0, length).toSorted()[length >> 1]!
     this.#length = 0
     // In place: kept facts are written to positions that have already been read.
-    for (let at = 0; at < length; at++) if (ends[at]! < from) this.push(this.#factAt(at), ends[at]!)
+    for (let at = 0; at < length; at++) if (times[at]! < from) this.push(this.#factAt(at), times[at]!)
     this.#resize(Math.max(CAPACITY_MIN, 2 * this.#length))
     return from
   }
@@ -79,14 +79,14 @@ export class EndHeap {
 
   /** Moves the fact at `from` to the top, and from there down to its position in the heap. */
   #sink(from: number): void {
-    const ends = this.#ends
-    const until = ends[from]!
+    const times = this.#times
+    const until = times[from]!
     let at = 0
     for (;;) {
       let child = 2 * at + 1
       if (child >= this.#length) break
-      if (child + 1 < this.#length && ends[child + 1]! < ends[child]!) child += 1
-      if (ends[child]! >= until) break
+      if (child + 1 < this.#length && times[child + 1]! < times[child]!) child += 1
+      if (times[child]! >= until) break
       this.#move(child, at)
       at = child
     }
@@ -94,15 +94,15 @@ export class EndHeap {
   }
 
   #move(from: number, to: number): void {
-    this.#ends[to] = this.#ends[from]!
+    this.#times[to] = this.#times[from]!
     this.#facts.copyWithin(to * WORDS, from * WORDS, (from + 1) * WORDS)
   }
 
   #resize(capacity: number): void {
-    const [ends, facts] = [new Float64Array(capacity), new Int32Array(capacity * WORDS)]
-    ends.set(this.#ends.subarray(0, this.#length))
+    const [times, facts] = [new Float64Array(capacity), new Int32Array(capacity * WORDS)]
+    times.set(this.#times.subarray(0, this.#length))
     facts.set(this.#facts.subarray(0, this.#length * WORDS))
-    this.#ends = ends
+    this.#times = times
     this.#facts = facts
   }
 }

@@ -22,7 +22,7 @@ const GRANTS = Number(process.argv[2] ?? 1_000_000)
 const ENDING_TOGETHER = Math.min(100_000, GRANTS)
 const USERS = Math.ceil(GRANTS / 10)
 const PART = 1_000
-/** Number of grants that the service expires at once (`threads/indexes/ending-facts.ts`). */
+/** Number of grants that the service expires at once (`threads/indexes/expiring-facts.ts`). */
 const AT_ONCE = 128
 const NOW = Date.UTC(2030, 0, 1)
 const HOUR_MS = 3_600_000
@@ -33,7 +33,7 @@ const ALL_MAX_MS = 1_000
 const grant = (n: number): Change =>
   assignment(`user-${n % USERS}`, 'viewer', 'document', `doc-${Math.floor(n / USERS) + (n % USERS)}`)
 /** The first grants expire within one second, the others within 90 days. */
-const endOf = (n: number): number =>
+const expiresAtOf = (n: number): number =>
   n < ENDING_TOGETHER ? NOW + (n % 1_000) : NOW + HOUR_MS + ((n * 7_919) % (2_160 * HOUR_MS))
 const question = (n: number): Query => ({
   user: `user-${n % USERS}`,
@@ -52,17 +52,17 @@ function* things(): Iterable<Change> {
   for (let n = 0; n < USERS + 10; n++) yield instancePut('document', `doc-${n}`)
 }
 
-function* grants(hasEnds: boolean): Iterable<Change> {
+function* grants(isExpiring: boolean): Iterable<Change> {
   for (let n = 0; n < GRANTS; n++) {
     const put = grant(n)
-    yield hasEnds && put.kind === 'assignment-put' ? { ...put, until: endOf(n) } : put
+    yield isExpiring && put.kind === 'assignment-put' ? { ...put, until: expiresAtOf(n) } : put
   }
 }
 
-function load(hasEnds: boolean) {
+function load(isExpiring: boolean) {
   const writer = new SharedIndexWriter({ threadId: 1, secrets: { start: 3, multiplier: 0x2545f491 } })
   const from = performance.now()
-  for (const changes of [things(), grants(hasEnds)]) {
+  for (const changes of [things(), grants(isExpiring)]) {
     let part: Change[] = []
     for (const change of changes) {
       if (part.push(change) < PART) continue
@@ -71,7 +71,7 @@ function load(hasEnds: boolean) {
     }
     writer.apply(part)
   }
-  if (hasEnds) while (writer.wakeAt <= NOW - 1) writer.endDue(NOW - 1, AT_ONCE)
+  if (isExpiring) while (writer.wakeAt <= NOW - 1) writer.expireDue(NOW - 1, AT_ONCE)
   return { writer, loadMs: performance.now() - from, bytes: writer.bytes().graph }
 }
 
@@ -104,7 +104,7 @@ const from = performance.now()
 const cpu = process.threadCpuUsage()
 let ended = 0
 while (writer.wakeAt <= NOW + 1_000) {
-  ended += writer.endDue(NOW + 1_000, AT_ONCE).length
+  ended += writer.expireDue(NOW + 1_000, AT_ONCE).length
   // The service also yields to the event loop between two critical sections.
   await new Promise(resolve => setImmediate(resolve))
 }
