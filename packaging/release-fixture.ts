@@ -23,7 +23,7 @@ export const FIXTURE_KEYS = {
 export const FIXTURE_PREFIX = 'fixture'
 
 /** A request to the environment and its response. */
-export interface Asked {
+export interface RecordedRequest {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly body?: unknown
@@ -43,7 +43,7 @@ const QUESTIONS = ['alice', 'bob', 'carol', 'dave', 'fay'].flatMap(user =>
 )
 const FACTS = '/v2/facts/default/default'
 const SCHEMA = '/v2/schema/default/default'
-const REQUESTS: readonly Omit<Asked, 'answer'>[] = [
+const REQUESTS: readonly Omit<RecordedRequest, 'answer'>[] = [
   { method: 'POST', path: '/allowed/bulk', body: QUESTIONS },
   { method: 'POST', path: '/user-permissions', body: { user: { key: 'carol' } } },
   { method: 'GET', path: `${SCHEMA}/resources` },
@@ -58,7 +58,7 @@ const REQUESTS: readonly Omit<Asked, 'answer'>[] = [
 ]
 
 /** Fills the store with the command line, sends the requests, and stops the service. */
-async function filled(cwd: string, storeUrl: string): Promise<Asked[]> {
+async function filled(cwd: string, storeUrl: string): Promise<RecordedRequest[]> {
   const service = new ServiceProcess({
     cwd,
     env: { ...FIXTURE_KEYS, STORE_URL: storeUrl, HTTP_THREADS: '1' },
@@ -66,7 +66,7 @@ async function filled(cwd: string, storeUrl: string): Promise<Asked[]> {
   const env = { ...process.env, VERDICT_URL: await service.address(), VERDICT_KEY: FIXTURE_KEYS.API_KEY }
   const apply = ['src/verdict.js', 'apply', 'test/cli/company.yaml', '--yes']
   execFileSync(process.execPath, apply, { cwd: ROOT, env, stdio: 'pipe' })
-  const asked: Asked[] = []
+  const asked: RecordedRequest[] = []
   for (const request of REQUESTS) {
     asked.push({ ...request, answer: await service.call(request.method, request.path, request.body) })
   }

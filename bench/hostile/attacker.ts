@@ -3,7 +3,7 @@
  * the measurement of the victims.
  */
 import { parentPort, workerData } from 'node:worker_threads'
-import { Caller } from '#testing/hostile/caller.ts'
+import { HostileClient } from '#testing/hostile/caller.ts'
 import { HOSTILES, type Size } from '#testing/hostile/hostiles.ts'
 import { RULED_HOSTILES } from '#testing/hostile/ruled-hostiles.ts'
 
@@ -14,7 +14,7 @@ const { name, address, key, size } = workerData as {
   readonly size: Size
 }
 const attack = (HOSTILES[name] ?? RULED_HOSTILES[name])!
-const caller = new Caller(address, key, size.callers)
+const caller = new HostileClient(address, key, size.callers)
 const statuses: Record<string, number> = {}
 let turns = 0
 const over = new AbortController()

@@ -14,7 +14,7 @@ import { atMost, type Figure, percentile, round } from '../lib/measure.ts'
 import { ServerProcess } from '../http/server-process.ts'
 import type { Stage } from '../http/stage.ts'
 import type { Result } from '../http/throughput.ts'
-import { Caller } from '#testing/hostile/caller.ts'
+import { HostileClient } from '#testing/hostile/caller.ts'
 import { HOSTILES, type Size, textOf, WHOLE } from '#testing/hostile/hostiles.ts'
 import { RULED_HOSTILES, ruledTextOf } from '#testing/hostile/ruled-hostiles.ts'
 import { arrangePolite, type Felt, livePolitely, type Pace } from '#testing/hostile/polite.ts'
@@ -94,21 +94,21 @@ interface Keys {
 }
 
 async function arrange(address: string, size: Size): Promise<Keys> {
-  const admin = new Caller(address, ADMIN_KEY)
+  const admin = new HostileClient(address, ADMIN_KEY)
   const keyOf = async (name: string): Promise<string> => {
     await admin.done('POST', '/v2/projects/default/envs', { key: name, name })
     return (await admin.done<{ secret: string }>('GET', `/v2/api-key/default/${name}`)).secret
   }
   const keys = { polite: await keyOf('polite'), hostile: await keyOf('hostile'), ruled: await keyOf('ruled') }
   admin.close()
-  const polite = new Caller(address, keys.polite)
+  const polite = new HostileClient(address, keys.polite)
   await arrangePolite(polite)
   polite.close()
   for (const [name, text] of [
     ['hostile', textOf(size)],
     ['ruled', ruledTextOf(size)],
   ] as const) {
-    const caller = new Caller(address, keys[name])
+    const caller = new HostileClient(address, keys[name])
     await caller.done('POST', `/v2/projects/default/envs/${name}/import?replace=true`, text)
     caller.close()
   }
@@ -116,7 +116,7 @@ async function arrange(address: string, size: Size): Promise<Keys> {
 }
 
 async function measureAlone(address: string, key: string): Promise<Summary> {
-  const caller = new Caller(address, key)
+  const caller = new HostileClient(address, key)
   const until = performance.now() + ALONE_SECONDS * 1_000
   const felt = await livePolitely(caller, PACE, () => performance.now() >= until)
   caller.close()
@@ -135,7 +135,7 @@ async function measureWith(
     attacker.once('message', resolve)
     attacker.once('error', reject)
   })
-  const caller = new Caller(address, keys.polite)
+  const caller = new HostileClient(address, keys.polite)
   const until = performance.now() + BESIDE_SECONDS * 1_000
   const felt = await livePolitely(caller, PACE, () => performance.now() >= until)
   caller.close()

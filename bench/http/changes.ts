@@ -44,7 +44,7 @@ const ASKED_PER_SECOND = 200
 let nextTurn = 0
 
 /** Report of the readers on one measurement. */
-interface Heard {
+interface ReceivedEvents {
   readonly events: number
   readonly bytes: number
   readonly delays: readonly number[]
@@ -150,7 +150,7 @@ async function verify(address: string): Promise<void> {
 
 async function measure(
   connections: number,
-): Promise<{ readonly asked: number[]; readonly heard: Heard | null }> {
+): Promise<{ readonly asked: number[]; readonly heard: ReceivedEvents | null }> {
   const readers =
     connections === 0
       ? null
@@ -178,7 +178,7 @@ async function measure(
   say(`cores: service ${cores(serviceCpu)}, writers and askers ${cores((own.user + own.system) / 1e6)}`)
   if (!readers) return { asked, heard: null }
   readers.send('end')
-  const [heard] = (await once(readers, 'message')) as [Heard]
+  const [heard] = (await once(readers, 'message')) as [ReceivedEvents]
   readers.kill()
   say(`cores: readers ${cores(heard.cpuSeconds)}`)
   return { asked, heard }

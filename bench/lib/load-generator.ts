@@ -255,11 +255,11 @@ export async function paced(
 }
 
 /** A connection that waits for each response before it sends the next request. */
-export class Caller {
+export class LoadClient {
   readonly #connection: Connection
 
-  static async open(address: string): Promise<Caller> {
-    return new Caller(await Connection.open(address))
+  static async open(address: string): Promise<LoadClient> {
+    return new LoadClient(await Connection.open(address))
   }
 
   private constructor(connection: Connection) {
@@ -288,7 +288,7 @@ export async function inTurnsOfCallers(
   next: () => Buffer,
   { callers, seconds }: { readonly callers: number; readonly seconds: number },
 ): Promise<{ readonly perSecond: number; readonly ms: readonly number[] }> {
-  const open = await Promise.all(Array.from({ length: callers }, () => Caller.open(address)))
+  const open = await Promise.all(Array.from({ length: callers }, () => LoadClient.open(address)))
   const ms: number[] = []
   const startedAt = performance.now()
   const until = startedAt + seconds * 1_000

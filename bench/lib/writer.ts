@@ -1,5 +1,5 @@
 /** Writes into a service of this project or of another, in rounds, and records the results. */
-import { Caller, inTurnsOfCallers } from './load-generator.ts'
+import { LoadClient, inTurnsOfCallers } from './load-generator.ts'
 import { median } from './measure.ts'
 
 export const USERS = 1_000
@@ -60,7 +60,7 @@ export class Writer {
 
   async bulks(): Promise<void> {
     const before = this.target.used()
-    const caller = await Caller.open(this.target.address)
+    const caller = await LoadClient.open(this.target.address)
     const ms: number[] = []
     for (let count = 0; count < BULKS_A_ROUND; count += 1) {
       const request = this.target.bulk(this.#bulks++)
@@ -75,7 +75,7 @@ export class Writer {
   /** Writes without measuring until the given number of single writes is reached. */
   async goOn(singles: number): Promise<void> {
     const run = async (): Promise<void> => {
-      const caller = await Caller.open(this.target.address)
+      const caller = await LoadClient.open(this.target.address)
       while (this.#singles < singles) await caller.done(this.target.single(this.#singles++))
       caller.close()
     }

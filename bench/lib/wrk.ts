@@ -37,7 +37,7 @@ export interface WrkLoad {
   readonly slowMs?: number
 }
 
-interface Told {
+interface WrkReport {
   readonly requests: number
   readonly bytes: number
   readonly seconds: number
@@ -97,7 +97,7 @@ export function runWrk(
   if (error) throw error
   const line = stdout.split('\n').find(text => text.startsWith('{'))
   if (line === undefined) throw new Error(`wrk said nothing of its run: ${stdout}${stderr}`)
-  const told = JSON.parse(line) as Told
+  const told = JSON.parse(line) as WrkReport
   check(told, requests, connections)
   return {
     requestsPerSecond: told.requests / told.seconds,
@@ -111,7 +111,7 @@ export function runWrk(
 
 /** Throws unless the received bytes match the length of the right responses. */
 function check(
-  { requests: count, bytes, failed }: Told,
+  { requests: count, bytes, failed }: WrkReport,
   requests: readonly Burst[],
   connections: number,
 ): void {

@@ -4,7 +4,7 @@
  */
 import autocannon from 'autocannon'
 import type { LoadModel } from './load-model.ts'
-import type { Asked, Mode } from './modes.ts'
+import type { CheckedRequest, Mode } from './modes.ts'
 
 /** Number of errors that ends a run, because the service is probably gone. */
 const ERRORS_MAX = 1_000
@@ -33,7 +33,7 @@ export class WrongAnswers {
   count = 0
   readonly told: string[] = []
 
-  note({ method, path, body }: Asked, status: number, text: string): void {
+  note({ method, path, body }: CheckedRequest, status: number, text: string): void {
     this.count += 1
     const cut = (long: string) => (long.length > 300 ? `${long.slice(0, 300)}…` : long)
     if (this.told.length < TOLD_MAX)
@@ -43,9 +43,9 @@ export class WrongAnswers {
 
 /** Verifies responses. A body that was right before is not parsed again. */
 class Judge {
-  readonly #right = new Map<Asked, string>()
+  readonly #right = new Map<CheckedRequest, string>()
 
-  isRight(asked: Asked, status: number, text: string): boolean {
+  isRight(asked: CheckedRequest, status: number, text: string): boolean {
     if (status < 200 || status > 299) return false
     if (this.#right.get(asked) === text) return true
     const isRight = asked.isRight(parsed(text))

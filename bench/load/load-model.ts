@@ -21,7 +21,7 @@ export interface Question {
   readonly isAllowed: boolean
 }
 
-interface Place {
+interface LoadEnvironment {
   readonly decider: Management
   readonly facts: string
   readonly schema: string
@@ -31,7 +31,7 @@ interface Place {
 
 export class LoadModel {
   readonly name: string
-  readonly #place: Place
+  readonly #place: LoadEnvironment
   /** Revision of the last change: decisions at this revision include the whole model. */
   revision = ''
 
@@ -46,7 +46,7 @@ export class LoadModel {
     return model
   }
 
-  private constructor(name: string, place: Place) {
+  private constructor(name: string, place: LoadEnvironment) {
     this.name = name
     this.#place = place
   }
@@ -143,7 +143,7 @@ interface Scope {
 async function placeFor(
   owner: Management,
   { address, name }: { readonly address: string; readonly name: string },
-): Promise<Place> {
+): Promise<LoadEnvironment> {
   const { body: scope } = await owner.send<Scope>('GET', '/v2/api-key/scope')
   if (scope.environment_id !== null) {
     const of = `${scope.project_id}/${scope.environment_id}`

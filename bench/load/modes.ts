@@ -2,7 +2,7 @@
 import type { LoadModel, Question } from './load-model.ts'
 
 /** A request, and the check of its response. */
-export interface Asked {
+export interface CheckedRequest {
   readonly method: 'POST' | 'PATCH'
   readonly path: string
   readonly body: string
@@ -16,7 +16,7 @@ export interface Mode {
   /** Checks in one request. */
   readonly checks: number
   /** Requests that a connection repeats. Each connection starts at another position. */
-  requests(model: LoadModel, connection: number): Asked[]
+  requests(model: LoadModel, connection: number): CheckedRequest[]
 }
 
 export type ModeName = 'single' | 'bulk' | 'evaluations' | 'mixed'
@@ -44,7 +44,7 @@ function field(of: unknown, name: string): unknown {
   return (of as Readonly<Record<string, unknown>> | null)?.[name]
 }
 
-function single(question: Question): Asked {
+function single(question: Question): CheckedRequest {
   return {
     method: 'POST',
     path: '/allowed',
@@ -62,7 +62,7 @@ function areRight(list: unknown, name: string, questions: readonly Question[]): 
   )
 }
 
-function bulk(questions: readonly Question[]): Asked {
+function bulk(questions: readonly Question[]): CheckedRequest {
   return {
     method: 'POST',
     path: '/allowed/bulk',
@@ -71,7 +71,7 @@ function bulk(questions: readonly Question[]): Asked {
   }
 }
 
-function evaluations(questions: readonly Question[]): Asked {
+function evaluations(questions: readonly Question[]): CheckedRequest {
   return {
     method: 'POST',
     path: '/access/v1/evaluations',
@@ -80,7 +80,7 @@ function evaluations(questions: readonly Question[]): Asked {
   }
 }
 
-function write(model: LoadModel, connection: number, at: number): Asked {
+function write(model: LoadModel, connection: number, at: number): CheckedRequest {
   const path = model.writerPath(connection)
   return {
     method: 'PATCH',

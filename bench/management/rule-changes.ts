@@ -13,7 +13,7 @@ import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
 import { RowLoader } from '#testing/processes/row-loader.ts'
 import { ServerProcess } from '../http/server-process.ts'
-import { Caller, encode } from '../lib/load-generator.ts'
+import { LoadClient, encode } from '../lib/load-generator.ts'
 import { atMost, type Figure, median, publish } from '../lib/measure.ts'
 import { loadChangedRules, OWN_SETS, ownConditions } from './deletion-targets.ts'
 
@@ -52,7 +52,7 @@ function start(storeUrl: string): Promise<ServerProcess> {
 async function subjectWith(rules: number): Promise<Subject> {
   const storeUrl = `lmdb:${join(directory, String(rules))}`
   const first = await start(storeUrl)
-  const opened = await Caller.open(first.address)
+  const opened = await LoadClient.open(first.address)
   const scope = await opened.done(encode({ method: 'GET', path: '/v2/api-key/scope', body: '' }, API_KEY))
   opened.close()
   await first.stop()
@@ -67,7 +67,7 @@ async function subjectWith(rules: number): Promise<Subject> {
 }
 
 /** Throws unless the decision for the nth user, which depends on the nth rule, is as expected. */
-async function decides(caller: Caller, nth: number, expected: boolean): Promise<void> {
+async function decides(caller: LoadClient, nth: number, expected: boolean): Promise<void> {
   const body = { user: { key: `own-${nth}` }, action: 'free', resource: { type: 'doc', tenant: 'home' } }
   const answer = await caller.done(encode({ path: '/allowed', body: JSON.stringify(body) }, API_KEY))
   const { allow } = answer as { readonly allow: boolean }
@@ -81,7 +81,7 @@ async function decides(caller: Caller, nth: number, expected: boolean): Promise<
 async function measure(subject: Subject, kind: Kind, allows: boolean): Promise<void> {
   // Opened for each block, because the service closes connections that are idle while the other service is
   // measured.
-  const caller = await Caller.open(subject.server.address)
+  const caller = await LoadClient.open(subject.server.address)
   const from = subject.server.cpuSeconds()
   for (let nth = 0; nth < OWN_SETS; nth += 1) {
     const { method, path, body } = changeOf(kind, nth, allows)

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import { ServerProcess } from '../http/server-process.ts'
-import { Caller, encode } from '../lib/load-generator.ts'
+import { LoadClient, encode } from '../lib/load-generator.ts'
 import { bytesInRedis, bytesOnDisk, type StoredBytes } from '../lib/stored-bytes.ts'
 import { assignedBy, FOLDERS, placedBy, type Target, type Used, USERS, userOf } from '../lib/writer.ts'
 
@@ -83,7 +83,7 @@ export class WriteService implements Target {
    * no other.
    */
   async verify(singles: number, bulks: number): Promise<void> {
-    const caller = await Caller.open(this.address)
+    const caller = await LoadClient.open(this.address)
     for (let from = 0; from < singles; from += 500) {
       const count = Math.min(500, singles - from)
       const questions = Array.from({ length: 2 * count }, (_, index) => {
@@ -137,7 +137,7 @@ export class WriteService implements Target {
   }
 
   async #arrange(): Promise<void> {
-    const caller = await Caller.open(this.address)
+    const caller = await LoadClient.open(this.address)
     const schema = (body: object) =>
       caller.done(
         encode({ path: '/v2/schema/default/default/resources', body: JSON.stringify(body) }, API_KEY),

@@ -39,7 +39,7 @@ interface Row {
   readonly cannot: string
 }
 
-type Asked = Pick<Peer, 'check' | 'checkBatch'>
+type CheckingPeer = Pick<Peer, 'check' | 'checkBatch'>
 
 /** Checks per second. */
 interface Rates {
@@ -128,7 +128,7 @@ async function measured(peer: Peer, drive: Drive, facts: Facts, loadMs: number):
     verified++
     if (performance.now() > until) break
   }
-  const asked: Asked = verified < VERIFIED ? { check: query => peer.check(query) } : peer
+  const asked: CheckingPeer = verified < VERIFIED ? { check: query => peer.check(query) } : peer
   if (asked.checkBatch) {
     for (const batch of batchesOf(shuffled.slice(0, verified))) {
       const answers = await asked.checkBatch(batch)
@@ -149,7 +149,7 @@ async function measured(peer: Peer, drive: Drive, facts: Facts, loadMs: number):
   }
 }
 
-async function ratesOf(queries: readonly Query[], asked: Asked): Promise<Rates> {
+async function ratesOf(queries: readonly Query[], asked: CheckingPeer): Promise<Rates> {
   const single = await rateOf(queries, query => asked.check(query))
   if (!asked.checkBatch) return { single, inBatches: null }
   return { single, inBatches: BATCH * (await rateOf(batchesOf(queries), batch => asked.checkBatch!(batch))) }

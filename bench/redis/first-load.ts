@@ -107,7 +107,7 @@ try {
   const bytesBefore = await usedMemory(link)
   await large.addFacts()
   const bytesPerFact = ((await usedMemory(link)) - bytesBefore) / factCount(SIZE)
-  const { rowCount } = await ledger.standing()
+  const { rowCount } = await ledger.state()
   out.write(`${factCount(SIZE)} facts in ${rowCount} rows\n`)
 
   const [, scanSeconds] = await timed(async () => {

@@ -8,9 +8,9 @@ export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
 
 /** Command that starts this program, for systems on which no `verdict` is installed. */
-export type Program = readonly string[]
+export type StartCommand = readonly string[]
 
-export function completionScript(shell: Shell, program: Program): string {
+export function completionScript(shell: Shell, program: StartCommand): string {
   const started = program.map(word => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ')
   return SCRIPTS[shell](started)
 }

@@ -37,7 +37,7 @@ const answers: AnswersOfParts = {
   reply: (_environmentId, json) => ({ status: 200, body: new OfParts(Buffer.concat(json)) }),
 }
 
-export class BodyWork {
+export class BodyWorker {
   readonly #readers = new ReaderCache()
   /**
    * Index, or refusal, for the running job of each environment. An environment has one job at a time on this

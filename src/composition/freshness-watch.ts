@@ -3,20 +3,20 @@
  * lines, sets the state for the health routes, and sets the deadlines until which threads can make decisions.
  */
 import type { Config } from '#config/config.ts'
-import { Freshness, type Standing } from '#decisions/freshness.ts'
+import { Freshness, type FreshnessState } from '#decisions/freshness.ts'
 import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
 import type { Logger } from '#telemetry/log.ts'
 import type { StalenessDeadlines } from '#threads/indexes/staleness-deadlines.ts'
 
-const MESSAGES: Record<Standing, string> = {
+const MESSAGES: Record<FreshnessState, string> = {
   fresh: 'up to date with the store again',
   stale: 'stale: nothing was heard from the store for a while; deciding from what is known',
   stopped: 'too stale: not ready, and decisions are refused until the store is heard from again',
   emptied:
     'what the store held is lost: not ready, and decisions are refused until it is restored, or a node that starts begins anew',
 }
-const MESSAGES_OF_ONE: Record<Standing, string> = {
+const MESSAGES_OF_ONE: Record<FreshnessState, string> = {
   ...MESSAGES,
   fresh: 'an environment is up to date with the store again',
   stale:
@@ -61,8 +61,8 @@ interface WatchParts {
 function watchFreshness(store: Store, organizationStore: EnvironmentStore, parts: WatchParts): Freshness {
   const { config, onFresh, deadlines, log } = parts
   const report = (
-    messages: Record<Standing, string>,
-    standing: Standing,
+    messages: Record<FreshnessState, string>,
+    standing: FreshnessState,
     ageMs: number,
     names = {},
   ): void => {

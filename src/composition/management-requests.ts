@@ -2,7 +2,7 @@
  * Receives management requests from the HTTP threads. Until the environments are loaded, each request fails
  * with `NOT_READY`.
  */
-import type { Waiting } from '#decisions/decision-pool.ts'
+import type { WaitingClient } from '#decisions/decision-pool.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import type {
   ManagementAnswer,
@@ -26,7 +26,11 @@ export class ManagementRequests {
   }
 
   /** Throws `NOT_READY` if management is not open yet. */
-  execute(request: ManagementRequest, body: PieceSource | null, waiting: Waiting): Promise<ManagementAnswer> {
+  execute(
+    request: ManagementRequest,
+    body: PieceSource | null,
+    waiting: WaitingClient,
+  ): Promise<ManagementAnswer> {
     const work = async () => {
       if (!this.#service) throw new AuthzError('NOT_READY', 'the service is starting; try again shortly')
       return this.#service.execute(request, body, waiting)

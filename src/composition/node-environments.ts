@@ -2,7 +2,7 @@
 import type { OpenEnvironments } from '#management/organization/open-environments.ts'
 import { formatRevision } from '#model/revision.ts'
 import type { Store } from '#store/store.ts'
-import type { EnvironmentFigures, EnvironmentState } from '#telemetry/sampled-metrics.ts'
+import type { EnvironmentFigures, EnvironmentStatus } from '#telemetry/sampled-metrics.ts'
 import type { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
 
 export class NodeEnvironments {
@@ -53,7 +53,7 @@ export class NodeEnvironments {
     return revisions
   }
 
-  states(): EnvironmentState[] {
+  states(): EnvironmentStatus[] {
     return (this.#open?.all() ?? []).map(({ projectKey, environmentKey, closure }) => ({
       project: projectKey,
       environment: environmentKey,

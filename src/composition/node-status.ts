@@ -5,21 +5,21 @@
 import type { NodeQuestion } from '#decisions/node-question.ts'
 import type { RecentFigures as RecentFiguresAnswer } from '#model/wire/node.ts'
 import type { Metrics } from '#telemetry/metrics-scrape.ts'
-import { INTERVAL_SECONDS, RecentFigures } from '#telemetry/recent-figures.ts'
+import { INTERVAL_SECONDS, FiguresRecorder } from '#telemetry/recent-figures.ts'
 import { ClusterMembership, type ClusterMembershipParts } from './cluster-membership.ts'
 
 export class NodeStatus {
   readonly #metrics: Metrics
   readonly #self: ClusterMembershipParts['self']
   readonly #membership: ClusterMembership
-  readonly #recent: RecentFigures
+  readonly #recent: FiguresRecorder
 
   constructor(metrics: Metrics, parts: ClusterMembershipParts) {
     const { now, elapsedMs, self } = parts
     this.#metrics = metrics
     this.#self = self
     this.#membership = new ClusterMembership(parts)
-    this.#recent = new RecentFigures({
+    this.#recent = new FiguresRecorder({
       threads: () => metrics.threads,
       stalenessMs: () => self().stale_ms,
       now,

@@ -5,7 +5,7 @@ import { occursIn, searchCost } from '#conditions/nodes/contains.ts'
 import type { LengthRelation } from '#conditions/nodes/array-length.ts'
 import type { SetRelation } from '#conditions/nodes/array-comparison.ts'
 import type { MemberMatch } from '#conditions/nodes/member-match.ts'
-import { compareRanks, isInRelation, rankOf, type Relation } from '#conditions/nodes/ordering.ts'
+import { compareRanks, isInRelation, rankOf, type OrderRelation } from '#conditions/nodes/ordering.ts'
 import { INSTANT_LENGTH_MAX } from './instants.ts'
 import type { Literal, Operand, Reference } from './operands.ts'
 import { type AttributePath, type Path, valueAt } from './paths.ts'
@@ -140,7 +140,7 @@ class Evaluation {
     return equality(attribute, operand)
   }
 
-  #ordered(attribute: unknown, relation: Relation, operand: unknown): Truth {
+  #ordered(attribute: unknown, relation: OrderRelation, operand: unknown): Truth {
     const steps = rankSteps(attribute, INSTANT_LENGTH_MAX) + rankSteps(operand, INSTANT_LENGTH_MAX)
     if (!this.#budget.spend(steps)) return UNKNOWN
     const order = compareRanks(rankOf(attribute), rankOf(operand))

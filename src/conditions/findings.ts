@@ -1,7 +1,7 @@
 /** Collects the errors found in a condition, with their locations. */
 import type { ErrorDetail } from '#model/errors.ts'
 
-export type Place = ErrorDetail['loc']
+export type ErrorLocation = ErrorDetail['loc']
 
 /** Maximum number of errors reported. A client that fixes these sees the next ones. */
 const FINDINGS_MAX = 20
@@ -10,7 +10,7 @@ export class Findings {
   readonly details: ErrorDetail[] = []
 
   /** Always returns `null`, which represents a node that could not be read. */
-  add(loc: Place, msg: string): null {
+  add(loc: ErrorLocation, msg: string): null {
     if (this.details.length < FINDINGS_MAX) this.details.push({ loc, msg, type: 'condition' })
     return null
   }

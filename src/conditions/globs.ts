@@ -122,8 +122,8 @@ class GlobParser {
     return null
   }
 
-  #sequence(isInBraces: boolean): Part[] | string {
-    const parts: Part[] = []
+  #sequence(isInBraces: boolean): GlobPart[] | string {
+    const parts: GlobPart[] = []
     for (;;) {
       const code = this.#characters[this.#position]
       if (code === undefined) return parts
@@ -135,7 +135,7 @@ class GlobParser {
     }
   }
 
-  #part(code: number): Part | string {
+  #part(code: number): GlobPart | string {
     switch (code) {
       case BACKSLASH: {
         const escaped = this.#characters[this.#position++]
@@ -159,7 +159,7 @@ class GlobParser {
     }
   }
 
-  #class(): Part | string {
+  #class(): GlobPart | string {
     const isNegated = this.#characters[this.#position] === EXCLAMATION_MARK
     if (isNegated) this.#position++
     const ranges: Range[] = []
@@ -188,8 +188,8 @@ class GlobParser {
     return (code === BACKSLASH ? this.#characters[this.#position++] : code) ?? null
   }
 
-  #choice(): Part | string {
-    const choices: Part[][] = []
+  #choice(): GlobPart | string {
+    const choices: GlobPart[][] = []
     for (;;) {
       const parts = this.#sequence(true)
       if (typeof parts === 'string') return parts
@@ -206,13 +206,13 @@ class GlobParser {
   }
 
   /** Returns the first state of these parts, which continue with `next`. */
-  #link(parts: readonly Part[], next: number): number {
+  #link(parts: readonly GlobPart[], next: number): number {
     let following = next
     for (const part of parts.toReversed()) following = this.#linkOne(part, following)
     return following
   }
 
-  #linkOne(part: Part, next: number): number {
+  #linkOne(part: GlobPart, next: number): number {
     if ('character' in part) return this.#add({ kind: 'one', character: part.character, next })
     if ('one' in part) return this.#add({ kind: 'any', exceptDot: true, next })
     if ('ranges' in part) return this.#add({ kind: 'class', ...part, next })
@@ -227,12 +227,12 @@ class GlobParser {
   }
 }
 
-type Part =
+type GlobPart =
   | { readonly character: number }
   | { readonly one: true }
   | { readonly run: 'any' | 'no-dot' }
   | { readonly isNegated: boolean; readonly ranges: readonly Range[] }
-  | { readonly choices: readonly (readonly Part[])[] }
+  | { readonly choices: readonly (readonly GlobPart[])[] }
 
 const BACKSLASH = 0x5c
 const ASTERISK = 0x2a

@@ -8,7 +8,7 @@
  * A point in time. Instants are compared by `seconds`, then by `fraction`. `fraction` has no trailing zeros,
  * so the comparison is exact for any number of digits.
  */
-export interface Instant {
+export interface ParsedInstant {
   /** Seconds since 1970, rounded down. */
   readonly seconds: number
   readonly fraction: string
@@ -20,7 +20,7 @@ const PATTERN =
 export const INSTANT_LENGTH_MAX = 255
 
 /** Returns `null` if the text is not a valid time. O(length). */
-export function readInstant(text: string): Instant | null {
+export function readInstant(text: string): ParsedInstant | null {
   if (text.length > INSTANT_LENGTH_MAX) return null
   const found = PATTERN.exec(text)
   if (found === null) return null
@@ -37,7 +37,7 @@ export function readInstant(text: string): Instant | null {
 }
 
 /** Returns a negative number, zero or a positive number. */
-export function compareInstants(left: Instant, right: Instant): number {
+export function compareInstants(left: ParsedInstant, right: ParsedInstant): number {
   if (left.seconds !== right.seconds) return left.seconds - right.seconds
   if (left.fraction === right.fraction) return 0
   return left.fraction < right.fraction ? -1 : 1

@@ -2,7 +2,7 @@
  * Parses the right side of a test: a literal value, `{"ref": path}`, or a list that can contain references.
  * Only direct elements of a list can be references; a nested object of that form is a literal value.
  */
-import type { Findings, Place } from './findings.ts'
+import type { Findings, ErrorLocation } from './findings.ts'
 import { type Path, readPath } from './paths.ts'
 import { isObject } from './values.ts'
 
@@ -26,7 +26,7 @@ export type Operand = Literal | Reference | ListWithReferences
 export type ListOperand = Operand
 
 /** Returns `null` after it has reported an error. */
-export function readOperand(raw: unknown, at: Place, findings: Findings): Operand | null {
+export function readOperand(raw: unknown, at: ErrorLocation, findings: Findings): Operand | null {
   if (!Array.isArray(raw)) return readItem(raw, at, findings)
   const items = raw.map((item, index) => readItem(item, [...at, index], findings))
   if (!items.every(item => item !== null)) return null
@@ -35,7 +35,7 @@ export function readOperand(raw: unknown, at: Place, findings: Findings): Operan
 }
 
 /** Parses the operand of an operator whose name ends with `-ref`: a path. */
-export function readReference(raw: unknown, at: Place, findings: Findings): Reference | null {
+export function readReference(raw: unknown, at: ErrorLocation, findings: Findings): Reference | null {
   if (typeof raw !== 'string')
     return findings.add(at, `expected the path of an attribute, got ${kindName(raw)}`)
   const path = readPath(raw)
@@ -52,7 +52,7 @@ export function itemsOf(operand: ListOperand): readonly (Literal | Reference)[] 
   return operand.kind === 'literal' && Array.isArray(operand.value) ? operand.value.map(literal) : []
 }
 
-function readItem(raw: unknown, at: Place, findings: Findings): Literal | Reference | null {
+function readItem(raw: unknown, at: ErrorLocation, findings: Findings): Literal | Reference | null {
   if (!isObject(raw) || Object.keys(raw).length !== 1 || !Object.hasOwn(raw, 'ref')) return literal(raw)
   return readReference(raw['ref'], [...at, 'ref'], findings)
 }

@@ -7,7 +7,7 @@ import type { ErrorDetail } from '#model/errors.ts'
 import { inexactIntegerIn } from '#model/json-numbers.ts'
 import { CONDITION_BYTES_MAX } from '#model/limits.ts'
 import type { Condition } from './condition.ts'
-import { Findings, type Place } from './findings.ts'
+import { Findings, type ErrorLocation } from './findings.ts'
 import { allOf } from '#conditions/nodes/all-of.ts'
 import { anyOf } from '#conditions/nodes/any-of.ts'
 import { UnreadLeaf } from '#conditions/nodes/leaf.ts'
@@ -37,7 +37,7 @@ export interface Refused {
 }
 
 /** Returns the condition or the errors. `at`: location of the condition in the request. O(size). */
-export function readCondition(raw: unknown, at: Place): Condition | Refused {
+export function readCondition(raw: unknown, at: ErrorLocation): Condition | Refused {
   const reader = new ConditionReader()
   // Checked first, so that a larger condition is not parsed.
   const condition = reader.isSmallEnough(raw, at) ? reader.conditions(raw, at, 1) : null
@@ -63,7 +63,7 @@ class ConditionReader {
    * Parses an object whose members must all hold. Returns `null` after it has reported an error, like the
    * methods below.
    */
-  conditions(raw: unknown, at: Place, depth: number): Condition | null {
+  conditions(raw: unknown, at: ErrorLocation, depth: number): Condition | null {
     if (!isObject(raw)) return this.findings.add(at, `expected an object of conditions, got ${kindName(raw)}`)
     if (!this.#isWithinDepth(at, depth)) return null
     const read = Object.entries(raw).map(([name, value]) => {
@@ -80,21 +80,21 @@ class ConditionReader {
     return joined(read)
   }
 
-  isSmallEnough(raw: unknown, at: Place): boolean {
+  isSmallEnough(raw: unknown, at: ErrorLocation): boolean {
     const bytes = Buffer.byteLength(JSON.stringify(raw))
     if (bytes <= CONDITION_BYTES_MAX) return true
     this.findings.add(at, `a condition has at most ${CONDITION_BYTES_MAX} bytes of JSON, got ${bytes}`)
     return false
   }
 
-  checkLeaves(at: Place): void {
+  checkLeaves(at: ErrorLocation): void {
     if (this.#leaves > LEAVES_MAX) {
       this.findings.add(at, `a condition has at most ${LEAVES_MAX} tests, got ${this.#leaves}`)
     }
   }
 
   /** Parses a test of an attribute, or connectives of such tests. */
-  #test(path: AttributePath, raw: unknown, at: Place, depth: number): Condition | null {
+  #test(path: AttributePath, raw: unknown, at: ErrorLocation, depth: number): Condition | null {
     if (!isObject(raw)) {
       return this.findings.add(at, `expected a test such as {"equals": …}, got ${kindName(raw)}`)
     }
@@ -112,7 +112,13 @@ class ConditionReader {
     return this.#leaf(path, name, raw[name], [...at, name], depth)
   }
 
-  #leaf(path: AttributePath, operator: string, operand: unknown, at: Place, depth: number): Condition | null {
+  #leaf(
+    path: AttributePath,
+    operator: string,
+    operand: unknown,
+    at: ErrorLocation,
+    depth: number,
+  ): Condition | null {
     const known = operatorOf(operator)
     if (known === null) return this.findings.add(at, `there is no operator ${quoted(operator)}`)
     this.#leaves++
@@ -164,8 +170,8 @@ class ConditionReader {
   #connected(
     connect: (items: readonly Condition[]) => Condition,
     raw: unknown,
-    at: Place,
-    readItem: (item: unknown, at: Place) => Condition | null,
+    at: ErrorLocation,
+    readItem: (item: unknown, at: ErrorLocation) => Condition | null,
   ): Condition | null {
     const read = Array.isArray(raw)
       ? raw.map((item, index) => readItem(item, [...at, index]))
@@ -173,7 +179,7 @@ class ConditionReader {
     return allRead(read) ? connect(read) : null
   }
 
-  #isWithinDepth(at: Place, depth: number): boolean {
+  #isWithinDepth(at: ErrorLocation, depth: number): boolean {
     if (depth <= DEPTH_MAX) return true
     this.findings.add(at, `a condition nests at most ${DEPTH_MAX} deep`)
     return false

@@ -15,7 +15,7 @@ import type {
 } from '#model/wire/access.ts'
 import { attributesOf, type Defaults, defaultsOf, withDefaults } from './access-defaults.ts'
 import { queryOf } from './access-mapping.ts'
-import type { Waiting } from './decision-pool.ts'
+import type { WaitingClient } from './decision-pool.ts'
 import type { DecisionService } from './decision-service.ts'
 import { AccessQueryContext } from './request-attributes.ts'
 
@@ -67,7 +67,7 @@ export class AccessService {
   evaluate(
     environmentId: string,
     evaluation: EvaluationRequest,
-    waiting: Waiting,
+    waiting: WaitingClient,
   ): Decision | Promise<Decision> {
     if (!this.isUserType(evaluation.subject.type)) return { decision: false }
     const readAt = this.#decisions.readAt(environmentId)
@@ -82,7 +82,11 @@ export class AccessService {
   }
 
   /** The same for the first of several packed queries; its subject is a user. */
-  evaluateFirst(environmentId: string, packed: PackedQueries, waiting: Waiting): boolean | Promise<boolean> {
+  evaluateFirst(
+    environmentId: string,
+    packed: PackedQueries,
+    waiting: WaitingClient,
+  ): boolean | Promise<boolean> {
     return this.#decisions.evaluateFirst(environmentId, packed, waiting)
   }
 
@@ -98,7 +102,7 @@ export class AccessService {
   evaluateBatch(
     environmentId: string,
     batch: EvaluationsRequest,
-    waiting: Waiting,
+    waiting: WaitingClient,
   ): Decision | Evaluations | Promise<Decision | Evaluations> {
     const items = batch.evaluations ?? []
     if (items.length === 0) return this.evaluate(environmentId, this.#options.readEvaluation(batch), waiting)
@@ -112,7 +116,11 @@ export class AccessService {
   async #answerUntilStop(
     environmentId: string,
     items: readonly unknown[],
-    { reading, semantic, waiting }: { reading: Reading; semantic: EvaluationSemantic; waiting: Waiting },
+    {
+      reading,
+      semantic,
+      waiting,
+    }: { reading: Reading; semantic: EvaluationSemantic; waiting: WaitingClient },
   ): Promise<Evaluations> {
     const evaluations: Decision[] = []
     const onDecided = this.#decisions.answered()
@@ -129,7 +137,7 @@ export class AccessService {
   evaluatePacked(
     environmentId: string,
     packed: PackedQueries,
-    waiting: Waiting,
+    waiting: WaitingClient,
   ): ReturnType<DecisionService['evaluatePacked']> {
     return this.#decisions.evaluatePacked(environmentId, packed, waiting)
   }
@@ -156,7 +164,7 @@ export class AccessService {
   #answerAll(
     environmentId: string,
     { queries, outcomes }: ReadItems,
-    waiting: Waiting,
+    waiting: WaitingClient,
   ): Evaluations | Promise<Evaluations> {
     const decided = this.#decisions.evaluateBulk(environmentId, queries, waiting)
     if (decided instanceof Promise)
@@ -176,7 +184,7 @@ export class AccessService {
       onDecided,
     }: {
       readonly semantic: EvaluationSemantic
-      readonly waiting: Waiting
+      readonly waiting: WaitingClient
       readonly onDecided: ReturnType<DecisionService['answered']>
     },
   ): Promise<Decision[]> {

@@ -1,6 +1,6 @@
 /** Interface for parsing large bodies on another thread than the one that received them. */
 import type { Principal } from '#model/principal.ts'
-import type { Leaver } from './decision-pool.ts'
+import type { CancelableClient } from './decision-pool.ts'
 
 /** A body in shared memory. It is not modified until the work is done. */
 export interface SharedBody {
@@ -18,7 +18,7 @@ export interface BodyWork {
   readonly contentEncoding: string | undefined
   readonly requestId: string
   readonly body: SharedBody
-  readonly waiting: Leaver
+  readonly waiting: CancelableClient
   /**
    * Throws the error for a caller whose key is no longer valid. Called when the work begins and before its
    * outcome is returned.

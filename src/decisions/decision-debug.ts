@@ -11,7 +11,7 @@ import { abacPart } from './rule-explanations.ts'
 /** Maximum number of roles that a reason names. If there are more, the reason states their number. */
 const ROLES_NAMED_MAX = 20
 
-interface Part {
+interface ReasonPart {
   readonly allow: boolean
   readonly code: string
   readonly reason: string
@@ -104,25 +104,25 @@ function expiryOf({ until }: { readonly until?: number | undefined }) {
   return until === undefined ? {} : { expires_at: new Date(until).toISOString() }
 }
 
-function allowedInTenant(role: string, tenant: string): Part {
+function allowedInTenant(role: string, tenant: string): ReasonPart {
   return allowed(`tenant role ${role} in ${tenant} allows it`)
 }
 
-function allowedOnInstance({ path }: Explanation): Part {
+function allowedOnInstance({ path }: Explanation): ReasonPart {
   if (path.length > 0) return allowed('a role on the instance allows it')
   return allowed('a role on the instance allows it; how it is held would take too long to find or to tell')
 }
 
-function allowed(reason: string): Part {
+function allowed(reason: string): ReasonPart {
   return { allow: true, code: 'allow', reason }
 }
 
-function denied(code: string, reason: string): Part {
+function denied(code: string, reason: string): ReasonPart {
   return { allow: false, code, reason }
 }
 
 /** Reasons for denial that both parts check first, in the order of native.md A.2. */
-function deniedByNames(query: Query, explanation: Explanation): Part | null {
+function deniedByNames(query: Query, explanation: Explanation): ReasonPart | null {
   const { known, tenant, isTenantMismatch } = explanation
   if (!known.type) return denied('no_such_resource', `there is no resource ${query.type}`)
   if (!known.action) return denied('no_such_action', `resource ${query.type} has no action ${query.action}`)
@@ -140,7 +140,7 @@ function unaskedReason(query: Query, explanation: Explanation): string | null {
   return deniedByNames(query, { ...explanation, known })?.reason ?? null
 }
 
-function deniedByTenantRoles(query: Query, explanation: Explanation): Part {
+function deniedByTenantRoles(query: Query, explanation: Explanation): ReasonPart {
   const byNames = deniedByNames(query, explanation)
   if (byNames) return byNames
   const { held, allowing, isHeldAnywhere } = explanation.tenantRoles
@@ -150,7 +150,7 @@ function deniedByTenantRoles(query: Query, explanation: Explanation): Part {
   return denied('no_permission', `held: ${named(held)}; would allow: ${named(allowing)}`)
 }
 
-function deniedByInstanceRoles(query: Query, explanation: Explanation): Part {
+function deniedByInstanceRoles(query: Query, explanation: Explanation): ReasonPart {
   const byNames = deniedByNames(query, explanation)
   if (byNames) return byNames
   const { instanceRoles, isCutShort } = explanation

@@ -11,13 +11,13 @@ import type { ExplainJob, ExplainedDecisions } from './explained-decisions.ts'
 import type { TriedSamples, TryJob } from './tried-conditions.ts'
 
 /** A client that waits for a response. */
-export interface Waiting {
+export interface WaitingClient {
   /** True if the connection is closed, so that no client waits for the response. */
   readonly isGone: boolean
 }
 
 /** A client that waits for a response and has sent a body. */
-export interface Caller extends Waiting {
+export interface RequestClient extends WaitingClient {
   /** Size of the body. 0 if the request has no body or the body arrives in chunks. */
   readonly bodyBytes: number
   /**
@@ -28,10 +28,10 @@ export interface Caller extends Waiting {
 }
 
 /** A client whose work is canceled, even while it runs, if the client disconnects. */
-export type Leaver = Pick<Caller, 'isGone' | 'whenOver'>
+export type CancelableClient = Pick<RequestClient, 'isGone' | 'whenOver'>
 
 /** For work that is completed even if the client disconnects. */
-export const SOMEBODY: Waiting = Object.freeze({ isGone: false })
+export const SOMEBODY: WaitingClient = Object.freeze({ isGone: false })
 
 export type SearchJob =
   | { readonly kind: 'users'; readonly question: Sendable<UserQuestion>; readonly page: PageRequest }
@@ -85,11 +85,11 @@ export interface DecisionPool {
    * Resolves to 1 or 0 per query, like `DecisionEngine.evaluatePacked`. The bytes are not used after the
    * method has returned.
    */
-  evaluate(environmentId: string, packed: PackedQueries, waiting: Waiting): Promise<Uint8Array>
-  search(environmentId: string, job: SearchJob, waiting: Waiting): Promise<KeyPage>
+  evaluate(environmentId: string, packed: PackedQueries, waiting: WaitingClient): Promise<Uint8Array>
+  search(environmentId: string, job: SearchJob, waiting: WaitingClient): Promise<KeyPage>
   read<Kind extends SlicedKind>(
     environmentId: string,
     job: SlicedJob<Kind>,
-    waiting: Leaver,
+    waiting: CancelableClient,
   ): Promise<SlicedAnswer<Kind>>
 }

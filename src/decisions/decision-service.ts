@@ -11,12 +11,12 @@ import { PackedQueries, packQueries } from '#model/packed-queries.ts'
 import type { ExplainedDecision } from './decision-debug.ts'
 import type {
   DecisionPool,
-  Leaver,
+  CancelableClient,
   SearchJob,
   SlicedAnswer,
   SlicedJob,
   SlicedKind,
-  Waiting,
+  WaitingClient,
 } from './decision-pool.ts'
 import { LongDecisions } from './long-decisions.ts'
 import { type DecideElsewhere, type Deciding, RuledBulk, STEPS_AT_ONCE } from './ruled-bulk.ts'
@@ -128,7 +128,7 @@ export class DecisionService {
    * if conditions take long, or if rules of the environment have used their quota of this event-loop
    * iteration.
    */
-  evaluate(environmentId: string, query: Query, waiting: Waiting): boolean | Promise<boolean> {
+  evaluate(environmentId: string, query: Query, waiting: WaitingClient): boolean | Promise<boolean> {
     if (query.queryContext !== undefined) return this.#evaluateRuledOne(environmentId, query, waiting)
     const isAllowed = this.engine(environmentId).evaluate(query)
     this.#observer?.decided(isAllowed, environmentId, query)
@@ -136,7 +136,11 @@ export class DecisionService {
   }
 
   /** The same for the first of several packed queries. */
-  evaluateFirst(environmentId: string, packed: PackedQueries, waiting: Waiting): boolean | Promise<boolean> {
+  evaluateFirst(
+    environmentId: string,
+    packed: PackedQueries,
+    waiting: WaitingClient,
+  ): boolean | Promise<boolean> {
     if (packed.readAt !== null) return this.#evaluateRuledOne(environmentId, packed, waiting)
     const isAllowed = this.engine(environmentId).evaluateFirst(packed)
     this.#observer?.decided(isAllowed, environmentId, packed)
@@ -150,7 +154,7 @@ export class DecisionService {
   #evaluateRuledOne(
     environmentId: string,
     asked: Query | PackedQueries,
-    waiting: Waiting,
+    waiting: WaitingClient,
   ): boolean | Promise<boolean> {
     if (this.#environmentQuota.hasLeft(environmentId) && !this.#ruledBulks.hasWaiting(environmentId)) {
       const engine = this.engine(environmentId)
@@ -187,7 +191,7 @@ export class DecisionService {
   evaluateBulk(
     environmentId: string,
     queries: readonly Query[],
-    waiting: Waiting,
+    waiting: WaitingClient,
   ): ArrayLike<boolean | number> | Promise<ArrayLike<boolean | number>> {
     this.requireBulkSize(queries.length)
     const isRuled = queries[0]?.queryContext !== undefined
@@ -216,7 +220,7 @@ export class DecisionService {
   evaluatePacked(
     environmentId: string,
     packed: PackedQueries,
-    waiting: Waiting,
+    waiting: WaitingClient,
   ): ArrayLike<boolean | number> | Promise<ArrayLike<boolean | number>> {
     this.requireBulkSize(packed.count)
     if (packed.readAt !== null) return this.#evaluateRuled(environmentId, packed, waiting)
@@ -239,7 +243,7 @@ export class DecisionService {
   #evaluateRuled(
     environmentId: string,
     packed: PackedQueries,
-    waiting: Waiting,
+    waiting: WaitingClient,
   ): Uint8Array | Promise<Uint8Array> {
     const decided = this.#observer?.asked(environmentId, packed)
     const decisions = this.#decideRuled(environmentId, packed, waiting)
@@ -256,7 +260,7 @@ export class DecisionService {
   #decideRuled(
     environmentId: string,
     asked: readonly Query[] | PackedQueries,
-    waiting: Waiting,
+    waiting: WaitingClient,
   ): Uint8Array | Promise<Uint8Array> {
     const bulk = new RuledBulk(asked)
     const work = bulk.decideWith(() => this.engine(environmentId), this.#elsewhere(environmentId, waiting))
@@ -274,7 +278,7 @@ export class DecisionService {
     return this.#ruledBulks.run(environmentId, read)
   }
 
-  #elsewhere(environmentId: string, waiting: Waiting): DecideElsewhere {
+  #elsewhere(environmentId: string, waiting: WaitingClient): DecideElsewhere {
     return query => this.#longDecisions?.decide(environmentId, query, waiting) ?? null
   }
 
@@ -285,7 +289,7 @@ export class DecisionService {
   decideAhead(
     environmentId: string,
     queries: readonly Query[],
-    waiting: Waiting,
+    waiting: WaitingClient,
   ): ArrayLike<boolean | number> | Promise<ArrayLike<boolean | number>> {
     if (queries[0]?.queryContext !== undefined) return this.#decideRuled(environmentId, queries, waiting)
     return this.engine(environmentId).evaluateAll(queries)
@@ -310,7 +314,7 @@ export class DecisionService {
    * Returns a page of a search. The pool runs the search, if one exists, because the size of the result is
    * not known beforehand.
    */
-  search(environmentId: string, job: SearchJob, waiting: Leaver): KeyPage | Promise<KeyPage> {
+  search(environmentId: string, job: SearchJob, waiting: CancelableClient): KeyPage | Promise<KeyPage> {
     if (job.question.requestAttributes !== null) {
       return this.read<'search'>(environmentId, { kind: 'search', search: job }, waiting)
     }
@@ -325,7 +329,7 @@ export class DecisionService {
   read<Kind extends SlicedKind>(
     environmentId: string,
     job: SlicedJob<Kind>,
-    waiting: Leaver,
+    waiting: CancelableClient,
   ): SlicedAnswer<Kind> | Promise<SlicedAnswer<Kind>> {
     const work = readWith<Kind>(this.engine(environmentId), job)
     const first = work.next()
@@ -338,7 +342,7 @@ export class DecisionService {
   explain(
     environmentId: string,
     query: Query,
-    waiting: Leaver,
+    waiting: CancelableClient,
     detail: RuleDetail,
   ): ExplainedDecision | Promise<ExplainedDecision> {
     const limits = { detail, stepsMax: EXPLAIN_STEPS_MAX, lengthMax: EXPLAIN_LENGTH_MAX }
@@ -364,7 +368,7 @@ export class DecisionService {
   async explainAll(
     environmentId: string,
     queries: readonly Query[],
-    waiting: Leaver,
+    waiting: CancelableClient,
   ): Promise<readonly ExplainedDecision[]> {
     this.requireBulkSize(queries.length)
     const decided = this.#observer?.asked(environmentId, queries)

@@ -12,7 +12,7 @@
  * `stopped`: decisions are not permitted. `emptied`: the same, because the store has lost the data that this
  * node knows.
  */
-export type Standing = 'fresh' | 'stale' | 'stopped' | 'emptied'
+export type FreshnessState = 'fresh' | 'stale' | 'stopped' | 'emptied'
 
 export interface FreshnessOptions {
   /** Time for which changes of the organization might have been missed, in milliseconds. */
@@ -34,12 +34,12 @@ export interface FreshnessOptions {
   readonly onLookAt: (environmentId: string, decidesForMs: number) => void
   /** Called when the node becomes fresh or stale. */
   readonly onFresh: (isFresh: boolean) => void
-  readonly onChange: (standing: Standing, stalenessMs: number) => void
+  readonly onChange: (standing: FreshnessState, stalenessMs: number) => void
   /**
    * Called when the state of one environment changes while the organization is fresh. Otherwise the state is
    * the same for all environments.
    */
-  readonly onChangeOf: (environmentId: string, standing: Standing, stalenessMs: number) => void
+  readonly onChangeOf: (environmentId: string, standing: FreshnessState, stalenessMs: number) => void
 }
 
 /**
@@ -52,11 +52,11 @@ const LOOK_MS_MAX = 250
 
 export class Freshness {
   readonly #options: FreshnessOptions
-  #standing: Standing = 'fresh'
+  #standing: FreshnessState = 'fresh'
   /** Time since which changes of the organization are received; infinite while they are not. */
   #reachableSince = performance.now()
   /** States of the environments that are not fresh while the organization is fresh. */
-  readonly #standings = new Map<string, Standing>()
+  readonly #standings = new Map<string, FreshnessState>()
   #isFresh = true
   readonly #timer: NodeJS.Timeout
 
@@ -125,17 +125,17 @@ export class Freshness {
     return this.#options.staleAfterMs / 2
   }
 
-  #decidesForMs(age: number, standing: Standing): number {
+  #decidesForMs(age: number, standing: FreshnessState): number {
     const { maxStaleMs } = this.#options
     if (standing === 'emptied') return 0
     return maxStaleMs === 0 ? Infinity : maxStaleMs - age
   }
 
-  #standingAt(age: number): Standing {
+  #standingAt(age: number): FreshnessState {
     return this.#options.isEmptied() ? 'emptied' : this.#standingOf(age)
   }
 
-  #standingOf(age: number): Standing {
+  #standingOf(age: number): FreshnessState {
     const { staleAfterMs, maxStaleMs } = this.#options
     if (maxStaleMs > 0 && age >= maxStaleMs) return 'stopped'
     return age >= staleAfterMs ? 'stale' : 'fresh'

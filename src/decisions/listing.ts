@@ -217,7 +217,7 @@ function tooLarge(size: string, wayOut: string): AuthzError {
   return new AuthzError('LIMIT_EXCEEDED', `the list has ${size}; ${wayOut}`, { limit: 'list' })
 }
 
-interface Entry {
+interface ListingEntry {
   /** `__tenant:<tenant>` or `<type>:<key>`. */
   readonly name: string
   /** The text specific to this entry. It is followed by text that other entries share. */
@@ -228,11 +228,11 @@ interface Entry {
 /** Entries of a listing, kept up to the capacity limit. */
 class Entries<Found> implements ResultSink<Found> {
   readonly #room: Room
-  readonly #write: (found: Found) => Entry
+  readonly #write: (found: Found) => ListingEntry
   #bytes = 0
-  items: Entry[] = []
+  items: ListingEntry[] = []
 
-  constructor(room: Room, write: (found: Found) => Entry) {
+  constructor(room: Room, write: (found: Found) => ListingEntry) {
     this.#room = room
     this.#write = write
   }
@@ -334,7 +334,7 @@ class Grants implements ResultSink<UserGrant> {
   }
 }
 
-function byName(left: Entry, right: Entry): number {
+function byName(left: ListingEntry, right: ListingEntry): number {
   return compareUtf8(left.name, right.name)
 }
 

@@ -3,7 +3,7 @@
  * thus cannot fill the queue that all environments share.
  */
 import type { Query } from '#model/decision.ts'
-import type { DecideJob, DecisionPool, Waiting } from './decision-pool.ts'
+import type { DecideJob, DecisionPool, WaitingClient } from './decision-pool.ts'
 import { sendable } from './sendable-query.ts'
 import { nobodyWaits } from './sliced-reads.ts'
 
@@ -20,7 +20,7 @@ export class LongDecisions {
    * Rejects with `OVERLOADED` if the pool has too many jobs or the client disconnected. Reads all values of
    * the query before it returns, because the body of the request might be gone when the job starts.
    */
-  decide(environmentId: string, query: Query, waiting: Waiting): Promise<boolean> {
+  decide(environmentId: string, query: Query, waiting: WaitingClient): Promise<boolean> {
     const before = this.#last.get(environmentId)
     const decided = this.#after(before, environmentId, { kind: 'decide', question: sendable(query) }, waiting)
     this.#last.set(environmentId, decided)
@@ -35,7 +35,7 @@ export class LongDecisions {
     before: Promise<unknown> | undefined,
     environmentId: string,
     job: DecideJob,
-    waiting: Waiting,
+    waiting: WaitingClient,
   ): Promise<boolean> {
     await before?.catch(() => {})
     if (waiting.isGone) throw nobodyWaits()

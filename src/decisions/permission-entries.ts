@@ -38,7 +38,7 @@ const LOOKED_UP_AT_ONCE = 256
 /** Entries written between two pauses. */
 const WRITTEN_ENTRIES = 256
 
-interface Entry {
+interface PermissionsEntry {
   readonly name: string
   /** `null` for the entry of a tenant. */
   readonly instance: InstanceKey | null
@@ -95,10 +95,10 @@ export function* listPermissionEntries(engine: DecisionEngine, job: PermissionsJ
 /** Keeps the first entries by name out of all entries found. */
 class FirstEntries<Found> implements ResultSink<Found> {
   readonly #kept: number
-  readonly #entryOf: (found: Found) => Entry
-  items: Entry[] = []
+  readonly #entryOf: (found: Found) => PermissionsEntry
+  items: PermissionsEntry[] = []
 
-  constructor(kept: number, entryOf: (found: Found) => Entry) {
+  constructor(kept: number, entryOf: (found: Found) => PermissionsEntry) {
     this.#kept = kept
     this.#entryOf = entryOf
   }
@@ -145,7 +145,7 @@ class RuledEntries {
    * Adds the instances of the requested types on which rules allow an action. Actions that tenant roles allow
    * are in the entry of the tenant.
    */
-  *addInstances(entries: Map<string, Entry>): Resumable<void> {
+  *addInstances(entries: Map<string, PermissionsEntry>): Resumable<void> {
     const types = new Set(this.#query.resource_types)
     const { tenants } = this.#query
     const within = tenants ? bareTenants(tenants) : null
@@ -167,7 +167,7 @@ class RuledEntries {
     }
   }
 
-  #note(entries: Map<string, Entry>, instance: InstanceKey, action: string): void {
+  #note(entries: Map<string, PermissionsEntry>, instance: InstanceKey, action: string): void {
     const name = formatInstanceReference(instance)
     const actions = this.#allowed.get(name)
     if (actions) actions.push(action)
@@ -250,7 +250,7 @@ class RuledEntries {
   }
 
   /** Adds the actions that rules allow on the entry, and the matching sets. */
-  *explain(entry: Entry): Resumable<MatchedSets> {
+  *explain(entry: PermissionsEntry): Resumable<MatchedSets> {
     const sets: MatchedSets = { user: new Set(), resource: new Set(), hasMore: false }
     const { instance, tenant, permissions } = entry
     const actions = instance && this.#allowed.get(entry.name)
@@ -278,7 +278,7 @@ class RuledEntries {
   }
 }
 
-function entryOfTenant({ tenant, attributes, roles, permissions }: TenantRoles): Entry {
+function entryOfTenant({ tenant, attributes, roles, permissions }: TenantRoles): PermissionsEntry {
   return {
     name: TENANT_PREFIX + tenant,
     instance: null,
@@ -289,12 +289,12 @@ function entryOfTenant({ tenant, attributes, roles, permissions }: TenantRoles):
   }
 }
 
-function entryOfInstance({ instance, tenant, attributes, roles, actions }: InstanceRoles): Entry {
+function entryOfInstance({ instance, tenant, attributes, roles, actions }: InstanceRoles): PermissionsEntry {
   const permissions = actions.map(action => ({ type: instance.type, action }))
   return { name: formatInstanceReference(instance), instance, tenant, attributes, roles, permissions }
 }
 
-function textOf(entry: Entry, sets: MatchedSets | null, format: PermissionFormat): string {
+function textOf(entry: PermissionsEntry, sets: MatchedSets | null, format: PermissionFormat): string {
   const { name, instance, tenant, roles } = entry
   const attributes = entry.attributes ?? '{}'
   const place =
@@ -317,6 +317,6 @@ function textOf(entry: Entry, sets: MatchedSets | null, format: PermissionFormat
   return `${JSON.stringify(name)}:{${place},${JSON.stringify(members).slice(1)}`
 }
 
-function byName(left: Entry, right: Entry): number {
+function byName(left: PermissionsEntry, right: PermissionsEntry): number {
   return compareUtf8(left.name, right.name)
 }

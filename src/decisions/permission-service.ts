@@ -7,7 +7,7 @@ import type { Query } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { AllowedQuery } from '#model/wire/decision.ts'
 import type { AuthorizedUsersQuery, UserPermissionsQuery } from '#model/wire/permissions.ts'
-import type { Leaver } from './decision-pool.ts'
+import type { CancelableClient } from './decision-pool.ts'
 import type { DecisionService } from './decision-service.ts'
 import type { ListingLimits, PermissionFormat, PermissionsJob } from './listing.ts'
 import { type Sendable, sendable } from './sendable-query.ts'
@@ -39,7 +39,7 @@ export class PermissionService {
     environmentId: string,
     body: UserPermissionsQuery,
     page: PermissionsJob['page'],
-    waiting: Leaver,
+    waiting: CancelableClient,
   ): Uint8Array | Promise<Uint8Array> {
     const { user, tenants, resources, resource_types: types, context } = body
     const { entriesMax } = this.#limits
@@ -77,7 +77,7 @@ export class PermissionService {
   authorizedUsers(
     environmentId: string,
     { action, resource, context }: AuthorizedUsersQuery,
-    waiting: Leaver,
+    waiting: CancelableClient,
   ): Uint8Array | Promise<Uint8Array> {
     const { type, tenant = null } = resource
     // Some clients send an empty key for a query about the whole type.

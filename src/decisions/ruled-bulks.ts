@@ -4,14 +4,14 @@
  * environment with expensive queries therefore does not determine how long other environments wait.
  */
 import { FairQueue } from '#model/fair-queue.ts'
-import type { Waiting } from './decision-pool.ts'
+import type { WaitingClient } from './decision-pool.ts'
 import type { Deciding } from './ruled-bulk.ts'
 import { nobodyWaits, SLICE_MS, tooManyReads } from './sliced-reads.ts'
 
 /** Questions that are being decided. */
 export interface RuledRead {
   readonly work: Deciding
-  readonly waiting: Waiting
+  readonly waiting: WaitingClient
   /** Throws the same errors as a decision. Called before every slice and before the result is returned. */
   readonly check: () => void
 }

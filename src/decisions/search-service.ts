@@ -9,7 +9,7 @@ import type { ActionSearchRequest, ResourceSearchRequest, SubjectSearchRequest }
 import { BEFORE_RULES, type QueryContext } from '#model/decision.ts'
 import { tenantOf } from './access-mapping.ts'
 import type { AccessService } from './access-service.ts'
-import type { Leaver } from './decision-pool.ts'
+import type { CancelableClient } from './decision-pool.ts'
 import type { DecisionService } from './decision-service.ts'
 import { sendable } from './sendable-query.ts'
 import { AccessQueryContext, type EvaluationParts } from './request-attributes.ts'
@@ -35,7 +35,7 @@ export class SearchService {
     environmentId: string,
     request: SubjectSearchRequest,
     position: Position,
-    waiting: Leaver,
+    waiting: CancelableClient,
   ): KeyPage | Promise<KeyPage> {
     const { subject, action, resource } = request
     if (!this.#access.isUserType(subject.type)) return NOTHING
@@ -57,7 +57,7 @@ export class SearchService {
     environmentId: string,
     request: ResourceSearchRequest,
     position: Position,
-    waiting: Leaver,
+    waiting: CancelableClient,
   ): KeyPage | Promise<KeyPage> {
     const { subject, action, resource } = request
     if (!this.#access.isUserType(subject.type)) return NOTHING
@@ -77,7 +77,7 @@ export class SearchService {
     environmentId: string,
     request: ActionSearchRequest,
     position: Position,
-    waiting: Leaver,
+    waiting: CancelableClient,
   ): KeyPage | Promise<KeyPage> {
     const { subject, resource } = request
     if (!this.#access.isUserType(subject.type)) return NOTHING

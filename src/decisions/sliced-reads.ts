@@ -5,7 +5,7 @@
  */
 import { AuthzError } from '#model/errors.ts'
 import type { Resumable } from '#model/resumable.ts'
-import type { Waiting } from './decision-pool.ts'
+import type { WaitingClient } from './decision-pool.ts'
 import { ReadTime } from './read-time.ts'
 
 /** Duration of a slice: the maximum delay that it adds to single decisions. */
@@ -14,7 +14,7 @@ export const SLICE_MS = 0.25
 /** A sliced read, at its beginning or paused. */
 export interface SlicedRead<Answer> {
   readonly work: Resumable<Answer>
-  readonly waiting: Waiting
+  readonly waiting: WaitingClient
   /** Throws the same errors as a decision. Called before every slice and before the result is returned. */
   readonly check: () => void
 }

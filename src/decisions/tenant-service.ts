@@ -3,7 +3,7 @@
  * others as promises. Both throw or reject with `LIMIT_EXCEEDED` above a limit.
  */
 import type { Query } from '#model/decision.ts'
-import type { Leaver } from './decision-pool.ts'
+import type { CancelableClient } from './decision-pool.ts'
 import type { DecisionService } from './decision-service.ts'
 import type { ListingLimits } from './listing.ts'
 import { sendable } from './sendable-query.ts'
@@ -21,13 +21,13 @@ export class TenantService {
   }
 
   /** Lists the tenants in which the query is allowed. The tenant of the query is ignored. */
-  allowed(environmentId: string, query: Query, waiting: Leaver): Uint8Array | Promise<Uint8Array> {
+  allowed(environmentId: string, query: Query, waiting: CancelableClient): Uint8Array | Promise<Uint8Array> {
     const job = { kind: 'allowed-tenants', query: sendable(query), limits: this.#limits } as const
     return this.#decisions.read<'allowed-tenants'>(environmentId, job, waiting)
   }
 
   /** Lists the tenants in which the user has a role. */
-  heldIn(environmentId: string, user: string, waiting: Leaver): Uint8Array | Promise<Uint8Array> {
+  heldIn(environmentId: string, user: string, waiting: CancelableClient): Uint8Array | Promise<Uint8Array> {
     const job = { kind: 'user-tenants', user, limits: this.#limits } as const
     return this.#decisions.read<'user-tenants'>(environmentId, job, waiting)
   }

@@ -3,7 +3,7 @@
  * it, and runs the operation there. Requests about the organization itself go to its service. There is one
  * instance per process, on the main thread, which writes.
  */
-import { type Caller, SOMEBODY, type Waiting } from '#decisions/decision-pool.ts'
+import { type RequestClient, SOMEBODY, type WaitingClient } from '#decisions/decision-pool.ts'
 import { ChangeFilter } from '#management/changes/change-filter.ts'
 import type { ChangeStreams } from '#management/changes/change-streams.ts'
 import type { StreamPosition } from '#management/changes/stream-position.ts'
@@ -43,7 +43,7 @@ export type ManagementRequest =
 
 /** The caller, and the kind of the request. */
 export interface AskedBy {
-  readonly caller: Caller
+  readonly caller: RequestClient
   /** Whether the request changes nothing. */
   readonly isRead: boolean
   /** The body, if the caller sends it in pieces. */
@@ -134,11 +134,11 @@ export interface ManagementAnswer {
 }
 
 /** An operation with its arguments for one environment. */
-interface Asked<Name extends OperationName> {
+interface OperationCall<Name extends OperationName> {
   readonly operation: Name
   readonly input: OperationInput<Name>
   readonly caller: AuditCaller | null
-  readonly waiting: Waiting
+  readonly waiting: WaitingClient
   readonly condition?: ChangeCondition
 }
 
@@ -191,7 +191,7 @@ export class ManagementService {
   async execute(
     request: ManagementRequest,
     body: PieceSource | null = null,
-    waiting: Waiting = SOMEBODY,
+    waiting: WaitingClient = SOMEBODY,
   ): Promise<ManagementAnswer> {
     if (request.about === 'backup') {
       const { answer, revision } = await this.#backups.take()
@@ -204,7 +204,10 @@ export class ManagementService {
     return { answer, revisions: [revision] }
   }
 
-  async #executeOnEnvironments(request: EnvironmentRequest, waiting: Waiting): Promise<Answered<unknown>> {
+  async #executeOnEnvironments(
+    request: EnvironmentRequest,
+    waiting: WaitingClient,
+  ): Promise<Answered<unknown>> {
     const { principal, requestId, path } = request
     if (path === null) {
       return this.#executeEverywhere(request as EnvironmentRequest<EverywhereOperation>, waiting)
@@ -218,7 +221,7 @@ export class ManagementService {
     throw replacedJustNow()
   }
 
-  async #openStream(request: ChangesRequest, waiting: Waiting): Promise<ManagementAnswer> {
+  async #openStream(request: ChangesRequest, waiting: WaitingClient): Promise<ManagementAnswer> {
     const { principal, path, query, since } = request
     const filter = new ChangeFilter(query)
     const environment = this.#resolve(principal, path)
@@ -266,7 +269,10 @@ export class ManagementService {
     }
   }
 
-  async #executeOnOrganization(request: OrganizationRequest, waiting: Waiting): Promise<ManagementAnswer> {
+  async #executeOnOrganization(
+    request: OrganizationRequest,
+    waiting: WaitingClient,
+  ): Promise<ManagementAnswer> {
     const { operation, principal, requestId, input } = request
     const caller = { keyId: principal.keyId, requestId }
     if (operation === 'copyEnvironment') {
@@ -288,7 +294,7 @@ export class ManagementService {
   /** One page over all environments in order, as a bare array (native.md B.14). */
   async #executeEverywhere(
     { operation, principal, input }: EnvironmentRequest<EverywhereOperation>,
-    waiting: Waiting,
+    waiting: WaitingClient,
   ): Promise<Answered<unknown>> {
     const { offset, limit } = windowOf(input.query)
     const data: unknown[] = []
@@ -316,7 +322,7 @@ export class ManagementService {
   /** Null if the environment was removed in the meantime. */
   async #unlessRemoved<Name extends OperationName>(
     environment: ManagedEnvironment,
-    { operation, input, caller, waiting, condition }: Asked<Name>,
+    { operation, input, caller, waiting, condition }: OperationCall<Name>,
   ): Promise<Answered<OperationAnswer<Name>> | null> {
     try {
       return await openService(environment).execute(operation, input, caller, waiting, condition)

@@ -3,12 +3,12 @@
  * (native.md B.1, B.13, D-44). In paths, a project or an environment is named by its key or its id; neither
  * ever changes.
  */
-export type Principal = Caller & {
+export type Principal = KeyScope & {
   /** The id of the key; null for the one in `ADMIN_API_KEY`. */
   readonly keyId: string | null
 }
 
-type Caller =
+type KeyScope =
   | { readonly kind: 'organization'; readonly organizationId: string }
   | {
       readonly kind: 'project'

@@ -8,7 +8,7 @@ import type { Change, Permission } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { Resumable } from '#model/resumable.ts'
 import type { Revision } from '#model/revision.ts'
-import type { Entry } from '#store/ledger.ts'
+import type { LogEntry } from '#store/ledger.ts'
 import type { EnvironmentStore } from '#store/store.ts'
 import { loadChanges } from './load-changes.ts'
 
@@ -67,7 +67,7 @@ export class AccessIndex {
   }
 
   /** Applies the commit after the last one, and returns the access changes. */
-  *apply({ changes }: Entry, permissions: readonly Permission[]): Resumable<AccessChange[]> {
+  *apply({ changes }: LogEntry, permissions: readonly Permission[]): Resumable<AccessChange[]> {
     const engine = this.#loaded()
     const accessChanges = yield* engine.apply(changes, permissions)
     engine.tidyUp()
@@ -75,7 +75,7 @@ export class AccessIndex {
   }
 
   /** Returns what a commit might have changed that was applied earlier. */
-  scopesOf({ changes }: Entry, permissions: readonly Permission[]): Resumable<AccessChange[]> {
+  scopesOf({ changes }: LogEntry, permissions: readonly Permission[]): Resumable<AccessChange[]> {
     return this.#loaded().scopesOf(changes, permissions)
   }
 

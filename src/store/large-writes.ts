@@ -3,7 +3,7 @@
  * cannot do anything else, so the main thread must not run a long one. The other thread writes to the same
  * tables with the same atomicity.
  */
-import type { Commit, Entry } from './ledger.ts'
+import type { Commit, LogEntry } from './ledger.ts'
 
 /** A complete segment of a journal: its generation and its length. */
 export interface SegmentEnd {
@@ -24,7 +24,7 @@ export interface LargeWrites {
    * Does the same as `LocalCopy.apply`, in another thread. Resolves when the entry is durable; rejects like
    * `commit`.
    */
-  apply(directory: string, entry: Entry, logEntriesMax: number): Promise<void>
+  apply(directory: string, entry: LogEntry, logEntriesMax: number): Promise<void>
   /**
    * Does the same as `applySegment`, on the tables in that directory, in another thread. Rejects like
    * `applySegment`, and with `ThreadLostError`.

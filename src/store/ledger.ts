@@ -62,7 +62,7 @@ export interface Commit {
 }
 
 /** A commit in the form in which the log contains it. */
-export interface Entry {
+export interface LogEntry {
   readonly revision: Revision
   readonly id: Uint8Array
   readonly delete: readonly Uint8Array[]
@@ -105,12 +105,12 @@ export interface Ledger {
    * if `after` belongs to another epoch or is ahead of the newest commit: the epoch was replaced. In both
    * cases, load again from `rows`.
    */
-  feed(after: Revision): AsyncIterable<Entry>
+  feed(after: Revision): AsyncIterable<LogEntry>
 
   /**
    * Like `feed`, for readers that need the rows of each entry. It reads a few entries at a time, and does not
    * use the commits that are kept for followers. If the local log does not contain `after`, the log of the
    * store is read.
    */
-  replay(after: Revision): AsyncIterable<Entry>
+  replay(after: Revision): AsyncIterable<LogEntry>
 }

@@ -11,7 +11,7 @@ import { destination } from 'pino'
 import type { ThreadCounters } from './thread-counters.ts'
 
 /** Fields of a query that are recorded; see `Query`. */
-interface Asked {
+interface LoggedQuery {
   readonly user: string
   readonly action: string
   readonly type: string
@@ -20,9 +20,9 @@ interface Asked {
 }
 
 /** Queries that are still bytes and are decoded one by one; see `PackedQueries`. */
-interface AskedInBytes {
+interface LoggedQueriesInBytes {
   readonly count: number
-  query(index: number): Asked
+  query(index: number): LoggedQuery
 }
 
 /** Maximum length of a recorded name, in characters. Names of users, resources and tenants are shorter. */
@@ -86,7 +86,7 @@ export class DecisionLog {
   }
 
   /** Records one decision. If `asked` contains packed queries, the decision belongs to the first one. */
-  decided(isAllowed: boolean, environmentId: string, asked: Asked | AskedInBytes): void {
+  decided(isAllowed: boolean, environmentId: string, asked: LoggedQuery | LoggedQueriesInBytes): void {
     if (!this.#isDrawn()) return
     this.#record(isAllowed, this.#requestId, environmentId, 'query' in asked ? asked.query(0) : asked)
   }
@@ -94,7 +94,7 @@ export class DecisionLog {
   decidedAll(
     decisions: ArrayLike<boolean | number>,
     environmentId: string,
-    asked: readonly Asked[] | AskedInBytes,
+    asked: readonly LoggedQuery[] | LoggedQueriesInBytes,
   ): void {
     this.later()(decisions, environmentId, asked)
   }
@@ -103,7 +103,7 @@ export class DecisionLog {
   later(): (
     decisions: ArrayLike<boolean | number>,
     environmentId: string,
-    asked: readonly Asked[] | AskedInBytes,
+    asked: readonly LoggedQuery[] | LoggedQueriesInBytes,
   ) => void {
     const requestId = this.#requestId
     return (decisions, environmentId, asked) => {
@@ -121,10 +121,10 @@ export class DecisionLog {
    */
   asked(
     environmentId: string,
-    asked: Asked | readonly Asked[] | AskedInBytes,
+    asked: LoggedQuery | readonly LoggedQuery[] | LoggedQueriesInBytes,
   ): (decisions: ArrayLike<boolean | number>) => void {
     const requestId = this.#requestId
-    const drawn: { readonly index: number; readonly question: Asked }[] = []
+    const drawn: { readonly index: number; readonly question: LoggedQuery }[] = []
     const questions = 'user' in asked ? [asked] : asked
     const count = 'query' in questions ? questions.count : questions.length
     for (let index = 0; index < count; index++) {
@@ -143,7 +143,7 @@ export class DecisionLog {
     return share >= 1 || random() < share
   }
 
-  #record(isAllowed: boolean, requestId: string, environmentId: string, asked: Asked): void {
+  #record(isAllowed: boolean, requestId: string, environmentId: string, asked: LoggedQuery): void {
     // The subject is not a user (see `packed-queries.ts`), so no decision was made.
     if (asked.type === '') return
     const { now, counters } = this.#options

@@ -16,7 +16,7 @@ const LATENCY_BOUNDS = COUNTED_METRICS.requestSeconds.bounds
 const DELAY_BOUNDS = COUNTED_METRICS.loopDelaySeconds.bounds
 
 /** Activity in one interval. Rates are per second. Fields are null if the node does not count them. */
-export interface RecentSample {
+export interface FiguresSample {
   /** Milliseconds since 1970. */
   readonly at: number
   readonly requests_per_second: Readonly<Record<EndpointKind, number>> | null
@@ -53,12 +53,12 @@ interface Reading {
   readonly loopDelays: ReadonlyMap<string, readonly number[]>
 }
 
-export class RecentFigures {
+export class FiguresRecorder {
   readonly #sources: RecentSources
   #timer: NodeJS.Timeout | null = null
   #last: Reading
   /** In ascending order of time. */
-  readonly #samples: { readonly elapsedMs: number; readonly sample: RecentSample }[] = []
+  readonly #samples: { readonly elapsedMs: number; readonly sample: FiguresSample }[] = []
 
   constructor(sources: RecentSources) {
     this.#sources = sources
@@ -75,7 +75,7 @@ export class RecentFigures {
   }
 
   /** Samples of the last fifteen minutes, in ascending order of time. */
-  samples(): RecentSample[] {
+  samples(): FiguresSample[] {
     const from = this.#sources.elapsedMs() - KEPT_MS
     return this.#samples.filter(({ elapsedMs }) => elapsedMs >= from).map(({ sample }) => sample)
   }
@@ -107,7 +107,7 @@ export class RecentFigures {
     return this.#sources.threads().reduce((sum, [, counters]) => sum + read(counters), 0)
   }
 
-  #sampleOf(now: Reading, before: Reading): RecentSample {
+  #sampleOf(now: Reading, before: Reading): FiguresSample {
     const seconds = (now.elapsedMs - before.elapsedMs) / 1_000
     // An empty interval has no rate.
     const rate = (count: number): number => (seconds > 0 ? rounded(count / seconds) : 0)

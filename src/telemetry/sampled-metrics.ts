@@ -20,7 +20,7 @@ export interface EnvironmentFigures {
 }
 
 /** Keys of an environment, and whether it is closed. */
-export interface EnvironmentState {
+export interface EnvironmentStatus {
   readonly project: string
   readonly environment: string
   readonly isClosed: boolean
@@ -31,7 +31,7 @@ export interface MetricSources {
   /** Environments that have an index. */
   environments(): Iterable<EnvironmentFigures>
   /** All environments. */
-  environmentStates(): Iterable<EnvironmentState>
+  environmentStates(): Iterable<EnvironmentStatus>
   /** Whether `/ready` returns 200. */
   isReady(): boolean
   /** Whether `/fresh` returns 200. */

@@ -9,7 +9,7 @@ import type { StoredInstances } from '#testing/oracle/conditions/conditions.ts'
 import { mergedRoots } from '#testing/oracle/conditions/roots.ts'
 import type { JsonObject, QuestionParts, Roots } from '#testing/oracle/conditions/roots.ts'
 import type { Truth } from '#testing/oracle/conditions/truth.ts'
-import { compiledTruth, type Place, withTime } from '#testing/engines/compiled-conditions.ts'
+import { compiledTruth, type ValueSource, withTime } from '#testing/engines/compiled-conditions.ts'
 import { truth, wrong } from '../conditions/read.ts'
 import { MISSING, NO_ROOTS, STORED, TABLES, type TableCase, questionOf, titleOf } from './condition-tables.ts'
 
@@ -23,7 +23,7 @@ function isStorable({ attribute, test: says }: TableCase): boolean {
 
 type Evaluation = (conditions: JsonObject, roots: Roots) => Truth
 const compiled =
-  (place: Place): Evaluation =>
+  (place: ValueSource): Evaluation =>
   (conditions, roots) =>
     compiledTruth(conditions, withTime(roots), stored, place)
 

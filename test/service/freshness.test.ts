@@ -1,6 +1,6 @@
 /** What follows from how long nothing was heard: of the organization for everybody, of one environment for that one. */
 import { expect, onTestFinished, test } from 'vitest'
-import { Freshness, type Standing } from '#decisions/freshness.ts'
+import { Freshness, type FreshnessState } from '#decisions/freshness.ts'
 
 const BOUNDS = { staleAfterMs: 1_000, maxStaleMs: 10_000 }
 
@@ -8,7 +8,7 @@ const BOUNDS = { staleAfterMs: 1_000, maxStaleMs: 10_000 }
 function watched({ staleAfterMs, maxStaleMs } = BOUNDS) {
   const ages = { organization: 0, one: 0, other: 0 }
   const decidesForMs: Record<string, number> = {}
-  const said: (readonly [name: string, standing: Standing])[] = []
+  const said: (readonly [name: string, standing: FreshnessState])[] = []
   const fresh: boolean[] = []
   let isEmptied = false
   const following = new Set(['one', 'other'] as const)

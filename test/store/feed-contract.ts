@@ -1,10 +1,10 @@
 /** The feed's part of the ledger contract: order, completeness, and each way a feed can end. */
 import { expect, test } from 'vitest'
-import type { Entry } from '#store/ledger.ts'
+import type { LogEntry } from '#store/ledger.ts'
 import type { OpenLedger } from './ledger-under-test.ts'
 import { commitOf, entriesAfter, logged, readableEntry } from './toy-rows.ts'
 
-const sequences = (entries: readonly Entry[]): number[] => entries.map(entry => entry.revision.sequence)
+const sequences = (entries: readonly LogEntry[]): number[] => entries.map(entry => entry.revision.sequence)
 const upTo = (last: number, first = 1): number[] =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index)
 
@@ -77,7 +77,7 @@ export function describeFeed(start: OpenLedger): void {
       const replay = ledger.replay(at(after))[Symbol.asyncIterator]()
       for (const entry of fed.slice(after)) {
         const { value } = await replay.next()
-        expect(readableEntry(value as Entry)).toEqual(readableEntry(entry))
+        expect(readableEntry(value as LogEntry)).toEqual(readableEntry(entry))
       }
       await replay.return!()
     }
@@ -114,7 +114,7 @@ export function describeFeed(start: OpenLedger): void {
     const feed = ledger.feed(at(0))[Symbol.asyncIterator]()
     const answers = [feed.next(), feed.next(), feed.next()]
     await ledger.commit(commitOf({}))
-    const entries = (await Promise.all(answers)).map(answer => answer.value as Entry)
+    const entries = (await Promise.all(answers)).map(answer => answer.value as LogEntry)
     expect(sequences(entries)).toEqual([1, 2, 3])
     await feed.return!()
   })

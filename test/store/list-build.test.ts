@@ -1,7 +1,7 @@
 /** Rows loaded in order and lists built from them: the same view as the one that applied the commits. */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Entry, Row } from '#store/ledger.ts'
+import type { LogEntry, Row } from '#store/ledger.ts'
 import { ListBuild } from '#store/bulk-load/list-build.ts'
 import { MemoryTables } from '#store/memory/memory-tables.ts'
 import { buildKeys } from '#store/bulk-load/key-build.ts'
@@ -53,7 +53,7 @@ async function applied(rows: readonly Row[], rule: ListRule): Promise<object> {
   const view = new TableView(tables, rule)
   for (const row of rows) {
     const revision = { epoch: 'epoch', sequence: row.version }
-    const entry: Entry = { revision, id: new Uint8Array(16), delete: [], put: [row], changes: [] }
+    const entry: LogEntry = { revision, id: new Uint8Array(16), delete: [], put: [row], changes: [] }
     await tables.write(() => view.apply(entry))
   }
   return dump(tables)

@@ -5,7 +5,7 @@ import { CALL_ROWS_MAX } from '#store/redis/commit-call.ts'
 import { connect } from '#store/redis/redis-client.ts'
 import { type RedisKeys, redisKeys } from '#store/redis/redis-keys.ts'
 import { RedisLedger } from '#store/redis/redis-ledger.ts'
-import { type Argument, RedisLink, type Reply, type Script } from '#store/redis/redis-link.ts'
+import { type Argument, RedisLink, type RedisReply, type Script } from '#store/redis/redis-link.ts'
 import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import { CuttingProxy } from '../support/cutting-proxy.ts'
 import { KeptLog } from '../support/kept-log.ts'
@@ -112,16 +112,20 @@ test('a commit of few rows and many bytes is made in several commands, and done 
 /** Loses staged rows in front of commits that have any, as a server does that is short of memory. */
 class ForgetfulLink extends RedisLink {
   readonly waited: number[] = []
-  lose: (staged: string) => Promise<Reply>
-  lost: Reply = 0
+  lose: (staged: string) => Promise<RedisReply>
+  lost: RedisReply = 0
 
-  constructor(lose: (staged: string) => Promise<Reply>) {
+  constructor(lose: (staged: string) => Promise<RedisReply>) {
     super(connect(parseRedisUrl(redis.url()), 'test'))
     this.lose = lose
     onTestFinished(() => this.close())
   }
 
-  override async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
+  override async run(
+    script: Script,
+    keys: readonly string[],
+    args: readonly Argument[],
+  ): Promise<RedisReply> {
     const [staged] = keys.slice(4)
     if (staged !== undefined) this.lost = await this.lose(staged)
     return super.run(script, keys, args)

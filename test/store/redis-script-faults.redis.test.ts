@@ -10,7 +10,7 @@ import { CALL_ROWS_MAX } from '#store/redis/commit-call.ts'
 import { connect } from '#store/redis/redis-client.ts'
 import { type RedisKeys, redisKeys } from '#store/redis/redis-keys.ts'
 import { RedisLedger } from '#store/redis/redis-ledger.ts'
-import { type Argument, RedisLink, type Reply, type Script } from '#store/redis/redis-link.ts'
+import { type Argument, RedisLink, type RedisReply, type Script } from '#store/redis/redis-link.ts'
 import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import { RowTally } from '#store/redis/row-tally.ts'
 import type { Commit } from '#store/ledger.ts'
@@ -40,7 +40,11 @@ class FaultyLink extends RedisLink {
     this.server = server
   }
 
-  override async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
+  override async run(
+    script: Script,
+    keys: readonly string[],
+    args: readonly Argument[],
+  ): Promise<RedisReply> {
     const mark = `${keys[0]}:met`
     const faulty = `
       local real, made, reads = redis, 0, 0
@@ -138,7 +142,7 @@ async function expectWhole({ other, keys }: Setup, expected: Expected, followed:
   const rows = await allRows(fresh)
   expect(rows).toEqual(expected.inOrder())
   expect([...followed.values()].toSorted((one, two) => one.created - two.created)).toEqual(rows)
-  const standing = await other.standing()
+  const standing = await other.state()
   expect(standing).toMatchObject({ position: { sequence: expected.sequence }, rowCount: rows.length })
   const tally = new RowTally()
   for await (const batch of fresh.rows())

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import type { Entry, Row } from '#store/ledger.ts'
+import type { LogEntry, Row } from '#store/ledger.ts'
 import { withChanges } from '#store/redis/scanned-rows.ts'
 import { decodeRow } from '#store/keyspace/row-codec.ts'
 import { RowRuns, type StoredRow } from '#store/bulk-load/row-runs.ts'
@@ -81,7 +81,7 @@ test('are those of the end of the scan, whatever was written and removed while i
   fc.assert(
     fc.property(history, fc.nat(), fc.array(fc.nat(), { maxLength: 20 }), (steps, half, moments) => {
       const states: Map<string, Told>[] = [new Map()]
-      const entries: Entry[] = []
+      const entries: LogEntry[] = []
       for (const [index, { key: number, isPut }] of steps.entries()) {
         const [sequence, key] = [index + 1, `key-${number}`]
         const state = new Map(states.at(-1))

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { MemoryTables } from '#store/memory/memory-tables.ts'
-import type { Entry } from '#store/ledger.ts'
+import type { LogEntry } from '#store/ledger.ts'
 import { TableView } from '#store/embedded/table-view.ts'
 import type { ListEntry, ListRule } from '#store/view.ts'
 import { holdsForAll } from '../support/random-runs.ts'
@@ -57,7 +57,7 @@ test('each holder stands once, by its oldest row, and the idle are those who hol
     const tables = new MemoryTables()
     const view = new TableView(tables, rule)
     const rows = new Map<string, number>()
-    const entries: Entry[] = []
+    const entries: LogEntry[] = []
     for (const [index, commit] of commits.entries()) {
       const sequence = index + 1
       for (const key of commit.delete) rows.delete(key)

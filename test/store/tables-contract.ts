@@ -3,7 +3,7 @@
  * them makes of commits that are applied again.
  */
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Entry } from '#store/ledger.ts'
+import type { LogEntry } from '#store/ledger.ts'
 import { TableView, type RowsOptions } from '#store/embedded/table-view.ts'
 import { putLast, TABLE_KEY_BYTES_MAX, type RangeOptions, type Table, type Tables } from '#store/tables.ts'
 import { bytes, colour, commitId, everyone, group, scannedKeys, shown, text, toyRule } from './toy-rows.ts'
@@ -258,7 +258,7 @@ function describeView(start: () => Promise<Tables>): void {
     sequence: number,
     deletes: string[],
     put: [key: string, value: string, created: number][],
-  ): Entry => ({
+  ): LogEntry => ({
     revision: { epoch: 'history', sequence },
     id: commitId(),
     delete: deletes.map(bytes),
@@ -279,7 +279,8 @@ function describeView(start: () => Promise<Tables>): void {
   const startWithHistory = async () => {
     const tables = await start()
     const view = new TableView(tables, toyRule)
-    const apply = (entries: readonly Entry[]) => tables.write(() => entries.forEach(next => view.apply(next)))
+    const apply = (entries: readonly LogEntry[]) =>
+      tables.write(() => entries.forEach(next => view.apply(next)))
     for (const next of history) await apply([next])
     return { view, apply, tables }
   }

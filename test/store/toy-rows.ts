@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Change } from '#model/change.ts'
 import type { Revision } from '#model/revision.ts'
-import type { Commit, Entry, Ledger, Requirement, Row } from '#store/ledger.ts'
+import type { Commit, LogEntry, Ledger, Requirement, Row } from '#store/ledger.ts'
 import type { ListEntry, ListName, ListRule, ScanOptions, View } from '#store/view.ts'
 import type { LedgerUnderTest } from './ledger-under-test.ts'
 
@@ -77,7 +77,7 @@ export function scannedKeys(view: View, list: ListName, options?: ScanOptions): 
   return scanned(view, list, options).map(row => row.key)
 }
 
-export function readableEntry(entry: Entry): object {
+export function readableEntry(entry: LogEntry): object {
   return {
     sequence: entry.revision.sequence,
     id: Buffer.from(entry.id).toString('hex'),
@@ -104,8 +104,8 @@ export async function allRows(ledger: Ledger): Promise<ReadableRow[]> {
 }
 
 /** The next `count` entries after `after`. */
-export async function entriesAfter(ledger: Ledger, after: Revision, count: number): Promise<Entry[]> {
-  const entries: Entry[] = []
+export async function entriesAfter(ledger: Ledger, after: Revision, count: number): Promise<LogEntry[]> {
+  const entries: LogEntry[] = []
   if (count === 0) return entries
   for await (const entry of ledger.feed(after)) {
     entries.push(entry)
@@ -115,7 +115,7 @@ export async function entriesAfter(ledger: Ledger, after: Revision, count: numbe
 }
 
 /** What is in the log behind sequence `after`. */
-export async function logged(ledger: Ledger, after = 0): Promise<Entry[]> {
+export async function logged(ledger: Ledger, after = 0): Promise<LogEntry[]> {
   const head = await ledger.head()
   return entriesAfter(ledger, { epoch: head.epoch, sequence: after }, head.sequence - after)
 }

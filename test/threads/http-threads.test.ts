@@ -8,7 +8,7 @@ import type { Principal } from '#model/principal.ts'
 import { InvariantError } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import { ContentStream } from '#management/content/content-stream.ts'
-import type { Waiting } from '#decisions/decision-pool.ts'
+import type { WaitingClient } from '#decisions/decision-pool.ts'
 import { StalenessDeadline } from '#threads/indexes/staleness-deadline.ts'
 import { HttpThreads, type HttpThreadsOptions } from '#threads/channel/http-threads.ts'
 import { READS_UNDER_WAY_MAX } from '#threads/channel/management-admission.ts'
@@ -153,7 +153,7 @@ test('what is new is collected in small portions, for which no request waits lon
 })
 
 test('work of callers who left is given up: what waits in the HTTP thread is never begun, what was begun is told', async () => {
-  const begun: { readonly name: string; readonly waiting: Waiting; readonly end: () => void }[] = []
+  const begun: { readonly name: string; readonly waiting: WaitingClient; readonly end: () => void }[] = []
   const { port, ask } = await startedThread({
     execute: async ({ requestId }, _, waiting) => {
       const held = Promise.withResolvers<void>()

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import {
   ManagementAdmission,
-  type Place,
+  type RequestSlot,
   READS_UNDER_WAY_MAX,
 } from '#threads/channel/management-admission.ts'
 
@@ -10,7 +10,7 @@ const READ = { share: 'hostile', isRead: true, bytes: 0 }
 const MEBIBYTE = 1_048_576
 
 /** Which of them may be sent by now, by number. */
-async function begunOf(places: readonly Place[]): Promise<number[]> {
+async function begunOf(places: readonly RequestSlot[]): Promise<number[]> {
   const begun: number[] = []
   places.forEach(
     (place, n) =>
@@ -23,7 +23,7 @@ async function begunOf(places: readonly Place[]): Promise<number[]> {
   return begun
 }
 
-function entered(admission: ManagementAdmission, asked: typeof READ, count: number): Place[] {
+function entered(admission: ManagementAdmission, asked: typeof READ, count: number): RequestSlot[] {
   return Array.from({ length: count }, () => admission.enter(asked))
 }
 

@@ -1,6 +1,6 @@
 /** What is told of the last minutes is what threads counted then, whichever thread it was. */
 import { expect, test } from 'vitest'
-import { RecentFigures } from '#telemetry/recent-figures.ts'
+import { FiguresRecorder } from '#telemetry/recent-figures.ts'
 import { ThreadCounters } from '#telemetry/thread-counters.ts'
 
 const FIVE_SECONDS = 5_000
@@ -24,7 +24,7 @@ function figures(httpThreads = 2) {
     // As the main thread has them: by what was sent to it.
     ...http.map(({ counters }, index) => [`http-${index + 1}`, new ThreadCounters(counters.handle)] as const),
   ]
-  const recent = new RecentFigures({
+  const recent = new FiguresRecorder({
     threads: () => threads,
     stalenessMs: () => clock.stalenessMs,
     now: () => Date.UTC(2026, 0, 1) + clock.elapsedMs,

@@ -25,7 +25,7 @@ const TYPE = 'document'
  * Source of the attributes of user and resource; the result must be the same. Attributes of the tenant are
  * stored, and the context is part of the request.
  */
-export type Place = 'stored' | 'sent' | 'both'
+export type ValueSource = 'stored' | 'sent' | 'both'
 
 /** Roots with a valid server time, as in the service, and that time in milliseconds. */
 export function withTime(roots: Roots): { readonly roots: Roots; readonly readAt: number } {
@@ -38,7 +38,7 @@ export function compiledTruth(
   conditions: ConditionSetPut['conditions'],
   { roots, readAt }: ReturnType<typeof withTime>,
   stored: StoredInstances,
-  place: Place,
+  place: ValueSource,
 ): TruthName {
   const question = new CompiledQuestion(conditions)
   const isTrue = question.decide('true', { roots, readAt }, stored, place)
@@ -70,7 +70,7 @@ class CompiledQuestion {
     action: string,
     { roots, readAt }: ReturnType<typeof withTime>,
     stored: StoredInstances,
-    place: Place,
+    place: ValueSource,
   ): boolean {
     const words = new ValueWords()
     words.length = 1

@@ -13,7 +13,7 @@ export interface Answered {
  */
 const IDLE_MS = 5_000
 
-export class Caller {
+export class HostileClient {
   readonly #address: URL
   readonly #key: string
   readonly #agent: Agent

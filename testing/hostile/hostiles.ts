@@ -2,7 +2,7 @@
  * Attacks that a tenant can run with only its environment key, one entry each. All of them are within the
  * limits or are rejected by a limit; in both cases, other environments must not be affected.
  */
-import type { Caller } from './caller.ts'
+import type { HostileClient } from './caller.ts'
 
 /** Size of the hostile environment: the bench uses scale 1, the test less. */
 export interface Size {
@@ -35,7 +35,7 @@ export const WHOLE: Size = {
  * Sends one request; `turn` counts the calls of all callers. Resolves with the status, or 0 if the caller
  * disconnected.
  */
-export type Attack = (caller: Caller, size: Size, turn: number) => Promise<number>
+export type Attack = (caller: HostileClient, size: Size, turn: number) => Promise<number>
 
 const FACTS = '/v2/facts/default/hostile'
 const SCHEMA = '/v2/schema/default/hostile'
@@ -87,7 +87,7 @@ export function linesOf(content: Iterable<object>): string {
   return [...lines, { kind: 'end', lines: lines.length }].map(line => `${JSON.stringify(line)}\n`).join('')
 }
 
-export const asked = (method: string, path: string, body?: unknown) => async (caller: Caller) =>
+export const asked = (method: string, path: string, body?: unknown) => async (caller: HostileClient) =>
   (await caller.send(method, path, body)).status
 
 const lastInstance = (size: Size): string => `d${size.instances - 1}`

@@ -3,7 +3,7 @@
  * occasional changes, which must be in effect when their response arrives.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Caller } from './caller.ts'
+import type { HostileClient } from './caller.ts'
 
 export interface Felt {
   /**
@@ -19,7 +19,7 @@ export interface Felt {
 const FACTS = '/v2/facts/default/polite'
 const DOCUMENTS = 20
 
-export async function arrangePolite(caller: Caller): Promise<void> {
+export async function arrangePolite(caller: HostileClient): Promise<void> {
   const roles = { viewer: { name: 'Viewer', permissions: ['read'] } }
   const document = { key: 'document', name: 'Document', actions: { read: {} }, roles }
   await caller.done('POST', '/v2/schema/default/polite/resources', document)
@@ -45,13 +45,13 @@ export interface Pace {
 }
 
 /** Runs until `isOver` returns true, then waits for the requests in flight. */
-export async function livePolitely(caller: Caller, pace: Pace, isOver: () => boolean): Promise<Felt> {
+export async function livePolitely(caller: HostileClient, pace: Pace, isOver: () => boolean): Promise<Felt> {
   const felt: Felt = { decisions: [], writes: [], failures: [] }
   await Promise.all([decide(caller, felt, pace, isOver), write(caller, felt, pace, isOver)])
   return felt
 }
 
-async function decide(caller: Caller, felt: Felt, pace: Pace, isOver: () => boolean): Promise<void> {
+async function decide(caller: HostileClient, felt: Felt, pace: Pace, isOver: () => boolean): Promise<void> {
   const underWay = new Set<Promise<void>>()
   const from = performance.now()
   for (let n = 0; !isOver(); n += 1) {
@@ -65,7 +65,7 @@ async function decide(caller: Caller, felt: Felt, pace: Pace, isOver: () => bool
   await Promise.all(underWay)
 }
 
-async function ask(caller: Caller, felt: Felt, due: number, n: number): Promise<void> {
+async function ask(caller: HostileClient, felt: Felt, due: number, n: number): Promise<void> {
   try {
     const { status, text } = await caller.send('POST', '/allowed', question('alice', n))
     felt.decisions.push(performance.now() - due)
@@ -77,7 +77,7 @@ async function ask(caller: Caller, felt: Felt, due: number, n: number): Promise<
 }
 
 /** Alternately grants and revokes a role, and checks the effect each time. */
-async function write(caller: Caller, felt: Felt, pace: Pace, isOver: () => boolean): Promise<void> {
+async function write(caller: HostileClient, felt: Felt, pace: Pace, isOver: () => boolean): Promise<void> {
   // The last grant is revoked, so that the next measurement starts in the same state.
   for (let turn = 0; !isOver() || turn % 2 === 1; turn += 1) {
     const [n, isGiven] = [(turn >> 1) % DOCUMENTS, turn % 2 === 0]

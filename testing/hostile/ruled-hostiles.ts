@@ -3,7 +3,7 @@
  * environment, because decisions use another code path if rules exist.
  */
 import { SENT_ATTRIBUTES_BYTES_MAX } from '#model/limits.ts'
-import type { Caller } from './caller.ts'
+import type { HostileClient } from './caller.ts'
 import { type Attack, asked, bodyOnce, linesOf, type Size } from './hostiles.ts'
 
 /** Instances that one check looks up. */
@@ -100,7 +100,7 @@ export const RULED_HOSTILES: Readonly<Record<string, Attack>> = {
     })
     return asked('POST', '/access/v1/evaluations', body)(caller)
   },
-  'conditions tried': (caller: Caller) => {
+  'conditions tried': (caller: HostileClient) => {
     const conditions = {
       'user.documents': { any_match: { fk_resource_type: 'document', match: { open: { equals: true } } } },
     }
@@ -112,6 +112,6 @@ export const RULED_HOSTILES: Readonly<Record<string, Attack>> = {
   },
   'rules explained': single('/allowed/explain?full=true', 'many', MANY),
   'slow conditions explained': single('/allowed/explain?full=true', 'slow', SLOW),
-  'sets changed': (caller: Caller, _, turn) =>
+  'sets changed': (caller: HostileClient, _, turn) =>
     asked('PATCH', `${SETS}/many-0`, { conditions: { 'user.level': { 'greater-than': turn } } })(caller),
 }

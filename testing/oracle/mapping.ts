@@ -17,7 +17,7 @@ import {
 } from '#model/mapping-urls.ts'
 import { type Spelling, valueSpelling } from '#model/url-spellings.ts'
 
-interface Parts {
+interface UrlParts {
   readonly segments: readonly string[]
   readonly query: readonly (readonly [name: string, value: string])[]
 }
@@ -75,7 +75,7 @@ function narrowerFirst(one: MappingRule, other: MappingRule): number {
 }
 
 /** Values of the placeholders; null if the URL as written does not fit the rule. */
-function fitOf(rule: MappingRule, asked: Parts): Record<string, string> | 'ambiguous' | null {
+function fitOf(rule: MappingRule, asked: UrlParts): Record<string, string> | 'ambiguous' | null {
   const wanted = partsOf(rule.url)
   if (asked.segments.length !== wanted.segments.length) return null
   const captured: [string, string][] = []
@@ -187,7 +187,7 @@ function placeholderIn(raw: string): string | null {
 }
 
 /** The parts are not decoded. */
-function partsOf(url: string): Parts {
+function partsOf(url: string): UrlParts {
   const [path = '', ...more] = url.split('?')
   const members = more
     .join('?')

@@ -63,12 +63,13 @@ export const listCommand: Command = ({ usage, description }, parser, run) =>
 const HEADERS = { resource: 'RESOURCE', subject: 'USER', action: 'ACTION' } as const
 
 /** Names in the format of the search; attributes and context in the format of the options. */
-type Asked = Omit<SearchQuestion, 'attributes' | 'context'> & Parameters<typeof attributesAndContext>[0]
+type ListArguments = Omit<SearchQuestion, 'attributes' | 'context'> &
+  Parameters<typeof attributesAndContext>[0]
 
 async function printFound(
   session: Session,
   part: SearchedPart,
-  { attributes, context, ...names }: Asked,
+  { attributes, context, ...names }: ListArguments,
 ): Promise<void> {
   const attributesAndContextGiven = attributesAndContext({ attributes, context })
   requireOfGivenSide(part, attributesAndContextGiven.attributes)

@@ -7,7 +7,7 @@ import { parseInstanceReference } from '#model/instance-reference.ts'
 import type { ModelConditionSet } from '#model/model-file.ts'
 import type { ConditionSetType } from '#model/wire/condition-set.ts'
 import type { RoleBlock } from '#model/wire/role.ts'
-import type { Path } from './located-value.ts'
+import type { ValuePath } from './located-value.ts'
 
 /** Plain fields by name. An absent field is not specified. */
 export type Fields = Readonly<Record<string, unknown>>
@@ -17,10 +17,10 @@ export interface RoleState {
   readonly permissions: ReadonlySet<string>
   readonly extends: ReadonlySet<string>
   readonly isGuarded: boolean
-  readonly derivations: ReadonlyMap<string, Derivation>
+  readonly derivations: ReadonlyMap<string, DerivationState>
 }
 
-export interface Derivation {
+export interface DerivationState {
   readonly role: string
   readonly on_resource: string
   readonly linked_by_relation: string
@@ -114,7 +114,7 @@ export class EnvironmentState {
    * Locations in the file of objects that cannot be found by their key: `group …`, `rule …`, `assignment …`,
    * `tuple …`, each with its name.
    */
-  readonly locations = new Map<string, Path>()
+  readonly locations = new Map<string, ValuePath>()
 }
 
 /** Type of groups that are named without one. */
@@ -169,7 +169,7 @@ export function roleState(
 }
 
 /** Describes a derivation. Different derivations of a role have different descriptions. */
-function describeDerivation({ role, on_resource, linked_by_relation, when }: Derivation): string {
+function describeDerivation({ role, on_resource, linked_by_relation, when }: DerivationState): string {
   const guard = when.no_direct_roles_on_object ? ', without direct roles' : ''
   return `${on_resource}#${role} by ${linked_by_relation}${guard}`
 }

@@ -9,7 +9,7 @@ import type { ModelTest, Question } from '#model/model-file.ts'
 import { ExplainedResult } from '#model/wire/decision.ts'
 
 /** One expectation and its result. */
-export interface Outcome {
+export interface ExpectationOutcome {
   /** The check as a sentence. */
   readonly question: string
   /** Empty if the result is as expected. */
@@ -18,11 +18,11 @@ export interface Outcome {
 
 export interface TestOutcome {
   readonly name: string
-  readonly outcomes: readonly Outcome[]
+  readonly outcomes: readonly ExpectationOutcome[]
 }
 
 export async function runTest(api: Api, test: ModelTest): Promise<TestOutcome> {
-  const outcomes: Outcome[] = []
+  const outcomes: ExpectationOutcome[] = []
   for (const [questions, expected] of [
     [test.allow ?? [], true],
     [test.deny ?? [], false],
@@ -84,7 +84,11 @@ function singlesOf({ user, action, resource, ...rest }: Question): SingleQuestio
     )
 }
 
-async function decisionOutcome(api: Api, single: SingleQuestion, expected: boolean): Promise<Outcome> {
+async function decisionOutcome(
+  api: Api,
+  single: SingleQuestion,
+  expected: boolean,
+): Promise<ExpectationOutcome> {
   const { user, action, resource, tenant } = single
   const body = questionBody(single)
   const answer = await ask(api, ExplainedResult, 'POST', '/allowed/explain', body)
@@ -112,7 +116,11 @@ function attributesText({ attributes = {}, context }: AttributesAndContext): str
     : ` with ${parts.map(([of, values]) => `${of} ${JSON.stringify(values)}`).join(', ')}`
 }
 
-function listOutcome(question: string, found: readonly string[], expected: readonly string[]): Outcome {
+function listOutcome(
+  question: string,
+  found: readonly string[],
+  expected: readonly string[],
+): ExpectationOutcome {
   const missing = expected.filter(key => !found.includes(key)).map(key => `- ${key} is expected and missing`)
   const extra = found.filter(key => !expected.includes(key)).map(key => `+ ${key} is there and not expected`)
   return { question, differences: [...missing, ...extra] }

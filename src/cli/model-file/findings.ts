@@ -1,9 +1,9 @@
 /** Errors in a model file, with their locations. */
 import { nearestName } from '#model/nearest-name.ts'
-import type { Path } from './located-value.ts'
+import type { ValuePath } from './located-value.ts'
 
 export interface Finding {
-  readonly location: Path
+  readonly location: ValuePath
   readonly message: string
   /** Whether the key at the end of the path is wrong, and not its value. */
   readonly isAboutKey?: boolean

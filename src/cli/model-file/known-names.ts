@@ -16,7 +16,7 @@ import type { LocatedValue } from './located-value.ts'
 import type { PruneOptions } from './plan-step.ts'
 
 /** Names of one kind. */
-export class Names {
+export class NameSet {
   readonly #names = new Set<string>()
   /** Whether the names in the file have an unexpected form, which is reported separately. */
   #areUnreadable = false
@@ -46,9 +46,9 @@ export class Names {
 }
 
 export interface KnownType {
-  readonly actions: Names
-  readonly roles: Names
-  readonly relations: Names
+  readonly actions: NameSet
+  readonly roles: NameSet
+  readonly relations: NameSet
   /** Type at the other end of each relation. */
   readonly ends: Map<string, string>
   /** Declared type of each attribute. */
@@ -63,16 +63,16 @@ export interface KnownSet {
 
 export class KnownNames {
   readonly types = new Map<string, KnownType>()
-  readonly tenantRoles = new Names()
+  readonly tenantRoles = new NameSet()
   readonly conditionSets = new Map<string, KnownSet>()
   readonly userAttributes = new Map<string, string>()
   readonly tenantAttributes = new Map<string, string>()
-  readonly tenants = new Names()
-  readonly users = new Names()
+  readonly tenants = new NameSet()
+  readonly users = new NameSet()
   /** By `type:key`, including groups. */
-  readonly instances = new Names()
+  readonly instances = new NameSet()
   /** By `type:key`. */
-  readonly groups = new Names()
+  readonly groups = new NameSet()
   /** Types of groups. Types that are not declared are created with their first group. */
   readonly groupTypes = new Set<string>()
   /** Types of which at least one instance is known. */
@@ -212,9 +212,9 @@ export class KnownNames {
 
 function emptyType(): KnownType {
   return {
-    actions: new Names(),
-    roles: new Names(),
-    relations: new Names(),
+    actions: new NameSet(),
+    roles: new NameSet(),
+    relations: new NameSet(),
     ends: new Map(),
     attributes: new Map(),
   }

@@ -4,13 +4,13 @@
  */
 
 /** Keys of maps and indexes of lists, outermost first. */
-export type Path = readonly (string | number)[]
+export type ValuePath = readonly (string | number)[]
 
 export class LocatedValue {
   readonly value: unknown
-  readonly location: Path
+  readonly location: ValuePath
 
-  constructor(value: unknown, location: Path = []) {
+  constructor(value: unknown, location: ValuePath = []) {
     this.value = value
     this.location = location
   }

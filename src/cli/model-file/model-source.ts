@@ -21,7 +21,7 @@ import {
 import { ModelFileError } from '#cli/exit-codes.ts'
 import { jsonNumber } from '#model/json-numbers.ts'
 import { type Finding, FINDINGS_MAX } from './findings.ts'
-import { LocatedValue, type Path } from './located-value.ts'
+import { LocatedValue, type ValuePath } from './located-value.ts'
 
 /** Maximum number of nodes that aliases can stand for, so that a few lines cannot expand to gigabytes. */
 const ALIASED_NODES_MAX = 1_000
@@ -85,7 +85,7 @@ export class ModelSource {
   }
 
   /** Text of an unquoted value to which YAML gives another type, such as 007; null for all others. */
-  unquotedText(location: Path): string | null {
+  unquotedText(location: ValuePath): string | null {
     const node = this.#nodeAt(location)
     return isScalar(node) && node.type === Scalar.PLAIN && typeof node.value !== 'string' && node.source
       ? node.source
@@ -93,7 +93,7 @@ export class ModelSource {
   }
 
   /** Offset of the value at the end of the path. If the value is missing, the offset of its container. */
-  #offsetOf(location: Path, isAboutKey: boolean): number {
+  #offsetOf(location: ValuePath, isAboutKey: boolean): number {
     for (let length = location.length; length > 0; length -= 1) {
       const step = location[length - 1]!
       const outer = this.#nodeAt(location.slice(0, length - 1))
@@ -109,7 +109,7 @@ export class ModelSource {
     return this.#document.contents?.range[0] ?? 0
   }
 
-  #nodeAt(location: Path): unknown {
+  #nodeAt(location: ValuePath): unknown {
     let node: unknown = this.#document.contents
     for (const step of location) {
       if (isAlias(node)) node = node.resolve(this.#document)

@@ -10,7 +10,7 @@ import {
   type Until,
 } from './environment-state.ts'
 import type { Finding } from './findings.ts'
-import type { Path } from './located-value.ts'
+import type { ValuePath } from './located-value.ts'
 import { changedFields, PHASES, type PlannedRequest, setDetails, type Step } from './plan-step.ts'
 
 export function planFacts(
@@ -107,7 +107,7 @@ function planGroup(
   name: string,
   there: GroupState | undefined,
   desired: GroupState,
-  location?: Path,
+  location?: ValuePath,
 ): Step[] {
   const { type, key } = parseInstanceReference(name)!
   const path = `groups/${encodeURIComponent(name)}`
@@ -209,7 +209,7 @@ function planTuples(current: EnvironmentState, desired: EnvironmentState): Step[
 
 interface GrantPlan<There> {
   readonly what: string
-  readonly location: Path | undefined
+  readonly location: ValuePath | undefined
   readonly grant: PlannedRequest
   readonly removal: (there: There) => PlannedRequest
 }
@@ -316,13 +316,13 @@ function bulk(
   return { phase, method, base: 'facts', path, bulk: kind }
 }
 
-function added(what: string, location: Path | undefined, request: PlannedRequest): Step {
+function added(what: string, location: ValuePath | undefined, request: PlannedRequest): Step {
   return { mark: '+', what, location, details: [], requests: [request] }
 }
 
 function changed(
   what: string,
-  location: Path,
+  location: ValuePath,
   phase: number,
   path: string,
   { changed: body, details }: ReturnType<typeof changedFields>,

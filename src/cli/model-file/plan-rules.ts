@@ -12,7 +12,7 @@ import {
   ruleName,
 } from './environment-state.ts'
 import type { Finding } from './findings.ts'
-import type { Path } from './located-value.ts'
+import type { ValuePath } from './located-value.ts'
 import { changedFields, PHASES, type PlannedRequest, type Step } from './plan-step.ts'
 
 const SETS = 'condition_sets'
@@ -125,7 +125,7 @@ function ruleStep(
   mark: Step['mark'],
   rule: RuleState,
   call: Pick<PlannedRequest, 'phase' | 'method' | 'bulk'>,
-  location?: Path,
+  location?: ValuePath,
 ): Step {
   const what = `rule ${userSetName(rule.user_set)} may ${rule.permission} on ${resourceSetName(rule.resource_set)}`
   return {

@@ -7,7 +7,7 @@ import {
   type RoleState,
 } from './environment-state.ts'
 import type { Finding } from './findings.ts'
-import type { Path } from './located-value.ts'
+import type { ValuePath } from './located-value.ts'
 import {
   changedFields,
   PHASES,
@@ -112,7 +112,7 @@ function planParts(
   path: string,
   there: ReadonlyMap<string, Fields>,
   desired: ReadonlyMap<string, Fields>,
-  location: Path,
+  location: ValuePath,
 ): Step[] {
   const named = (key: string) => (/[:.]$/.test(what) ? `${what}${key}` : `${what} ${key}`)
   const withName = (key: string, fields: Fields) =>
@@ -235,7 +235,7 @@ function request(
 function step(
   mark: Step['mark'],
   what: string,
-  location: Path | undefined,
+  location: ValuePath | undefined,
   details: readonly string[],
   ...requests: PlannedRequest[]
 ): Step {

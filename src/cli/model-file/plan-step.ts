@@ -1,7 +1,7 @@
 /** Steps of a plan: their presentation, their requests, and the description of differences. */
 import type { Fields } from './environment-state.ts'
 import type { Finding } from './findings.ts'
-import type { Path } from './located-value.ts'
+import type { ValuePath } from './located-value.ts'
 
 /** A request of the management API. Requests with a lower phase are sent first. */
 export interface PlannedRequest {
@@ -24,7 +24,7 @@ export interface Step {
   readonly details: readonly string[]
   readonly requests: readonly PlannedRequest[]
   /** Location in the file. Absent for removals, because the file does not contain the object. */
-  readonly location?: Path | undefined
+  readonly location?: ValuePath | undefined
 }
 
 export interface PruneOptions {

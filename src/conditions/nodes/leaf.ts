@@ -2,7 +2,7 @@
  * Common parts of all tests of one attribute. The files of this folder parse tests; `evaluate.ts` evaluates
  * them.
  */
-import type { Findings, Place } from '#conditions/findings.ts'
+import type { Findings, ErrorLocation } from '#conditions/findings.ts'
 import {
   kindName,
   type ListOperand,
@@ -19,7 +19,7 @@ export interface Leaf {
   /** Name of the operator as it was written. */
   readonly operator: string
   /** Location of the operand in the request. */
-  readonly at: Place
+  readonly at: ErrorLocation
 }
 
 export interface LeafSource extends Leaf {
@@ -47,7 +47,7 @@ export class UnreadLeaf {
     return this.#source.operand
   }
 
-  get at(): Place {
+  get at(): ErrorLocation {
     return this.#source.at
   }
 

@@ -2,28 +2,28 @@
  * `less-than` and related operators: compare numbers with numbers and times with times, but no other values
  * (conditions.md 5.4).
  */
-import { compareInstants, type Instant, readInstant } from '#conditions/instants.ts'
+import { compareInstants, type ParsedInstant, readInstant } from '#conditions/instants.ts'
 import type { Literal, Reference } from '#conditions/operands.ts'
 import { comparable } from '#conditions/values.ts'
 import type { Leaf, UnreadLeaf } from './leaf.ts'
 
-export type Relation = 'below' | 'below-or-equal' | 'above' | 'above-or-equal'
+export type OrderRelation = 'below' | 'below-or-equal' | 'above' | 'above-or-equal'
 
 export interface Ordering extends Leaf {
   readonly kind: 'ordering'
-  readonly relation: Relation
+  readonly relation: OrderRelation
   readonly operand: Literal | Reference
 }
 
 export const ORDERED = 'a number, a date or a time with its zone as RFC 3339 writes them, or a ref'
 
-export function readOrdering(test: UnreadLeaf, relation: Relation): Ordering | null {
+export function readOrdering(test: UnreadLeaf, relation: OrderRelation): Ordering | null {
   const operand = test.value(ORDERED, value => rankOf(value) !== null)
   return operand && Object.freeze({ kind: 'ordering', ...test.leaf, relation, operand })
 }
 
 /** The comparable form of a value. */
-export type Rank = number | Instant
+export type Rank = number | ParsedInstant
 
 /** Returns `null` if the value has no order. */
 export function rankOf(value: unknown): Rank | null {
@@ -39,7 +39,7 @@ export function compareRanks(left: Rank | null, right: Rank | null): number | nu
   return typeof right === 'number' ? null : compareInstants(left, right)
 }
 
-export function isInRelation(order: number, relation: Relation): boolean {
+export function isInRelation(order: number, relation: OrderRelation): boolean {
   switch (relation) {
     case 'below':
       return order < 0

@@ -2,7 +2,7 @@
 import type { Query } from '#model/decision.ts'
 import { type BatchCheck, UNKNOWN } from './check/batch-check.ts'
 import { type BatchSource, QuerySource } from './check/batch-source.ts'
-import { ALLOW, BUILD, type Verdict } from './check/check.ts'
+import { ALLOW, BUILD, type CheckOutcome } from './check/check.ts'
 import { BATCH_MAX } from './check/key-column.ts'
 import { type Attempt, type BatchSteps, QUESTION_STEPS, type RuleQuestions } from './check/rule-questions.ts'
 import type { ConsistentReads } from './consistent-reads.ts'
@@ -21,7 +21,7 @@ interface BatchParts {
 
 interface BatchHost {
   /** Decides one query by roles on the current state. */
-  decide(query: Query, mayBuild: boolean): Verdict
+  decide(query: Query, mayBuild: boolean): CheckOutcome
   parts(): ListingParts
 }
 

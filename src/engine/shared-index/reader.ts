@@ -29,8 +29,8 @@ import {
   sourceOf,
 } from '#engine/shared-index/check/batch-source.ts'
 import { readConditions, tryConditions } from '#engine/shared-index/check/condition-trial.ts'
-import { ALLOW, BUILD, DENY, InstanceCheck, type Verdict } from '#engine/shared-index/check/check.ts'
-import { Question } from '#engine/shared-index/check/question.ts'
+import { ALLOW, BUILD, DENY, InstanceCheck, type CheckOutcome } from '#engine/shared-index/check/check.ts'
+import { ResolvedQuery } from '#engine/shared-index/check/question.ts'
 import { Gathering } from '#engine/shared-index/check/rule-check.ts'
 import { explainRules } from '#engine/shared-index/check/rule-explanation.ts'
 import { type Attempt, QUESTION_STEPS, RuleQuestions } from '#engine/shared-index/check/rule-questions.ts'
@@ -75,7 +75,7 @@ const LISTING_ATTEMPTS = 2
 export class SharedIndexReader implements DecisionEngine {
   readonly tenants: TenantReads
   readonly #reads: ConsistentReads
-  readonly #question: Question
+  readonly #question: ResolvedQuery
   readonly #check: InstanceCheck
   readonly #batch: BatchCheck
   readonly #batches: BatchReads
@@ -101,7 +101,7 @@ export class SharedIndexReader implements DecisionEngine {
     const schema = this.#schema
     const key = new Key(regions.header[L.H_HASH_START]!, regions.header[L.H_HASH_MULTIPLIER]!)
     const userKey = new Key(regions.header[L.H_HASH_START]!, regions.header[L.H_HASH_MULTIPLIER]!)
-    this.#question = new Question(regions, { key, userKey })
+    this.#question = new ResolvedQuery(regions, { key, userKey })
     this.tenants = new TenantReads(this.#reads, this.#question, () => this.#schema)
     this.#mapped = new MappedRequests(this.#reads, () => this.#schema)
     this.#ruled = new RuleQuestions(regions, this.#question)
@@ -368,19 +368,19 @@ export class SharedIndexReader implements DecisionEngine {
   /**
    * Decides by closures, or by a graph search if the capacity is not sufficient for them. Requires the lock.
    */
-  #decideForSure(terms: QueryTerms, names: Query | PackedQueries): Verdict {
+  #decideForSure(terms: QueryTerms, names: Query | PackedQueries): CheckOutcome {
     const verdict = this.#decide(terms, names, true)
     return verdict === BUILD ? this.#walked() : verdict
   }
 
   /** Decides the current query by a graph search that needs no closure. */
-  #walked(): Verdict {
+  #walked(): CheckOutcome {
     const { user, instance } = this.#question
     return this.#search.mayReach(user, instance, this.#action!) ? ALLOW : DENY
   }
 
   /** Like `#walked`, in slices and with separate search state, because other queries run in between. */
-  *#walkedInSlices(): Resumable<Verdict> {
+  *#walkedInSlices(): Resumable<CheckOutcome> {
     const { user, instance } = this.#question
     const walk = new BackwardWalk(this.#reads.regions, this.#schema)
     walk.begin(instance, this.#action!.roleIndexes, user, { endsAtHeld: true })
@@ -388,11 +388,11 @@ export class SharedIndexReader implements DecisionEngine {
     return walk.heldGoal < 0 ? DENY : ALLOW
   }
 
-  #decideQuery(query: Query): Verdict {
+  #decideQuery(query: Query): CheckOutcome {
     return this.#decide(query, query, false)
   }
 
-  #decide(terms: QueryTerms, names: Query | PackedQueries, mayBuild: boolean): Verdict {
+  #decide(terms: QueryTerms, names: Query | PackedQueries, mayBuild: boolean): CheckOutcome {
     if (terms !== this.#terms) this.#useTerms(terms)
     const type = this.#type
     const action = this.#action

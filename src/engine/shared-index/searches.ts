@@ -5,14 +5,14 @@
 import type { ActionQuestion, KeyPage, PageRequest, ResourceQuestion, UserQuestion } from '#engine/engine.ts'
 import type { BatchSource } from '#engine/shared-index/check/batch-source.ts'
 import { sourceOf } from '#engine/shared-index/check/batch-source.ts'
-import type { Question } from '#engine/shared-index/check/question.ts'
+import type { ResolvedQuery } from '#engine/shared-index/check/question.ts'
 import { Gathering } from '#engine/shared-index/check/rule-check.ts'
 import { RuleEvaluation } from '#engine/shared-index/check/rule-evaluation.ts'
 import type { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import {
   CandidateFinder,
-  type Found,
+  type CandidateSet,
   type SearchedFor,
 } from '#engine/shared-index/ruled-search/candidates.ts'
 import { RuledSearch, type SearchHost } from '#engine/shared-index/ruled-search/ruled-search.ts'
@@ -37,7 +37,7 @@ type Page = Pick<PageRequest, 'after' | 'limit'>
 
 /** Objects that the searches share with the decisions of their thread. */
 export interface SearchParts {
-  readonly question: Question
+  readonly question: ResolvedQuery
   readonly search: Search
   readonly key: Key
   /** Returns the schema of the current read. */
@@ -222,7 +222,7 @@ export class Searches {
   }
 
   /** Call it within a read. */
-  #candidates(query: Query, searched: SearchedFor): Found {
+  #candidates(query: Query, searched: SearchedFor): CandidateSet {
     const plan = this.#planOf(query.type, query.action)
     if (plan === null) return 'nobody'
     const { question } = this.#parts

@@ -3,7 +3,7 @@
  * of the index.
  */
 import type { StoredTenants } from '#engine/engine.ts'
-import type { Question } from '#engine/shared-index/check/question.ts'
+import type { ResolvedQuery } from '#engine/shared-index/check/question.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { attributesText, isDead, keyText, typeOf } from '#engine/shared-index/memory/records.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
@@ -24,11 +24,11 @@ const STAGE_SLOTS = 1_024
 
 export class TenantReads implements StoredTenants {
   readonly #reads: ConsistentReads
-  readonly #question: Question
+  readonly #question: ResolvedQuery
   readonly #schema: () => SchemaView
 
   /** `schema` returns the schema of the state that is read. */
-  constructor(reads: ConsistentReads, question: Question, schema: () => SchemaView) {
+  constructor(reads: ConsistentReads, question: ResolvedQuery, schema: () => SchemaView) {
     this.#reads = reads
     this.#question = question
     this.#schema = schema

@@ -43,7 +43,7 @@ import { Tombstones } from '#engine/shared-index/write/tombstones.ts'
 import { LinePrefetch } from '#engine/shared-index/write/line-prefetch.ts'
 import { PostingLists } from '#engine/shared-index/attribute-index/posting-lists.ts'
 import { PostingListSchedule } from '#engine/shared-index/write/posting-list-schedule.ts'
-import { Names } from '#engine/shared-index/write/names.ts'
+import { NameLookups } from '#engine/shared-index/write/names.ts'
 import { Preparation } from '#engine/shared-index/write/preparation.ts'
 import { applyChange } from '#engine/shared-index/write/reducer.ts'
 import { Replacements } from '#engine/shared-index/write/replacements.ts'
@@ -85,7 +85,7 @@ export class SharedIndexWriter implements ChangeSink {
   readonly #threadId: number
   readonly #schema: Schema
   readonly #compiler: SchemaCompiler
-  readonly #names: Names
+  readonly #names: NameLookups
   readonly #expiryQueue: ExpiryQueue
   readonly #factExpirer: FactExpirer
   readonly #linePrefetch: LinePrefetch
@@ -141,7 +141,7 @@ export class SharedIndexWriter implements ChangeSink {
     })
     const key = new Key(secrets.start, secrets.multiplier)
     const schema = this.#schema
-    const names = new Names(this.#regions, { key, schema })
+    const names = new NameLookups(this.#regions, { key, schema })
     const banks = (): number => this.#facts.banks()
     const postingLists = new PostingLists(this.#regions)
     const tombstones = new Tombstones(this.#regions, { banks, postingLists })

@@ -30,7 +30,7 @@ import {
   SUBJECT_PART,
   TEXTS,
 } from './question-fields.ts'
-import { type Place, QuestionReader } from './question-reader.ts'
+import { type ByteRange, QuestionReader } from './question-reader.ts'
 
 export interface BatchReaderOptions {
   /** Maximum number of items. Longer batches are left to the fallback, which rejects them. */
@@ -82,7 +82,7 @@ export class BatchReader {
     const reader = new QuestionReader(body, texts, ITEM_FIELDS, { partsMax })
     const isRuled = readAt !== null
     let passed = null as PassedItems | null
-    const list: Place = { from: 0, to: 0 }
+    const list: ByteRange = { from: 0, to: 0 }
     const readItems = (from: number): number => {
       const { mark } = texts
       list.from = from
@@ -119,7 +119,7 @@ export class BatchReader {
    * Whether the attributes of every item, including inherited ones, fit the limit. An item above the limit
    * requires an error response.
    */
-  #hasReadableAttributes({ from, to }: Place, length: number): boolean {
+  #hasReadableAttributes({ from, to }: ByteRange, length: number): boolean {
     if (!this.#list.saysAttributes) return true
     return this.#list.longestText + length - (to - from) <= SENT_TEXT_BYTES_MAX
   }
@@ -169,7 +169,7 @@ export class BatchReader {
     }
   }
 
-  #isUser(body: Buffer, { from, to }: Place): boolean {
+  #isUser(body: Buffer, { from, to }: ByteRange): boolean {
     for (const type of this.#options.subjectTypes) if (isText(body, from, to, type)) return true
     return false
   }
@@ -184,7 +184,7 @@ function hasLongText(batch: QuestionReader): boolean {
 }
 
 /** The item's value if it is present, otherwise the default. */
-function pick(own: Place, inherited: Place): Place {
+function pick(own: ByteRange, inherited: ByteRange): ByteRange {
   return own.from === 0 ? inherited : own
 }
 

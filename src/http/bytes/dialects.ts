@@ -2,12 +2,12 @@
 import { accessSent, nativeSent, type AttributesReader } from '#decisions/attributes-in-text.ts'
 import type { QueryTerms } from '#model/packed-queries.ts'
 import type { ReadQuestion } from './list-reader.ts'
-import { type Fields, ITEM_FIELDS, QUESTION_FIELDS } from './question-fields.ts'
+import { type ObjectFields, ITEM_FIELDS, QUESTION_FIELDS } from './question-fields.ts'
 import type { QuestionReader } from './question-reader.ts'
 
 /** A dialect of single queries, which inherit nothing. */
 export interface Dialect {
-  readonly fields: Fields
+  readonly fields: ObjectFields
   /**
    * Builds the query that the reader has read. `known` contains the terms of the previous query. Null: the
    * query is left to the fallback parser.

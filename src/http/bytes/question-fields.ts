@@ -38,13 +38,18 @@ export type Field =
   /**
    * An object that contains texts. `part`: bit that is set if the object is present; 0 if it is not recorded.
    */
-  | { readonly kind: 'object'; readonly fields: Fields; readonly part: number; readonly isNullable: boolean }
+  | {
+      readonly kind: 'object'
+      readonly fields: ObjectFields
+      readonly part: number
+      readonly isNullable: boolean
+    }
   /** The items of a batch, which `BatchReader` reads. */
   | { readonly kind: 'items' }
   /** The semantic of a batch. Accepted if it is absent or requests the evaluation of every item. */
   | { readonly kind: 'execute-all' }
 
-export interface Fields {
+export interface ObjectFields {
   readonly byName: readonly (readonly [name: string, field: Field])[]
   /** Bit mask of the required fields, by their index in `byName`. */
   readonly required: number
@@ -197,7 +202,7 @@ function fieldsOf(
   schema: TSchema,
   prefix: string,
   fieldOf: (path: string, schema: TSchema) => Field,
-): Fields {
+): ObjectFields {
   const properties = propertiesOf(schema)
   assert(properties !== null, 'only an object has fields')
   const list = Object.entries(properties).map(
@@ -232,7 +237,7 @@ function fields(
   byName: Readonly<Record<string, Field>>,
   required: readonly string[],
   areOthersAttributes: boolean,
-): Fields {
+): ObjectFields {
   const list = Object.entries(byName)
   const bits = list.map(([name], place) => (required.includes(name) ? 1 << place : 0))
   return { byName: list, required: bits.reduce((sum, bit) => sum | bit, 0), areOthersAttributes }

@@ -29,7 +29,7 @@ import {
 import {
   ATTRIBUTE_PARTS,
   type Field,
-  type Fields,
+  type ObjectFields,
   NO_FIELDS,
   RESOURCE_PART,
   SUBJECT_PART,
@@ -40,19 +40,19 @@ import {
  * Range of a text of a query: offset of its first byte, and offset after its last. Both are 0 if the text is
  * absent or null.
  */
-export interface Place {
+export interface ByteRange {
   from: number
   to: number
 }
 
 /** Range of a key, and the location of its decoded text. Both are the same if the key has no escapes. */
-export interface KeyPlaces extends Place {
+export interface KeyRange extends ByteRange {
   at: number
   length: number
 }
 
 /** Range of a string without its quotes, or of a number. The value has no effect on the query. */
-export interface SkippedValue extends Place {
+export interface SkippedValue extends ByteRange {
   isString: boolean
 }
 
@@ -86,12 +86,12 @@ export interface ReadingOptions {
 }
 
 export class QuestionReader {
-  readonly user: KeyPlaces = { from: 0, to: 0, at: 0, length: 0 }
-  readonly subjectType: Place = { from: 0, to: 0 }
-  readonly action: Place = { from: 0, to: 0 }
-  readonly type: Place = { from: 0, to: 0 }
-  readonly key: KeyPlaces = { from: 0, to: 0, at: 0, length: 0 }
-  readonly tenant: Place = { from: 0, to: 0 }
+  readonly user: KeyRange = { from: 0, to: 0, at: 0, length: 0 }
+  readonly subjectType: ByteRange = { from: 0, to: 0 }
+  readonly action: ByteRange = { from: 0, to: 0 }
+  readonly type: ByteRange = { from: 0, to: 0 }
+  readonly key: KeyRange = { from: 0, to: 0, at: 0, length: 0 }
+  readonly tenant: ByteRange = { from: 0, to: 0 }
   /** Bit mask of the parts that are present. */
   parts = 0
   /** Whether the last query contains attributes or context that conditions can read. */
@@ -109,12 +109,12 @@ export class QuestionReader {
   readonly #skipped: SkippedValue[] = []
   #skippedCount = 0
   readonly #texts: BodyTexts
-  readonly #fields: Fields
+  readonly #fields: ObjectFields
   readonly #readItems: (at: number) => number
   #partsLeft: number
 
   /** `texts` must be the texts of the same body. */
-  constructor(bytes: Buffer, texts: BodyTexts, fields: Fields, options: ReadingOptions = {}) {
+  constructor(bytes: Buffer, texts: BodyTexts, fields: ObjectFields, options: ReadingOptions = {}) {
     this.#bytes = bytes
     this.#view = viewOf(bytes)
     this.#texts = texts
@@ -181,11 +181,11 @@ export class QuestionReader {
     }
   }
 
-  text({ from, to }: Place): string {
+  text({ from, to }: ByteRange): string {
     return this.#bytes.toString('latin1', from, to)
   }
 
-  #object(at: number, { byName, required, areOthersAttributes }: Fields, depth: number): number {
+  #object(at: number, { byName, required, areOthersAttributes }: ObjectFields, depth: number): number {
     const bytes = this.#bytes
     if (bytes[at] !== OPEN_BRACE) return REFUSED
     let next = skipBlanks(bytes, at + 1)
@@ -272,7 +272,7 @@ export class QuestionReader {
     return end
   }
 
-  #keep(at: number, place: Place): number {
+  #keep(at: number, place: ByteRange): number {
     const end = stringEnd(this.#bytes, at)
     if (end === REFUSED || end - at === 2) return REFUSED
     place.from = at + 1
@@ -280,7 +280,7 @@ export class QuestionReader {
     return end
   }
 
-  #keepKey(at: number, place: KeyPlaces): number {
+  #keepKey(at: number, place: KeyRange): number {
     const texts = this.#texts
     const end = texts.keyEnd(at)
     if (end === REFUSED) return REFUSED
@@ -350,7 +350,7 @@ export class QuestionReader {
 }
 
 /** Index of the field with that name, or -1. */
-function fieldAt(bytes: Uint8Array, from: number, to: number, byName: Fields['byName']): number {
+function fieldAt(bytes: Uint8Array, from: number, to: number, byName: ObjectFields['byName']): number {
   for (let place = 0; place < byName.length; place++) {
     if (isText(bytes, from, to, byName[place]![0])) return place
   }

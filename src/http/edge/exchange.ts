@@ -15,7 +15,7 @@
  *   reads its names or checks whether its client still waits. The library can report later that an earlier
  *   response was aborted; only the current wire counts.
  */
-import type { Caller } from '#decisions/decision-pool.ts'
+import type { RequestClient } from '#decisions/decision-pool.ts'
 import { EMPTY_BODY } from '#http/message/byte-views.ts'
 import { RequestId } from '#http/message/request-id.ts'
 import type { ErrorFamily, RequestNames } from '#http/message/request-reply.ts'
@@ -31,7 +31,9 @@ import type { ExchangeHost, Reusable } from './exchange-host.ts'
 import { beginSpan, endSpan, type RequestSpan } from './request-tracing.ts'
 import { isWireGone, type Wire, WireHead } from './wire.ts'
 
-export class Exchange implements Admitted, AnsweredRequest, Caller, ReceivingRequest, RequestNames, Reusable {
+export class Exchange
+  implements Admitted, AnsweredRequest, RequestClient, ReceivingRequest, RequestNames, Reusable
+{
   readonly #host: ExchangeHost
   readonly #head = new WireHead()
   readonly #id: RequestId
@@ -84,7 +86,7 @@ export class Exchange implements Admitted, AnsweredRequest, Caller, ReceivingReq
   }
 
   /** The client that waits for the response, and the names of the request. */
-  get caller(): Caller & RequestNames {
+  get caller(): RequestClient & RequestNames {
     return this
   }
 

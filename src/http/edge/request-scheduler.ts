@@ -42,7 +42,7 @@ export interface RequestScheduler {
   take(bytes: number, share: string, answer: () => void): void
 }
 
-interface Waiting {
+interface WaitingRequest {
   readonly bytes: number
   readonly share: string
   readonly answer: () => void
@@ -54,8 +54,8 @@ interface Had {
 }
 
 export class FairRequestScheduler implements RequestScheduler {
-  readonly #large = new FairQueue<Waiting>()
-  readonly #waiting = new FairQueue<Waiting>()
+  readonly #large = new FairQueue<WaitingRequest>()
+  readonly #waiting = new FairQueue<WaitingRequest>()
   #isLargeTaken = false
   #uncounted = 0
   #isCounting = false

@@ -2,7 +2,7 @@
  * A request and its response as plain values, as routes see them. Only `server.ts` depends on the HTTP
  * library. The values here outlive the request, and tests can create them.
  */
-import type { Caller } from '#decisions/decision-pool.ts'
+import type { RequestClient } from '#decisions/decision-pool.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import type { Principal } from '#model/principal.ts'
 import type { HeaderList } from './header-list.ts'
@@ -42,7 +42,7 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   /** Valid until the response is sent. Copy values that must live longer. */
   readonly names: RequestNames
   /** The client that waits for the response. */
-  readonly caller: Caller
+  readonly caller: RequestClient
 }
 
 /** JSON text that was created elsewhere, for example by the thread that owns the data. */

@@ -12,7 +12,7 @@
  * whether the request makes sense. All checks throw synchronously. A reply is a promise only if the handler
  * returns one, or if a decision waits for a revision (`X-Min-Revision`).
  */
-import type { Caller } from '#decisions/decision-pool.ts'
+import type { RequestClient } from '#decisions/decision-pool.ts'
 import { JSON_TYPE } from '#http/message/answer.ts'
 import { loggedId } from '#http/message/request-id.ts'
 import type { Call, HttpRequest, Reply, RequestNames } from '#http/message/request-reply.ts'
@@ -32,7 +32,7 @@ export type RequestHead = Omit<HttpRequest, 'body'>
 /** An admitted request: its principal, the client that waits, and its names. */
 export interface Admitted {
   readonly principal: Principal | null
-  readonly caller: Caller & RequestNames
+  readonly caller: RequestClient & RequestNames
 }
 
 const NOTHING: Readonly<Record<never, never>> = Object.freeze({})

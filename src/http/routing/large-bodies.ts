@@ -4,7 +4,7 @@
  * (`BYTES_HERE_MAX`).
  */
 import type { BodyOutcome, BodyReader, SharedBody } from '#decisions/body-reading.ts'
-import type { Caller } from '#decisions/decision-pool.ts'
+import type { RequestClient } from '#decisions/decision-pool.ts'
 import { loggedId } from '#http/message/request-id.ts'
 import { RawBytes, type Reply, type RequestNames } from '#http/message/request-reply.ts'
 import type { Principal } from '#model/principal.ts'
@@ -39,7 +39,7 @@ export interface WholeBody extends SharedBody {
 export interface LargeRequest {
   readonly route: Route
   readonly principal: Principal | null
-  readonly caller: Caller & RequestNames
+  readonly caller: RequestClient & RequestNames
   readonly contentEncoding: string | undefined
   readonly body: WholeBody
   /** Throws the error for the client if the key is no longer valid. */

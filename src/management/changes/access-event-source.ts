@@ -7,7 +7,7 @@ import type { AccessChange } from '#model/access-change.ts'
 import type { Permission } from '#model/change.ts'
 import type { Resumable } from '#model/resumable.ts'
 import type { AccessIndex } from '#replica/access-index.ts'
-import type { Entry } from '#store/ledger.ts'
+import type { LogEntry } from '#store/ledger.ts'
 import { originOfEntry } from './change-events.ts'
 import type { ChangeFilter } from './change-filter.ts'
 import type { ChangeEventSource, SourceEvents } from './change-event-source.ts'
@@ -30,11 +30,11 @@ export class AccessEventSource implements ChangeEventSource {
     return { ...(await this.#index.load(nextIteration)), mark: null }
   }
 
-  live(entry: Entry, filters: readonly ChangeFilter[]): SourceEvents {
+  live(entry: LogEntry, filters: readonly ChangeFilter[]): SourceEvents {
     return eventsOfWork(entry, this.#index.apply(entry, permissionsOf(filters)))
   }
 
-  replayed(entry: Entry, filter: ChangeFilter): SourceEvents {
+  replayed(entry: LogEntry, filter: ChangeFilter): SourceEvents {
     return eventsOfWork(entry, this.#index.scopesOf(entry, permissionsOf([filter])))
   }
 
@@ -49,7 +49,7 @@ function permissionsOf(filters: readonly ChangeFilter[]): Permission[] {
   return [...new Map(all.map(each => [JSON.stringify([each.type, each.action]), each])).values()]
 }
 
-function* eventsOfWork(entry: Entry, work: Resumable<AccessChange[]>): SourceEvents {
+function* eventsOfWork(entry: LogEntry, work: Resumable<AccessChange[]>): SourceEvents {
   for (;;) {
     const step = work.next()
     if (step.done) return yield* eventsOf(entry, step.value)
@@ -57,7 +57,7 @@ function* eventsOfWork(entry: Entry, work: Resumable<AccessChange[]>): SourceEve
   }
 }
 
-function* eventsOf(entry: Entry, changes: readonly AccessChange[]): SourceEvents {
+function* eventsOf(entry: LogEntry, changes: readonly AccessChange[]): SourceEvents {
   if (changes.length === 0) return
   const origin = yield* originOfEntry(entry)
   for (const { permission, gained, lost, many } of changes) {

@@ -9,7 +9,7 @@
  */
 import { type ReadQueue, ReadQueues } from '#management/commands/read-queues.ts'
 import type { Slices } from '#management/commands/fair-scheduler.ts'
-import type { Entry } from '#store/ledger.ts'
+import type { LogEntry } from '#store/ledger.ts'
 import { type FilteredChange, OlderReleaseError, type SourceEvent } from './change-events.ts'
 import type { ChangeFilter } from './change-filter.ts'
 import type { ChangeEventSource, SourceEvents } from './change-event-source.ts'
@@ -80,7 +80,7 @@ interface PartQuery {
   readonly filter: ChangeFilter
   readonly reader: CatchUpReader
   /** Reads the commit from the log. */
-  readonly read: () => Promise<Entry>
+  readonly read: () => Promise<LogEntry>
 }
 
 /** Catch-up reads of the changes of one environment. */

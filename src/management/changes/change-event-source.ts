@@ -1,5 +1,5 @@
 /** Interface of a source of change events: turns entries of the log into the events of a stream. */
-import type { Entry } from '#store/ledger.ts'
+import type { LogEntry } from '#store/ledger.ts'
 import type { SourceEvent } from './change-events.ts'
 import type { ChangeFilter } from './change-filter.ts'
 import type { StreamPosition } from './stream-position.ts'
@@ -23,9 +23,9 @@ export interface ChangeEventSource {
    */
   begin(nextIteration: () => Promise<unknown>): Promise<StreamPosition>
   /** Events of the entry after the last one, for any of these filters. Throws `OlderReleaseError`. */
-  live(entry: Entry, filters: readonly ChangeFilter[]): SourceEvents
+  live(entry: LogEntry, filters: readonly ChangeFilter[]): SourceEvents
   /** Events of an earlier entry, for a reader that catches up. Throws `OlderReleaseError`. */
-  replayed(entry: Entry, filter: ChangeFilter): SourceEvents
+  replayed(entry: LogEntry, filter: ChangeFilter): SourceEvents
   /** Called when the source is no longer needed. */
   end(): void
 }

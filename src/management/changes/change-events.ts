@@ -19,7 +19,7 @@ import type {
 } from '#model/wire/change-event.ts'
 import { recordsBegin } from '#store/keyspace/keyspace.ts'
 import { decodeRecord } from '#store/keyspace/record-codec.ts'
-import { type Entry, isNewIn, type Row } from '#store/ledger.ts'
+import { type LogEntry, isNewIn, type Row } from '#store/ledger.ts'
 import {
   deletedItem,
   isRemoval,
@@ -98,7 +98,7 @@ const ROWS_AT_ONCE = 32
  * number of steps up to an event depends only on the entry. Throws `OlderReleaseError` at the first change
  * that lacks its id.
  */
-export function* changeEvents(entry: Entry, eventScope: EventScope): Generator<SourceEvent | null> {
+export function* changeEvents(entry: LogEntry, eventScope: EventScope): Generator<SourceEvent | null> {
   if (entry.changes.length === 0 && !entry.put.some(hasEvent)) return
   const { puts, rows, audit } = yield* readPuts(entry)
   const time = audit?.createdAt ?? newestIn(puts)
@@ -142,7 +142,7 @@ function hasEvent({ key }: Row): boolean {
   return key[0] !== AUDIT_KIND && !QUIET_KINDS.has(key[0]!)
 }
 
-function* readPuts(entry: Entry): Generator<null, ReadPuts, void> {
+function* readPuts(entry: LogEntry): Generator<null, ReadPuts, void> {
   const puts = new Map<string, Put>()
   const rows: (Put | undefined)[] = []
   let audit: AuditRecord | null = null
@@ -160,7 +160,7 @@ function* readPuts(entry: Entry): Generator<null, ReadPuts, void> {
 }
 
 /** Returns the author and the time of a commit. O(rows that it put), with stops. */
-export function* originOfEntry(entry: Entry): Generator<null, ChangeOrigin, void> {
+export function* originOfEntry(entry: LogEntry): Generator<null, ChangeOrigin, void> {
   const { puts, audit } = yield* readPuts(entry)
   return originOf(entry, audit, audit?.createdAt ?? newestIn(puts))
 }
@@ -175,7 +175,7 @@ function newestIn(puts: ReadonlyMap<string, Put>): number | null {
   return times.length === 0 ? null : times.reduce((newest, each) => Math.max(newest, each))
 }
 
-function originOf({ revision }: Entry, audit: AuditRecord | null, time: number | null): ChangeOrigin {
+function originOf({ revision }: LogEntry, audit: AuditRecord | null, time: number | null): ChangeOrigin {
   return {
     revision: formatRevision(revision),
     time: time === null ? null : presentInstant(time),

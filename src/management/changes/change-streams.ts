@@ -1,5 +1,5 @@
 /** Limits for the change streams that are open on this node: in total and per API key. */
-import type { Waiting } from '#decisions/decision-pool.ts'
+import type { WaitingClient } from '#decisions/decision-pool.ts'
 import { AuthzError } from '#model/errors.ts'
 import type { ChangeFilter } from './change-filter.ts'
 import { ChangeSubscription } from './change-subscription.ts'
@@ -44,7 +44,7 @@ export class ChangeStreams {
     readonly filter: ChangeFilter
     readonly since: StreamPosition | null
     readonly keyId: string | null
-    readonly waiting: Waiting
+    readonly waiting: WaitingClient
   }): Promise<ChangeSubscription> {
     const { changes, environmentId, filter, since, keyId, waiting } = asked
     const leave = this.#enter(keyId ?? ADMIN, filter.effective ? changes : null)

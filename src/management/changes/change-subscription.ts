@@ -9,10 +9,10 @@
  * Between two pieces, it stores only its place in a part of a commit. Readers share these parts
  * (`catch-ups.ts`).
  */
-import type { Waiting } from '#decisions/decision-pool.ts'
+import type { WaitingClient } from '#decisions/decision-pool.ts'
 import { abandoned } from '#management/commands/resumable.ts'
 import type { ResetReason } from '#model/wire/change-event.ts'
-import type { Entry } from '#store/ledger.ts'
+import type { LogEntry } from '#store/ledger.ts'
 import type { CatchUpReader, CommitPart } from './catch-ups.ts'
 import type { ChangeChannel } from './change-channel.ts'
 import type { ChangeFilter } from './change-filter.ts'
@@ -61,7 +61,7 @@ export interface SubscriptionOptions {
   readonly waitMs: number
   /** For how long this node may have missed commits of other nodes. */
   readonly stalenessMs: () => number
-  readonly waiting: Waiting
+  readonly waiting: WaitingClient
 }
 
 /** A part of the commit after the position, and the index of the next event in it. */
@@ -89,7 +89,7 @@ export class ChangeSubscription implements CatchUpReader {
   #length = 0
   #events = 0
   #resets = 0
-  #log: AsyncIterator<Entry> | null = null
+  #log: AsyncIterator<LogEntry> | null = null
   /** Sequence after which the log iterator continues. */
   #logAt = -1
   /**
@@ -255,7 +255,7 @@ export class ChangeSubscription implements CatchUpReader {
   }
 
   /** The entry after the position. */
-  async #nextEntry(): Promise<Entry> {
+  async #nextEntry(): Promise<LogEntry> {
     if (this.#isOver) throw abandoned()
     // Another reader may have read entries on behalf of this one, and a commit in parts is read several
     // times.

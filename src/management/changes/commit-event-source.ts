@@ -2,7 +2,7 @@
 import type { EnvironmentScope } from '#management/commands/context.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { decodeAs } from '#store/keyspace/record-codec.ts'
-import type { Entry } from '#store/ledger.ts'
+import type { LogEntry } from '#store/ledger.ts'
 import type { EnvironmentStore } from '#store/store.ts'
 import { changeEvents, type EventScope } from './change-events.ts'
 import type { ChangeEventSource, SourceEvents } from './change-event-source.ts'
@@ -25,11 +25,11 @@ export class CommitEventSource implements ChangeEventSource {
     return { ...(await this.#store.ledger.head()), mark: null }
   }
 
-  live(entry: Entry): SourceEvents {
+  live(entry: LogEntry): SourceEvents {
     return changeEvents(entry, this.#eventScope)
   }
 
-  replayed(entry: Entry): SourceEvents {
+  replayed(entry: LogEntry): SourceEvents {
     return changeEvents(entry, this.#eventScope)
   }
 

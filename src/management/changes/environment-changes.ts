@@ -13,7 +13,7 @@ import { Slices, type TimeShare } from '#management/commands/fair-scheduler.ts'
 import { AuthzError } from '#model/errors.ts'
 import { formatRevision } from '#model/revision.ts'
 import type { ResetReason } from '#model/wire/change-event.ts'
-import type { Entry } from '#store/ledger.ts'
+import type { LogEntry } from '#store/ledger.ts'
 import type { EnvironmentStore } from '#store/store.ts'
 import { type CatchUps, EnvironmentCatchUps } from './catch-ups.ts'
 import type { ChangeChannel } from './change-channel.ts'
@@ -50,7 +50,7 @@ export class EnvironmentChanges {
   #readers = 0
   /** Null while there are no readers. */
   #position: StreamPosition | null = null
-  #following: AsyncIterator<Entry> | null = null
+  #following: AsyncIterator<LogEntry> | null = null
   /** Null while the log is not followed. */
   #started: Promise<void> | null = null
   #beating: NodeJS.Timeout | undefined
@@ -241,7 +241,7 @@ export class EnvironmentChanges {
   }
 
   /** Writes a commit for all channels, in slices. */
-  async #sendEntry(entry: Entry, run: number): Promise<void> {
+  async #sendEntry(entry: LogEntry, run: number): Promise<void> {
     const position = positionOf(entry)
     // While all readers catch up, nothing is written.
     if (this.#channels.size > 0 || this.#source.seesAll) {

@@ -5,7 +5,7 @@
  */
 import { AuthzError } from '#model/errors.ts'
 import { formatRevision, parseRevision, type Revision } from '#model/revision.ts'
-import type { Entry } from '#store/ledger.ts'
+import type { LogEntry } from '#store/ledger.ts'
 
 export interface StreamPosition extends Revision {
   /** Null if unknown. */
@@ -19,7 +19,7 @@ function markOf(commitId: Uint8Array): string {
   return Buffer.from(commitId.buffer, commitId.byteOffset, MARK_BYTES).toString('hex')
 }
 
-export function positionOf({ revision, id }: Entry): StreamPosition {
+export function positionOf({ revision, id }: LogEntry): StreamPosition {
   return { ...revision, mark: markOf(id) }
 }
 

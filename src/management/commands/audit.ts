@@ -26,7 +26,7 @@ import {
   pageOfLists,
   settled,
   takeFirst,
-  type Verdict,
+  type MatchResult,
   windowOf,
 } from './paging.ts'
 import type { RecordReader } from './record-reader.ts'
@@ -235,7 +235,7 @@ export function* listAuditEntries(
 function* newestMatches(
   records: RecordReader,
   query: AuditQuery,
-  matches: (entry: AuditRecord) => Verdict,
+  matches: (entry: AuditRecord) => MatchResult,
 ): Resumable<Page<AuditEntry>> {
   const { offset, limit } = windowOf(query)
   const wanted = offset + limit
@@ -282,7 +282,7 @@ function filterOf(
     entry.createdAt >= from &&
     entry.createdAt < to &&
     (isAbout === null || isAbout(entry))
-  return (entry: AuditRecord): Verdict =>
+  return (entry: AuditRecord): MatchResult =>
     (entry.aboutIds?.length ?? 0) > ELEMENTS_MAX ? withStop(isMeant(entry)) : isMeant(entry)
 }
 

@@ -23,7 +23,7 @@ import type { Commit, Requirement, Row, RowPut } from '#store/ledger.ts'
 import type { ListName, ScanOptions, View } from '#store/view.ts'
 import { checkAttributes } from './attribute-ceilings.ts'
 import { isDead } from './dead-ids.ts'
-import { type Found, isOfKind, RecordReader } from './record-reader.ts'
+import { type ListedRecord, isOfKind, RecordReader } from './record-reader.ts'
 import { isResumable, type Resumable, YIELD_ROWS } from './resumable.ts'
 
 /** The key of a requirement that is not about a row. */
@@ -121,7 +121,7 @@ export class Draft extends RecordReader {
     kind: Kind,
     list: ListName,
     options?: ScanOptions,
-  ): Iterable<Found<Kind>> {
+  ): Iterable<ListedRecord<Kind>> {
     assert(!options?.offset && !options?.after, 'a draft reads its lists from the start')
     this.#noteList()
     for (const row of this.view.scan(list)) {

@@ -11,11 +11,11 @@ const PRECEDENCE: readonly ErrorCode[] = ['INVALID_SHAPE', 'NOT_FOUND', 'LIMIT_E
  * Tries all parts of a request. Keeps the error with the highest precedence, and the first of equal
  * precedence.
  */
-export class FirstErrorByPrecedence<Place> {
-  found: { readonly error: AuthzError; readonly place: Place } | null = null
+export class FirstErrorByPrecedence<Location> {
+  found: { readonly error: AuthzError; readonly place: Location } | null = null
 
   /** Errors that are not `AuthzError`s are rethrown: they are defects, not responses. */
-  attempt(place: Place, part: () => void): void {
+  attempt(place: Location, part: () => void): void {
     try {
       part()
     } catch (error) {

@@ -26,22 +26,22 @@ export interface Page<Item> {
   readonly page_count: number
 }
 
-export interface PageRequest<Kind extends RecordKind, Item> {
+export interface ListPageRequest<Kind extends RecordKind, Item> {
   readonly kind: Kind
   readonly list: ListName
   readonly paging: Paging
   /** Filter; makes the page linear in the list. Null if all records match. */
-  readonly matches: ((record: RecordOf<Kind>) => Verdict) | null
+  readonly matches: ((record: RecordOf<Kind>) => MatchResult) | null
   present(record: RecordOf<Kind>): Item
 }
 
 /** Result of a filter for a record. A filter that has to read many rows is resumable. */
-export type Verdict = boolean | Resumable<boolean>
+export type MatchResult = boolean | Resumable<boolean>
 
 /** One page of a short list, in creation order. */
 export function pageOf<Kind extends RecordKind, Item>(
   records: RecordReader,
-  request: PageRequest<Kind, Item>,
+  request: ListPageRequest<Kind, Item>,
 ): Page<Item> {
   return runAtOnce(pageOfLists(records, { ...request, lists: [request.list] }))
 }
@@ -51,9 +51,9 @@ export interface ListsRequest<Kind extends RecordKind, Item> {
   /** The lists to merge. They share no record. */
   readonly lists: readonly ListName[]
   readonly paging: Paging
-  readonly matches: ((record: RecordOf<Kind>) => Verdict) | null
+  readonly matches: ((record: RecordOf<Kind>) => MatchResult) | null
   /** For lists whose rows represent several records: whether a dead row still represents a live one. */
-  readonly standsForLive?: (record: RecordOf<Kind>) => Verdict
+  readonly standsForLive?: (record: RecordOf<Kind>) => MatchResult
   /** Maximum number of items to examine; absent: unlimited. If there are more, throws `LIMIT_EXCEEDED`. */
   readonly rowsMax?: number
   /**
@@ -142,7 +142,7 @@ export class PageBytes {
   }
 }
 
-export function* settled(verdict: Verdict): Resumable<boolean> {
+export function* settled(verdict: MatchResult): Resumable<boolean> {
   return typeof verdict === 'boolean' ? verdict : yield* verdict
 }
 

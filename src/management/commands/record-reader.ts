@@ -16,7 +16,7 @@ import { type Resumable, YIELD_ROWS } from './resumable.ts'
 const KNOWN_MAX = 1_000
 
 /** A record of a list, with its place in creation order. */
-export interface Found<Kind extends RecordKind> {
+export interface ListedRecord<Kind extends RecordKind> {
   readonly record: RecordOf<Kind>
   readonly created: number
   readonly isDead: boolean
@@ -96,7 +96,7 @@ export class RecordReader {
     kind: Kind,
     names: readonly ListName[],
     options?: ScanOptions,
-  ): Iterable<Found<Kind>> {
+  ): Iterable<ListedRecord<Kind>> {
     const sources = names.map(list => this.found(kind, list, options)[Symbol.iterator]())
     try {
       const heads = sources.map(source => source.next())
@@ -217,7 +217,7 @@ export class RecordReader {
     kind: Kind,
     list: ListName,
     options?: ScanOptions,
-  ): Iterable<Found<Kind>> {
+  ): Iterable<ListedRecord<Kind>> {
     for (const row of this.view.scan(list, options)) {
       const record = decodeAs(kind, row)
       yield { record, created: row.created, isDead: isDead(record, this.deadIds()) }

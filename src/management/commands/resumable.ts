@@ -2,7 +2,7 @@
  * Runs work that stops after every few rows of a store. After a stop, the work continues immediately or after
  * the event loop has run; in the latter case, it may read later commits.
  */
-import type { Waiting } from '#decisions/decision-pool.ts'
+import type { WaitingClient } from '#decisions/decision-pool.ts'
 import { AuthzError } from '#model/errors.ts'
 import { type Resumable, SLICE_MS } from '#model/resumable.ts'
 import type { ReadQueue } from './read-queues.ts'
@@ -16,7 +16,7 @@ export const YIELD_ROWS = 32
 /** The party for which work is done: its share of the thread, and the waiting caller. */
 export interface Asker {
   readonly timeShare: TimeShare
-  readonly waiting: Waiting
+  readonly waiting: WaitingClient
 }
 
 export function isResumable<Answer>(value: Answer | Resumable<Answer>): value is Resumable<Answer> {
@@ -52,7 +52,7 @@ export async function drive<Answer>(
   return long ? long.run(goOn) : goOn()
 }
 
-function slice<Answer>(work: Resumable<Answer>, waiting: Waiting): IteratorResult<void, Answer> {
+function slice<Answer>(work: Resumable<Answer>, waiting: WaitingClient): IteratorResult<void, Answer> {
   if (waiting.isGone) {
     // Releases the lists that are being read.
     work.return(undefined as Answer)

@@ -8,7 +8,7 @@ import { ATTRIBUTE_FILTER_ROWS_MAX } from '#model/limits.ts'
 import type { RecordKind, RecordOf } from '#model/records.ts'
 import type { Paging } from '#model/wire/building-blocks.ts'
 import type { ListName } from '#store/view.ts'
-import { matchesSearch, type Page, pageOfLists, type Verdict } from './paging.ts'
+import { matchesSearch, type Page, pageOfLists, type MatchResult } from './paging.ts'
 import type { RecordReader } from './record-reader.ts'
 import type { Resumable } from './resumable.ts'
 
@@ -29,7 +29,7 @@ export interface Selection<Kind extends RecordKind, Item> {
   readonly paging: Paging
   readonly hasTotal?: boolean
   /** Evaluated last, for records that match all filters, because it may have to read. Absent: none. */
-  readonly narrow?: ((record: RecordOf<Kind>) => Verdict) | undefined
+  readonly narrow?: ((record: RecordOf<Kind>) => MatchResult) | undefined
   present(record: RecordOf<Kind>): Item
 }
 

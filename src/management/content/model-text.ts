@@ -20,7 +20,7 @@ const INDENT = '  '
 /** The text, in lines with their ends. The view must not change during the iteration. */
 export function* modelLines(view: View): Iterable<string> {
   const records = new RecordReader(view)
-  const parts = new Parts()
+  const parts = new SectionWriter()
   yield* parts.section('', unsaidLines(records))
   for (const kind of CARRIER_KINDS)
     yield* parts.section(`${kind}:`, attributeLines(records, CARRIER_OF[kind]))
@@ -33,7 +33,7 @@ export function* modelLines(view: View): Iterable<string> {
 }
 
 /** Writes the sections that are not empty, separated by a blank line. */
-class Parts {
+class SectionWriter {
   #heads = 0
   #isFirst = true
 

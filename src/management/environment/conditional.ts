@@ -15,7 +15,7 @@ import { tagMismatch, matchesAny, type ExpectedTags } from '#management/commands
 const TAG_LENGTH = 22
 
 /** Precondition of a change. */
-export interface Condition<Reading extends string = string> {
+export interface Precondition<Reading extends string = string> {
   /** The operation that reads the entity, with the parameters of the change. */
   readonly thing: Reading
   readonly tags: ExpectedTags

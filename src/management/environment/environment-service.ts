@@ -7,7 +7,7 @@
  * share no state with other environments and make changes only by complete commits. Therefore, it ends the
  * operation and not the process.
  */
-import { SOMEBODY, type Waiting } from '#decisions/decision-pool.ts'
+import { SOMEBODY, type WaitingClient } from '#decisions/decision-pool.ts'
 import { audited, type AuditCaller, type AuditedCall } from '#management/commands/audit.ts'
 import { type Answered, DraftCommits } from '#management/commands/commit-draft.ts'
 import type { EnvironmentScope, WriteContext } from '#management/commands/context.ts'
@@ -58,7 +58,7 @@ import {
   type WriteOperation,
   writeOperations,
 } from './operations.ts'
-import { conditional, type Condition } from './conditional.ts'
+import { conditional, type Precondition } from './conditional.ts'
 import { ExpiredGrants } from './expired-grants.ts'
 import { Purging, RemovalsPendingError, type CapacityTicket } from './purging.ts'
 
@@ -156,7 +156,7 @@ export class EnvironmentService {
     name: Name,
     input: OperationInput<Name>,
     caller: AuditCaller | null = null,
-    waiting: Waiting = SOMEBODY,
+    waiting: WaitingClient = SOMEBODY,
     condition: ChangeCondition | null = null,
   ): Promise<Answered<OperationAnswer<Name>>> {
     try {
@@ -393,7 +393,7 @@ export class EnvironmentService {
 }
 
 /** A condition on an entity of the environment, or on the grant that a change is about. */
-export type ChangeCondition = Condition<ReadOperationName> | GrantCondition
+export type ChangeCondition = Precondition<ReadOperationName> | GrantCondition
 
 function commandIf(
   condition: ChangeCondition,

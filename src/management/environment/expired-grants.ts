@@ -39,7 +39,7 @@ export interface EndedGrantsOptions {
   readonly firstPauseMs?: number
 }
 
-interface Waiting extends ExpiredFact {
+interface PendingExpiry extends ExpiredFact {
   /** By `performance.now()`. */
   readonly dueAt: number
 }
@@ -52,7 +52,7 @@ interface Look {
 
 export class ExpiredGrants {
   readonly #options: EndedGrantsOptions
-  #waiting: Waiting[] = []
+  #waiting: PendingExpiry[] = []
   /** Number of finished elements at the beginning of `#waiting`. */
   #done = 0
   #look: Look | null = null
@@ -154,8 +154,8 @@ export class ExpiredGrants {
   }
 
   /** The next grants that are due, up to the limits of a commit. */
-  #nextBatch(): Waiting[] {
-    const batch: Waiting[] = []
+  #nextBatch(): PendingExpiry[] {
+    const batch: PendingExpiry[] = []
     let bytes = 0
     for (let at = this.#done; at < this.#waiting.length && batch.length < this.#batchMax; at++) {
       const next = this.#waiting[at]!

@@ -47,7 +47,7 @@ interface Shelves {
   readonly isWhole: boolean
 }
 
-interface Found {
+interface FoundKey {
   readonly record: Completed
   readonly resource: string | null
 }
@@ -133,7 +133,7 @@ function* foundOn(
   { prefix, resource }: Shelf,
   kind: CompletedKind,
   looks: Looks,
-): Generator<Found, void> {
+): Generator<FoundKey, void> {
   for (const row of records.storedBeginningWith(prefix)) {
     if (!looks.take(row.value.length)) return
     const record: Completed | null = records.recordIn(RECORD_KINDS[kind], row)
@@ -147,11 +147,11 @@ function isMeant(record: Completed, kind: CompletedKind): boolean {
 }
 
 /** All results in key order. Equal keys are in the order of their ranges. */
-function* merged(shelves: readonly Generator<Found, void>[]): Iterable<Found> {
+function* merged(shelves: readonly Generator<FoundKey, void>[]): Iterable<FoundKey> {
   try {
     const heads = shelves.map(shelf => shelf.next())
     for (;;) {
-      let first: Found | null = null
+      let first: FoundKey | null = null
       let at = -1
       heads.forEach((head, index) => {
         if (head.done) return
@@ -168,7 +168,7 @@ function* merged(shelves: readonly Generator<Found, void>[]): Iterable<Found> {
   }
 }
 
-export function presentCompletion(records: RecordReader, { record, resource }: Found): KeyCompletion {
+export function presentCompletion(records: RecordReader, { record, resource }: FoundKey): KeyCompletion {
   const plain = {
     id: record.id,
     key: record.key,

@@ -19,7 +19,7 @@ interface Ties {
 }
 
 /** The fields about the position of a group. */
-export type Place = Pick<GroupRecord, 'users_count' | 'has_children'>
+export type GroupTreeFields = Pick<GroupRecord, 'users_count' | 'has_children'>
 
 export class GroupTree {
   readonly #records: RecordReader
@@ -32,7 +32,7 @@ export class GroupTree {
   }
 
   /** The position of a group; zero and false if it was removed in the meantime. */
-  *placeOf(groupId: string): Resumable<Place> {
+  *placeOf(groupId: string): Resumable<GroupTreeFields> {
     const group = this.#records.byId('instance', groupId)
     if (group === null) return { users_count: 0, has_children: false }
     const { nesting, member } = this.#tiesOf(group)
@@ -98,9 +98,9 @@ export class GroupTree {
 export function* withPlaces<Item extends { readonly id: string }>(
   records: RecordReader,
   page: Page<Item>,
-): Resumable<Page<Item & Place>> {
+): Resumable<Page<Item & GroupTreeFields>> {
   const tree = new GroupTree(records)
-  const data: (Item & Place)[] = []
+  const data: (Item & GroupTreeFields)[] = []
   for (const item of page.data) {
     data.push({ ...item, ...(yield* tree.placeOf(item.id)) })
     yield

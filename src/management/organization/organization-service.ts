@@ -1,7 +1,7 @@
 /**
  * Runs the operations of the organization. A response is sent when the changes are in force in this process.
  */
-import { SOMEBODY, type Waiting } from '#decisions/decision-pool.ts'
+import { SOMEBODY, type WaitingClient } from '#decisions/decision-pool.ts'
 import { audited, type AuditCaller, type AuditedCall } from '#management/commands/audit.ts'
 import type { Answered } from '#management/commands/commit-draft.ts'
 import { RecordReader } from '#management/commands/record-reader.ts'
@@ -54,7 +54,7 @@ export class OrganizationService {
     principal: Principal,
     input: unknown,
     caller: AuditCaller | null = null,
-    waiting: Waiting = SOMEBODY,
+    waiting: WaitingClient = SOMEBODY,
   ): Promise<Answered<unknown>> {
     const read = (organizationReads as unknown as Record<string, OrganizationRead>)[name]
     if (read) return this.read(principal, context => read(context, input), waiting)
@@ -69,7 +69,7 @@ export class OrganizationService {
   async read<Result>(
     principal: Principal,
     query: (context: OrganizationReadContext) => Result,
-    waiting: Waiting = SOMEBODY,
+    waiting: WaitingClient = SOMEBODY,
   ): Promise<Answered<AnswerOf<Result>>> {
     const { organization } = this.#options
     const { store } = organization
@@ -94,7 +94,7 @@ export class OrganizationService {
     principal: Principal,
     command: (context: OrganizationWriteContext) => Answer | Resumable<Answer>,
     call: AuditedCall | null = null,
-    waiting: Waiting = SOMEBODY,
+    waiting: WaitingClient = SOMEBODY,
   ): Promise<Answered<Answer>> {
     const { organization, whenInForce } = this.#options
     try {

@@ -32,7 +32,7 @@ export function attributesOf(
   }))
 }
 
-interface Part {
+interface BlockRecord {
   readonly id: string
   readonly key: string
   readonly createdAt: number
@@ -40,12 +40,12 @@ interface Part {
 }
 
 /** One record per block: existing parts first, in creation order, followed by new ones. */
-function merged<Block, Fields extends { readonly key: string }, Standing extends Fields & Part>(
+function merged<Block, Fields extends { readonly key: string }, Standing extends Fields & BlockRecord>(
   context: WriteContext,
   standing: readonly Standing[],
   blocks: Readonly<Record<string, Block>>,
   fieldsOf: (key: string, block: Block) => Fields,
-): (Fields & Part)[] {
+): (Fields & BlockRecord)[] {
   const wanted = new Map(Object.entries(blocks))
   const kept = standing.flatMap(({ id, key, createdAt }) => {
     const block = wanted.get(key)

@@ -190,7 +190,7 @@ function actionGroupsOf(
   )
 }
 
-interface Part {
+interface ImportedRecord {
   readonly id: string
   readonly key: string
   readonly createdAt: number
@@ -201,7 +201,7 @@ interface Part {
  * The existing parts, replaced by wanted parts with the same key, followed by the new ones. Imported ids are
  * not used.
  */
-function merged<Item extends Part>(
+function merged<Item extends ImportedRecord>(
   context: WriteContext,
   standing: readonly Item[],
   wanted: readonly Item[],

@@ -129,12 +129,12 @@ export function* checkSchemaSize(
   yield* checkExtendsReach(records)
 }
 
-type Part = TypeRecord | RoleRecord | ConditionSetRecord | ProxyConfigRecord
+type SizedRecord = TypeRecord | RoleRecord | ConditionSetRecord | ProxyConfigRecord
 
 function checkPart(
   what: 'actions' | 'permissions',
-  before: Part | null,
-  after: Part | null,
+  before: SizedRecord | null,
+  after: SizedRecord | null,
   max: number,
 ): void {
   const count = sumsOf(after)[what]
@@ -143,7 +143,7 @@ function checkPart(
   throw new AuthzError('LIMIT_EXCEEDED', `${name} would have ${count} ${what}, and may have ${max}`)
 }
 
-function sumsOf(part: Part | null): Sums {
+function sumsOf(part: SizedRecord | null): Sums {
   if (part === null) return NOTHING
   // A built-in type has no actions that callers can name. The kind is also checked, because a role may have
   // that key.

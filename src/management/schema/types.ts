@@ -98,13 +98,13 @@ export function requireAnyType(context: ReadContext, reference: string): TypeRec
 }
 
 /** The parts of a type that are found by key or id. */
-type Part = ActionRecord | AttributeRecord | TypeRecord['actionGroups'][number]
+type TypePart = ActionRecord | AttributeRecord | TypeRecord['actionGroups'][number]
 
 /**
  * The part with that key; if there is none, the one with that id (native.md B.1). Throws `NOT_FOUND` with the
  * reference.
  */
-export function requirePart<Found extends Part>(
+export function requirePart<Found extends TypePart>(
   parts: readonly Found[],
   reference: string,
   where: { readonly what: string; readonly type: TypeRecord },
@@ -122,7 +122,7 @@ export function requirePart<Found extends Part>(
  * contain.
  */
 export function checkPartIsNew(
-  parts: readonly Part[],
+  parts: readonly TypePart[],
   key: string,
   where: { readonly what: string; readonly type: TypeRecord },
 ): void {
@@ -152,6 +152,6 @@ export function checkAttributeNames(
 }
 
 /** The parts, with one of them replaced at the same index. */
-export function withPart<Changed extends Part>(parts: readonly Changed[], changed: Changed): Changed[] {
+export function withPart<Changed extends TypePart>(parts: readonly Changed[], changed: Changed): Changed[] {
   return parts.map(part => (part.id === changed.id ? changed : part))
 }

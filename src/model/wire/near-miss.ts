@@ -27,7 +27,7 @@ export const DerivationStep = Type.Object({
   expires_at: ExplainedExpiry,
 })
 
-const Way = Type.Array(DerivationStep)
+const PathSteps = Type.Array(DerivationStep)
 
 export const NearMiss = Type.Union([
   Type.Object(
@@ -45,7 +45,7 @@ export const NearMiss = Type.Union([
         }),
         { description: 'Direct or derived, those that extend a needed one first; at most 20.' },
       ),
-      path: Way,
+      path: PathSteps,
     },
     { description: 'The user holds roles on `instance`, but none of those from which `path` leads here.' },
   ),
@@ -54,7 +54,7 @@ export const NearMiss = Type.Union([
       kind: Type.Literal('guard'),
       instance: InstanceName,
       blocking_roles: Type.Array(Type.String(), { description: 'Held directly; at most 20.' }),
-      path: Way,
+      path: PathSteps,
     },
     {
       description:

@@ -26,14 +26,14 @@ export const UserPermissionsPage = Type.Object({
 })
 export type UserPermissionsPage = Static<typeof UserPermissionsPage>
 
-const Place = Type.Object({ key: Type.String(), attributes: AttributeMap })
+const PermissionScope = Type.Object({ key: Type.String(), attributes: AttributeMap })
 
 /** Keys are `__tenant:<tenant>` or `<type>:<key>`. */
 export const UserPermissions = Type.Record(
   Type.String(),
   Type.Object({
-    tenant: Type.Optional(Place),
-    resource: Type.Optional(Type.Object({ ...Place.properties, type: Type.String() })),
+    tenant: Type.Optional(PermissionScope),
+    resource: Type.Optional(Type.Object({ ...PermissionScope.properties, type: Type.String() })),
     permissions: Type.Array(Type.String()),
     roles: Type.Array(Type.String()),
     userset: Type.Optional(

@@ -8,7 +8,7 @@
  * in it. It tracks neither durability nor readers: `LogFeed` and the ledger do that.
  */
 import { decodeUint48, encodeUint48 } from '#store/keyspace/row-codec.ts'
-import type { Entry } from '#store/ledger.ts'
+import type { LogEntry } from '#store/ledger.ts'
 import type { Table, Tables } from '#store/tables.ts'
 import { encodeEntry, entryId } from './entry-codec.ts'
 
@@ -50,7 +50,7 @@ export class CommitLog {
    * Appends the entry and drops entries that exceed the retention, unless `keepsAll`. Only inside
    * `Tables.write`.
    */
-  append(entry: Entry, { keepsAll = false } = {}): void {
+  append(entry: LogEntry, { keepsAll = false } = {}): void {
     const sequence = encodeUint48(entry.revision.sequence)
     this.#log.put(sequence, encodeEntry(entry))
     this.#commits.put(entry.id, sequence)

@@ -18,7 +18,7 @@ import { COMMIT_ROWS_MAX } from '#model/limits.ts'
 import type { Revision } from '#model/revision.ts'
 import { textOf } from '#model/byte-text.ts'
 import { type LargeWrites, ThreadLostError } from '#store/large-writes.ts'
-import type { Commit, Entry, Ledger, Requirement, Row } from '#store/ledger.ts'
+import type { Commit, LogEntry, Ledger, Requirement, Row } from '#store/ledger.ts'
 import { LostStoreError } from '#store/lost-store-error.ts'
 import type { Tables } from '#store/tables.ts'
 import { storeClosed } from '#store/store-closed-error.ts'
@@ -190,14 +190,14 @@ export class EmbeddedLedger implements Ledger {
     }
   }
 
-  feed(after: Revision): AsyncIterable<Entry> {
+  feed(after: Revision): AsyncIterable<LogEntry> {
     this.#assertOpen()
     const [log, durable, epoch, handed] = [this.#log, this.#durable, this.#epoch, this.#handed]
     const source = { log, durable, epoch, handed, head: () => this.#view.sequence() }
     return new LogFeed({ read: logReader(source, after.epoch), durable, after })
   }
 
-  replay(after: Revision): AsyncIterable<Entry> {
+  replay(after: Revision): AsyncIterable<LogEntry> {
     this.#assertOpen()
     const [log, durable, epoch] = [this.#log, this.#durable, this.#epoch]
     const source = { log, durable, epoch, head: () => this.#view.sequence(), isReplay: true }
@@ -235,7 +235,7 @@ export class EmbeddedLedger implements Ledger {
     return 'absent' in requirement ? created === undefined : created === requirement.created
   }
 
-  #entryOf(commit: Commit, sequence: number): Entry {
+  #entryOf(commit: Commit, sequence: number): LogEntry {
     const deleted = new Set(commit.delete.map(textOf))
     const written = new Set<string>()
     const put = commit.put.map(({ key, value }, position): Row => {

@@ -14,7 +14,7 @@ import { Packr } from 'msgpackr'
 import { assert } from '#model/assert.ts'
 import type { Revision } from '#model/revision.ts'
 import { viewOf } from '#store/keyspace/row-codec.ts'
-import type { Entry } from '#store/ledger.ts'
+import type { LogEntry } from '#store/ledger.ts'
 
 const FORMAT = 1
 /** Bytes of a commit id. */
@@ -27,7 +27,7 @@ type Body = readonly [deletes: readonly Uint8Array[], puts: readonly PackedPut[]
 // Plain maps without the record extension: every release must be able to read an entry without other data.
 const packr = new Packr({ useRecords: false })
 
-export function encodeEntry(entry: Entry): Uint8Array {
+export function encodeEntry(entry: LogEntry): Uint8Array {
   assert(entry.id.length === COMMIT_ID_BYTES, `a commit id has ${COMMIT_ID_BYTES} bytes`)
   const puts = entry.put.map((row): PackedPut => [row.key, row.value, row.created])
   const body = packr.pack([entry.delete, puts, encodeChanges(entry.changes)] satisfies Body)
@@ -39,7 +39,7 @@ export function encodeEntry(entry: Entry): Uint8Array {
 }
 
 /** Decodes the entry stored at `revision`. Its keys and values share memory with `bytes`. */
-export function decodeEntry(revision: Revision, bytes: Uint8Array): Entry {
+export function decodeEntry(revision: Revision, bytes: Uint8Array): LogEntry {
   assert(bytes[0] === FORMAT, () => `a log entry has format ${FORMAT}, not ${bytes[0]}`)
   const [deletes, puts, changes] = packr.unpack(bytes.subarray(BODY_START)) as Body
   return {
@@ -56,9 +56,9 @@ export function decodeEntry(revision: Revision, bytes: Uint8Array): Entry {
 /**
  * Returns the entry stored at `revision`. It is decoded when one of its members other than the id is read.
  */
-export function laterDecoded(revision: Revision, bytes: Uint8Array): Entry {
-  let decoded: Entry | null = null
-  const whole = (): Entry => (decoded ??= decodeEntry(revision, bytes))
+export function laterDecoded(revision: Revision, bytes: Uint8Array): LogEntry {
+  let decoded: LogEntry | null = null
+  const whole = (): LogEntry => (decoded ??= decodeEntry(revision, bytes))
   return {
     revision,
     id: entryId(bytes),

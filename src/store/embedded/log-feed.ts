@@ -7,7 +7,7 @@
  */
 import { AuthzError } from '#model/errors.ts'
 import { formatRevision, type Revision } from '#model/revision.ts'
-import type { Entry } from '#store/ledger.ts'
+import type { LogEntry } from '#store/ledger.ts'
 import type { CommitLog } from './commit-log.ts'
 import { decodeEntry, laterDecoded } from './entry-codec.ts'
 
@@ -89,7 +89,7 @@ export class DurableMark {
  * Reads the entries after `after`, up to the size of one batch; returns none if there are no more at the
  * moment. Throws the error that ends a feed.
  */
-export type LogReader = (after: number) => readonly Entry[] | Promise<readonly Entry[]>
+export type LogReader = (after: number) => readonly LogEntry[] | Promise<readonly LogEntry[]>
 
 /**
  * Limit of the total changes of the newest commits that are kept. A consumer reads each commit soon after it
@@ -138,7 +138,7 @@ export class HandedCommits {
   }
 }
 
-type HandedCommit = Pick<Entry, 'id' | 'changes'>
+type HandedCommit = Pick<LogEntry, 'id' | 'changes'>
 
 export interface LogReaderOptions {
   readonly log: CommitLog
@@ -182,9 +182,9 @@ export function logReader(
 }
 
 /** Entry of a kept commit. Its rows are read from the log only when they are accessed. */
-function entryOf({ id, changes }: HandedCommit, revision: Revision, log: CommitLog): Entry {
-  let decoded: Entry | null = null
-  const whole = (): Entry => {
+function entryOf({ id, changes }: HandedCommit, revision: Revision, log: CommitLog): LogEntry {
+  let decoded: LogEntry | null = null
+  const whole = (): LogEntry => {
     const { epoch, sequence } = revision
     const [logged] = log.read(sequence, sequence)
     if (!logged) throw feedFailure('REVISION_TOO_OLD', epoch, sequence)
@@ -226,10 +226,10 @@ export interface LogFeedOptions {
  * The feed documented at `Ledger.feed`. It is a hand-written iterator, because `return` of a generator waits
  * for the pending `next`, which might never resolve. Overlapping calls of `next` are answered in order.
  */
-export class LogFeed implements AsyncIterableIterator<Entry> {
+export class LogFeed implements AsyncIterableIterator<LogEntry> {
   readonly #options: LogFeedOptions
   #position: number
-  #batch: Entry[] = []
+  #batch: LogEntry[] = []
   #isEnded = false
   #wake: (() => void) | null = null
   #turn: Promise<unknown> = Promise.resolve()
@@ -243,19 +243,19 @@ export class LogFeed implements AsyncIterableIterator<Entry> {
     return this
   }
 
-  next(): Promise<IteratorResult<Entry, undefined>> {
+  next(): Promise<IteratorResult<LogEntry, undefined>> {
     const result = this.#turn.then(() => this.#take())
     this.#turn = result.catch(() => undefined)
     return result
   }
 
-  async return(): Promise<IteratorResult<Entry, undefined>> {
+  async return(): Promise<IteratorResult<LogEntry, undefined>> {
     this.#isEnded = true
     this.#wake?.()
     return { done: true, value: undefined }
   }
 
-  async #take(): Promise<IteratorResult<Entry, undefined>> {
+  async #take(): Promise<IteratorResult<LogEntry, undefined>> {
     const { durable } = this.#options
     while (!this.#isEnded && !durable.isClosed) {
       const entry = this.#batch.shift()

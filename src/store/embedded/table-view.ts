@@ -28,7 +28,7 @@ import {
   encodeUint48,
   writeCreated,
 } from '#store/keyspace/row-codec.ts'
-import type { Entry, Row } from '#store/ledger.ts'
+import type { LogEntry, Row } from '#store/ledger.ts'
 import type { Table, Tables } from '#store/tables.ts'
 import type { ListEntry, ListName, ListRule, ScanOptions, View, ViewSnapshot } from '#store/view.ts'
 
@@ -162,7 +162,7 @@ export class TableView implements View {
    * Applies a commit and takes over its sequence. Only inside `Tables.write`. Commits can be applied again,
    * including a run of older ones, if the run continues to the newest. O(rows × lists per row).
    */
-  apply(entry: Entry): void {
+  apply(entry: LogEntry): void {
     const changes = new ListChanges(list => this.count(list))
     for (const key of entry.delete) {
       const row = this.get(key)

@@ -26,7 +26,7 @@ import { Journal } from './journal.ts'
 import { JournaledTable } from './journaled-table.ts'
 import { type Layer, LayeredTable } from './layered-table.ts'
 import type { ReadSegment } from './journal-format.ts'
-import { type Change, Memtable } from './memtable.ts'
+import { type TableChange, Memtable } from './memtable.ts'
 import { applySegment, beginLineage, findJournal, removeSegments, segmentPaths } from './replay.ts'
 import { SegmentFile } from './segment-file.ts'
 
@@ -45,7 +45,7 @@ const CHANGE_BYTES_MAX = 16
 const WRITES_AT_ONCE_MS = 4
 
 /** Queued work. */
-type Waiting = WaitingWrite | WaitingElsewhere
+type QueuedWork = WaitingWrite | WaitingElsewhere
 
 interface WaitingWrite {
   readonly kind: 'write'
@@ -89,7 +89,7 @@ export class JournaledTables implements Tables {
   /** Whether the stored tables contain the lineage of this journal. */
   #isBegun = false
   readonly #log: StoreLog
-  readonly #waiting: Waiting[] = []
+  readonly #waiting: QueuedWork[] = []
   #running: Promise<void> | null = null
   /** Whether a write is running. */
   #isWriting = false
@@ -301,7 +301,7 @@ export class JournaledTables implements Tables {
 
   async #makeLater(
     start: number,
-    changes: readonly Change[],
+    changes: readonly TableChange[],
     applied: WaitingWrite['applied'],
   ): Promise<void> {
     const bytes = changes.reduce((sum, { key, value }) => sum + key.length + (value?.length ?? 0), 0)

@@ -6,7 +6,7 @@
 /** Numbers in one array before it is split in two. */
 const RUN_MAX = 128
 
-export class KeyOrder {
+export class RowKeyOrder {
   readonly #compare: (number: number, key: Uint8Array) => number
   /** None is empty. */
   #runs: number[][] = []

@@ -11,7 +11,7 @@ export interface Layer {
   readonly upTo: number
 }
 
-type Entry = [key: Uint8Array, value: Uint8Array | null]
+type LayerEntry = [key: Uint8Array, value: Uint8Array | null]
 
 /** Changes read at a time. The first read is small, because most readers need one entry. */
 const SOME_MIN = 2
@@ -69,12 +69,16 @@ export class LayeredTable {
   }
 
   /** Changes of all layers in the order of their keys; for each key, the newest one. */
-  *#changes(layers: readonly Layer[], start: Uint8Array, end: Uint8Array | null): Generator<Entry, void> {
+  *#changes(
+    layers: readonly Layer[],
+    start: Uint8Array,
+    end: Uint8Array | null,
+  ): Generator<LayerEntry, void> {
     if (layers.length === 1) return yield* this.#changesIn(layers[0]!, start, end)
     const sources = layers.map(layer => this.#changesIn(layer, start, end))
     const heads = sources.map(source => source.next())
     for (;;) {
-      let least: Entry | null = null
+      let least: LayerEntry | null = null
       for (const head of heads) {
         if (!head.done && (least === null || Buffer.compare(head.value[0], least[0]) < 0)) least = head.value
       }
@@ -86,7 +90,11 @@ export class LayeredTable {
     }
   }
 
-  *#changesIn({ memtable, upTo }: Layer, start: Uint8Array, end: Uint8Array | null): Generator<Entry, void> {
+  *#changesIn(
+    { memtable, upTo }: Layer,
+    start: Uint8Array,
+    end: Uint8Array | null,
+  ): Generator<LayerEntry, void> {
     let range = { start, end, isAfter: false }
     for (let countMax = SOME_MIN; ; countMax = Math.min(SOME_MAX, countMax * 4)) {
       const some = memtable.some(this.#number, range, countMax, upTo)

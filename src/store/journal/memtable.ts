@@ -21,14 +21,14 @@ import {
   SEGMENT_HEAD_BYTES,
   TABLE_NAME,
 } from './journal-format.ts'
-import { KeyOrder } from './key-order.ts'
+import { RowKeyOrder } from './key-order.ts'
 
 const ARENA_BYTES_MIN = 65_536
 const CHANGES_MIN = 1_024
 const NONE = -1
 
 /** A change: the new state of an entry. `value` is null if the entry was removed. */
-export interface Change {
+export interface TableChange {
   readonly table: number
   readonly key: Uint8Array
   readonly value: Uint8Array | null
@@ -60,7 +60,7 @@ export class Memtable {
   #buckets = new Int32Array(2 * CHANGES_MIN).fill(NONE)
   /** Offset in the arena of the name of each table, by the number of the table. */
   readonly #namedAt: number[] = []
-  readonly #orders: (KeyOrder | undefined)[] = []
+  readonly #orders: (RowKeyOrder | undefined)[] = []
   /**
    * Start of the record that is being written, and the number of changes before it; null if there is none.
    */
@@ -125,7 +125,7 @@ export class Memtable {
   }
 
   /** Removes the last record, which began at `start` after `count` changes. Returns its changes. */
-  takeBack(start: number, count: number): Change[] {
+  takeBack(start: number, count: number): TableChange[] {
     const changes = Array.from({ length: this.#count - count }, (_, index) => this.#changeAt(count + index))
     this.#cutTo(start, count)
     return changes
@@ -287,14 +287,14 @@ export class Memtable {
     return value
   }
 
-  #changeAt(change: number): Change {
+  #changeAt(change: number): TableChange {
     const table = this.#bytes[this.#offsets[change]!]!
     return { table, key: Buffer.from(this.#keyOf(change)), value: this.#valueOf(change) }
   }
 
   /** Order of the keys of a table, including all changes. */
-  #order(table: number): KeyOrder {
-    const order = (this.#orders[table] ??= new KeyOrder((change, key) => this.#compare(change, key)))
+  #order(table: number): RowKeyOrder {
+    const order = (this.#orders[table] ??= new RowKeyOrder((change, key) => this.#compare(change, key)))
     for (let change = order.level; change < this.#count; change += 1) {
       if (this.#bytes[this.#offsets[change]!] !== table) continue
       const key = this.#keyOf(change)

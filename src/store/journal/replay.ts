@@ -72,7 +72,7 @@ export interface FoundJournal {
 export async function findJournal(tables: Tables, directory: string): Promise<FoundJournal> {
   const level = levelOf(tables)
   if (level === null) return { segments: [], gap: null, recordsBeyond: 0 }
-  const [own, starts]: [ReadSegment[], Place[]] = [[], []]
+  const [own, starts]: [ReadSegment[], JournalPosition[]] = [[], []]
   for (const path of segmentPaths(directory)) {
     const bytes = await bytesAt(path)
     if (bytes === null) continue
@@ -89,7 +89,7 @@ export async function findJournal(tables: Tables, directory: string): Promise<Fo
     segments.push(segment)
   }
   const last = segments.at(-1)
-  const end: Place = last
+  const end: JournalPosition = last
     ? { generation: last.generation, at: last.endBytes }
     : { generation: level.generation + 1, at: SEGMENT_HEAD_BYTES }
   // A release without notes on batches wrote segments that no note references.
@@ -103,12 +103,12 @@ export async function findJournal(tables: Tables, directory: string): Promise<Fo
 }
 
 /** A position in a journal. */
-interface Place {
+interface JournalPosition {
   readonly generation: number
   readonly at: number
 }
 
-function isAtOrAfter(one: Place, other: Place): boolean {
+function isAtOrAfter(one: JournalPosition, other: JournalPosition): boolean {
   return one.generation === other.generation ? one.at >= other.at : one.generation > other.generation
 }
 

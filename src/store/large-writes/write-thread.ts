@@ -9,7 +9,7 @@ import { FairQueue } from '#model/fair-queue.ts'
 import { runInSlices } from '#model/resumable.ts'
 import { buffersOf, packCommit, type PackedCommit } from '#store/embedded/packed-commit.ts'
 import { type LargeWrites, type SegmentEnd, ThreadLostError } from '#store/large-writes.ts'
-import type { Commit, Entry } from '#store/ledger.ts'
+import type { Commit, LogEntry } from '#store/ledger.ts'
 import { openWrites } from '#store/lmdb/open-writes.ts'
 
 /**
@@ -41,7 +41,7 @@ export type FromWriteThread =
   | { readonly kind: 'failed'; readonly reason: string }
 
 /** A queued write. */
-interface Waiting {
+interface QueuedWrite {
   readonly job: Omit<ToWriteThread, 'packed'>
   readonly content: Parameters<typeof packCommit>[0] | null
   readonly resolve: (sequence: number) => void
@@ -62,7 +62,7 @@ export class WriteThread implements LargeWrites {
    * Queued writes by directory. An environment waits for the write in progress and at most one write of each
    * other environment.
    */
-  readonly #waiting = new FairQueue<Waiting>()
+  readonly #waiting = new FairQueue<QueuedWrite>()
   #isServing = false
   #thread: Worker | null = null
   #underWay: UnderWay | null = null
@@ -84,7 +84,7 @@ export class WriteThread implements LargeWrites {
     return this.#write({ kind: 'commit', directory, logEntriesMax, sequence: 0, endBytes: 0 }, commit)
   }
 
-  async apply(directory: string, entry: Entry, logEntriesMax: number): Promise<void> {
+  async apply(directory: string, entry: LogEntry, logEntriesMax: number): Promise<void> {
     const { sequence } = entry.revision
     const job = { kind: 'apply', directory, logEntriesMax, sequence, endBytes: 0 } as const
     await this.#write(job, { ...entry, require: [] })
@@ -95,7 +95,7 @@ export class WriteThread implements LargeWrites {
     await this.#write(job, null)
   }
 
-  #write(job: Waiting['job'], content: Waiting['content']): Promise<number> {
+  #write(job: QueuedWrite['job'], content: QueuedWrite['content']): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>()
     this.#waiting.push(job.directory, { job, content, resolve, reject })
     if (!this.#isServing) void this.#serve()
@@ -111,11 +111,11 @@ export class WriteThread implements LargeWrites {
     this.#isServing = false
   }
 
-  #next(): Waiting | null {
+  #next(): QueuedWrite | null {
     return this.#waiting.take(() => true)
   }
 
-  async #make({ job, content }: Waiting): Promise<number> {
+  async #make({ job, content }: QueuedWrite): Promise<number> {
     openWrites.begin()
     try {
       // Packed only when the write starts, so that queued writes have no second copy.

@@ -8,7 +8,7 @@ import { AuthzError, ConflictError } from '#model/errors.ts'
 import { textOf } from '#model/byte-text.ts'
 import type { Commit, Requirement } from '#store/ledger.ts'
 import type { RedisKeys } from './redis-keys.ts'
-import type { Argument, RedisLink, Reply } from './redis-link.ts'
+import type { Argument, RedisLink, RedisReply } from './redis-link.ts'
 import type { Position } from './redis-log.ts'
 import { COMMIT } from './scripts.ts'
 import { DamagedStoreError } from './damaged-store-error.ts'
@@ -35,7 +35,7 @@ export interface CommitSettings {
 }
 
 /** Outcome of a call. */
-export type CommitOutcome =
+export type ScriptOutcome =
   | {
       readonly kind: 'committed'
       readonly sequence: number
@@ -84,7 +84,7 @@ export class CommitCall {
    * `STORE_UNAVAILABLE` if it can no longer be determined whether an earlier call made the commit. Except for
    * the last case and a missing response, a throw means that nothing was committed.
    */
-  async make(link: RedisLink, knownSequence: number | null): Promise<CommitOutcome> {
+  async make(link: RedisLink, knownSequence: number | null): Promise<ScriptOutcome> {
     const { epoch, keys, logEntriesMax, ground } = this.#settings
     const { id, require, put, changes, delete: removed } = this.#commit
     const stagedKey = this.#isStaged ? await this.#stage(link) : null
@@ -130,8 +130,8 @@ export class CommitCall {
     return key
   }
 
-  #outcome(reply: Reply): CommitOutcome {
-    const [code, first, second] = reply as readonly Reply[]
+  #outcome(reply: RedisReply): ScriptOutcome {
+    const [code, first, second] = reply as readonly RedisReply[]
     switch (code) {
       case 1:
         return { kind: 'committed', sequence: Number(first), lostKey: String(second) || null }

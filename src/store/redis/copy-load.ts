@@ -6,7 +6,7 @@
 import { join } from 'node:path'
 import { RowRuns, type StoredRow } from '#store/bulk-load/row-runs.ts'
 import { decodeRow } from '#store/keyspace/row-codec.ts'
-import type { Entry, Row } from '#store/ledger.ts'
+import type { LogEntry, Row } from '#store/ledger.ts'
 import { LoadProgress } from './load-progress.ts'
 import type { LocalCopy } from './local-copy.ts'
 import type { RedisLedger } from './redis-ledger.ts'
@@ -40,7 +40,7 @@ export async function loadCopy({
   log,
 }: LoadOptions): Promise<number> {
   await copy.begin(source.epoch)
-  const { position: from, rowCount: total, isOfAllRows } = await source.standing()
+  const { position: from, rowCount: total, isOfAllRows } = await source.state()
   const elapsedMs = () => performance.now()
   const progress = new LoadProgress({ total, environmentId, log, elapsedMs })
   const scanned = new RowRuns(join(directory, 'scan'))
@@ -49,9 +49,9 @@ export async function loadCopy({
     progress.add(rows.length)
   }
   // No commit is incomplete at this position: the scan has found the rows of commits up to it.
-  const end = await source.standing()
+  const end = await source.state()
   const upTo = end.position
-  const since: Entry[] = []
+  const since: LogEntry[] = []
   if (upTo.sequence > from.sequence) {
     for await (const entry of source.feed(from)) {
       since.push(entry)

@@ -25,7 +25,7 @@ import { PresentView } from './present-view.ts'
 import { EmptyStoreError, type RedisLedger } from './redis-ledger.ts'
 import { isReply } from './redis-link.ts'
 import { pauseMs } from './retry-pause.ts'
-import { StandingFailure } from './standing-failure.ts'
+import { OngoingFailure } from './ongoing-failure.ts'
 import { DamagedStoreError } from './damaged-store-error.ts'
 import type { StoreLog } from '#store/store-log.ts'
 
@@ -102,9 +102,9 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
   #loadsInVain = 0
   /** The part of the environment that Redis has lost; null if there is none. */
   #damage: DamagedStoreError | null = null
-  readonly #losing: StandingFailure
-  readonly #asking: StandingFailure
-  readonly #loading: StandingFailure
+  readonly #losing: OngoingFailure
+  readonly #asking: OngoingFailure
+  readonly #loading: OngoingFailure
   /** Ledgers whose epoch diverged or ended: commits to them might be lost. */
   readonly #abandoned = new WeakSet<RedisLedger>()
   #checking: Promise<void> | null = null
@@ -120,7 +120,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     this.#copyFreshAt = this.#freshAt
     const { log, environmentId } = options
     const standing = (failing: string, over: string) =>
-      new StandingFailure({ log, fields: { environment: environmentId }, failing, over })
+      new OngoingFailure({ log, fields: { environment: environmentId }, failing, over })
     this.#losing = standing(
       'Redis has lost data of an environment: it is closed until that is restored',
       'Redis has all data of the environment again: it is open',

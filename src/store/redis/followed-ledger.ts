@@ -4,7 +4,7 @@
  */
 import { AuthzError, ConflictError, historyReplaced } from '#model/errors.ts'
 import type { Revision } from '#model/revision.ts'
-import type { Commit, Entry, Ledger, Row } from '#store/ledger.ts'
+import type { Commit, LogEntry, Ledger, Row } from '#store/ledger.ts'
 import { storeClosed } from '#store/store-closed-error.ts'
 import type { LastSyncRecord } from './last-sync-record.ts'
 import type { LocalCopy } from './local-copy.ts'
@@ -94,12 +94,12 @@ export class FollowedLedger implements Ledger {
     }
   }
 
-  feed(after: Revision): AsyncIterable<Entry> {
+  feed(after: Revision): AsyncIterable<LogEntry> {
     const { copy } = this.#open()
     return copy.feed(after)
   }
 
-  replay(after: Revision): AsyncIterable<Entry> {
+  replay(after: Revision): AsyncIterable<LogEntry> {
     const { copy, source } = this.#open()
     return new EitherReplay(copy.replay(after), () => source.replay(after))
   }
@@ -115,12 +115,12 @@ export class FollowedLedger implements Ledger {
  * Replays the log of the replica or that of Redis: the log of a loaded replica begins with the load. It is
  * not a generator, because `return` of a generator waits for an entry that might never arrive.
  */
-class EitherReplay implements AsyncIterableIterator<Entry> {
-  #from: AsyncIterator<Entry>
-  readonly #other: () => AsyncIterable<Entry>
+class EitherReplay implements AsyncIterableIterator<LogEntry> {
+  #from: AsyncIterator<LogEntry>
+  readonly #other: () => AsyncIterable<LogEntry>
   #isDecided = false
 
-  constructor(first: AsyncIterable<Entry>, other: () => AsyncIterable<Entry>) {
+  constructor(first: AsyncIterable<LogEntry>, other: () => AsyncIterable<LogEntry>) {
     this.#from = first[Symbol.asyncIterator]()
     this.#other = other
   }
@@ -129,7 +129,7 @@ class EitherReplay implements AsyncIterableIterator<Entry> {
     return this
   }
 
-  async next(): Promise<IteratorResult<Entry, undefined>> {
+  async next(): Promise<IteratorResult<LogEntry, undefined>> {
     if (this.#isDecided) return this.#from.next()
     this.#isDecided = true
     try {
@@ -141,7 +141,7 @@ class EitherReplay implements AsyncIterableIterator<Entry> {
     }
   }
 
-  async return(): Promise<IteratorResult<Entry, undefined>> {
+  async return(): Promise<IteratorResult<LogEntry, undefined>> {
     await this.#from.return?.()
     return { done: true, value: undefined }
   }

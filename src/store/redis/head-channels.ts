@@ -7,7 +7,7 @@
 import { Cluster } from 'ioredis'
 import type { RedisClient } from './redis-client.ts'
 import { failure, isReply } from './redis-link.ts'
-import { StandingFailure } from './standing-failure.ts'
+import { OngoingFailure } from './ongoing-failure.ts'
 import type { StoreLog } from '#store/store-log.ts'
 
 export interface HeadListener {
@@ -20,12 +20,12 @@ export interface HeadListener {
 export class HeadChannels {
   readonly #client: RedisClient
   readonly #listeners = new Map<string, HeadListener>()
-  readonly #refusal: StandingFailure
+  readonly #refusal: OngoingFailure
   #wasEverAllowed = false
 
   constructor(client: RedisClient, log: StoreLog) {
     this.#client = client
-    this.#refusal = new StandingFailure({
+    this.#refusal = new OngoingFailure({
       log,
       fields: {},
       failing: 'Redis refuses its channels: what other nodes change is seen by the timer only',

@@ -27,7 +27,7 @@ import { writeInOrder } from '#store/embedded/ordered-write.ts'
 import { TableView } from '#store/embedded/table-view.ts'
 import { decodeUint48, encodeCreated, encodeUint48, keyOf } from '#store/keyspace/row-codec.ts'
 import { type LargeWrites, ThreadLostError } from '#store/large-writes.ts'
-import type { Entry } from '#store/ledger.ts'
+import type { LogEntry } from '#store/ledger.ts'
 import { type SnapshotPlace, snapshotPlaceIn } from '#store/snapshot-place.ts'
 import type { Table, Tables } from '#store/tables.ts'
 import type { ListRule } from '#store/view.ts'
@@ -233,7 +233,7 @@ export class LocalCopy {
    * Applies a commit. Callers must call it in the order of the log, but need not wait for the previous call.
    * Resolves when the commit is durable.
    */
-  apply(entry: Entry): Promise<void> {
+  apply(entry: LogEntry): Promise<void> {
     const [largeWrites, { directory }] = [this.#largeWrites, this.#tables]
     if (largeWrites === null || directory === null || !this.#isComplete || !largeWrites.isLarge(entry)) {
       return this.#applyHere(entry)
@@ -244,7 +244,7 @@ export class LocalCopy {
   }
 
   /** Writes in the order of the calls, after a write of another thread. */
-  #applyHere(entry: Entry): Promise<void> {
+  #applyHere(entry: LogEntry): Promise<void> {
     if (this.#turn === null) return (this.#lastHere = this.#write(entry))
     // The next write must start only after this one has started.
     return this.#turn.then(() => (this.#lastHere = this.#write(entry)))
@@ -263,7 +263,7 @@ export class LocalCopy {
     return writing
   }
 
-  async #applyElsewhere(largeWrites: LargeWrites, directory: string, entry: Entry): Promise<void> {
+  async #applyElsewhere(largeWrites: LargeWrites, directory: string, entry: LogEntry): Promise<void> {
     const { sequence } = entry.revision
     const from = performance.now()
     try {
@@ -281,7 +281,7 @@ export class LocalCopy {
     this.mark.advance(sequence)
   }
 
-  async #write(entry: Entry): Promise<void> {
+  async #write(entry: LogEntry): Promise<void> {
     const { sequence } = entry.revision
     await this.#tables.write(() => {
       const from = performance.now()
@@ -310,14 +310,14 @@ export class LocalCopy {
     }
   }
 
-  feed(after: Revision): AsyncIterable<Entry> {
+  feed(after: Revision): AsyncIterable<LogEntry> {
     const [log, durable, epoch, handed] = [this.#log, this.mark, this.epoch, this.#handed]
     const source = { log, durable, epoch, handed, head: () => this.#sequence }
     return new LogFeed({ read: logReader(source, after.epoch), durable, after })
   }
 
   /** Like `feed`, from the log of the replica; see `Ledger.replay`. */
-  replay(after: Revision): AsyncIterable<Entry> {
+  replay(after: Revision): AsyncIterable<LogEntry> {
     const [log, durable, epoch] = [this.#log, this.mark, this.epoch]
     const source = { log, durable, epoch, head: () => this.#sequence, isReplay: true }
     return new LogFeed({ read: logReader(source, after.epoch), durable, after })

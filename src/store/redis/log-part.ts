@@ -15,19 +15,19 @@ import { decodeChanges } from '#store/keyspace/change-codec.ts'
 import { assert } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import { viewOf } from '#store/keyspace/row-codec.ts'
-import type { Entry, Row } from '#store/ledger.ts'
+import type { LogEntry, Row } from '#store/ledger.ts'
 import { decodeStoredRow } from './stored-row.ts'
 
 /** A stream entry in the form in which the client delivers it. */
 export type StreamEntry = readonly [id: Buffer, fields: readonly Buffer[]]
 
 /** Position of a stream entry. */
-export interface Place {
+export interface LogPartPosition {
   readonly sequence: number
   readonly part: number
 }
 
-export function placeOf([id]: StreamEntry): Place {
+export function positionOf([id]: StreamEntry): LogPartPosition {
   const text = id.toString('latin1')
   const hyphen = text.indexOf('-')
   return { sequence: Number(text.slice(0, hyphen)), part: Number(text.slice(hyphen + 1)) }
@@ -54,9 +54,9 @@ export function isLastPart([, fields]: StreamEntry): boolean {
 }
 
 /** Combines all parts of a commit, in order. */
-export function entryOfParts(epoch: string, parts: readonly StreamEntry[]): Entry {
+export function entryOfParts(epoch: string, parts: readonly StreamEntry[]): LogEntry {
   const [first] = parts as [StreamEntry]
-  const { sequence } = placeOf(first)
+  const { sequence } = positionOf(first)
   const removed: Uint8Array[] = []
   const put: Row[] = []
   let changes: Change[] | null = null

@@ -10,17 +10,17 @@ import { AuthzError, historyReplaced } from '#model/errors.ts'
 import { COMMIT_ROWS_MAX } from '#model/limits.ts'
 import type { Revision } from '#model/revision.ts'
 import { DurableMark, LogFeed } from '#store/embedded/log-feed.ts'
-import type { Commit, Entry, Ledger, Row } from '#store/ledger.ts'
+import type { Commit, LogEntry, Ledger, Row } from '#store/ledger.ts'
 import { notWritten } from '#store/not-written-error.ts'
 import { storeClosed } from '#store/store-closed-error.ts'
 import { CommitCall, UnstagedError } from './commit-call.ts'
 import { type RedisKeys, redisKeys } from './redis-keys.ts'
-import { isReply, type RedisLink, type Reply, UnansweredError } from './redis-link.ts'
+import { isReply, type RedisLink, type RedisReply, UnansweredError } from './redis-link.ts'
 import { type Position, RedisLog } from './redis-log.ts'
 import { pauseMs } from './retry-pause.ts'
 import type { RowTally } from './row-tally.ts'
 import { OPEN, VERIFY } from './scripts.ts'
-import { StandingFailure } from './standing-failure.ts'
+import { OngoingFailure } from './ongoing-failure.ts'
 import { DamagedStoreError } from './damaged-store-error.ts'
 import { SILENT, type StoreLog } from '#store/store-log.ts'
 import { decodeStoredRow } from './stored-row.ts'
@@ -52,7 +52,7 @@ export interface RedisLedgerOptions {
 }
 
 /** Position of the ledger, and the checksum of its rows. */
-export interface Standing {
+export interface LedgerState {
   readonly position: Position
   readonly rowCount: number
   /** In the form in which the scripts write it; null while no checksum is kept. */
@@ -78,8 +78,8 @@ export class RedisLedger implements Ledger {
   readonly #closing = new AbortController()
   readonly #log: StoreLog
   readonly #fields: Readonly<Record<string, unknown>>
-  readonly #reading: StandingFailure
-  readonly #writing: StandingFailure
+  readonly #reading: OngoingFailure
+  readonly #writing: OngoingFailure
   #wasRead = false
   /** Position at which the ledger was opened. */
   readonly start: Position
@@ -133,13 +133,13 @@ export class RedisLedger implements Ledger {
     this.#logEntriesMax = logEntriesMax
     this.#log = log
     this.#fields = fields
-    this.#reading = new StandingFailure({
+    this.#reading = new OngoingFailure({
       log,
       fields,
       failing: 'Redis refuses to show what is new: asking again',
       over: 'Redis shows again what is new',
     })
-    this.#writing = new StandingFailure({
+    this.#writing = new OngoingFailure({
       log,
       fields,
       failing: 'Redis does not take commits just now: trying again',
@@ -165,14 +165,14 @@ export class RedisLedger implements Ledger {
 
   /** The newest sequence and its commit id in Redis. Throws like `standing`. */
   async position(): Promise<Position> {
-    return (await this.standing()).position
+    return (await this.state()).position
   }
 
   /**
    * The position of Redis, after its keys have been brought up to date. Throws `STORE_RESET` if the epoch is
    * another one now, `DamagedStoreError`, and the errors of the link. O(1) for Redis.
    */
-  async standing(): Promise<Standing> {
+  async state(): Promise<LedgerState> {
     this.#assertOpen()
     return this.#standing()
   }
@@ -181,7 +181,7 @@ export class RedisLedger implements Ledger {
    * Throws `DamagedStoreError` if the rows that were read are not those that commits wrote up to that
    * position. The ledger is then marked as damaged, for every node.
    */
-  async verify({ rowCount, account, position }: Standing, rows: RowTally): Promise<void> {
+  async verify({ rowCount, account, position }: LedgerState, rows: RowTally): Promise<void> {
     if (account === null) return
     const isCounted = rows.count === rowCount
     await this.#verify(position.epoch, account.since, account.sum, rows.sum, isCounted ? '1' : '0')
@@ -226,14 +226,14 @@ export class RedisLedger implements Ledger {
    * Throws `DamagedStoreError` for an unreadable row. The ledger is then marked as damaged, for every node.
    */
   async *rows(): AsyncIterable<readonly Row[]> {
-    const scan = (cursor: string): Promise<Reply> => {
+    const scan = (cursor: string): Promise<RedisReply> => {
       this.#assertOpen()
       const reply = this.#link.send('HSCAN', this.#keys.rows, cursor, 'COUNT', SCAN_ROWS)
       // The response is awaited below, if the consumer continues that far.
       reply.catch(() => undefined)
       return reply
     }
-    let asked: Promise<Reply> | null = scan('0')
+    let asked: Promise<RedisReply> | null = scan('0')
     while (asked) {
       const [cursor, found] = (await asked) as readonly [Buffer, readonly Buffer[]]
       const next = cursor.toString('latin1')
@@ -262,7 +262,7 @@ export class RedisLedger implements Ledger {
     this.#assertOpen()
     const log = new RedisLog(this.#link, this.#keys, after, { isReplay })
     let refusals = 0
-    const read = async (): Promise<readonly Entry[]> => {
+    const read = async (): Promise<readonly LogEntry[]> => {
       try {
         const entries = await this.#readOn(log)
         this.#reading.noteSuccess()
@@ -286,7 +286,7 @@ export class RedisLedger implements Ledger {
     return new LogFeed({ read, durable: this.mark, after })
   }
 
-  replay(after: Position): AsyncIterable<Entry> {
+  replay(after: Position): AsyncIterable<LogEntry> {
     return this.#follow(after, { isReplay: true })
   }
 
@@ -333,7 +333,7 @@ export class RedisLedger implements Ledger {
     }
   }
 
-  async #standing(): Promise<Standing> {
+  async #standing(): Promise<LedgerState> {
     const standing = await look({ link: this.#link, keys: this.#keys }, '').catch((error: unknown) => {
       throw error instanceof EmptyStoreError ? historyReplaced() : error
     })
@@ -350,7 +350,7 @@ export class RedisLedger implements Ledger {
    * A log that does not continue from there can be a part of lost data: then the damage counts and not the
    * end of the feed.
    */
-  async #readOn(log: RedisLog): Promise<readonly Entry[]> {
+  async #readOn(log: RedisLog): Promise<readonly LogEntry[]> {
     await this.#confirm()
     try {
       return await log.read()
@@ -382,7 +382,11 @@ export class RedisLedger implements Ledger {
   }
 }
 
-function positionOf(epoch: Reply | undefined, sequence: Reply | undefined, id: Reply | undefined): Position {
+function positionOf(
+  epoch: RedisReply | undefined,
+  sequence: RedisReply | undefined,
+  id: RedisReply | undefined,
+): Position {
   const named = Buffer.isBuffer(id) && id.length > 0 ? { id: new Uint8Array(id) } : {}
   return { epoch: String(epoch), sequence: Number(sequence), ...named }
 }
@@ -391,13 +395,13 @@ function positionOf(epoch: Reply | undefined, sequence: Reply | undefined, id: R
 async function look(
   { link, keys }: Pick<RedisLedgerOptions, 'link' | 'keys'>,
   candidate: string,
-): Promise<Standing> {
+): Promise<LedgerState> {
   const { meta, rows, log, ids, removed } = keys
   const reply = (await link.run(
     OPEN,
     [meta, rows, log, ids, removed],
     [FORMAT, candidate],
-  )) as readonly Reply[]
+  )) as readonly RedisReply[]
   if (reply[0] === 0) throw new EmptyStoreError()
   if (reply[0] === -1) {
     const message = `the store has format ${String(reply[1])}, this release reads format ${FORMAT}: start the release that wrote it`

@@ -11,7 +11,7 @@ import { pauseMs } from './retry-pause.ts'
 
 export type Argument = string | number | Uint8Array
 /** A response; texts are `Buffer`s. */
-export type Reply = Buffer | number | null | readonly Reply[]
+export type RedisReply = Buffer | number | null | readonly RedisReply[]
 
 /**
  * No response arrived, because the connection failed or there was none. Or the server replied that it cannot
@@ -56,17 +56,17 @@ export class RedisLink {
   }
 
   /** Throws `UnansweredError`, or `STORE_REFUSED` with the message of Redis. */
-  async send(command: string, ...args: readonly Argument[]): Promise<Reply> {
+  async send(command: string, ...args: readonly Argument[]): Promise<RedisReply> {
     if (this.#client.status !== 'ready') throw new UnansweredError(false, undefined)
     try {
-      return (await this.#client.callBuffer(command, ...(args as (string | Buffer)[]))) as Reply
+      return (await this.#client.callBuffer(command, ...(args as (string | Buffer)[]))) as RedisReply
     } catch (error) {
       throw failure(error)
     }
   }
 
   /** Runs a script. Sends its text again if the server no longer has it. Throws like `send`. */
-  async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<Reply> {
+  async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<RedisReply> {
     try {
       return await this.send('EVALSHA', script.sha, keys.length, ...keys, ...args)
     } catch (error) {

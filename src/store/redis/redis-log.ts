@@ -6,18 +6,18 @@
 import type { Revision } from '#model/revision.ts'
 import { feedFailure } from '#store/embedded/log-feed.ts'
 import { textOf } from '#model/byte-text.ts'
-import type { Entry } from '#store/ledger.ts'
+import type { LogEntry } from '#store/ledger.ts'
 import {
   commitIdOf,
   entryOfParts,
   formerIdOf,
   isFirstPart,
   isLastPart,
-  placeOf,
+  positionOf,
   type StreamEntry,
 } from './log-part.ts'
 import type { RedisKeys } from './redis-keys.ts'
-import type { RedisLink, Reply } from './redis-link.ts'
+import type { RedisLink, RedisReply } from './redis-link.ts'
 
 /** Stream entries in one response: more than the parts of the largest commit. */
 const ENTRIES_PER_READ = 256
@@ -55,7 +55,7 @@ export class RedisLog {
    * The commits after the position, in batches; none if there are no more. The position advances. Throws
    * `STORE_RESET`, `REVISION_TOO_OLD`, and the errors of the link.
    */
-  async read(): Promise<readonly Entry[]> {
+  async read(): Promise<readonly LogEntry[]> {
     // Requested before the log: if the epoch is replaced afterwards, the log shows that.
     const meta = this.#link.send('HMGET', this.#keys.meta, 'epoch', 'sequence', 'id')
     const count = this.#isReplay && this.#isPlaced ? ENTRIES_PER_STEP : ENTRIES_PER_READ
@@ -66,7 +66,7 @@ export class RedisLog {
     ])
     if (epoch?.toString('latin1') !== this.#epoch)
       throw feedFailure('STORE_RESET', this.#epoch, this.#sequence)
-    const behind = parts.findIndex(part => placeOf(part).sequence !== this.#sequence)
+    const behind = parts.findIndex(part => positionOf(part).sequence !== this.#sequence)
     const own = behind < 0 ? parts : parts.slice(0, behind)
     const next = behind < 0 ? [] : parts.slice(behind)
     const [last, [first]] = [own.at(-1), next]
@@ -86,7 +86,7 @@ export class RedisLog {
       throw feedFailure('STORE_RESET', this.#epoch, this.#sequence)
     }
     this.#id = id
-    this.#part = placeOf(last).part
+    this.#part = positionOf(last).part
   }
 
   /**
@@ -107,8 +107,8 @@ export class RedisLog {
    * Returns the complete commits among the parts. If the response truncates the only commit, its rest is
    * fetched. A commit without a last part was not made.
    */
-  async #take(found: readonly StreamEntry[]): Promise<readonly Entry[]> {
-    const entries: Entry[] = []
+  async #take(found: readonly StreamEntry[]): Promise<readonly LogEntry[]> {
+    const entries: LogEntry[] = []
     let parts: StreamEntry[] = []
     let rest = found
     for (;;) {
@@ -127,19 +127,19 @@ export class RedisLog {
     }
   }
 
-  #advance(parts: readonly StreamEntry[]): Entry {
+  #advance(parts: readonly StreamEntry[]): LogEntry {
     const entry = entryOfParts(this.#epoch, parts)
     const { sequence } = entry.revision
     if (sequence !== this.#sequence + 1) throw feedFailure('REVISION_TOO_OLD', this.#epoch, this.#sequence)
     this.#sequence = sequence
-    this.#part = placeOf(parts.at(-1)!).part
+    this.#part = positionOf(parts.at(-1)!).part
     this.#id = entry.id
     this.#isPlaced = true
     return entry
   }
 
   async #range(start: string, count = ENTRIES_PER_READ): Promise<readonly StreamEntry[]> {
-    const reply: Reply = await this.#link.send('XRANGE', this.#keys.log, start, '+', 'COUNT', count)
+    const reply: RedisReply = await this.#link.send('XRANGE', this.#keys.log, start, '+', 'COUNT', count)
     return reply as unknown as readonly StreamEntry[]
   }
 }

@@ -5,7 +5,7 @@
  */
 import type { NodeHeartbeats } from '#store/node-heartbeats.ts'
 import { type NodeKeys, nodeKeys } from './redis-keys.ts'
-import type { RedisLink, Reply } from './redis-link.ts'
+import type { RedisLink, RedisReply } from './redis-link.ts'
 import { HEARTBEAT } from './scripts.ts'
 
 /** Five times the interval between two heartbeats. */
@@ -51,8 +51,8 @@ export class RedisNodeHeartbeats implements NodeHeartbeats {
     let cursor = '0'
     do {
       const [next, found] = (await this.#link.send('HSCAN', this.#keys.ids, cursor, 'COUNT', most)) as [
-        Reply,
-        readonly Reply[],
+        RedisReply,
+        readonly RedisReply[],
       ]
       // Names and values alternate; a name can occur twice.
       for (let index = 0; index < found.length; index += 2) ids.add(String(found[index]))

@@ -28,7 +28,7 @@ import { RedisNodeHeartbeats } from './redis-node-heartbeats.ts'
 import type { RedisStoreOptions } from './redis-store-options.ts'
 import { placeName } from './redis-url.ts'
 import { RemovedEnvironments } from './removed-environments.ts'
-import { connectionFailure, StandingFailure } from './standing-failure.ts'
+import { connectionFailure, OngoingFailure } from './ongoing-failure.ts'
 import { DamagedStoreError } from './damaged-store-error.ts'
 
 /** How long a start waits for its connections. */
@@ -58,7 +58,7 @@ interface Beginning {
 
 interface Connection {
   readonly client: RedisClient
-  readonly failure: StandingFailure
+  readonly failure: OngoingFailure
 }
 
 export class RedisStore implements Store {
@@ -276,7 +276,7 @@ export class RedisStore implements Store {
       failing: 'Redis cannot open an environment just now: waiting',
       over: 'the environment is opened',
     }
-    const refusal = new StandingFailure({ log, fields: { environment: id }, ...messages })
+    const refusal = new OngoingFailure({ log, fields: { environment: id }, ...messages })
     const from = performance.now()
     // All environments that a start cannot reach share the same time limit.
     const patientUntil = Math.max(from + this.#aloneAfterMs, this.#openedAt + FIRST_CONNECTION_MS_MAX)

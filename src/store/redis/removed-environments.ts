@@ -4,7 +4,7 @@
  */
 import { AuthzError } from '#model/errors.ts'
 import { redisKeys } from './redis-keys.ts'
-import { type RedisLink, type Reply, UnansweredError } from './redis-link.ts'
+import { type RedisLink, type RedisReply, UnansweredError } from './redis-link.ts'
 
 /** How long a mark is kept. After a day, no node follows the environment any more. */
 const REMOVED_SECONDS = 86_400
@@ -20,7 +20,7 @@ export class RemovedEnvironments {
 
   async has(environmentId: string): Promise<boolean> {
     const marks = await this.#link.send('LRANGE', this.#keyOf(environmentId), 0, 0)
-    return (marks as readonly Reply[]).length > 0
+    return (marks as readonly RedisReply[]).length > 0
   }
 
   /** If a full server rejects the mark, that is not an error: the removal that follows frees space. */

@@ -2,13 +2,13 @@
 import type { StoredRow } from '#store/bulk-load/row-runs.ts'
 import { textOf } from '#model/byte-text.ts'
 import { encodeRow, keyOf } from '#store/keyspace/row-codec.ts'
-import type { Entry, Row } from '#store/ledger.ts'
+import type { LogEntry, Row } from '#store/ledger.ts'
 
 /**
  * Returns the rows after those commits, in the order of their creation. If a row was written or removed
  * during the scan, the commits determine its state, regardless of what the scan found.
  */
-export function* withChanges(scanned: Iterable<StoredRow>, since: readonly Entry[]): Iterable<StoredRow> {
+export function* withChanges(scanned: Iterable<StoredRow>, since: readonly LogEntry[]): Iterable<StoredRow> {
   const changed = new Map<string, Row | null>()
   for (const entry of since) {
     for (const key of entry.delete) changed.set(textOf(key), null)

@@ -4,7 +4,7 @@
  * once.
  */
 import type { Worker } from 'node:worker_threads'
-import type { Waiting } from '#decisions/decision-pool.ts'
+import type { WaitingClient } from '#decisions/decision-pool.ts'
 import type { NodeQuestion } from '#decisions/node-question.ts'
 import type { NodeState } from '#decisions/node-state.ts'
 import { unmarked } from '#management/commands/answer-marks.ts'
@@ -21,7 +21,7 @@ import type {
   Credential,
   FromHttpThread,
   HttpThreadOptions,
-  ManagementAnswer as ManagementAnswerMessage,
+  ManagementAnswerMessage,
   NamedRequest,
   ToHttpThread,
 } from './messages.ts'
@@ -47,7 +47,11 @@ export interface HttpThreadsOptions {
   /** Limit of the bytes of changes that are in transit to one thread. */
   readonly streamBytesMax: number
   /** `waiting` states whether the caller is still connected. */
-  execute(request: ManagementRequest, body: PieceSource | null, waiting: Waiting): Promise<ManagementAnswer>
+  execute(
+    request: ManagementRequest,
+    body: PieceSource | null,
+    waiting: WaitingClient,
+  ): Promise<ManagementAnswer>
   /** Returns the requested information about the node as text. */
   describeNode(question: NodeQuestion): Promise<string>
   /** A thread has authenticated a caller with that key. */

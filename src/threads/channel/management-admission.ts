@@ -23,7 +23,7 @@ const CHANGE_BYTES_UNDER_WAY_MAX = 4_194_304
 const ANSWER_BYTES_MAX = 268_435_456
 
 /** A request: its share and its cost. */
-export interface Asked {
+export interface AdmissionRequest {
   /** Requests of the same share compete for the same slots. */
   readonly share: string
   readonly isRead: boolean
@@ -31,7 +31,7 @@ export interface Asked {
   readonly bytes: number
 }
 
-export interface Place {
+export interface RequestSlot {
   /** Resolves when the request can be sent; rejects with `OVERLOADED` if `leave` was called before. */
   readonly begun: Promise<void>
   /** The response has arrived. It uses memory until it is sent. */
@@ -73,7 +73,7 @@ export class ManagementAdmission {
   }
 
   /** Throws `RATE_LIMITED` if the share has too many requests. */
-  enter({ share: name, isRead, bytes }: Asked): Place {
+  enter({ share: name, isRead, bytes }: AdmissionRequest): RequestSlot {
     const share = this.#shares.get(name) ?? newShare()
     if (share.count >= this.#shareMax) {
       const message = `${this.#shareMax} management requests of this environment are waiting already; try again shortly`

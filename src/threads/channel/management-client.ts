@@ -4,7 +4,7 @@
  * request above the limit is rejected immediately and not queued. If a client disconnects, its request is not
  * sent. If it was already sent, the main thread is notified.
  */
-import type { Caller } from '#decisions/decision-pool.ts'
+import type { RequestClient } from '#decisions/decision-pool.ts'
 import type { NodeQuestion } from '#decisions/node-question.ts'
 import { abandoned } from '#management/commands/resumable.ts'
 import type { LiveBytes } from '#management/changes/live-bytes.ts'
@@ -13,8 +13,8 @@ import type { AskedBy, ManagementRequest } from '#management/management-service.
 import { assert } from '#model/assert.ts'
 import { AuthzError, errorFromData } from '#model/errors.ts'
 import type { LiveStreams } from './live-streams.ts'
-import { ManagementAdmission, type Place } from './management-admission.ts'
-import type { FromHttpThread, ManagementAnswer, NamedRequest } from './messages.ts'
+import { ManagementAdmission, type RequestSlot } from './management-admission.ts'
+import type { FromHttpThread, ManagementAnswerMessage, NamedRequest } from './messages.ts'
 import type { Outbox } from './outbox.ts'
 import { answerPull, isLastPiece, type PieceAnswer, RemotePieces } from './remote-pieces.ts'
 import type { SharedCount } from './shared-count.ts'
@@ -35,7 +35,7 @@ export interface ManagementReply {
   readonly stream?: (isAdmitted: () => boolean) => LiveBytes
 }
 
-interface Waiting {
+interface PendingCall {
   readonly resolve: (reply: ManagementReply) => void
   readonly reject: (error: unknown) => void
 }
@@ -54,7 +54,7 @@ export class ManagementClient {
   readonly #outbox: Outbox<FromHttpThread>
   readonly #queue: Queue
   readonly #streams: LiveStreams
-  readonly #waiting = new Map<number, Waiting>()
+  readonly #waiting = new Map<number, PendingCall>()
   /** Requests for node information that are in progress. */
   readonly #asked = new Map<string, Promise<string>>()
   /** Request bodies that are sent in chunks, by call. */
@@ -98,7 +98,11 @@ export class ManagementClient {
     }
   }
 
-  async #executeInPlace(request: ManagementRequest, place: Place, caller: Caller): Promise<ManagementReply> {
+  async #executeInPlace(
+    request: ManagementRequest,
+    place: RequestSlot,
+    caller: RequestClient,
+  ): Promise<ManagementReply> {
     let call = 0
     let isAnswered = false
     let isOver = false
@@ -158,7 +162,7 @@ export class ManagementClient {
     })
   }
 
-  receive(call: number, answer: ManagementAnswer): void {
+  receive(call: number, answer: ManagementAnswerMessage): void {
     const waiting = this.#waiting.get(call)
     assert(waiting, 'an answer comes once, to a call that was made')
     this.#waiting.delete(call)

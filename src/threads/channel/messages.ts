@@ -109,7 +109,7 @@ export type ToHttpThread =
   | { readonly kind: 'organization'; readonly progress: ProgressHandle }
   /** Report this state by the health routes from now on. */
   | { readonly kind: 'state'; readonly state: NodeState }
-  | { readonly kind: 'answer'; readonly call: number; readonly answer: ManagementAnswer }
+  | { readonly kind: 'answer'; readonly call: number; readonly answer: ManagementAnswerMessage }
   /** Send the next chunk of the body of that call. */
   | { readonly kind: 'pull-body'; readonly call: number }
   /** The rest of the body is not needed. */
@@ -132,7 +132,7 @@ export type ToHttpThread =
   /** Stop listening, complete in-flight requests within that time, and end. */
   | { readonly kind: 'close'; readonly withinMs: number }
 
-export type ManagementAnswer =
+export type ManagementAnswerMessage =
   /** A long response is sent as bytes, which are transferred and not copied. */
   | {
       readonly json: string | Uint8Array | null

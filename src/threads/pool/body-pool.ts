@@ -59,7 +59,7 @@ export interface BodyPoolOptions extends PoolThreadEvents {
   readonly onCall: ((requestId: string) => void) | null
 }
 
-interface Waiting {
+interface QueuedBody {
   readonly work: BodyWork
   readonly resolve: (outcome: BodyOutcome | null) => void
   readonly reject: (error: unknown) => void
@@ -68,7 +68,7 @@ interface Waiting {
 export class BodyPool implements BodyReader {
   readonly #options: BodyPoolOptions
   readonly #threads: PoolThreads<BodyJob>
-  readonly #queue = new FairQueue<Waiting>()
+  readonly #queue = new FairQueue<QueuedBody>()
   /** Environments of which the thread has a body. */
   readonly #underWay = new Set<string>()
   /** Bodies that are queued or in progress. */
@@ -177,7 +177,7 @@ export class BodyPool implements BodyReader {
     for (const { resolve } of this.#queue.takeAll(() => true)) resolve(null)
   }
 
-  async #run({ work, resolve, reject }: Waiting): Promise<void> {
+  async #run({ work, resolve, reject }: QueuedBody): Promise<void> {
     const share = shareOf(work.principal)
     this.#underWay.add(share)
     try {

@@ -14,12 +14,12 @@
 import type { Worker } from 'node:worker_threads'
 import type {
   DecisionPool,
-  Leaver,
+  CancelableClient,
   SearchJob,
   SlicedAnswer,
   SlicedJob,
   SlicedKind,
-  Waiting,
+  WaitingClient,
 } from '#decisions/decision-pool.ts'
 import { searchWith } from '#decisions/search-job.ts'
 import { readWith } from '#decisions/sliced-job.ts'
@@ -41,7 +41,7 @@ import {
 } from './pool-jobs.ts'
 import type { JobPoolOptions } from './pool-options.ts'
 import { type PoolFigures, PoolThreads, shuttingDown } from './pool-threads.ts'
-import { type Bulk, isLarge, type Job, type Outcome, type Read, type Search } from './queued-jobs.ts'
+import { type Bulk, isLarge, type Job, type JobOutcome, type Read, type QueuedSearch } from './queued-jobs.ts'
 
 export class JobPool implements DecisionPool {
   readonly pooledChecksMin = POOLED_CHECKS_MIN
@@ -83,7 +83,7 @@ export class JobPool implements DecisionPool {
     return this.#threads.list
   }
 
-  evaluate(environmentId: string, packed: PackedQueries, waiting: Waiting): Promise<Uint8Array> {
+  evaluate(environmentId: string, packed: PackedQueries, waiting: WaitingClient): Promise<Uint8Array> {
     this.#options.engine(environmentId)
     this.#admit()
     const memory = this.#memory.take(layoutOf(packed.count, packed.bytes.byteLength).end)
@@ -94,7 +94,7 @@ export class JobPool implements DecisionPool {
     })
   }
 
-  search(environmentId: string, job: SearchJob, waiting: Waiting): Promise<KeyPage> {
+  search(environmentId: string, job: SearchJob, waiting: WaitingClient): Promise<KeyPage> {
     const { engine } = this.#options.engine(environmentId)
     if (!this.isWarm) {
       this.#threads.warmUp()
@@ -109,7 +109,7 @@ export class JobPool implements DecisionPool {
   read<Kind extends SlicedKind>(
     environmentId: string,
     job: SlicedJob<Kind>,
-    waiting: Leaver,
+    waiting: CancelableClient,
   ): Promise<SlicedAnswer<Kind>> {
     this.#options.engine(environmentId)
     if (!this.isWarm) {
@@ -133,7 +133,7 @@ export class JobPool implements DecisionPool {
   #readHere<Kind extends SlicedKind>(
     environmentId: string,
     job: SlicedJob<Kind>,
-    waiting: Leaver,
+    waiting: CancelableClient,
   ): Promise<SlicedAnswer<Kind>> {
     const engineNow = () => this.#options.engine(environmentId)
     return this.#readsHere.run({ work: readWith<Kind>(engineNow().engine, job), waiting, check: engineNow })
@@ -163,7 +163,7 @@ export class JobPool implements DecisionPool {
   }
 
   /** Queues a job. It is counted until it has its first outcome. */
-  #queued<Value>(jobWith: (outcome: Outcome<Value>) => Job): Promise<Value> {
+  #queued<Value>(jobWith: (outcome: JobOutcome<Value>) => Job): Promise<Value> {
     // Counted only here, because the creation of the job can fail for lack of memory.
     this.#jobCount++
     return new Promise((resolve, reject) => {
@@ -244,7 +244,7 @@ export class JobPool implements DecisionPool {
     )
   }
 
-  #runSearch(search: Search): void {
+  #runSearch(search: QueuedSearch): void {
     const index = this.#indexNow(search)
     if (index === null) return
     this.#schedule.beginWhole(search)

@@ -1,40 +1,40 @@
 /** Jobs of a pool: the query of each job, the caller that waits for the result, and its progress. */
-import type { Leaver, SearchJob, SlicedJob, Waiting } from '#decisions/decision-pool.ts'
+import type { CancelableClient, SearchJob, SlicedJob, WaitingClient } from '#decisions/decision-pool.ts'
 import type { KeyPage } from '#engine/engine.ts'
 import type { BulkProgress } from './bulk-parts.ts'
 import type { ScheduledJob } from './job-schedule.ts'
 import type { SharedBulk } from './pool-jobs.ts'
 
-export interface Outcome<Value> {
+export interface JobOutcome<Value> {
   readonly resolve: (value: Value) => void
   readonly reject: (error: unknown) => void
 }
 
-export interface Bulk extends Outcome<Uint8Array>, ScheduledJob {
+export interface Bulk extends JobOutcome<Uint8Array>, ScheduledJob {
   readonly kind: 'bulk'
   readonly environmentId: string
   readonly shared: SharedBulk
   readonly progress: BulkProgress
-  readonly waiting: Waiting
+  readonly waiting: WaitingClient
 }
 
-export interface Search extends Outcome<KeyPage>, ScheduledJob {
+export interface QueuedSearch extends JobOutcome<KeyPage>, ScheduledJob {
   readonly kind: 'search'
   readonly environmentId: string
   readonly job: SearchJob
   readonly progress: null
-  readonly waiting: Waiting
+  readonly waiting: WaitingClient
 }
 
-export interface Read extends Outcome<unknown>, ScheduledJob {
+export interface Read extends JobOutcome<unknown>, ScheduledJob {
   readonly kind: 'read'
   readonly environmentId: string
   readonly job: SlicedJob
   readonly progress: null
-  readonly waiting: Leaver
+  readonly waiting: CancelableClient
 }
 
-export type Job = Bulk | Search | Read
+export type Job = Bulk | QueuedSearch | Read
 
 /** Whether the result of a read can have the maximum size of a list. */
 export function isLarge({ kind }: SlicedJob): boolean {

@@ -5,7 +5,7 @@ import { RuleEvaluation } from '#engine/shared-index/check/rule-evaluation.ts'
 import { LISTS_MAX } from '#engine/shared-index/attribute-index/list-directory.ts'
 import { RequiredLists } from '#engine/shared-index/attribute-index/required-lists.ts'
 import { CandidateFinder } from '#engine/shared-index/ruled-search/candidates.ts'
-import { RuleJournal, type StandingRule } from '#engine/shared-index/rules/rule-journal.ts'
+import { RuleJournal, type CurrentRule } from '#engine/shared-index/rules/rule-journal.ts'
 import {
   type KeySource,
   mergedKeys,
@@ -198,7 +198,7 @@ function follow(
   wanted: RequiredLists,
   sets: readonly ConditionSetPut[],
   rules: readonly RuleChange[],
-): readonly [StandingRule[], number] {
+): readonly [CurrentRule[], number] {
   const { journal, standing } = journalOf(sets, rules)
   const work = wanted.follow(journal)
   for (let steps = 0; ; steps += 1) if (work.next().done) return [standing, steps]
@@ -207,7 +207,7 @@ function follow(
 function journalOf(sets: readonly ConditionSetPut[], rules: readonly RuleChange[]) {
   const journal = new RuleJournal()
   for (const put of sets) journal.sets.set(put.set, put)
-  const standing = rules.map((each): StandingRule => ({ name: '', permission: '', rule: each }))
+  const standing = rules.map((each): CurrentRule => ({ name: '', permission: '', rule: each }))
   for (const each of standing) journal.noteRule(each, true)
   return { journal, standing }
 }
@@ -269,7 +269,7 @@ test('which lists are wanted follows rules and sets, whatever comes first', () =
   // One more rule that wants nothing new changes nothing.
   const [more] = follow(wanted, [], rules.slice(2))
   expect(names()).toBeNull()
-  const remove = (...gone: readonly StandingRule[]) => {
+  const remove = (...gone: readonly CurrentRule[]) => {
     const journal = new RuleJournal()
     for (const each of gone) journal.noteRule(each, false)
     for (const _ of wanted.follow(journal));

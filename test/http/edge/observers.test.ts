@@ -1,6 +1,6 @@
 /** Those who are told of requests: counters, traces, and the owner of a server that is closing. */
 import { expect, test } from 'vitest'
-import type { Waiting } from '#decisions/decision-pool.ts'
+import type { WaitingClient } from '#decisions/decision-pool.ts'
 import type { HttpServerOptions } from '#http/edge/server.ts'
 import { defineRoute } from '#http/routing/route.ts'
 import { allowedBody, AUTHORIZED, countingObserver, type EdgeServer, startedEdge } from './edge-server.ts'
@@ -42,7 +42,7 @@ test('an answer that cannot be written is counted as a defect, whatever it was t
 })
 
 test('requests that are answered at once share one conversation; those that wait have one each', async () => {
-  const callers: Waiting[] = []
+  const callers: WaitingClient[] = []
   const waiting = Promise.withResolvers<void>()
   const route = (path: '/at-once' | '/later', answered: () => Promise<void> | null) =>
     defineRoute({

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { evaluationDialect, NATIVE } from '#http/bytes/dialects.ts'
 import { BatchReader } from '#http/bytes/batch-reader.ts'
 import { viewOf } from '#http/message/byte-views.ts'
-import { BATCH_FIELDS, type Fields, ITEM_FIELDS } from '#http/bytes/question-fields.ts'
+import { BATCH_FIELDS, type ObjectFields, ITEM_FIELDS } from '#http/bytes/question-fields.ts'
 import { SingleReader } from '#http/bytes/single-reader.ts'
 import { EvaluationRequest, EvaluationsRequest } from '#model/wire/access.ts'
 import {
@@ -114,7 +114,7 @@ describe('a batch is left to the ordinary way', () => {
 })
 
 test('the reader knows every field of the schemas, so that it skips none that they check', () => {
-  const namesOf = ({ byName }: Fields) => byName.map(([name]) => name).toSorted()
+  const namesOf = ({ byName }: ObjectFields) => byName.map(([name]) => name).toSorted()
   expect(namesOf(BATCH_FIELDS)).toEqual(Object.keys(EvaluationsRequest.properties).toSorted())
   expect(namesOf(ITEM_FIELDS)).toEqual(Object.keys(EvaluationRequest.properties).toSorted())
   for (const member of ['subject', 'action', 'resource'] as const) {

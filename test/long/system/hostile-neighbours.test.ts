@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { Caller } from '#testing/hostile/caller.ts'
+import { HostileClient } from '#testing/hostile/caller.ts'
 import { HOSTILES, type Size, textOf } from '#testing/hostile/hostiles.ts'
 import { RULED_HOSTILES, ruledTextOf } from '#testing/hostile/ruled-hostiles.ts'
 import { arrangePolite, livePolitely } from '#testing/hostile/polite.ts'
@@ -38,9 +38,9 @@ const keys = {
   hostile: await neighbourOf(verdict, 'hostile'),
   ruled: await neighbourOf(verdict, 'ruled'),
 }
-const polite = new Caller(verdict.address, keys.polite)
-const hostile = new Caller(verdict.address, keys.hostile)
-const ruled = new Caller(verdict.address, keys.ruled)
+const polite = new HostileClient(verdict.address, keys.polite)
+const hostile = new HostileClient(verdict.address, keys.hostile)
+const ruled = new HostileClient(verdict.address, keys.ruled)
 afterAll(() => {
   polite.close()
   hostile.close()
@@ -73,7 +73,7 @@ test.each([
 
 test('what a polite tenant asks behind sixty pages of another is served in between, not behind them', async () => {
   await hostile.done('POST', IMPORT, textOf(SMALL))
-  const many = new Caller(verdict.address, keys.hostile, 60)
+  const many = new HostileClient(verdict.address, keys.hostile, 60)
   const inFront: number[] = []
   // A change takes a handful of turns, a page of two megabytes some tens. A request may be late, but not time after time.
   while (inFront.every(pages => pages >= 15)) {

@@ -3,7 +3,12 @@ import { execFileSync } from 'node:child_process'
 import { copyFileSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type Asked, FIXTURE_KEYS, FIXTURE_PREFIX, FIXTURES } from '../../../packaging/release-fixture.ts'
+import {
+  type RecordedRequest,
+  FIXTURE_KEYS,
+  FIXTURE_PREFIX,
+  FIXTURES,
+} from '../../../packaging/release-fixture.ts'
 import { type RedisProcess, startRedis } from '#testing/processes/redis-process.ts'
 import { FACTS, question, storeDirectory } from '#testing/processes/running-service.ts'
 import type { ServiceProcess } from '#testing/processes/service-process.ts'
@@ -11,13 +16,13 @@ import { startedProcess } from '../../support/started-process.ts'
 
 const releases = readdirSync(FIXTURES).filter(name => statSync(join(FIXTURES, name)).isDirectory())
 
-function answersOf(release: string, store: 'embedded' | 'redis'): Asked[] {
+function answersOf(release: string, store: 'embedded' | 'redis'): RecordedRequest[] {
   const text = readFileSync(join(FIXTURES, release, 'answers.json'), 'utf8')
-  return (JSON.parse(text) as Record<'embedded' | 'redis', Asked[]>)[store]
+  return (JSON.parse(text) as Record<'embedded' | 'redis', RecordedRequest[]>)[store]
 }
 
 /** Asks all that was asked then, changes something, and starts again. Later releases may say more than earlier ones. */
-async function goesOn(start: () => ServiceProcess, asked: readonly Asked[]): Promise<void> {
+async function goesOn(start: () => ServiceProcess, asked: readonly RecordedRequest[]): Promise<void> {
   expect(asked.length).toBeGreaterThan(8)
   const first = start()
   for (const { method, path, body, answer } of asked) {

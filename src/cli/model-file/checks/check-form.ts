@@ -4,7 +4,7 @@ import { Compile } from 'typebox/schema'
 import { Settings } from 'typebox/system'
 import { type Finding, suggestion } from '#cli/model-file/findings.ts'
 import type { ModelSource } from '#cli/model-file/model-source.ts'
-import type { Path } from '#cli/model-file/located-value.ts'
+import type { ValuePath } from '#cli/model-file/located-value.ts'
 import { KEY_FORMS, ModelFile } from '#model/model-file.ts'
 import { MOMENT_FORM } from '#model/wire/building-blocks.ts'
 
@@ -45,7 +45,7 @@ function errorsOf(validator: ReturnType<typeof Compile>, value: unknown): readon
 
 /** Errors at one location. */
 interface PlacedErrors {
-  readonly location: Path
+  readonly location: ValuePath
   /** Valid types at this location, as words. */
   readonly types: Set<string>
   /** Valid values at this location. */
@@ -59,7 +59,7 @@ interface PlacedErrors {
  */
 function findingsOf(errors: readonly SchemaError[], source: ModelSource): Finding[] {
   const places = new Map<string, PlacedErrors>()
-  const placeOf = (location: Path): PlacedErrors => {
+  const placeOf = (location: ValuePath): PlacedErrors => {
     const name = JSON.stringify(location)
     const place = places.get(name) ?? { location, types: new Set(), values: new Set(), messages: [] }
     places.set(name, place)
@@ -141,7 +141,7 @@ function extraMessage({ properties, patternProperties = {} }: SchemaNode, key: s
   return `is no key for this place: expected ${forms.join(' or ')}`
 }
 
-function patternMessage({ schemaPath }: SchemaError, source: ModelSource, location: Path): string {
+function patternMessage({ schemaPath }: SchemaError, source: ModelSource, location: ValuePath): string {
   const { description } = schemaAt(schemaPath)
   return `expected ${textOf(description)}, got ${shown(source, location)}`
 }
@@ -151,11 +151,11 @@ function textOf(description = 'another text'): string {
   return description.replace(/\.$/, '').replace(/^[A-Z](?=[a-z ])/, first => first.toLowerCase())
 }
 
-function valueMessage(source: ModelSource, location: Path, values: ReadonlySet<string>): string {
+function valueMessage(source: ModelSource, location: ValuePath, values: ReadonlySet<string>): string {
   return `there is no such value as ${shown(source, location)}${suggestion(String(valueAt(source, location)), values)}`
 }
 
-function typeMessage(source: ModelSource, location: Path, types: ReadonlySet<string>): string {
+function typeMessage(source: ModelSource, location: ValuePath, types: ReadonlySet<string>): string {
   // Do not suggest an empty value if other types are valid.
   const possible = types.size > 1 ? [...types].filter(type => type !== TYPE_WORDS['null']) : [...types]
   const unquoted = types.has(TYPE_WORDS['string']!) ? source.unquotedText(location) : null
@@ -164,14 +164,14 @@ function typeMessage(source: ModelSource, location: Path, types: ReadonlySet<str
 }
 
 /** Short description of the value at a location. */
-function shown(source: ModelSource, location: Path): string {
+function shown(source: ModelSource, location: ValuePath): string {
   const value = valueAt(source, location)
   if (value === null || value === undefined) return 'nothing'
   if (Array.isArray(value)) return 'a list'
   return typeof value === 'object' ? 'a map' : (source.unquotedText(location) ?? JSON.stringify(value))
 }
 
-function valueAt(source: ModelSource, location: Path): unknown {
+function valueAt(source: ModelSource, location: ValuePath): unknown {
   return location.reduce<unknown>(
     (at, step) => (at as Record<string, unknown> | null)?.[step],
     source.root.value,

@@ -8,7 +8,7 @@ import { parseInstanceReference } from '#model/instance-reference.ts'
 import type { NameCheck } from './name-check.ts'
 
 const PARTS = ['allow', 'deny', 'resources', 'users', 'actions'] as const
-type Part = (typeof PARTS)[number]
+type TestPart = (typeof PARTS)[number]
 
 export function checkTests(tests: LocatedValue, check: NameCheck): void {
   for (const test of tests.items()) {
@@ -26,7 +26,7 @@ export function checkTests(tests: LocatedValue, check: NameCheck): void {
   }
 }
 
-function checkCase(part: Part, each: LocatedValue, check: NameCheck): void {
+function checkCase(part: TestPart, each: LocatedValue, check: NameCheck): void {
   for (const name of ['user', 'action', 'resource']) {
     const located = each.at(name)
     if (Array.isArray(located.value) && located.value.length === 0)

@@ -3,7 +3,7 @@
  * that one mistake causes one finding.
  */
 import { type Finding, FINDINGS_MAX, suggestion } from '#cli/model-file/findings.ts'
-import type { KnownNames, KnownType, Names } from '#cli/model-file/known-names.ts'
+import type { KnownNames, KnownType, NameSet } from '#cli/model-file/known-names.ts'
 import type { LocatedValue } from '#cli/model-file/located-value.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
 
@@ -74,7 +74,7 @@ export class NameCheck {
    */
   part(
     located: LocatedValue,
-    names: Names,
+    names: NameSet,
     what: string,
     type: string,
     name: string | null = located.text,
@@ -97,7 +97,7 @@ export class NameCheck {
     return type
   }
 
-  #name(located: LocatedValue, what: string, names: Names): boolean {
+  #name(located: LocatedValue, what: string, names: NameSet): boolean {
     const { text } = located
     if (text === null) return false
     return names.has(text) || this.unknown(located, what, text, names.all)

@@ -29,7 +29,7 @@ import { BatchLookup } from './batch-lookup.ts'
 import type { BatchSource } from './batch-source.ts'
 import { ALLOW, DENY } from './check.ts'
 import { BATCH_MAX } from './key-column.ts'
-import type { Question } from './question.ts'
+import type { ResolvedQuery } from './question.ts'
 
 // Constants of this module are compiled in; those of another module would be loaded on each use.
 const {
@@ -70,7 +70,7 @@ export class BatchCheck {
   /** Lines of the entities that the last batch names. */
   readonly lookup: BatchLookup
   readonly #regions: Regions
-  readonly #question: Question
+  readonly #question: ResolvedQuery
   #schema: SchemaView
   /** Triples: (query, container, state), (query, block, entries), (query, scope, mask). */
   readonly #edges = new NumberList()
@@ -86,7 +86,7 @@ export class BatchCheck {
    */
   prefetchSink = 0
 
-  constructor(regions: Regions, parts: { schema: SchemaView; key: Key; question: Question }) {
+  constructor(regions: Regions, parts: { schema: SchemaView; key: Key; question: ResolvedQuery }) {
     this.#regions = regions
     this.#schema = parts.schema
     this.#question = parts.question

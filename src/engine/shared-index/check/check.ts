@@ -55,7 +55,7 @@ export const ALLOW = 1
  * sufficient.
  */
 export const BUILD = 2
-export type Verdict = typeof DENY | typeof ALLOW | typeof BUILD
+export type CheckOutcome = typeof DENY | typeof ALLOW | typeof BUILD
 
 /** Number of times a wide instance is decided by a search from the user before its closure is built. */
 const WALKS_BEFORE_BUILD = 8
@@ -92,7 +92,7 @@ export class InstanceCheck {
   /**
    * `user` and `instance` are lines; `target` is the start state of the action. `mayBuild`: the lock is held.
    */
-  run(user: number, instance: number, target: number, mayBuild: boolean): Verdict {
+  run(user: number, instance: number, target: number, mayBuild: boolean): CheckOutcome {
     const { graph, header } = this.#regions
     this.#mayBuild = mayBuild
     this.#graph = graph
@@ -108,14 +108,14 @@ export class InstanceCheck {
     if (target > 0) return this.#behindGates(this.#atInstance(instance, target))
     if (target === 0) return DENY
     const { lists } = this.#schema
-    let verdict: Verdict = DENY
+    let verdict: CheckOutcome = DENY
     for (let i = 1; i <= lists[-target]! && verdict === DENY; i++) {
       verdict = this.#atInstance(instance, lists[i - target]!)
     }
     return this.#behindGates(verdict)
   }
 
-  #atInstance(line: number, state: number): Verdict {
+  #atInstance(line: number, state: number): CheckOutcome {
     const graph = this.#graph
     const instance = line << LINE_WORDS_LOG2
     if (this.#holdsDirectly(line, state)) return ALLOW
@@ -133,7 +133,7 @@ export class InstanceCheck {
     return this.#alongEdges(ptr, log2, transitions, state)
   }
 
-  #alongEdges(ptr: number, log2: number, transitions: Int32Array, state: number): Verdict {
+  #alongEdges(ptr: number, log2: number, transitions: Int32Array, state: number): CheckOutcome {
     const graph = this.#graph
     if (!isWithin(graph, ptr, log2, PAIRS)) return DENY
     const schema = this.#schema
@@ -149,7 +149,7 @@ export class InstanceCheck {
     return DENY
   }
 
-  #atTarget(container: number, target: number): Verdict {
+  #atTarget(container: number, target: number): CheckOutcome {
     if (target > 0) return this.#inClosure(container, target)
     // Not `=== 0`: with a torn class, the target is undefined.
     if (!target) return DENY
@@ -165,7 +165,7 @@ export class InstanceCheck {
    * Decides a wide instance by its own closure, if it is built. Otherwise it searches from the user. If that
    * search is too long, the closure must be built.
    */
-  #atWide(line: number, state: number): Verdict {
+  #atWide(line: number, state: number): CheckOutcome {
     const container = this.#graph[(line << LINE_WORDS_LOG2) + I_CONTAINER]!
     if (this.#mayBuild || this.#isBuilt(container, state)) return this.#inClosure(container, state)
     const counter = Math.imul(container, ID_HASH) >>> 22
@@ -178,7 +178,7 @@ export class InstanceCheck {
     return this.#forward(line, state)
   }
 
-  #forward(line: number, state: number): Verdict {
+  #forward(line: number, state: number): CheckOutcome {
     const schema = this.#schema
     const graph = this.#graph
     const instance = line << LINE_WORDS_LOG2
@@ -228,7 +228,7 @@ export class InstanceCheck {
     return graph[head + HEAD_BUILT_AT] === ((version + this.#epochs + this.#schema.stateEpoch[state]!) | 0)
   }
 
-  #inClosure(container: number, state: number): Verdict {
+  #inClosure(container: number, state: number): CheckOutcome {
     if (!this.#isBuilt(container, state)) {
       if (!this.#mayBuild || !this.#build(container, state)) return BUILD
     }
@@ -310,7 +310,7 @@ export class InstanceCheck {
   }
 
   /** Continues after every gate at whose instance the user holds no role. Gates can form cycles. */
-  #behindGates(before: Verdict): Verdict {
+  #behindGates(before: CheckOutcome): CheckOutcome {
     if (before !== DENY || this.#gates.length === 0) return before
     const { guarded } = this.#schema
     this.#seenGates.clear()

@@ -29,7 +29,7 @@ const {
   U_FILTER,
 } = L
 
-export class Question {
+export class ResolvedQuery {
   readonly #regions: Regions
   readonly #key: Key
   readonly #userKey: Key

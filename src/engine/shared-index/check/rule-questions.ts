@@ -13,7 +13,7 @@ import type { BatchLookup } from './batch-lookup.ts'
 import type { BatchSource } from './batch-source.ts'
 import { ALLOW } from './check.ts'
 import { BATCH_MAX } from './key-column.ts'
-import type { Question } from './question.ts'
+import type { ResolvedQuery } from './question.ts'
 import { Gathering, gatherLookups } from './rule-check.ts'
 import { RuleEvaluation, type RuledOutcome } from './rule-evaluation.ts'
 import type { Lookup } from './merged-values.ts'
@@ -71,7 +71,7 @@ export function settled(outcome: Exclude<RuledOutcome, object>, stepsMax: number
 const EVERYTHING = { flags: FLAG_READS_ROLES | FLAG_READS_TENANTS } as Plan
 
 export class RuleQuestions {
-  readonly #question: Question
+  readonly #question: ResolvedQuery
   readonly #evaluation: RuleEvaluation
   readonly #single = new Gathering()
   readonly #batch = new Gathering()
@@ -92,7 +92,7 @@ export class RuleQuestions {
    */
   prefetchSink = 0
 
-  constructor(regions: Regions, question: Question) {
+  constructor(regions: Regions, question: ResolvedQuery) {
     this.#question = question
     this.#evaluation = new RuleEvaluation(regions.attributeNames)
   }

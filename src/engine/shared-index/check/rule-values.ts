@@ -11,7 +11,12 @@ import { type Rank, rankOf } from '#conditions/nodes/ordering.ts'
 import type { ValuesOfQuestion } from '#conditions/question-values.ts'
 import { pathSteps, rankSteps, textSteps } from '#conditions/step-costs.ts'
 import { isObject, isUnreadable, type JsonObject, memberOf } from '#conditions/values.ts'
-import { countInRow, findInRow, type Found, isRow } from '#engine/shared-index/memory/attribute-rows.ts'
+import {
+  countInRow,
+  findInRow,
+  type AttributePosition,
+  isRow,
+} from '#engine/shared-index/memory/attribute-rows.ts'
 import type { AttributeNames } from '#engine/shared-index/memory/attribute-names.ts'
 import {
   hashOfScalar,
@@ -143,7 +148,7 @@ export class RuleValues {
   readonly #ranks: (Rank | null)[] = []
   #rankStamps = new Int32Array(0)
   #budget: EvaluationBudget | null = null
-  readonly #found: Found = { head: 0, at: 0 }
+  readonly #found: AttributePosition = { head: 0, at: 0 }
   /** Parsed objects of rows, by position. */
   readonly #parsed = new Map<number, unknown>()
   /** The time that was last read, and its text. */
@@ -406,7 +411,7 @@ export class RuleValues {
   }
 
   /** Parsed once per query, regardless of how many members are read. */
-  #objectAt({ head, at }: Found): unknown {
+  #objectAt({ head, at }: AttributePosition): unknown {
     let object = this.#parsed.get(at)
     if (object === undefined) {
       const { words } = this

@@ -103,13 +103,13 @@ export function isRow(first: number): boolean {
 }
 
 /** Position of an attribute in a row: its head, and the word after the head. */
-export interface Found {
+export interface AttributePosition {
   head: number
   at: number
 }
 
 /** Searches for a name; returns false if it does not exist. O(attributes of the entity). */
-export function findInRow(words: Int32Array, row: number, number: number, found: Found): boolean {
+export function findInRow(words: Int32Array, row: number, number: number, found: AttributePosition): boolean {
   const count = (words[row]! >>> WORDS_BITS) & COUNT_MASK
   let at = row + 1 + count
   for (let index = row + 1; index <= row + count; index++) {

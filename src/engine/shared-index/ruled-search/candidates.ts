@@ -55,7 +55,7 @@ export interface Candidates {
 }
 
 /** `nobody`: no rule allows any entity. `all`: all entities have to be tried. */
-export type Found = Candidates | 'nobody' | 'all'
+export type CandidateSet = Candidates | 'nobody' | 'all'
 
 export interface SearchedFor {
   readonly what: 'user' | 'resource'
@@ -98,7 +98,7 @@ export class CandidateFinder {
   }
 
   /** `asked`: values collected for the query, except those of the searched entity. O(examined rules). */
-  find(asked: AskedRules, searched: SearchedFor): Found {
+  find(asked: AskedRules, searched: SearchedFor): CandidateSet {
     try {
       return this.#find(asked, searched)
     } finally {
@@ -107,7 +107,7 @@ export class CandidateFinder {
     }
   }
 
-  #find(asked: AskedRules, searched: SearchedFor): Found {
+  #find(asked: AskedRules, searched: SearchedFor): CandidateSet {
     const { plan, source, index } = asked
     this.#searched = searched
     this.#slots.clear()

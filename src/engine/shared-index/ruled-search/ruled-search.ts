@@ -23,13 +23,13 @@ import { take } from '#engine/shared-index/attribute-index/ordered-list.ts'
 import type { Query } from '#model/decision.ts'
 import type { Resumable } from '#model/resumable.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
-import type { Found, Range } from './candidates.ts'
+import type { CandidateSet, Range } from './candidates.ts'
 import { type KeySource, mergedKeys, PASSED_A_KEY, type Stretch } from './merged-keys.ts'
 
 /** Functions of the thread that runs the search. */
 export interface SearchHost {
   /** Returns the candidates of the rules. Call it within a read. */
-  candidates(): Found
+  candidates(): CandidateSet
   /** Pages of all entities, and of those that roles allow. */
   all(page: Pick<PageRequest, 'after' | 'limit'>): KeyPage
   byRoles(page: Pick<PageRequest, 'after' | 'limit'>): KeyPage
@@ -87,7 +87,7 @@ export class RuledSearch {
   readonly #lines = new NumberList()
   /** All entities, or the first of them, as long as no list contains them. */
   #unlisted: KeyPage | null = null
-  #found: Found | null = null
+  #found: CandidateSet | null = null
   #foundAt = -1
 
   constructor(reads: ConsistentReads, host: SearchHost, type: number) {
@@ -165,7 +165,7 @@ export class RuledSearch {
    * Returns the candidates of the rules on the state that is read. They are computed once per state, because
    * many rules take long.
    */
-  #candidatesNow(): Found {
+  #candidatesNow(): CandidateSet {
     const { sequence } = this.#reads
     if (this.#found === null || this.#foundAt !== sequence) {
       this.#found = this.#host.candidates()
@@ -225,7 +225,7 @@ export class RuledSearch {
     }
   }
 
-  #rangesOf(found: Found): readonly Range[] {
+  #rangesOf(found: CandidateSet): readonly Range[] {
     if (found === 'nobody') return []
     if (found !== 'all') return found.ranges
     const all = this.#listOfAll()

@@ -84,7 +84,7 @@ export class Program {
 }
 
 /** A growable array of numbers. */
-export class Row {
+export class ProgramRow {
   #words = new Int32Array(WORDS_MIN)
   length = 0
 

@@ -7,9 +7,9 @@ import { lengthsOf } from '#engine/shared-index/memory/packed-arrays.ts'
 import { ValueWords } from '#engine/shared-index/memory/values.ts'
 import type { ConditionSetPut } from '#model/change.ts'
 import { PermissionHashes } from './permission-hashes.ts'
-import { Program, Row } from './program.ts'
+import { Program, ProgramRow } from './program.ts'
 import { UNIT } from './rule-code.ts'
-import type { RuleJournal, StandingRule } from './rule-journal.ts'
+import type { RuleJournal, CurrentRule } from './rule-journal.ts'
 import { RuleDescriber, RulePlan } from './rule-plan.ts'
 import { isPlannedAlike, type SetCode, SetCompiler } from './set-code.ts'
 
@@ -20,17 +20,17 @@ const RULES_A_STEP = 256
 export interface RuleCompilationContext {
   roleIndexOf(role: string): number
   /** Returns the rules that name the set or one below it. */
-  rulesBelow(set: string): Iterable<StandingRule>
+  rulesBelow(set: string): Iterable<CurrentRule>
   /** A number that no published unit has used as its numbering. */
   readonly stamp: number
 }
 
 /** Changes of rules on one permission. */
 interface PlanChanges {
-  readonly removed: Set<StandingRule>
+  readonly removed: Set<CurrentRule>
   /** Rules whose sets have changed. */
-  readonly changed: Set<StandingRule>
-  readonly added: Set<StandingRule>
+  readonly changed: Set<CurrentRule>
+  readonly added: Set<CurrentRule>
 }
 
 /** A unit whose paths, tests and sets share one numbering. */
@@ -40,8 +40,8 @@ class Compiled {
   readonly sets = new SetCompiler(this.program, this.texts)
   readonly plans = new Map<string, { readonly number: number; readonly plan: RulePlan }>()
   readonly hashes = new PermissionHashes()
-  readonly permissionFrom = new Row()
-  readonly planFrom = new Row()
+  readonly permissionFrom = new ProgramRow()
+  readonly planFrom = new ProgramRow()
   readonly freeNumbers: number[] = []
   readonly stamp: number
 

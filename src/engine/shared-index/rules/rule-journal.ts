@@ -5,7 +5,7 @@
 import type { ConditionSetPut, RuleChange } from '#model/change.ts'
 
 /** The same object for as long as the rule exists. */
-export interface StandingRule {
+export interface CurrentRule {
   readonly name: string
   /** In the form of `rule-code.ts`. */
   readonly permission: string
@@ -18,13 +18,13 @@ export class RuleJournal {
   /**
    * Whether the rule was added; otherwise it was removed. A rule that was added and removed again is absent.
    */
-  readonly rules = new Map<StandingRule, boolean>()
+  readonly rules = new Map<CurrentRule, boolean>()
 
   get isEmpty(): boolean {
     return this.sets.size === 0 && this.rules.size === 0
   }
 
-  noteRule(rule: StandingRule, isAdded: boolean): void {
+  noteRule(rule: CurrentRule, isAdded: boolean): void {
     if (!isAdded && this.rules.get(rule) === true) this.rules.delete(rule)
     else this.rules.set(rule, isAdded)
   }

@@ -11,7 +11,7 @@ import { isRefused, readCondition } from '#conditions/read-condition.ts'
 import { log2Ceil } from '#engine/shared-index/memory/allocator.ts'
 import { hashOfScalar, NO_FORM, ValueWords } from '#engine/shared-index/memory/values.ts'
 import type { ConditionSetPut } from '#model/change.ts'
-import { Program, Row } from './program.ts'
+import { Program, ProgramRow } from './program.ts'
 import {
   ALL_OF,
   ANY_OF,
@@ -62,11 +62,11 @@ export class SetCompiler {
   readonly #wordsOfLeaves: Int32Array[] = []
   readonly #scratch = new ValueWords()
   /** Arrays of the unit (`rule-code.ts`). */
-  readonly pathFrom = new Row()
-  readonly leafFrom = new Row()
-  readonly setFrom = new Row()
-  readonly setParent = new Row()
-  readonly setText = new Row()
+  readonly pathFrom = new ProgramRow()
+  readonly leafFrom = new ProgramRow()
+  readonly setFrom = new ProgramRow()
+  readonly setParent = new ProgramRow()
+  readonly setText = new ProgramRow()
 
   constructor(program: Program, texts: Program) {
     this.#program = program

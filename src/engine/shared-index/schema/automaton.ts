@@ -24,7 +24,7 @@
 import { NumberPool } from '#engine/shared-index/memory/number-pool.ts'
 import { assert } from '#model/assert.ts'
 import { MaskSum, meets, RoleIndexSet, roleIndexesOf, type RoleMasks } from './role-masks.ts'
-import type { Relation, ResourceType, Role } from './schema.ts'
+import type { SchemaRelation, ResourceType, Role } from './schema.ts'
 
 export interface State {
   readonly type: ResourceType
@@ -259,7 +259,7 @@ export class Automaton {
 
   #transitionsOf(masks: RoleMasks, deriving: Deriving): Transition[] {
     const roleIndexes = new RoleIndexSet(masks)
-    const sources = new Map<Relation, { open: Set<Role>; guarded: Set<Role> }>()
+    const sources = new Map<SchemaRelation, { open: Set<Role>; guarded: Set<Role> }>()
     for (const { roleIndex, derivations } of deriving.roles) {
       if (!roleIndexes.has(roleIndex)) continue
       for (const { source, relation, guarded } of derivations) {

@@ -8,7 +8,7 @@ import { assert } from '#model/assert.ts'
 import type { MappingPut } from '#model/change.ts'
 import {
   bareRole,
-  type Relation,
+  type SchemaRelation,
   type ResourceType,
   type Role,
   ROLES_MAX_PER_TYPE,
@@ -131,7 +131,7 @@ function addRelation(
   }: SavedType['relations'][number] & { readonly types: ReadonlyMap<string, ResourceType> },
 ): void {
   const subjectType = known(types, subject)
-  const relation: Relation = { key, edgeClass, objectType, subjectType, derivedBy: new Set() }
+  const relation: SchemaRelation = { key, edgeClass, objectType, subjectType, derivedBy: new Set() }
   objectType.relations.set(key, relation)
   subjectType.relationsAsSubject.add(relation)
 }

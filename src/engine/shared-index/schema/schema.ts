@@ -15,7 +15,7 @@ import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberPool } from '#engine/shared-index/memory/number-pool.ts'
 import { MappingBook } from '#engine/shared-index/mapping/mapping-book.ts'
 import { RuleBook, type RuleFollower, type SavedRules } from '#engine/shared-index/rules/rule-book.ts'
-import type { RuleJournal, StandingRule } from '#engine/shared-index/rules/rule-journal.ts'
+import type { RuleJournal, CurrentRule } from '#engine/shared-index/rules/rule-journal.ts'
 import type {
   ConditionSetPut,
   Derivation,
@@ -33,9 +33,9 @@ export interface ResourceType {
   readonly actions: Set<string>
   readonly roles: Map<string, Role>
   /** The relations whose objects are of this type. */
-  readonly relations: Map<string, Relation>
+  readonly relations: Map<string, SchemaRelation>
   /** The relations of any type whose subjects are of this type. */
-  readonly relationsAsSubject: Set<Relation>
+  readonly relationsAsSubject: Set<SchemaRelation>
   /** Role indexes: bank × 32 + bit. */
   readonly roleIndexes: NumberPool
 }
@@ -59,11 +59,11 @@ export interface Role {
 
 export interface RoleDerivation {
   readonly source: Role
-  readonly relation: Relation
+  readonly relation: SchemaRelation
   readonly guarded: boolean
 }
 
-export interface Relation {
+export interface SchemaRelation {
   readonly key: string
   /** The edge class with which its tuples are stored. */
   readonly edgeClass: number
@@ -77,7 +77,7 @@ export interface Relation {
 export interface Retired {
   readonly types: ResourceType[]
   readonly roles: Role[]
-  readonly relations: Relation[]
+  readonly relations: SchemaRelation[]
 }
 
 /** The state of a schema with all its numbers, and nothing retired. */
@@ -168,7 +168,7 @@ export class Schema {
   }
 
   /** Returns the rules that name the set or one below it. */
-  rulesBelow(set: string): Iterable<StandingRule> {
+  rulesBelow(set: string): Iterable<CurrentRule> {
     return this.#rules.rulesBelow(set)
   }
 
@@ -360,7 +360,7 @@ export class Schema {
     if (relation) this.#removeRelation(relation)
   }
 
-  #removeRelation(relation: Relation): void {
+  #removeRelation(relation: SchemaRelation): void {
     relation.objectType.relations.delete(relation.key)
     relation.subjectType.relationsAsSubject.delete(relation)
     this.#dropDerivations(relation, derivation => derivation.relation === relation)
@@ -431,7 +431,7 @@ export class Schema {
     this.#change(role.type)
   }
 
-  #dropDerivations(relation: Relation, isDropped: (derivation: RoleDerivation) => boolean): void {
+  #dropDerivations(relation: SchemaRelation, isDropped: (derivation: RoleDerivation) => boolean): void {
     for (const role of relation.derivedBy) {
       if (!role.derivations.some(isDropped)) continue
       this.#setDerivations(

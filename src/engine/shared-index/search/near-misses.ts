@@ -38,7 +38,7 @@ interface DeniedQuestion {
 }
 
 /** A near miss that is not formatted yet, with the number of derivations to the requested instance. */
-interface Found {
+interface FoundMiss {
   readonly distance: number
   readonly describe: () => NearMiss
 }
@@ -174,9 +174,9 @@ interface Walked {
  * Returns instances on which the user holds roles, but none of the needed ones. O(goals), but usually the
  * first ones are sufficient.
  */
-function* otherRoles(parts: ListingParts, instance: number, walked: Walked): Resumable<Found[]> {
+function* otherRoles(parts: ListingParts, instance: number, walked: Walked): Resumable<FoundMiss[]> {
   const { backward, held } = walked
-  const found: Found[] = []
+  const found: FoundMiss[] = []
   const lines = new Set<number>()
   for (let goal = 0; goal < backward.length && lines.size <= NEAR_MISSES_MAX; goal++) {
     if (goal % STAGE_STEPS === STAGE_STEPS - 1) yield
@@ -217,7 +217,7 @@ function byUse(left: RoleHeldInstead, right: RoleHeldInstead): number {
 }
 
 /** Returns the near misses in which a guard disables a derivation from a role of the user. */
-function blocked(parts: ListingParts, user: number, { backward, ways }: Walked): Found[] {
+function blocked(parts: ListingParts, user: number, { backward, ways }: Walked): FoundMiss[] {
   return ways.blockedSteps.map(step => {
     // One more: the blocked derivation.
     const distance = 1 + backward.distanceOf(step.goal, NEAR_MISS_STEPS_MAX)

@@ -9,7 +9,7 @@ import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import type { Change } from '#model/change.ts'
 import { AuthzError } from '#model/errors.ts'
 import { type BlockCounts, blocksFor, hasCapacity, noBlocks } from './commit-capacity.ts'
-import type { Names } from './names.ts'
+import type { NameLookups } from './names.ts'
 
 /** A sixteenth of the graph is reserved for commits that other nodes have accepted. */
 const SPARE_PART = 16
@@ -24,11 +24,11 @@ const ATTRIBUTE_WORDS_MAX = 1 << 25
 
 export class CapacityCheck {
   readonly #regions: Regions
-  readonly #names: Names
+  readonly #names: NameLookups
   /** Blocks reserved for commits in progress. */
   readonly #reserved: BlockCounts = noBlocks()
 
-  constructor(regions: Regions, names: Names) {
+  constructor(regions: Regions, names: NameLookups) {
     this.#regions = regions
     this.#names = names
   }

@@ -26,7 +26,7 @@ import type { Width } from '#engine/shared-index/memory/slab.ts'
 import { partitionOf, slotsLog2 } from '#engine/shared-index/memory/string-table.ts'
 import { overflowLinesOf, lineOfBank } from '#engine/shared-index/schema/tenant-role-overflow.ts'
 import type { AssignmentChange, Attributes, Change, InstanceKey, TupleChange } from '#model/change.ts'
-import type { Names } from './names.ts'
+import type { NameLookups } from './names.ts'
 
 /** Number of blocks by log2 of their words. */
 export type BlockCounts = Float64Array
@@ -44,7 +44,7 @@ export function noBlocks(): BlockCounts {
  * Needs no lock, because only the writer frees blocks, and this runs in its thread. O(changes, and in-edges
  * of instances that become subjects).
  */
-export function blocksFor(changes: readonly Change[], regions: Regions, names: Names): BlockCounts {
+export function blocksFor(changes: readonly Change[], regions: Regions, names: NameLookups): BlockCounts {
   const reckoning = new Reckoning(regions, names)
   for (const change of changes) reckoning.take(change)
   return reckoning.total()
@@ -72,7 +72,7 @@ export function hasCapacity({ header, graphWordsMax }: Regions, blocks: BlockCou
 
 class Reckoning {
   readonly #regions: Regions
-  readonly #names: Names
+  readonly #names: NameLookups
   readonly #blocks = noBlocks()
   /** Additional entries by the descriptor of their slab, or by name if the record does not exist yet. */
   readonly #entries = new Map<
@@ -88,7 +88,7 @@ class Reckoning {
   /** Number of keys of types that do not exist yet. They might be in any partition. */
   #keysAnywhere = 0
 
-  constructor(regions: Regions, names: Names) {
+  constructor(regions: Regions, names: NameLookups) {
     this.#regions = regions
     this.#names = names
     regions.attributeNames.refresh()

@@ -43,7 +43,7 @@ import { maskOf, scopeOf } from '#engine/shared-index/schema/role-places.ts'
 import type { AssignmentChange, Attributes, Expiration, InstanceKey, TupleChange } from '#model/change.ts'
 import type { Tombstones } from './tombstones.ts'
 import type { ExpiryQueue } from './expiry-queue.ts'
-import type { Names } from './names.ts'
+import type { NameLookups } from './names.ts'
 import { addToFilter, dropScope, rebuildFilter } from './user-slab.ts'
 
 /** More than the changes of any commit that is applied while readers exist. */
@@ -51,7 +51,7 @@ const RELINKED_MAX = 16_384
 
 export class Facts {
   readonly #regions: Regions
-  readonly #names: Names
+  readonly #names: NameLookups
   readonly #invalidation: Invalidation
   readonly #tombstones: Tombstones
   readonly #postingLists: PostingLists
@@ -64,7 +64,7 @@ export class Facts {
   constructor(
     regions: Regions,
     parts: {
-      names: Names
+      names: NameLookups
       invalidation: Invalidation
       tombstones: Tombstones
       owners: PostingLists

@@ -6,18 +6,18 @@
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import type { Change } from '#model/change.ts'
-import type { Names } from './names.ts'
+import type { NameLookups } from './names.ts'
 
 export class LinePrefetch {
   readonly #regions: Regions
-  readonly #names: Names
+  readonly #names: NameLookups
   /**
    * Uses the result of prefetching loads, so that the compiler does not remove them. The value has no
    * meaning.
    */
   prefetchSink = 0
 
-  constructor(regions: Regions, names: Names) {
+  constructor(regions: Regions, names: NameLookups) {
     this.#regions = regions
     this.#names = names
   }

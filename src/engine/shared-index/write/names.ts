@@ -13,21 +13,21 @@ import { NumberList } from '#engine/shared-index/memory/number-list.ts'
 import { isDead } from '#engine/shared-index/memory/records.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import * as table from '#engine/shared-index/memory/string-table.ts'
-import type { Relation, Role, Schema } from '#engine/shared-index/schema/schema.ts'
+import type { SchemaRelation, Role, Schema } from '#engine/shared-index/schema/schema.ts'
 import type { AssignmentChange, InstanceKey, TupleChange } from '#model/change.ts'
 
-export class Names {
+export class NameLookups {
   readonly key: Key
   readonly schema: Schema
   readonly #regions: Regions
   /** Two lines per change: object and subject. 0 if it did not exist or was not looked up. */
   readonly #found = new NumberList()
   /** The role or relation that links the two. */
-  readonly #links: (Role | Relation | undefined)[] = []
+  readonly #links: (Role | SchemaRelation | undefined)[] = []
   #objectLine = 0
   #subjectLine = 0
   #role: Role | undefined
-  #relation: Relation | undefined
+  #relation: SchemaRelation | undefined
 
   constructor(regions: Regions, parts: { key: Key; schema: Schema }) {
     this.#regions = regions
@@ -64,7 +64,7 @@ export class Names {
     return isAlive ? this.#subjectLine : this.find(user, L.USER_TYPE)
   }
 
-  relation({ object, relation, subject }: TupleChange): Relation | undefined {
+  relation({ object, relation, subject }: TupleChange): SchemaRelation | undefined {
     if (this.#relation) return this.#relation
     const known = this.schema.types.get(object.type)?.relations.get(relation)
     return known?.subjectType.key === subject.type ? known : undefined
@@ -79,7 +79,7 @@ export class Names {
   }
 
   /** Records the lookup results for the next change of the commit. */
-  note(object: number, subject: number, link: Role | Relation | undefined): void {
+  note(object: number, subject: number, link: Role | SchemaRelation | undefined): void {
     this.#found.push(object)
     this.#found.push(subject)
     this.#links.push(link)

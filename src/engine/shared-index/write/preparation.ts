@@ -20,9 +20,9 @@ import type { Width } from '#engine/shared-index/memory/slab.ts'
 import { partitionOf } from '#engine/shared-index/memory/string-table.ts'
 import { lineOfBank } from '#engine/shared-index/schema/tenant-role-overflow.ts'
 import { scopeOf } from '#engine/shared-index/schema/role-places.ts'
-import type { Relation, Role } from '#engine/shared-index/schema/schema.ts'
+import type { SchemaRelation, Role } from '#engine/shared-index/schema/schema.ts'
 import type { AssignmentChange, Attributes, Change, InstanceKey, TupleChange } from '#model/change.ts'
-import type { Names } from './names.ts'
+import type { NameLookups } from './names.ts'
 import { isLarge } from './replacements.ts'
 import type { Replacements } from './replacements.ts'
 
@@ -37,7 +37,7 @@ const LOOKED_AT_ONCE = 128
 
 export class Preparation {
   readonly #regions: Regions
-  readonly #names: Names
+  readonly #names: NameLookups
   readonly #invalidation: Invalidation
   readonly #replacements: Replacements
   readonly #keysMore = new Map<number, number>()
@@ -47,11 +47,11 @@ export class Preparation {
   /** Object and subject of the current change (`names.ts`). */
   #objectLine = 0
   #subjectLine = 0
-  #link: Role | Relation | undefined
+  #link: Role | SchemaRelation | undefined
 
   constructor(
     regions: Regions,
-    parts: { names: Names; invalidation: Invalidation; replacements: Replacements },
+    parts: { names: NameLookups; invalidation: Invalidation; replacements: Replacements },
   ) {
     this.#regions = regions
     this.#names = parts.names

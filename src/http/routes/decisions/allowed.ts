@@ -1,6 +1,6 @@
 /** `/allowed` and `/allowed/bulk`: the native decision interface (native.md A.2, A.3). */
 import { debugText, type ExplainedDecision } from '#decisions/decision-debug.ts'
-import type { Leaver } from '#decisions/decision-pool.ts'
+import type { CancelableClient } from '#decisions/decision-pool.ts'
 import type { DecisionService } from '#decisions/decision-service.ts'
 import { queryOf } from '#decisions/native-query.ts'
 import { BulkReader } from '#http/bytes/bulk-reader.ts'
@@ -142,7 +142,7 @@ export function decided(
   { decisions, hasDebug, deniedStatus }: Decider,
   environmentId: string,
   question: AllowedQuery,
-  caller: Leaver,
+  caller: CancelableClient,
 ): Reply | Promise<Reply> {
   const query = queryOf(question, decisions.readAt(environmentId))
   if (!hasDebug) {
@@ -185,7 +185,7 @@ async function explainedBulk(
     readonly environmentId: string
     readonly questions: readonly AllowedQuery[]
     readonly queries: readonly Query[]
-    readonly caller: Leaver
+    readonly caller: CancelableClient
   },
 ): Promise<Reply> {
   const { environmentId, questions, queries, caller } = asked

@@ -13,7 +13,7 @@ export interface NamedUser {
   readonly record: UserRecord | null
 }
 
-export interface NamedInstance {
+export interface SampleInstance {
   readonly type: string
   /** Null if there is no such resource type. */
   readonly typeId: string | null
@@ -25,7 +25,7 @@ export interface NamedInstance {
 export interface NamedThings {
   /** Null if the sample names no user. */
   readonly user: NamedUser | null
-  readonly instance: NamedInstance | null
+  readonly instance: SampleInstance | null
 }
 
 /** Throws `NOT_FOUND` for an unknown instance id. An instance that is named by its key need not exist. */
@@ -41,7 +41,7 @@ function namedUser(records: RecordReader, reference: string): NamedUser {
   return { key: record?.key ?? reference, record }
 }
 
-function namedInstance(records: RecordReader, reference: string): NamedInstance {
+function namedInstance(records: RecordReader, reference: string): SampleInstance {
   const named = parseInstanceReference(reference)
   if (named === null) {
     const record = records.byReference('instance', reference)

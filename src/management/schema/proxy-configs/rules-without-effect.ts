@@ -12,7 +12,7 @@ import { mappingChange } from './mapping-changes.ts'
 /** Maximum number of rules that one warning names. */
 const RULES_NAMED_MAX = 5
 
-interface Place {
+interface RuleLocation {
   readonly config: string
   readonly index: number
 }
@@ -24,12 +24,12 @@ export function* warningOfRules(records: RecordReader, changed: ProxyConfigRecor
     ...[...records.list('proxy-config', lists.all('proxy-config'))].filter(({ id }) => id !== changed.id),
   ].toSorted((one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1))
   const rules = configs.flatMap(config =>
-    mappingChange(config).rules.map((rule, index): PlacedRule<Place> => ({
+    mappingChange(config).rules.map((rule, index): PlacedRule<RuleLocation> => ({
       rule,
       place: { config: config.key, index },
     })),
   )
-  const isOfChanged = ({ config }: Place) => config === changed.key
+  const isOfChanged = ({ config }: RuleLocation) => config === changed.key
   const all = yield* rulesThatNeverDecide(rules)
   const affected = all.filter(({ rule, because }) => isOfChanged(rule) || isOfChanged(because))
   if (affected.length === 0) return null
@@ -43,6 +43,6 @@ export function* warningOfRules(records: RecordReader, changed: ProxyConfigRecor
   )
 }
 
-function nameOf({ config, index }: Place): string {
+function nameOf({ config, index }: RuleLocation): string {
   return `mapping_rules.${index} of ${config}`
 }

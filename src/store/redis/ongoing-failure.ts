@@ -7,7 +7,7 @@ import type { RedisClient } from './redis-client.ts'
 import { failure, isReply, UnansweredError } from './redis-link.ts'
 import type { StoreLog } from '#store/store-log.ts'
 
-export interface StandingFailureOptions {
+export interface OngoingFailureOptions {
   readonly log: StoreLog
   /** Fields of its log lines. */
   readonly fields: Readonly<Record<string, unknown>>
@@ -15,12 +15,12 @@ export interface StandingFailureOptions {
   readonly over: string
 }
 
-export class StandingFailure {
-  readonly #options: StandingFailureOptions
+export class OngoingFailure {
+  readonly #options: OngoingFailureOptions
   #reason: string | null = null
   #isRefusal = false
 
-  constructor(options: StandingFailureOptions) {
+  constructor(options: OngoingFailureOptions) {
     this.#options = options
   }
 
@@ -53,9 +53,9 @@ export class StandingFailure {
 }
 
 /** Logs why that client has no connection, until it has one. */
-export function connectionFailure(client: RedisClient, connection: string, log: StoreLog): StandingFailure {
+export function connectionFailure(client: RedisClient, connection: string, log: StoreLog): OngoingFailure {
   const messages = { failing: 'no connection to Redis: trying again', over: 'connected to Redis' }
-  const standing = new StandingFailure({ log, fields: { connection }, ...messages })
+  const standing = new OngoingFailure({ log, fields: { connection }, ...messages })
   client.on('error', (error: Error) => standing.noteFailure(error))
   client.on('ready', () => standing.noteSuccess())
   return standing
