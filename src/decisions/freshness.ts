@@ -34,12 +34,12 @@ export interface FreshnessOptions {
   readonly onLookAt: (environmentId: string, decidesForMs: number) => void
   /** Called when the node becomes fresh or stale. */
   readonly onFresh: (isFresh: boolean) => void
-  readonly onChange: (standing: FreshnessState, stalenessMs: number) => void
+  readonly onChange: (state: FreshnessState, stalenessMs: number) => void
   /**
    * Called when the state of one environment changes while the organization is fresh. Otherwise the state is
    * the same for all environments.
    */
-  readonly onChangeOf: (environmentId: string, standing: FreshnessState, stalenessMs: number) => void
+  readonly onChangeOf: (environmentId: string, state: FreshnessState, stalenessMs: number) => void
 }
 
 /**
@@ -52,11 +52,11 @@ const LOOK_MS_MAX = 250
 
 export class Freshness {
   readonly #options: FreshnessOptions
-  #standing: FreshnessState = 'fresh'
+  #state: FreshnessState = 'fresh'
   /** Time since which changes of the organization are received; infinite while they are not. */
   #reachableSince = performance.now()
   /** States of the environments that are not fresh while the organization is fresh. */
-  readonly #standings = new Map<string, FreshnessState>()
+  readonly #states = new Map<string, FreshnessState>()
   #isFresh = true
   readonly #timer: NodeJS.Timeout
 
@@ -71,17 +71,17 @@ export class Freshness {
   look(): void {
     const { stalenessMs, environmentIds, onLook, onFresh, onChange } = this.#options
     const age = stalenessMs()
-    const standing = this.#standingAt(age)
-    const decidesForMs = this.#decidesForMs(age, standing)
+    const state = this.#stateAt(age)
+    const decidesForMs = this.#decidesForMs(age, state)
     onLook(decidesForMs)
-    if (standing !== this.#standing) {
-      this.#standing = standing
-      onChange(standing, age)
+    if (state !== this.#state) {
+      this.#state = state
+      onChange(state, age)
     }
     if (age >= this.#owedMs) this.#reachableSince = Infinity
     else if (this.#reachableSince === Infinity) this.#reachableSince = performance.now()
     for (const id of environmentIds()) this.#lookAt(id, decidesForMs)
-    const isFresh = standing === 'fresh' && this.#standings.size === 0
+    const isFresh = state === 'fresh' && this.#states.size === 0
     if (isFresh === this.#isFresh) return
     this.#isFresh = isFresh
     onFresh(isFresh)
@@ -90,12 +90,12 @@ export class Freshness {
   /** The same for one environment, before decisions are made for it. */
   lookAt(environmentId: string): void {
     const age = this.#options.stalenessMs()
-    this.#lookAt(environmentId, this.#decidesForMs(age, this.#standingAt(age)))
+    this.#lookAt(environmentId, this.#decidesForMs(age, this.#stateAt(age)))
   }
 
   /** Stops tracking an environment for which no more decisions are made. */
   forget(environmentId: string): void {
-    this.#standings.delete(environmentId)
+    this.#states.delete(environmentId)
   }
 
   close(): void {
@@ -105,16 +105,16 @@ export class Freshness {
   #lookAt(environmentId: string, decidesForMs: number): void {
     const { stalenessMsOf, onLookAt, onChangeOf } = this.#options
     const age = stalenessMsOf(environmentId)
-    const standing = this.#standingOf(age)
-    onLookAt(environmentId, Math.min(decidesForMs, this.#decidesForMs(age, standing)))
+    const state = this.#stateOf(age)
+    onLookAt(environmentId, Math.min(decidesForMs, this.#decidesForMs(age, state)))
     // A failure of the store affects all environments at about the same time, so it is not reported per
     // environment.
     const isStable = performance.now() - this.#reachableSince >= this.#owedMs
-    const former = this.#standings.get(environmentId) ?? 'fresh'
-    if (standing === former || !(isStable || standing === 'fresh')) return
-    if (standing === 'fresh') this.#standings.delete(environmentId)
-    else this.#standings.set(environmentId, standing)
-    onChangeOf(environmentId, standing, age)
+    const former = this.#states.get(environmentId) ?? 'fresh'
+    if (state === former || !(isStable || state === 'fresh')) return
+    if (state === 'fresh') this.#states.delete(environmentId)
+    else this.#states.set(environmentId, state)
+    onChangeOf(environmentId, state, age)
   }
 
   /**
@@ -125,17 +125,17 @@ export class Freshness {
     return this.#options.staleAfterMs / 2
   }
 
-  #decidesForMs(age: number, standing: FreshnessState): number {
+  #decidesForMs(age: number, state: FreshnessState): number {
     const { maxStaleMs } = this.#options
-    if (standing === 'emptied') return 0
+    if (state === 'emptied') return 0
     return maxStaleMs === 0 ? Infinity : maxStaleMs - age
   }
 
-  #standingAt(age: number): FreshnessState {
-    return this.#options.isEmptied() ? 'emptied' : this.#standingOf(age)
+  #stateAt(age: number): FreshnessState {
+    return this.#options.isEmptied() ? 'emptied' : this.#stateOf(age)
   }
 
-  #standingOf(age: number): FreshnessState {
+  #stateOf(age: number): FreshnessState {
     const { staleAfterMs, maxStaleMs } = this.#options
     if (maxStaleMs > 0 && age >= maxStaleMs) return 'stopped'
     return age >= staleAfterMs ? 'stale' : 'fresh'

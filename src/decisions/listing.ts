@@ -76,14 +76,14 @@ export function* listPermissions(
   engine: DecisionEngine,
   { query, limits, format }: PermissionsJob,
 ): Resumable<Uint8Array> {
-  const room = new Room(limits)
+  const budget = new SizeBudget(limits)
   const writer = new RolesWriter(format)
-  const tenants = new Entries(room, ({ tenant, attributes, roles, permissions }: TenantRoles) => {
+  const tenants = new Entries(budget, ({ tenant, attributes, roles, permissions }: TenantRoles) => {
     const name = TENANT_PREFIX + tenant
     const head = `${JSON.stringify(name)}:{"tenant":{"key":${JSON.stringify(tenant)},"attributes":${attributes ?? '{}'}},`
     return { name, head, rest: writer.text(roles, permissions) }
   })
-  const instances = new Entries(room, ({ instance, attributes, roles, actions }: InstanceRoles) => {
+  const instances = new Entries(budget, ({ instance, attributes, roles, actions }: InstanceRoles) => {
     const { type, key } = instance
     const name = formatInstanceReference(instance)
     const resource = `{"key":${JSON.stringify(key)},"type":${JSON.stringify(type)},"attributes":${attributes ?? '{}'}}`
@@ -97,14 +97,14 @@ export function* listPermissions(
   const user = query.user.key
   const wayOut = 'narrow it by tenants, resources or resource_types, or page through a resource search'
   yield* engine.tenantRolesOf(user, tenantFilter(query), limits.entriesMax + 1, tenants)
-  room.requireEnough(wayOut)
+  budget.requireEnough(wayOut)
   const more = limits.entriesMax + 1 - tenants.items.length
   yield* engine.instanceRolesOf(user, instanceFilter(query), more, instances)
-  room.requireEnough(wayOut)
+  budget.requireEnough(wayOut)
   const ofTenants = yield* sortedInSlices(tenants.items, byName)
   const ofInstances = yield* sortedInSlices(instances.items, byName)
   // Each entry includes a comma. The comma of the last entry is overwritten by the closing brace.
-  const text = new Text(1 + Math.max(1, room.bytes))
+  const text = new Text(1 + Math.max(1, budget.bytes))
   text.write('{')
   let written = 0
   for (const entries of [ofTenants, ofInstances]) {
@@ -133,14 +133,14 @@ export function* listAuthorizedUsers(
   const tenant = asked.tenant ?? (key === null ? null : engine.tenantOf(type, key)) ?? DEFAULT_TENANT
   const resource = key === null ? `${type}:*` : formatInstanceReference({ type, key })
   const head = `${JSON.stringify({ resource, tenant }).slice(0, -1)},"users":{`
-  const room = new Room(limits)
-  const grants = new Grants(room, tenant)
+  const budget = new SizeBudget(limits)
+  const grants = new Grants(budget, tenant)
   yield* engine.grantsOn(asked, limits.entriesMax + 1, grants)
-  room.requireEnough('page through a subject search instead')
+  budget.requireEnough('page through a subject search instead')
   if (areRulesAsked) yield* addRuled(engine, { ...asked, tenant }, grants)
-  room.requireEnough('page through a subject search instead')
+  budget.requireEnough('page through a subject search instead')
   const ordered = yield* sortedInSlices(grants.items, byUser)
-  const text = new Text(Buffer.byteLength(head) + room.bytes + 2)
+  const text = new Text(Buffer.byteLength(head) + budget.bytes + 2)
   text.write(head)
   for (const [index, { user, json }] of ordered.entries()) {
     const before = ordered[index - 1]?.user
@@ -181,7 +181,7 @@ function* addRuled(engine: DecisionEngine, question: UserQuestion, grants: Grant
 }
 
 /** Remaining capacity for all parts of a listing: bytes and entries. */
-export class Room {
+export class SizeBudget {
   readonly #limits: ListingLimits
   #entries = 0
   bytes = 0
@@ -227,18 +227,18 @@ interface ListingEntry {
 
 /** Entries of a listing, kept up to the capacity limit. */
 class Entries<Found> implements ResultSink<Found> {
-  readonly #room: Room
+  readonly #budget: SizeBudget
   readonly #write: (found: Found) => ListingEntry
   #bytes = 0
   items: ListingEntry[] = []
 
-  constructor(room: Room, write: (found: Found) => ListingEntry) {
-    this.#room = room
+  constructor(budget: SizeBudget, write: (found: Found) => ListingEntry) {
+    this.#budget = budget
     this.#write = write
   }
 
   begin(): void {
-    this.#room.take(-this.#bytes, -this.items.length)
+    this.#budget.take(-this.#bytes, -this.items.length)
     this.#bytes = 0
     this.items = []
   }
@@ -248,7 +248,7 @@ class Entries<Found> implements ResultSink<Found> {
     const bytes = Buffer.byteLength(entry.head) + entry.rest.length + 1
     this.#bytes += bytes
     this.items.push(entry)
-    return this.#room.take(bytes)
+    return this.#budget.take(bytes)
   }
 }
 
@@ -295,19 +295,19 @@ interface Grant {
 
 /** Grants of a listing, kept up to the capacity limit. */
 class Grants implements ResultSink<UserGrant> {
-  readonly #room: Room
+  readonly #budget: SizeBudget
   readonly #tenant: string
   readonly #users = new Set<string>()
   #bytes = 0
   items: Grant[] = []
 
-  constructor(room: Room, tenant: string) {
-    this.#room = room
+  constructor(budget: SizeBudget, tenant: string) {
+    this.#budget = budget
     this.#tenant = tenant
   }
 
   begin(): void {
-    this.#room.take(-this.#bytes, -this.items.length)
+    this.#budget.take(-this.#bytes, -this.items.length)
     this.#bytes = 0
     this.#users.clear()
     this.items = []
@@ -330,7 +330,7 @@ class Grants implements ResultSink<UserGrant> {
     }
     this.#bytes += bytes
     this.items.push({ user, role, resource, rank, json })
-    return this.#room.take(bytes)
+    return this.#budget.take(bytes)
   }
 }
 

@@ -21,7 +21,7 @@ import {
   isTenantName,
   type PermissionFormat,
   type PermissionsJob,
-  Room,
+  SizeBudget,
   TENANT_PREFIX,
   tenantFilter,
   Text,
@@ -75,17 +75,17 @@ export function* listPermissionEntries(engine: DecisionEngine, job: PermissionsJ
   }
   const listed =
     page === null ? ordered : ordered.slice((page.number - 1) * page.size, page.number * page.size)
-  const room = new Room(limits)
+  const budget = new SizeBudget(limits)
   const texts: string[] = []
   for (const entry of listed) {
     const sets = rules === null ? null : yield* rules.explain(entry)
     const text = textOf(entry, sets, job.format)
-    if (!room.take(Buffer.byteLength(text) + 1)) break
+    if (!budget.take(Buffer.byteLength(text) + 1)) break
     texts.push(text)
     if (texts.length % WRITTEN_ENTRIES === 0) yield
   }
-  room.requireEnough('ask for smaller pages')
-  const text = new Text(1 + Math.max(1, room.bytes))
+  budget.requireEnough('ask for smaller pages')
+  const text = new Text(1 + Math.max(1, budget.bytes))
   text.write('{')
   for (const [index, each] of texts.entries()) text.write(index === 0 ? each : `,${each}`)
   text.write('}')

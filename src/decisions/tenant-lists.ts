@@ -14,7 +14,7 @@ import { AuthzError } from '#model/errors.ts'
 import { TRIED_TENANTS_MAX } from '#model/limits.ts'
 import type { Resumable } from '#model/resumable.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
-import { type ListingLimits, Room, Text } from './listing.ts'
+import { type ListingLimits, SizeBudget, Text } from './listing.ts'
 import { RuledBulk } from './ruled-bulk.ts'
 import { received, type SendableQuery } from './sendable-query.ts'
 import { sortedInSlices } from './sliced-sort.ts'
@@ -47,17 +47,17 @@ export function* listAllowedTenants(
   const tried = yield* sortedInSlices(yield* tenantsToTry(engine, asked, limits), compareUtf8)
   const checks = new RuledBulk(tried.map(tenant => ({ ...asked, tenant })))
   const verdicts = yield* checks.decide(() => engine)
-  const room = new Room(limits)
+  const budget = new SizeBudget(limits)
   const entries: string[] = []
   for (const [index, tenant] of tried.entries()) {
     if (verdicts[index] === 0) continue
     const entry = `{"allow":true,"result":true,"tenant":${tenantText(tenant, engine.tenants.attributesOf(tenant))}}`
-    if (!room.take(bytesOf(entry))) break
+    if (!budget.take(bytesOf(entry))) break
     entries.push(entry)
     if (entries.length % WRITTEN_ENTRIES === 0) yield
   }
-  room.requireEnough('check tenants one by one or in bulk instead')
-  return yield* written(room, ['{"allowed_tenants":[', '}'], entries)
+  budget.requireEnough('check tenants one by one or in bulk instead')
+  return yield* written(budget, ['{"allowed_tenants":[', '}'], entries)
 }
 
 /** Ascending order of UTF-8 bytes. Throws `LIMIT_EXCEEDED` above a limit. */
@@ -65,13 +65,13 @@ export function* listUserTenants(
   engine: DecisionEngine,
   { user, limits }: UserTenantsJob,
 ): Resumable<Uint8Array> {
-  const room = new Room(limits)
-  const found = new TenantTexts(room)
+  const budget = new SizeBudget(limits)
+  const found = new TenantTexts(budget)
   yield* engine.tenantRolesOf(user, null, limits.entriesMax + 1, found)
-  room.requireEnough('page through the role assignments of the user instead')
+  budget.requireEnough('page through the role assignments of the user instead')
   const sorted = yield* sortedInSlices(found.items, (left, right) => compareUtf8(left.tenant, right.tenant))
   return yield* written(
-    room,
+    budget,
     ['[', ''],
     sorted.map(({ text }) => text),
   )
@@ -132,16 +132,16 @@ interface StoredTenant {
 
 /** Collects the same tenants with their attributes, up to the capacity limit. */
 class TenantTexts implements ResultSink<StoredTenant> {
-  readonly #room: Room
+  readonly #budget: SizeBudget
   #bytes = 0
   items: { readonly tenant: string; readonly text: string }[] = []
 
-  constructor(room: Room) {
-    this.#room = room
+  constructor(budget: SizeBudget) {
+    this.#budget = budget
   }
 
   begin(): void {
-    this.#room.take(-this.#bytes, -this.items.length)
+    this.#budget.take(-this.#bytes, -this.items.length)
     this.#bytes = 0
     this.items = []
   }
@@ -151,7 +151,7 @@ class TenantTexts implements ResultSink<StoredTenant> {
     const bytes = bytesOf(text)
     this.#bytes += bytes
     this.items.push({ tenant, text })
-    return this.#room.take(bytes)
+    return this.#budget.take(bytes)
   }
 }
 
@@ -166,13 +166,13 @@ function bytesOf(entry: string): number {
   return Buffer.byteLength(entry) + 1
 }
 
-/** Writes a list of all entries for which `room` was reserved. */
+/** Writes a list of all entries for which `budget` was reserved. */
 function* written(
-  room: Room,
+  budget: SizeBudget,
   [head, tail]: readonly [string, string],
   entries: readonly string[],
 ): Resumable<Uint8Array> {
-  const text = new Text(head.length + Math.max(1, room.bytes) + tail.length)
+  const text = new Text(head.length + Math.max(1, budget.bytes) + tail.length)
   text.write(head)
   for (const [index, entry] of entries.entries()) {
     text.write(index === 0 ? entry : `,${entry}`)

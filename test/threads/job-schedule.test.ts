@@ -142,10 +142,10 @@ describe('what is next', () => {
 
   test('the pool has few parts of a job that is alone, and many where others wait', () => {
     const { schedule } = newSchedule(3)
-    expect(schedule.hasRoom(5, 1)).toBe(true)
-    expect(schedule.hasRoom(6, 1)).toBe(false)
-    expect(schedule.hasRoom(3 * PARTS_AHEAD - 1, 2)).toBe(true)
-    expect(schedule.hasRoom(3 * PARTS_AHEAD, 2)).toBe(false)
+    expect(schedule.hasCapacity(5, 1)).toBe(true)
+    expect(schedule.hasCapacity(6, 1)).toBe(false)
+    expect(schedule.hasCapacity(3 * PARTS_AHEAD - 1, 2)).toBe(true)
+    expect(schedule.hasCapacity(3 * PARTS_AHEAD, 2)).toBe(false)
   })
 })
 

@@ -82,8 +82,8 @@ function planResource(
     steps.push(step('+', `resource ${key}`, location, details, request(resources, 'POST', 'resources', body)))
   }
   for (const [relation, subject] of desired.relations) {
-    const standing = there?.relations.get(relation)
-    if (standing === subject) continue
+    const existing = there?.relations.get(relation)
+    if (existing === subject) continue
     const name = `relation ${key}.${relation}`
     const made = request(relations, 'POST', `${path}/relations`, {
       key: relation,
@@ -91,14 +91,14 @@ function planResource(
       subject_resource: subject,
     })
     const where = [...location, 'relations', relation]
-    if (standing === undefined) steps.push(step('+', `${name} from ${subject}`, where, [], made))
+    if (existing === undefined) steps.push(step('+', `${name} from ${subject}`, where, [], made))
     else if (prune.model) {
       const removed = request(relations, 'DELETE', `${path}/relations/${relation}`)
       steps.push(
-        step('~', name, where, [`from: ${standing} → ${subject}, its tuples are removed`], removed, made),
+        step('~', name, where, [`from: ${existing} → ${subject}, its tuples are removed`], removed, made),
       )
     } else {
-      const message = `${name} comes from ${standing} and should come from ${subject}: that takes its tuples along, so it is done with --prune only`
+      const message = `${name} comes from ${existing} and should come from ${subject}: that takes its tuples along, so it is done with --prune only`
       conflicts.push({ location: where, message, isAboutKey: true })
     }
   }
@@ -118,11 +118,11 @@ function planParts(
   const withName = (key: string, fields: Fields) =>
     'type' in fields ? { key, ...fields } : { key, name: key, ...fields }
   return [...desired].flatMap(([key, fields]) => {
-    const standing = there.get(key)
+    const existing = there.get(key)
     const where = [...location, key]
-    if (!standing)
+    if (!existing)
       return [step('+', named(key), where, [], request(parts, 'POST', path, withName(key, fields)))]
-    const { changed, details } = changedFields(standing, fields)
+    const { changed, details } = changedFields(existing, fields)
     return details.length === 0
       ? []
       : [step('~', named(key), where, details, request(parts, 'PATCH', `${path}/${key}`, changed))]

@@ -133,14 +133,14 @@ export function purgePiece(records: Draft, workMax: number): number {
 }
 
 /**
- * Deletes rows of the lists, up to `room` rows and lists together. Returns the lists that may still have
+ * Deletes rows of the lists, up to `capacity` rows and lists together. Returns the lists that may still have
  * rows.
  */
-function discardRows(records: Draft, listNames: readonly ListName[], room: number) {
+function discardRows(records: Draft, listNames: readonly ListName[], capacity: number) {
   let done = 0
   for (const [index, list] of listNames.entries()) {
     for (const row of records.storedRows(list)) {
-      if (done >= room) return { left: listNames.slice(index), done }
+      if (done >= capacity) return { left: listNames.slice(index), done }
       records.discard(row)
       done += 1
     }

@@ -73,9 +73,9 @@ export class ExpiredGrants {
 
   add(removals: readonly Change[], sequence: number): void {
     const dueAt = this.#heldUntil()
-    const room = PENDING_MAX - (this.#waiting.length - this.#done)
-    for (const removal of removals.slice(0, room)) this.#waiting.push({ removal, sequence, dueAt })
-    if (removals.length > room) this.#look = { from: null, dueAt }
+    const capacity = PENDING_MAX - (this.#waiting.length - this.#done)
+    for (const removal of removals.slice(0, capacity)) this.#waiting.push({ removal, sequence, dueAt })
+    if (removals.length > capacity) this.#look = { from: null, dueAt }
     this.#resume()
   }
 

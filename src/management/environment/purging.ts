@@ -29,7 +29,7 @@ export interface PurgingOptions {
 }
 
 /** How long a removal waits for earlier ones to be purged. */
-const ROOM_MS_MAX = 5_000
+const CAPACITY_WAIT_MS_MAX = 5_000
 
 /**
  * Thrown for a removal while too many removed entities wait for their purge, or while earlier removals wait.
@@ -78,7 +78,7 @@ export class Purging {
   hold(removed: number, ticket: CapacityTicket | null = null): () => void {
     if (removed === 0) return () => {}
     const isNext = ticket !== null || this.#line.size === 0
-    if (!isNext || !this.#hasRoomFor(removed)) throw new RemovalsPendingError(removed, this.#pendingMax)
+    if (!isNext || !this.#hasCapacityFor(removed)) throw new RemovalsPendingError(removed, this.#pendingMax)
     this.#held += removed
     ticket?.end()
     let isHeld = true
@@ -100,7 +100,7 @@ export class Purging {
   async whenCapacityFor(removed: number): Promise<CapacityTicket> {
     this.resume()
     const over = Promise.withResolvers<void>()
-    const timer = setTimeout(over.resolve, ROOM_MS_MAX)
+    const timer = setTimeout(over.resolve, CAPACITY_WAIT_MS_MAX)
     const end = (): void => {
       if (this.#line.delete(ticket)) this.#notify()
     }
@@ -134,7 +134,7 @@ export class Purging {
   }
 
   /** If nothing else is pending, a single removal can be as large as a commit allows. */
-  #hasRoomFor(removed: number): boolean {
+  #hasCapacityFor(removed: number): boolean {
     const pending = this.#pending() + this.#held
     return pending === 0 || pending + removed <= this.#pendingMax
   }

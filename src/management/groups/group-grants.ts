@@ -9,7 +9,7 @@ import type { Resumable } from '#management/commands/resumable.ts'
 import type { InstanceRecord, Instant, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import type { Group } from './group-lookup.ts'
-import { grantRelations, isStanding } from './group-relations.ts'
+import { grantRelations, isStillDerived } from './group-relations.ts'
 
 export interface GroupGrant {
   readonly role: RoleRecord
@@ -52,6 +52,6 @@ function* meaningfulRelations(records: RecordReader, groupType: TypeRecord): Ite
     const type = records.byId('type', relation.typeId)
     if (!type || relation.groupUse?.use !== 'grant') continue
     const role = findRole(records, type, relation.groupUse.role)
-    if (isStanding(relation, groupType, role)) yield { relation, role, type }
+    if (isStillDerived(relation, groupType, role)) yield { relation, role, type }
   }
 }

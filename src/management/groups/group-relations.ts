@@ -43,13 +43,13 @@ export function findGrantRelation(
   role: RoleRecord,
 ): RelationRecord | null {
   const relation = madeForGrants(records, groupType, objectType, role)
-  return relation && isStanding(relation, groupType, role) ? relation : null
+  return relation && isStillDerived(relation, groupType, role) ? relation : null
 }
 
 /** The nesting relation of a group type, if it exists and still has that meaning. */
 export function findNestingRelation(records: RecordReader, groupType: TypeRecord): RelationRecord | null {
   const relation = madeForNesting(records, groupType)
-  return relation && isStanding(relation, groupType, findRole(records, groupType, MEMBER_ROLE))
+  return relation && isStillDerived(relation, groupType, findRole(records, groupType, MEMBER_ROLE))
     ? relation
     : null
 }
@@ -61,7 +61,7 @@ export function* ensureGrantRelation(
   role: RoleRecord,
 ): Resumable<RelationRecord> {
   const found = madeForGrants(context.records, groupType, objectType, role)
-  if (found && isStanding(found, groupType, role)) return found
+  if (found && isStillDerived(found, groupType, role)) return found
   if (found) yield* giveUp(context, found, objectType)
   const key = `${groupType.key}_group_${role.key}`
   return addGroupRelation(context, groupType, objectType, key, { use: 'grant', role: role.key })
@@ -72,7 +72,8 @@ export function* ensureNestingRelation(
   groupType: TypeRecord,
 ): Resumable<RelationRecord> {
   const found = madeForNesting(context.records, groupType)
-  if (found && isStanding(found, groupType, findRole(context.records, groupType, MEMBER_ROLE))) return found
+  if (found && isStillDerived(found, groupType, findRole(context.records, groupType, MEMBER_ROLE)))
+    return found
   if (found) yield* giveUp(context, found, groupType)
   return addGroupRelation(context, groupType, groupType, groupType.key, { use: 'nesting' })
 }
@@ -101,7 +102,7 @@ function madeForNesting(records: RecordReader, groupType: TypeRecord): RelationR
  * Whether the role for which the relation was created is still derived from `member` over it. Only then do
  * its tuples have their original meaning.
  */
-export function isStanding(
+export function isStillDerived(
   relation: RelationRecord,
   groupType: TypeRecord,
   role: RoleRecord | null,

@@ -10,9 +10,9 @@ import type { ActionBlock, AttributeBlock } from '#model/wire/resource.ts'
 export function actionsOf(
   context: WriteContext,
   blocks: Readonly<Record<string, ActionBlock>>,
-  standing: readonly ActionRecord[],
+  existing: readonly ActionRecord[],
 ): ActionRecord[] {
-  return merged(context, standing, blocks, (key, block) => ({
+  return merged(context, existing, blocks, (key, block) => ({
     key,
     name: block.name ?? key,
     description: block.description ?? null,
@@ -23,9 +23,9 @@ export function actionsOf(
 export function attributesOf(
   context: WriteContext,
   blocks: Readonly<Record<string, AttributeBlock>>,
-  standing: readonly AttributeRecord[],
+  existing: readonly AttributeRecord[],
 ): AttributeRecord[] {
-  return merged(context, standing, blocks, (key, block) => ({
+  return merged(context, existing, blocks, (key, block) => ({
     key,
     type: block.type,
     description: block.description ?? null,
@@ -40,14 +40,14 @@ interface BlockRecord {
 }
 
 /** One record per block: existing parts first, in creation order, followed by new ones. */
-function merged<Block, Fields extends { readonly key: string }, Standing extends Fields & BlockRecord>(
+function merged<Block, Fields extends { readonly key: string }, Existing extends Fields & BlockRecord>(
   context: WriteContext,
-  standing: readonly Standing[],
+  existing: readonly Existing[],
   blocks: Readonly<Record<string, Block>>,
   fieldsOf: (key: string, block: Block) => Fields,
 ): (Fields & BlockRecord)[] {
   const wanted = new Map(Object.entries(blocks))
-  const kept = standing.flatMap(({ id, key, createdAt }) => {
+  const kept = existing.flatMap(({ id, key, createdAt }) => {
     const block = wanted.get(key)
     if (block === undefined) return []
     wanted.delete(key)

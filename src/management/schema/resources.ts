@@ -210,13 +210,13 @@ function* replaceRelations(
   const wanted = new Map(
     Object.entries(subjects).map(([key, subject]) => [key, requireType(records, subject)] as const),
   )
-  const standing = relationsOf(context, type)
+  const existing = relationsOf(context, type)
   yield
-  const kept = new Set(standing.filter(({ key, subjectTypeId }) => wanted.get(key)?.id === subjectTypeId))
+  const kept = new Set(existing.filter(({ key, subjectTypeId }) => wanted.get(key)?.id === subjectTypeId))
   for (const { key } of kept) wanted.delete(key)
   yield* removeRelations(
     context,
-    standing.filter(relation => !kept.has(relation)),
+    existing.filter(relation => !kept.has(relation)),
     type,
   )
   for (const [key, subjectType] of wanted) {

@@ -86,11 +86,11 @@ export function replaceRole(
   key: string,
   block: RoleBlock,
 ): ReplacedRole {
-  const standing = context.records.get('role', rowKeys.role(type?.id ?? null, key))
-  const bare = standing
-    ? updateRole(context, type, standing, { ...blankOf(block), extends: null, granted_to: null })
+  const existing = context.records.get('role', rowKeys.role(type?.id ?? null, key))
+  const bare = existing
+    ? updateRole(context, type, existing, { ...blankOf(block), extends: null, granted_to: null })
     : addRole(context, type, key, block)
-  return { isNew: standing === null, complete: () => updateRole(context, type, bare, blankOf(block)) }
+  return { isNew: existing === null, complete: () => updateRole(context, type, bare, blankOf(block)) }
 }
 
 /** The block, with null, which clears, for each omitted field. */

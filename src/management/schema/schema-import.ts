@@ -38,14 +38,14 @@ export function* importSchema(context: WriteContext, input: SchemaImport): Resum
     yield* defineType(context, type, { actions: { ...actionsOf(type), ...body.actions } })
     yield
   }
-  const standing = new Map<string, MadeByGroups>()
-  for (const { key } of schema.resources) standing.set(key, yield* madeByGroups(context, key))
+  const existing = new Map<string, MadeByGroups>()
+  for (const { key } of schema.resources) existing.set(key, yield* madeByGroups(context, key))
   for (const resource of schema.resources) {
-    yield* defineResource(context, resource, standing.get(resource.key)!)
+    yield* defineResource(context, resource, existing.get(resource.key)!)
     yield
   }
   for (const { key, body } of schema.resources) {
-    yield* deriveRoles(context, key, body.roles ?? {}, standing.get(key)!)
+    yield* deriveRoles(context, key, body.roles ?? {}, existing.get(key)!)
     yield
   }
   yield* putTenantRoles(context, schema)
@@ -203,11 +203,11 @@ interface ImportedRecord {
  */
 function merged<Item extends ImportedRecord>(
   context: WriteContext,
-  standing: readonly Item[],
+  existing: readonly Item[],
   wanted: readonly Item[],
 ): Item[] {
   const left = new Map(wanted.map(part => [part.key, part]))
-  const kept = standing.map(part => {
+  const kept = existing.map(part => {
     const replacement = left.get(part.key)
     left.delete(part.key)
     return replacement

@@ -81,8 +81,8 @@ export class Journal {
   }
 
   /** Whether the file of the current segment has that many allocated bytes. */
-  hasRoom(bytes: number): boolean {
-    return bytes <= this.#segment.file.roomBytes
+  hasCapacity(bytes: number): boolean {
+    return bytes <= this.#segment.file.allocatedBytes
   }
 
   /** Extends the file of the current segment to that length. Throws the error of the disk. */
@@ -97,7 +97,7 @@ export class Journal {
   append(start: number): Promise<void> {
     const segment = this.#segment
     const end = segment.memtable.endBytes
-    assert(this.hasRoom(end), 'a record is appended where there is room for it')
+    assert(this.hasCapacity(end), 'a record is appended where there is room for it')
     if (this.#open === null) {
       const written = Promise.withResolvers<void>()
       written.promise.catch(() => undefined)

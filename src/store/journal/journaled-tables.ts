@@ -291,7 +291,7 @@ export class JournaledTables implements Tables {
     const { memtable } = this.#journal
     const { count } = memtable
     const start = this.#writeRecord(run)
-    if (start !== null && !this.#journal.hasRoom(memtable.endBytes)) {
+    if (start !== null && !this.#journal.hasCapacity(memtable.endBytes)) {
       // Readers must not see a write that can still be rejected. No other write is made in the meantime.
       return this.#makeLater(start, memtable.takeBack(start, count), applied)
     }
@@ -308,8 +308,8 @@ export class JournaledTables implements Tables {
     const sizeMax = bytes + changes.length * CHANGE_BYTES_MAX + RECORD_BYTES_MAX
     if (!this.#journal.mayTake(start, start + sizeMax)) await this.#beginSegment()
     // A checkpoint can start in the meantime. The record then goes into the other segment.
-    const roomNeeded = (): number => this.#journal.memtable.endBytes + sizeMax
-    while (!this.#journal.hasRoom(roomNeeded())) await this.#makeRoom(roomNeeded())
+    const bytesNeeded = (): number => this.#journal.memtable.endBytes + sizeMax
+    while (!this.#journal.hasCapacity(bytesNeeded())) await this.#makeRoom(bytesNeeded())
     const begun = this.#writeRecord(() => {
       for (const { table, key, value } of changes) this.#journal.memtable.put(table, key, value)
     })

@@ -7,8 +7,8 @@ import { type FileHandle, open, readFile, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** Bytes allocated at a time. */
-const ROOM_BYTES = 262_144
-const ZEROS = Buffer.alloc(ROOM_BYTES)
+const ALLOCATION_BYTES = 262_144
+const ZEROS = Buffer.alloc(ALLOCATION_BYTES)
 const FLAGS = constants.O_RDWR | constants.O_CREAT
 
 export class SegmentFile {
@@ -17,7 +17,7 @@ export class SegmentFile {
   /** Whether the directory entry of the file is also on disk. */
   #isNamed = false
   #file: FileHandle | null = null
-  #roomBytes = 0
+  #allocatedBytes = 0
 
   /**
    * `isFlushed: false` leaves flushing to the operating system: writes survive a crash of the process, but
@@ -29,8 +29,8 @@ export class SegmentFile {
   }
 
   /** Bytes that can be written. */
-  get roomBytes(): number {
-    return this.#roomBytes
+  get allocatedBytes(): number {
+    return this.#allocatedBytes
   }
 
   /**
@@ -44,9 +44,9 @@ export class SegmentFile {
     // crashed.
     if (this.#isFlushed && !this.#isNamed) await flushDirectory(dirname(this.path))
     this.#isNamed = true
-    while (this.#roomBytes < bytes) {
-      await writeWhole(this.#file, ZEROS, this.#roomBytes)
-      this.#roomBytes += ROOM_BYTES
+    while (this.#allocatedBytes < bytes) {
+      await writeWhole(this.#file, ZEROS, this.#allocatedBytes)
+      this.#allocatedBytes += ALLOCATION_BYTES
     }
   }
 
@@ -65,7 +65,7 @@ export class SegmentFile {
   async close(): Promise<void> {
     const file = this.#file
     this.#file = null
-    this.#roomBytes = 0
+    this.#allocatedBytes = 0
     await file?.close()
   }
 

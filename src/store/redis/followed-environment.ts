@@ -119,17 +119,17 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     this.#freshAt = options.syncedAt
     this.#copyFreshAt = this.#freshAt
     const { log, environmentId } = options
-    const standing = (failing: string, over: string) =>
+    const reporterOf = (failing: string, over: string) =>
       new OngoingFailure({ log, fields: { environment: environmentId }, failing, over })
-    this.#losing = standing(
+    this.#losing = reporterOf(
       'Redis has lost data of an environment: it is closed until that is restored',
       'Redis has all data of the environment again: it is open',
     )
-    this.#asking = standing(
+    this.#asking = reporterOf(
       'Redis refuses to say where an environment stands: asking again',
       'Redis says again where it stands',
     )
-    this.#loading = standing('cannot load another copy: trying again', 'another copy was loaded')
+    this.#loading = reporterOf('cannot load another copy: trying again', 'another copy was loaded')
     this.ledger = new FollowedLedger(this)
     this.view = new PresentView(() => this.#followed.copy)
     this.#listing = this.#list(followed.copy)

@@ -163,7 +163,7 @@ export class RedisLedger implements Ledger {
     return { epoch, sequence }
   }
 
-  /** The newest sequence and its commit id in Redis. Throws like `standing`. */
+  /** The newest sequence and its commit id in Redis. Throws like `state`. */
   async position(): Promise<Position> {
     return (await this.state()).position
   }
@@ -174,7 +174,7 @@ export class RedisLedger implements Ledger {
    */
   async state(): Promise<LedgerState> {
     this.#assertOpen()
-    return this.#standing()
+    return this.#state()
   }
 
   /**
@@ -333,17 +333,17 @@ export class RedisLedger implements Ledger {
     }
   }
 
-  async #standing(): Promise<LedgerState> {
-    const standing = await look({ link: this.#link, keys: this.#keys }, '').catch((error: unknown) => {
+  async #state(): Promise<LedgerState> {
+    const state = await look({ link: this.#link, keys: this.#keys }, '').catch((error: unknown) => {
       throw error instanceof EmptyStoreError ? historyReplaced() : error
     })
-    if (standing.position.epoch !== this.epoch) throw historyReplaced()
+    if (state.position.epoch !== this.epoch) throw historyReplaced()
     this.#isConfirmed = true
-    return standing
+    return state
   }
 
   async #confirm(): Promise<void> {
-    if (!this.#isConfirmed) await this.#standing()
+    if (!this.#isConfirmed) await this.#state()
   }
 
   /**
@@ -358,7 +358,7 @@ export class RedisLedger implements Ledger {
       const isEnd = error instanceof AuthzError && /^(STORE_RESET|REVISION_TOO_OLD)$/.test(error.code)
       if (!isEnd) throw error
     }
-    await this.#standing()
+    await this.#state()
     // The lost data can have been restored between the two reads.
     return log.read()
   }

@@ -137,14 +137,14 @@ export class BodyPool implements BodyReader {
 
   #admit(share: string, bytes: number): void {
     if (this.#threads.isClosed) throw shuttingDown()
-    if (this.#hasRoom(share, bytes)) return
+    if (this.#hasCapacity(share, bytes)) return
     // The dropped jobs release their slots in a microtask: the current caller is still rejected, the next one
     // is not.
     for (const { reject } of this.#queue.takeAll(({ work }) => work.waiting.isGone)) reject(nobodyWaits())
     throw tooManyReads()
   }
 
-  #hasRoom(share: string, bytes: number): boolean {
+  #hasCapacity(share: string, bytes: number): boolean {
     const { jobsMax, bytesMax } = this.#options
     const ofShare = (this.#bytesOf.get(share) ?? 0) + bytes
     return this.#count < jobsMax && this.#bytes + bytes <= bytesMax && ofShare <= SHARE * bytesMax

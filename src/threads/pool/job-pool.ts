@@ -196,7 +196,7 @@ export class JobPool implements DecisionPool {
    */
   #giveOut(): void {
     if (!this.#schedule.isEmpty && !this.isWarm) this.#threads.warmUp()
-    while (this.isWarm && this.#schedule.hasRoom(this.#threads.running, this.#jobCount)) {
+    while (this.isWarm && this.#schedule.hasCapacity(this.#threads.running, this.#jobCount)) {
       const job = this.#schedule.next()
       if (job === null) break
       if (job.kind === 'search') this.#runSearch(job)

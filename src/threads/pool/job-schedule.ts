@@ -73,7 +73,7 @@ export class JobSchedule<Job extends ScheduledJob, Bulk extends Job & BulkJob> {
    * Whether the pool can receive more parts. `running` is the number of its current parts, `jobs` that of
    * jobs without a result.
    */
-  hasRoom(running: number, jobs: number): boolean {
+  hasCapacity(running: number, jobs: number): boolean {
     return running < this.#threads * (jobs > 1 ? PARTS_AHEAD : LONE_PARTS_AHEAD)
   }
 

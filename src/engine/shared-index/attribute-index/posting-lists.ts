@@ -102,9 +102,9 @@ export class PostingLists {
   keep(wanted: readonly { readonly type: number; readonly name: string }[]): boolean {
     const names = new Set(wanted.map(nameOf))
     const before = [...this.#byType.values()].flatMap(({ all }) => all)
-    const isRoomMade = before.some(list => !list.isGivenUp && !names.has(nameOf(list)))
+    const isMemoryFreed = before.some(list => !list.isGivenUp && !names.has(nameOf(list)))
     for (const [type, { all }] of this.#byType) {
-      const kept = all.filter(list => names.has(nameOf(list)) && !(list.isGivenUp && isRoomMade))
+      const kept = all.filter(list => names.has(nameOf(list)) && !(list.isGivenUp && isMemoryFreed))
       for (const list of all) if (!kept.includes(list)) this.#drop(list)
       this.#note(type, kept)
     }

@@ -41,14 +41,14 @@ export class Program {
   /** Returns the position of a block of at least this many words. Their content is undefined. */
   alloc(words: number): number {
     const size = classOf(words)
-    const room = roomOf(size)
+    const capacity = capacityOf(size)
     const free = this.#free[size]?.pop()
     if (free !== undefined) {
-      this.#freed -= room + 1
+      this.#freed -= capacity + 1
       return free
     }
     const at = this.#length + 1
-    this.#length += room + 1
+    this.#length += capacity + 1
     if (this.#length > this.words.length) this.words = grown(this.words, this.#length)
     this.words[at - 1] = size
     return at
@@ -59,7 +59,7 @@ export class Program {
     if (at === 0) return
     const size = this.words[at - 1]!
     ;(this.#free[size] ??= []).push(at)
-    this.#freed += roomOf(size) + 1
+    this.#freed += capacityOf(size) + 1
   }
 
   /** Allocates a block with these words. */
@@ -75,7 +75,7 @@ export class Program {
    * capacity.
    */
   extended(at: number, length: number, wanted: number): number {
-    if (at !== 0 && roomOf(this.words[at - 1]!) >= wanted) return at
+    if (at !== 0 && capacityOf(this.words[at - 1]!) >= wanted) return at
     const larger = this.alloc(at === 0 ? wanted : wanted + (wanted >>> 1))
     this.words.copyWithin(larger, at, at + length)
     this.free(at)
@@ -117,7 +117,7 @@ function classOf(words: number): number {
   return 8 * shift + eighths
 }
 
-function roomOf(size: number): number {
+function capacityOf(size: number): number {
   if (size < EXACT_CLASSES) return size
   return (8 + (size & 7)) << ((size - 8) >>> 3)
 }

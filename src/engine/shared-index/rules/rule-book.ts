@@ -147,8 +147,8 @@ export class RuleBook {
 
   removeRule(rule: RuleChange): boolean {
     this.#settleAtOnce()
-    const standing = this.#rules.get(nameOf(rule))
-    return standing !== undefined && this.#dropRules([standing])
+    const existing = this.#rules.get(nameOf(rule))
+    return existing !== undefined && this.#dropRules([existing])
   }
 
   /** Removes sets and rules of a deleted type and its actions. */
@@ -201,12 +201,12 @@ export class RuleBook {
   }
 
   #addRule(name: string, rule: RuleChange): void {
-    const standing = { name, permission: permissionName(rule.type, rule.action), rule }
-    this.#rules.set(name, standing)
-    this.#noteRule(standing, true)
-    this.#rulesOfUserSet.add(rule.userSet, standing)
-    this.#rulesOfResourceSet.add(rule.resourceSet, standing)
-    this.#rulesOfPermission.add(standing.permission, standing)
+    const added = { name, permission: permissionName(rule.type, rule.action), rule }
+    this.#rules.set(name, added)
+    this.#noteRule(added, true)
+    this.#rulesOfUserSet.add(rule.userSet, added)
+    this.#rulesOfResourceSet.add(rule.resourceSet, added)
+    this.#rulesOfPermission.add(added.permission, added)
   }
 
   /**
@@ -236,14 +236,14 @@ export class RuleBook {
     while (this.#leaving.length > 0) this.#settleSome()
   }
 
-  #forgetRule(standing: CurrentRule): void {
-    const { userSet, resourceSet } = standing.rule
+  #forgetRule(existing: CurrentRule): void {
+    const { userSet, resourceSet } = existing.rule
     // A rule can be removed for several reasons in one operation: with a set and with its type.
-    if (!this.#rules.delete(standing.name)) return
-    this.#noteRule(standing, false)
-    this.#rulesOfUserSet.remove(userSet, standing)
-    this.#rulesOfResourceSet.remove(resourceSet, standing)
-    this.#rulesOfPermission.remove(standing.permission, standing)
+    if (!this.#rules.delete(existing.name)) return
+    this.#noteRule(existing, false)
+    this.#rulesOfUserSet.remove(userSet, existing)
+    this.#rulesOfResourceSet.remove(resourceSet, existing)
+    this.#rulesOfPermission.remove(existing.permission, existing)
   }
 
   #mayStand({ set, side, type, parent }: ConditionSetPut): boolean {

@@ -93,10 +93,10 @@ export class RuleLookups {
     }
     const slots = 1 << this.#program.words[lookup.table]!
     if (2 * (lookup.entries + values.length) > slots) this.#enlarge(lookup, values.length)
-    const hasRoom = values.every(value => this.#hasEntry(lookup, value))
-    if (hasRoom) for (const value of values) this.#push(lookup, value, sides)
+    const hasCapacity = values.every(value => this.#hasEntry(lookup, value))
+    if (hasCapacity) for (const value of values) this.#push(lookup, value, sides)
     this.#dropIfEmpty(path, lookup)
-    return hasRoom
+    return hasCapacity
   }
 
   /**

@@ -106,9 +106,9 @@ class Tally implements NumberDemand {
       this.tenantRoleIndexes += 1
       return
     }
-    const standing = this.#standing(type)
-    if (standing) {
-      this.roleIndexes.set(standing, (this.roleIndexes.get(standing) ?? 0) + 1)
+    const existing = this.#existing(type)
+    if (existing) {
+      this.roleIndexes.set(existing, (this.roleIndexes.get(existing) ?? 0) + 1)
       return
     }
     const roleIndexes = (this.#roleIndexesOfNew.get(this.#typeName(type)) ?? 0) + 1
@@ -120,7 +120,7 @@ class Tally implements NumberDemand {
     if (!this.#generation(type).stands || !this.#generation(subjectType).stands) return
     const name = this.#nameOf(type, relation)
     const subject = this.#typeName(subjectType)
-    const stood = this.#standing(type)?.relations.get(relation)
+    const stood = this.#existing(type)?.relations.get(relation)
     const untouched = stood ? typeName(stood.subjectType.key, 0) : null
     const before = this.#relations.has(name) ? this.#relations.get(name) : untouched
     if (before === subject) return
@@ -135,7 +135,7 @@ class Tally implements NumberDemand {
   }
 
   /** Returns the existing type, unless the changes removed it. */
-  #standing(type: string): ResourceType | undefined {
+  #existing(type: string): ResourceType | undefined {
     return this.#generation(type).removals === 0 ? this.#schema.types.get(type) : undefined
   }
 
@@ -144,7 +144,7 @@ class Tally implements NumberDemand {
    * type.
    */
   #stood(type: string | null): ReadonlyMap<string, unknown> | undefined {
-    return type === null ? this.#schema.tenantRoles : this.#standing(type)?.roles
+    return type === null ? this.#schema.tenantRoles : this.#existing(type)?.roles
   }
 
   #typeName(type: string): string {

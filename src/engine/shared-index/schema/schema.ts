@@ -116,9 +116,9 @@ export class Schema {
    * Empty, or a restored state with its numbers. `firstTenantRoleIndex`: lets tests reach overflow lines
    * sooner.
    */
-  constructor(standing?: SchemaState, firstTenantRoleIndex = 0) {
-    this.types = standing?.types ?? new Map()
-    this.tenantRoles = standing?.tenantRoles ?? new Map()
+  constructor(existing?: SchemaState, firstTenantRoleIndex = 0) {
+    this.types = existing?.types ?? new Map()
+    this.tenantRoles = existing?.tenantRoles ?? new Map()
     const roleIndexes = Array.from(this.tenantRoles.values(), ({ roleIndex }) => roleIndex)
     this.tenantRoleIndexes = new NumberPool(firstTenantRoleIndex, TENANT_ROLES_MAX, roleIndexes)
     const types = [...this.types.values()]
@@ -126,12 +126,12 @@ export class Schema {
     this.typeIds = new NumberPool(L.TENANT_TYPE + 1, L.USER_TYPE, typeIds)
     const edgeClasses = types.flatMap(type => [...type.relations.values()].map(({ edgeClass }) => edgeClass))
     this.edgeClasses = new NumberPool(1, EDGE_CLASSES_MAX, edgeClasses)
-    this.#lastRoleId = standing?.lastRoleId ?? 0
-    if (standing) {
-      this.#rules.restore(standing.rules)
-      this.#mapping.restore(standing.mapping)
+    this.#lastRoleId = existing?.lastRoleId ?? 0
+    if (existing) {
+      this.#rules.restore(existing.rules)
+      this.#mapping.restore(existing.mapping)
     }
-    this.#isChanged = this.#isMappingChanged = standing === undefined
+    this.#isChanged = this.#isMappingChanged = existing === undefined
   }
 
   get isChanged(): boolean {

@@ -24,12 +24,12 @@ export function* putConditionSets(
   sets: readonly ExportedConditionSet[],
 ): Resumable<void> {
   const { records } = context
-  const standing = new Set<string>()
+  const existing = new Set<string>()
   // First removes all parents. Otherwise, a set could temporarily be a descendant of its future child.
   for (const { key } of sets) {
     const set = findConditionSet(records, key)
     if (set?.key !== key) continue
-    standing.add(key)
+    existing.add(key)
     if (set.parentId !== null) putConditionSet(context, yield* moveBelow(context, set, null))
     yield
   }
@@ -37,7 +37,7 @@ export function* putConditionSets(
     // The conditions are checked without declarations, because these may have changed since the set was
     // written.
     checkStored(set.conditions, ['conditions'])
-    if (standing.has(set.key)) yield* overwrite(context, set)
+    if (existing.has(set.key)) yield* overwrite(context, set)
     else add(context, set)
     yield
   }

@@ -86,8 +86,8 @@ export function* moveBelow(
     putConditionSet(context, moved)
     for (const each of below) {
       // Read through the draft, so that the commit requires it to exist.
-      const standing = records.get('condition-set', rowKeyOf(each.set))!
-      putConditionSet(context, { ...standing, typeId: parent.typeId, updatedAt: context.now })
+      const existing = records.get('condition-set', rowKeyOf(each.set))!
+      putConditionSet(context, { ...existing, typeId: parent.typeId, updatedAt: context.now })
       yield
     }
   }

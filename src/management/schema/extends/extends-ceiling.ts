@@ -19,15 +19,15 @@ import { extendedOf } from './extended-roles.ts'
  * role, so one of the two commands runs again.
  */
 export function* checkExtendsReach(records: Draft): Resumable<void> {
-  const grown = new Map<string | null, { readonly keys: Set<string>; isStanding: boolean }>()
+  const grown = new Map<string | null, { readonly keys: Set<string>; isExisting: boolean }>()
   for (const [before, after] of records.written('role')) {
     if (!after || after.extends.every(key => before?.extends.includes(key))) continue
     let ofType = grown.get(after.typeId)
-    if (!ofType) grown.set(after.typeId, (ofType = { keys: new Set(), isStanding: false }))
+    if (!ofType) grown.set(after.typeId, (ofType = { keys: new Set(), isExisting: false }))
     ofType.keys.add(after.key)
-    if (before) ofType.isStanding = true
+    if (before) ofType.isExisting = true
   }
-  for (const [typeId, { keys, isStanding }] of grown) {
+  for (const [typeId, { keys, isExisting }] of grown) {
     const extendedBy = new Map<string, string[]>()
     const note = ({ key, extends: extended }: RoleRecord): void => {
       for (const other of extended) {
@@ -37,7 +37,7 @@ export function* checkExtendsReach(records: Draft): Resumable<void> {
       }
     }
     // Stored roles cannot extend a new one, so only roles that the draft writes can.
-    if (isStanding) yield* records.visit('role', lists.rolesOfType(typeId), note)
+    if (isExisting) yield* records.visit('role', lists.rolesOfType(typeId), note)
     else for (const [, after] of records.written('role')) if (after?.typeId === typeId) note(after)
     // The set is also the worklist: a `Set` iterates over elements that are added during the iteration.
     for (const key of keys) {

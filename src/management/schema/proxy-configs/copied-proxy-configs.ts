@@ -46,7 +46,7 @@ export function* putProxyConfigs(
 ): Resumable<void> {
   const { records } = context
   for (const { key, name, auth_mechanism, mapping_rules, created_at, updated_at } of configs) {
-    const standing = records.get('proxy-config', rowKeys.proxyConfig(key))
+    const existing = records.get('proxy-config', rowKeys.proxyConfig(key))
     const mappingRules: ProxyConfigRecord['mappingRules'][number][] = []
     for (const rule of mapping_rules) {
       const { url, http_method, resource, action, priority, headers } = rule
@@ -56,14 +56,14 @@ export function* putProxyConfigs(
     }
     putProxyConfig(context, {
       kind: 'proxy-config',
-      id: standing?.id ?? context.newId(),
+      id: existing?.id ?? context.newId(),
       key,
       name,
       authMechanism: auth_mechanism,
-      sealedSecret: standing?.sealedSecret ?? null,
+      sealedSecret: existing?.sealedSecret ?? null,
       mappingRules,
-      createdAt: standing?.createdAt ?? Date.parse(created_at),
-      updatedAt: standing ? context.now : Date.parse(updated_at),
+      createdAt: existing?.createdAt ?? Date.parse(created_at),
+      updatedAt: existing ? context.now : Date.parse(updated_at),
     })
     yield
   }
