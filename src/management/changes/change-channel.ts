@@ -105,7 +105,7 @@ export class ChangeChannel {
   }
 
   /** Adds text that needs no final line. */
-  say(from: number, to: number, { events = 0, resets = 0 } = {}): void {
+  send(from: number, to: number, { events = 0, resets = 0 } = {}): void {
     this.close()
     this.#add(from, to)
     this.#events += events

@@ -87,7 +87,7 @@ export class ChangeChannels implements SharedBlock {
   reset(position: StreamPosition, reason: ResetReason): void {
     if (this.#channels.size === 0) return
     const { from, to } = this.#write(resetText(position, reason))
-    for (const channel of this.#channels.values()) channel.say(from, to, { events: 1, resets: 1 })
+    for (const channel of this.#channels.values()) channel.send(from, to, { events: 1, resets: 1 })
     this.#plan()
   }
 
@@ -96,14 +96,14 @@ export class ChangeChannels implements SharedBlock {
    * commit.
    */
   beat(position: StreamPosition): void {
-    let [heartbeat, told]: ({ readonly from: number; readonly to: number } | null)[] = [null, null]
+    let [heartbeat, written]: ({ readonly from: number; readonly to: number } | null)[] = [null, null]
     for (const channel of this.#channels.values()) {
       if (channel.isPositionSent) {
         heartbeat ??= this.#write(HEARTBEAT_TEXT)
-        channel.say(heartbeat.from, heartbeat.to)
+        channel.send(heartbeat.from, heartbeat.to)
       } else {
-        told ??= this.#write(positionText(position))
-        channel.say(told.from, told.to, { events: 1 })
+        written ??= this.#write(positionText(position))
+        channel.send(written.from, written.to, { events: 1 })
       }
     }
     this.#plan()
@@ -112,7 +112,7 @@ export class ChangeChannels implements SharedBlock {
   end(reason: string): void {
     if (this.#channels.size === 0) return
     const { from, to } = this.#write(endText('closing', reason))
-    for (const channel of this.#channels.values()) channel.say(from, to, { events: 1 })
+    for (const channel of this.#channels.values()) channel.send(from, to, { events: 1 })
     this.#hand(true)
   }
 

@@ -85,7 +85,7 @@ export class ChangeSubscription implements CatchUpReader {
   /** Step of the commit at which the next part begins. */
   #from = 0
   /** Content of the next piece. */
-  #told: Uint8Array[] = []
+  #pieces: Uint8Array[] = []
   #length = 0
   #events = 0
   #resets = 0
@@ -183,8 +183,8 @@ export class ChangeSubscription implements CatchUpReader {
   }
 
   #take(): Omit<ChangePiece, 'channel'> {
-    const piece = { bytes: joined(this.#told), events: this.#events, resets: this.#resets }
-    this.#told = []
+    const piece = { bytes: joined(this.#pieces), events: this.#events, resets: this.#resets }
+    this.#pieces = []
     this.#length = 0
     this.#events = 0
     this.#resets = 0
@@ -325,7 +325,7 @@ export class ChangeSubscription implements CatchUpReader {
   }
 
   #add(bytes: Uint8Array): void {
-    this.#told.push(bytes)
+    this.#pieces.push(bytes)
     this.#length += bytes.length
   }
 

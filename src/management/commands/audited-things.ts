@@ -126,8 +126,8 @@ function* partsOf(type: TypeRecord): Iterable<readonly [AuditedThing, AuditSubje
   for (const kind of ['action', 'action_group', 'attribute'] as const)
     for (const { id, key } of parts[kind]) {
       const { isNamed, spellings } = subjectOfNames(kind, [id, key])
-      const isOfType = ({ resource_id: told }: Members): boolean =>
-        typeof told !== 'string' || has(namesOf(type), told)
+      const isOfType = ({ resource_id: named }: Members): boolean =>
+        typeof named !== 'string' || has(namesOf(type), named)
       yield [
         { kind, key, id },
         {
@@ -156,10 +156,10 @@ function roleThing(
   const ofType = type === null ? null : namesOf(type)
   const isOfType = (name: string, beside: Members): boolean => {
     const isInPath = name === 'role_id' || name === 'parent_role_id'
-    const told = isInPath ? beside['resource_id'] : (beside['on_resource'] ?? beside['resource'])
-    if (typeof told !== 'string') return !isInPath || type === null
-    if (!has(known, told)) return true
-    return ofType !== null && has(ofType, told)
+    const named = isInPath ? beside['resource_id'] : (beside['on_resource'] ?? beside['resource'])
+    if (typeof named !== 'string') return !isInPath || type === null
+    if (!has(known, named)) return true
+    return ofType !== null && has(ofType, named)
   }
   return [
     { kind: 'role', key, id },

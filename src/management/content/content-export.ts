@@ -151,8 +151,8 @@ class ContentOf {
     const key = JSON.stringify(user.key)
     this.#users.set(user.id, 0, key)
     const names = `"first_name":${JSON.stringify(user.firstName)},"last_name":${JSON.stringify(user.lastName)}`
-    const told = `"email":${JSON.stringify(user.email)},${names},"attributes":${user.attributes}`
-    return `{"kind":"user","key":${key},${told},${this.#times(user)}}\n`
+    const fields = `"email":${JSON.stringify(user.email)},${names},"attributes":${user.attributes}`
+    return `{"kind":"user","key":${key},${fields},${this.#times(user)}}\n`
   }
 
   #instanceLine({ value }: Row): string | null {
@@ -163,8 +163,8 @@ class ContentOf {
     const key = JSON.stringify(instance.key)
     // Joins `type:key` as one JSON string.
     this.#instances.set(instance.id, 0, `${type.slice(0, -1)}:${key.slice(1)}`)
-    const told = `"attributes":${instance.attributes},"is_group":${instance.isGroup}`
-    return `{"kind":"instance","resource":${type},"key":${key},"tenant":${tenant},${told},${this.#times(instance)}}\n`
+    const fields = `"attributes":${instance.attributes},"is_group":${instance.isGroup}`
+    return `{"kind":"instance","resource":${type},"key":${key},"tenant":${tenant},${fields},${this.#times(instance)}}\n`
   }
 
   #assignmentLine(row: Row): string | null {

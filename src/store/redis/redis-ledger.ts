@@ -174,7 +174,7 @@ export class RedisLedger implements Ledger {
    */
   async state(): Promise<LedgerState> {
     this.#assertOpen()
-    return this.#state()
+    return this.#readState()
   }
 
   /**
@@ -333,7 +333,7 @@ export class RedisLedger implements Ledger {
     }
   }
 
-  async #state(): Promise<LedgerState> {
+  async #readState(): Promise<LedgerState> {
     const state = await look({ link: this.#link, keys: this.#keys }, '').catch((error: unknown) => {
       throw error instanceof EmptyStoreError ? historyReplaced() : error
     })
@@ -343,7 +343,7 @@ export class RedisLedger implements Ledger {
   }
 
   async #confirm(): Promise<void> {
-    if (!this.#isConfirmed) await this.#state()
+    if (!this.#isConfirmed) await this.#readState()
   }
 
   /**
@@ -358,7 +358,7 @@ export class RedisLedger implements Ledger {
       const isEnd = error instanceof AuthzError && /^(STORE_RESET|REVISION_TOO_OLD)$/.test(error.code)
       if (!isEnd) throw error
     }
-    await this.#state()
+    await this.#readState()
     // The lost data can have been restored between the two reads.
     return log.read()
   }

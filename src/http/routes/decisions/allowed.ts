@@ -99,7 +99,10 @@ export function allowedRoutes(
           caller,
           query.full ? 'tree' : 'leaf',
         )
-        return told(explained, one => `${resultOf(body, one)}${one.rules === null ? '' : `,${one.rules}`}}`)
+        return explainedReply(
+          explained,
+          one => `${resultOf(body, one)}${one.rules === null ? '' : `,${one.rules}`}}`,
+        )
       },
     }),
     defineRoute({
@@ -152,10 +155,10 @@ export function decided(
     )
   }
   const explained = decisions.explain(environmentId, query, caller, 'none')
-  return told(explained, one => withQuestion(question, one), deniedStatus)
+  return explainedReply(explained, one => withQuestion(question, one), deniedStatus)
 }
 
-function told(
+function explainedReply(
   explained: ExplainedDecision | Promise<ExplainedDecision>,
   write: (one: ExplainedDecision) => string,
   deniedStatus = 200,

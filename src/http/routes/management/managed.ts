@@ -268,10 +268,10 @@ function routeOf(
   } = definition
   const doneHeaders = mayWarn || mayWrite(definition) ? [...answered, WARNING] : answered
   const done = { description: 'Done.', headers: doneHeaders }
-  const told = { ...done, ...(answer && { schema: answer }) }
+  const described = { ...done, ...(answer && { schema: answer }) }
   const responses: Responses = {
-    ...(answer && !alwaysCreates && { 200: told }),
-    ...((mayCreate || alwaysCreates) && { 201: { ...told, description: 'Created.' } }),
+    ...(answer && !alwaysCreates && { 200: described }),
+    ...((mayCreate || alwaysCreates) && { 201: { ...described, description: 'Created.' } }),
     ...((mayBeEmpty || !answer) && { 204: done }),
   }
   const common = { operationId: operation, family: 'management', access, headers, responses, handle } as const
