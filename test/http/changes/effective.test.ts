@@ -1,4 +1,4 @@
-/** Who gains and who loses a permission by each change: told pair by pair, or as what to list anew, so that a set kept by it is right. */
+/** Effective access changes: gained and lost pairs, or scopes to list again. A set kept from them is correct. */
 import { describe, expect, test } from 'vitest'
 import { Random } from '#testing/data/random.ts'
 import {
@@ -25,13 +25,13 @@ async function createModel(verdict: Client): Promise<void> {
   await verdict.tenantRole('auditor', ['document:read'])
 }
 
-/** What is told up to the present commit, without its origin. */
-async function told(verdict: Client, stream: ChangeStream) {
+/** The access changes up to the current commit, without their origin. */
+async function changesOf(verdict: Client, stream: ChangeStream) {
   const events = await stream.upTo(await verdict.revision())
   return events.flatMap(({ event, value }) => (event === 'access.changed' ? [value.item] : []))
 }
 
-/** The pairs that may, asked one by one. */
+/** The allowed pairs, by one check per pair. */
 async function allowed(verdict: Client): Promise<Set<string>> {
   const users = await keysIn(verdict, `${FACTS}/users?per_page=100`)
   const documents = await keysIn(verdict, `${FACTS}/resource_instances?resource=document&per_page=100`)
@@ -47,11 +47,11 @@ async function keysIn(verdict: Client, path: string): Promise<string[]> {
   return ('data' in body ? body.data : body).map(({ key }) => key)
 }
 
-/** A set of pairs kept by the stream. */
+/** The set of allowed pairs, maintained from the stream. */
 class AccessSet {
   pairs = new Set<string>()
 
-  /** `listed` is what is right now; it is asked only for what is to be listed anew. */
+  /** `listed` contains the currently allowed pairs; it is read only for scopes that must be listed again. */
   apply({ event, value }: ReadEvent, listed: ReadonlySet<string>): void {
     if (event === 'reset') this.pairs = new Set(listed)
     if (event !== 'access.changed') return
@@ -61,23 +61,23 @@ class AccessSet {
     for (const scope of many) this.#relist(scope, listed)
   }
 
-  /** A tenant is taken for all: which is asked more than is needed. */
+  /** Ignores the tenant of the scope, so it lists more pairs than necessary. */
   #relist({ user, resource }: { user?: string; resource?: string }, listed: ReadonlySet<string>): void {
-    const isMeant = (pair: string): boolean => {
-      const [who, what] = JSON.parse(pair) as [string, string]
-      return (user === undefined || who === user) && (resource === undefined || what === resource)
+    const isInScope = (pair: string): boolean => {
+      const [ofUser, on] = JSON.parse(pair) as [string, string]
+      return (user === undefined || ofUser === user) && (resource === undefined || on === resource)
     }
-    for (const pair of this.pairs) if (isMeant(pair)) this.pairs.delete(pair)
-    for (const pair of listed) if (isMeant(pair)) this.pairs.add(pair)
+    for (const pair of this.pairs) if (isInScope(pair)) this.pairs.delete(pair)
+    for (const pair of listed) if (isInScope(pair)) this.pairs.add(pair)
   }
 }
 
-describe('what is told', async () => {
+describe('a stream of effective access changes', async () => {
   const verdict = await sharedService()
   await createModel(verdict)
   await verdict.users('ann', 'bob')
 
-  test('a role on a folder, and a tuple below it, each with who made the change', async () => {
+  test('reports pairs gained by a tuple below a granted folder, with the origin of the change', async () => {
     const stream = await ChangeStream.opened(verdict.address, { query: QUERY })
     const parent = { subject: 'folder:top', relation: 'parent', object: 'document:one', tenant: 'default' }
     await verdict.send('POST', ASSIGNMENTS, {
@@ -100,16 +100,16 @@ describe('what is told', async () => {
     ])
     expect(changed.at(-1)!.id).toMatch(/^[^.]+\.\d+/)
     await verdict.send('DELETE', TUPLES, { body: parent })
-    expect(await told(verdict, stream)).toEqual([
+    expect(await changesOf(verdict, stream)).toEqual([
       { type: 'document', action: 'read', gained: [], lost: [{ user: 'ann', resource: 'one' }] },
     ])
     stream.close()
   })
 
-  test('a tenant role is to be listed anew for that user; a grant that ends is lost with its cause', async () => {
+  test('reports the user scope of a tenant role, and the cause of a lost grant that expired', async () => {
     const stream = await ChangeStream.opened(verdict.address, { query: QUERY })
     await verdict.send('POST', ASSIGNMENTS, { body: { user: 'bob', role: 'auditor', tenant: 'default' } })
-    expect(await told(verdict, stream)).toEqual([
+    expect(await changesOf(verdict, stream)).toEqual([
       { type: 'document', action: 'read', gained: [], lost: [], many: [{ user: 'bob', tenant: 'default' }] },
     ])
     const expires_at = new Date(Date.now() + 2_000).toISOString()
@@ -127,38 +127,38 @@ describe('what is told', async () => {
     stream.close()
   })
 
-  test('who catches up is told what to list anew', async () => {
+  test('reports scopes to list again to a client that resumes at an earlier revision', async () => {
     const before = await verdict.revision()
     await verdict.send('POST', ASSIGNMENTS, {
       body: { user: 'ann', role: 'viewer', resource_instance: 'document:two', tenant: 'default' },
     })
     const stream = await ChangeStream.opened(verdict.address, { query: `${QUERY}&since=${before}` })
-    // The instance was made by the same call.
-    expect((await told(verdict, stream)).map(({ many }) => many)).toEqual([
+    // The same call created the instance.
+    expect((await changesOf(verdict, stream)).map(({ many }) => many)).toEqual([
       [{ resource: 'two' }, { user: 'ann' }],
     ])
     stream.close()
   })
 
   test.each([
-    ['no permission', 'effective=document'],
-    ['an empty name', 'effective=document:read,'],
-    ['more than eight', `effective=${Array.from({ length: 9 }, (_, n) => `document:a${n}`).join(',')}`],
-    ['other filters', 'effective=document:read&types=document'],
-  ])('%s is refused', async (_, query) => {
+    ['without an action', 'effective=document'],
+    ['with an empty name', 'effective=document:read,'],
+    ['for nine permissions', `effective=${Array.from({ length: 9 }, (_, n) => `document:a${n}`).join(',')}`],
+    ['with other filters', 'effective=document:read&types=document'],
+  ])('%s is rejected', async (_, query) => {
     const refused = await ChangeStream.open(verdict.address, { query: `?${query}` })
     expect(refused).toMatchObject({ status: 422 })
   })
 })
 
-test('of more environments than may be it is not told, and of one more when another is left', async () => {
+test('an environment beyond the limit gets access changes once another environment has no more readers', async () => {
   const verdict = await startedService({ effectiveEnvironmentsMax: 1 })
   const key = await neighbourOf(verdict, 'other')
   const path = '/v2/facts/default/other/changes'
   const first = await ChangeStream.opened(verdict.address, { query: QUERY })
   const second = await ChangeStream.opened(verdict.address, { query: QUERY })
   expect(await ChangeStream.open(verdict.address, { query: QUERY, key, path })).toMatchObject({ status: 429 })
-  // What is not about access needs no index.
+  // A stream without access changes needs no index.
   const plain = await ChangeStream.opened(verdict.address, { key, path })
   for (const each of [first, second]) each.close()
   let opened = await ChangeStream.open(verdict.address, { query: QUERY, key, path })
@@ -167,8 +167,8 @@ test('of more environments than may be it is not told, and of one more when anot
   for (const each of [plain, opened]) each.close()
 })
 
-/** A step of a random history, about few things. */
-function randomStep(random: Random): readonly [method: string, path: string, body?: unknown] {
+/** Sends a random change of a few entities; returns its status. */
+async function randomStep(verdict: Client, random: Random): Promise<number> {
   const user = `u${random.below(4)}`
   const tenant = random.pick(['default', 'default', 'other'])
   const document = `document:d${random.below(5)}`
@@ -181,7 +181,7 @@ function randomStep(random: Random): readonly [method: string, path: string, bod
   ])
   const object = random.chance(0.5) ? document : `folder:f${random.below(4)}`
   const tuple = { subject: folder, relation: 'parent', object, tenant }
-  return random.pick([
+  const [method, path, body] = random.pick<readonly [method: string, path: string, body?: unknown]>([
     ['POST', `${FACTS}/users`, { key: user }],
     ['DELETE', `${FACTS}/users/${user}`],
     ['POST', `${FACTS}/tenants`, { key: 'other', name: 'Other' }],
@@ -196,10 +196,11 @@ function randomStep(random: Random): readonly [method: string, path: string, bod
     ['POST', TUPLES, tuple],
     ['POST', TUPLES, { ...tuple, ...ends }],
     ['DELETE', TUPLES, tuple],
-  ] as const)
+  ])
+  return (await verdict.send(method, path, { body })).status
 }
 
-/** All that has ended is gone, so that checks and log say the same. */
+/** Waits until expired facts are deleted, so that checks and log agree. */
 async function whenExpired(verdict: Client): Promise<void> {
   const soon = encodeURIComponent(new Date(Date.now() + 60_000).toISOString())
   for (const path of [ASSIGNMENTS, TUPLES]) {
@@ -211,7 +212,7 @@ const LOG_ENTRIES = 100
 const ROUNDS = 40 * Number(process.env['VERDICT_RUNS'] ?? 1)
 
 test.each([1, 2])(
-  'a set kept by it is what checks say, wherever its reader stops and goes on: history %i',
+  'a set kept from the stream equals the results of checks after any pause of the reader: history %i',
   async seed => {
     const random = new Random(seed)
     const verdict = await startedService({ logEntriesMax: LOG_ENTRIES })
@@ -223,23 +224,18 @@ test.each([1, 2])(
         const { lastId } = stream
         stream.close()
         const away = random.chance(0.3) ? 2 * LOG_ENTRIES : random.below(10)
-        for (let step = 0; step < away; step++) {
-          const [method, path, body] = randomStep(random)
-          await verdict.send(method, path, { body })
-        }
+        for (let step = 0; step < away; step++) await randomStep(verdict, random)
         stream = await ChangeStream.opened(verdict.address, { query: QUERY, lastEventId: lastId })
       }
-      for (let step = random.below(6); step > 0; step--) {
-        const [method, path, body] = randomStep(random)
-        expect((await verdict.send(method, path, { body })).status).toBeLessThan(500)
-      }
+      for (let step = random.below(6); step > 0; step--)
+        expect(await randomStep(verdict, random)).toBeLessThan(500)
       await whenExpired(verdict)
-      // A commit of which something is told, so that there is an id to wait for.
+      // This commit causes an event, so that there is an id to wait for.
       await verdict.send('POST', `${FACTS}/resource_instances`, {
         body: { resource: 'document', key: 'always', tenant: 'default' },
       })
       await verdict.send('PUT', `${FACTS}/users/mark`, { body: { key: 'mark' } })
-      // By turns a pair that is gained and lost, and a role in a tenant, which is to be listed anew.
+      // Alternates between a gained and lost pair, and a tenant role, whose scope must be listed again.
       const mark = { user: 'mark', role: 'viewer', resource_instance: 'document:always', tenant: 'default' }
       const inTenant = { user: 'mark', role: 'auditor', tenant: 'default' }
       const body = round % 4 < 2 ? mark : inTenant

@@ -1,4 +1,4 @@
-/** Streams of several nodes on one Redis: whoever goes on elsewhere misses nothing, also at a node that was not there before. */
+/** Change streams of several nodes on one Redis: a reader that changes nodes misses no event. */
 import { describe, expect, test } from 'vitest'
 import { Random } from '#testing/data/random.ts'
 import { type Client, FACTS, startedService, storeDirectory } from '#testing/processes/running-service.ts'
@@ -10,7 +10,7 @@ import { sharedRedis } from '../../support/redis-server.ts'
 const redis = await sharedRedis()
 
 describe('a reader that changes nodes', () => {
-  test('has the environment at every stop, whichever node it stops at', async () => {
+  test('has the whole environment whenever it stops, at any node', async () => {
     const nodes = await startedNodes(redis, 2)
     const random = new Random(3)
     await nodes[0]!.createDocumentModel()
@@ -31,7 +31,7 @@ describe('a reader that changes nodes', () => {
     }
   })
 
-  test('goes on at a node that has loaded everything just now, and whose own log begins there', async () => {
+  test('resumes at a node that loaded its data and started its log afterwards', async () => {
     const storeUrl = redis.url()
     const settings = { storeUrl, dataDirectory: storeDirectory() }
     const first = await startedService(settings)
@@ -41,8 +41,8 @@ describe('a reader that changes nodes', () => {
     await first.users('one', 'two')
     const other = await startedService({ ...settings, dataDirectory: storeDirectory() })
     const again = await ChangeStream.opened(other.address, { lastEventId: stream.lastId })
-    const told = await again.upTo(await first.revision())
-    expect(told.map(({ event, value }) => [event, value.item?.key])).toEqual([
+    const events = await again.upTo(await first.revision())
+    expect(events.map(({ event, value }) => [event, value.item?.key])).toEqual([
       ['snapshot', undefined],
       ['user.created', 'one'],
       ['user.created', 'two'],
@@ -50,7 +50,7 @@ describe('a reader that changes nodes', () => {
     again.close()
   })
 
-  test('hears of a change at another node as it is made', async () => {
+  test('receives a change of another node without delay', async () => {
     const [one, two] = await startedNodes(redis, 2)
     const stream = await ChangeStream.opened(two!.address, { query: '?kinds=user' })
     await stream.next()
@@ -60,7 +60,7 @@ describe('a reader that changes nodes', () => {
   })
 })
 
-/** Some changes, one after the other; the revision of the last one. */
+/** Makes several changes; returns the revision of the last one. */
 async function change(client: Client, random: Random): Promise<string> {
   for (let step = 0; step < 5; step++) {
     const user = `u${random.below(4)}`

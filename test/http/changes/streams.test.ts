@@ -1,4 +1,4 @@
-/** What readers of changes may rely on, and what they may ask for. */
+/** Change streams: order, resumption, filters, resets, shutdown and limits. */
 import { describe, expect, test } from 'vitest'
 import { CHANGE_NOUNS } from '#model/wire/change-event.ts'
 import {
@@ -30,22 +30,22 @@ async function deletedUser(client: Client, key: string): Promise<string> {
   return revisionOf(await client.delete(`${FACTS}/users/${key}`))
 }
 
-describe('a stream', () => {
-  test('begins with the revision it goes on from, and has the id of a commit on its last event', async () => {
+describe('a change stream', () => {
+  test('starts with a snapshot event, and only the last event of a commit has an id', async () => {
     const stream = await ChangeStream.opened(verdict.address)
     const revision = await verdict.revision()
     expect(await stream.next()).toMatchObject({ event: 'snapshot', value: { revision } })
     await verdict.send('POST', `${FACTS}/bulk/users`, {
       body: { operations: [{ key: 'one' }, { key: 'two' }] },
     })
-    const told = await stream.upTo(await verdict.revision())
+    const events = await stream.upTo(await verdict.revision())
     expect(
-      told.map(({ event, value, id }) => [event, value.item.key, id?.split('.').slice(0, 2).join('.')]),
+      events.map(({ event, value, id }) => [event, value.item.key, id?.split('.').slice(0, 2).join('.')]),
     ).toEqual([
       ['user.created', 'one', undefined],
       ['user.created', 'two', await verdict.revision()],
     ])
-    expect(told[0]!.value).toMatchObject({
+    expect(events[0]!.value).toMatchObject({
       cause: 'request',
       operation: 'createUsers',
       revision: await verdict.revision(),
@@ -53,76 +53,74 @@ describe('a stream', () => {
     stream.close()
   })
 
-  test('goes on behind the event that was heard last, which counts before the query', async () => {
+  test('resumes after `Last-Event-ID`, which has precedence over `since`', async () => {
     const first = await ChangeStream.opened(verdict.address)
-    await verdict.users('heard', 'unheard')
-    const [heard] = await first
-      .until(({ event }) => event === 'user.created')
-      .then(events => events.slice(-1))
+    await verdict.users('received', 'missed')
+    const last = (await first.until(({ event }) => event === 'user.created')).at(-1)!
     first.close()
-    const second = await ChangeStream.opened(verdict.address, { lastEventId: heard!.id, query: '?since=x' })
-    const told = await second.until(({ event }) => event === 'user.created')
-    expect(told.map(({ event, value }) => [event, value.item?.key])).toEqual([
+    const second = await ChangeStream.opened(verdict.address, { lastEventId: last.id, query: '?since=x' })
+    const events = await second.until(({ event }) => event === 'user.created')
+    expect(events.map(({ event, value }) => [event, value.item?.key])).toEqual([
       ['snapshot', undefined],
-      ['user.created', 'unheard'],
+      ['user.created', 'missed'],
     ])
     second.close()
   })
 
-  test('tells a removal as one event, with how much went along', async () => {
+  test('reports a deletion as one event, with the number of deleted dependents', async () => {
     await verdict.user('leaver')
     await verdict.instance('document:left')
     await verdict.assign('leaver', 'editor', 'document:left')
     await verdict.assign('leaver', 'viewer', 'document:left')
     const stream = await ChangeStream.opened(verdict.address)
-    const told = await deletedUser(verdict, 'leaver').then(revision => stream.upTo(revision))
-    expect(told.slice(1).map(({ event, value }) => [event, value.item.key, value.removed_with])).toEqual([
+    const events = await deletedUser(verdict, 'leaver').then(revision => stream.upTo(revision))
+    expect(events.slice(1).map(({ event, value }) => [event, value.item.key, value.removed_with])).toEqual([
       ['user.deleted', 'leaver', { role_assignments: 2 }],
     ])
     stream.close()
   })
 
-  test('tells of a grant with its end, of the end when it is moved, and of it when it comes', async () => {
+  test('reports the creation of an expiring grant, a change of its expiration time, and its expiration', async () => {
     await verdict.user('guest')
     await verdict.instance('document:loan')
     const stream = await ChangeStream.opened(verdict.address, { query: '?kinds=role_assignment' })
     const grant = { user: 'guest', role: 'viewer', resource_instance: 'document:loan' }
     const until = (ms: number) => new Date(Date.now() + ms).toISOString()
-    const ends = [until(3_600_000), until(2_000)]
-    for (const expires_at of ends) await verdict.post(`${FACTS}/role_assignments`, { ...grant, expires_at })
-    const told = await stream.until(({ event }) => event === 'role_assignment.deleted')
+    const times = [until(3_600_000), until(2_000)]
+    for (const expires_at of times) await verdict.post(`${FACTS}/role_assignments`, { ...grant, expires_at })
+    const events = await stream.until(({ event }) => event === 'role_assignment.deleted')
     expect(
-      told
+      events
         .slice(1)
         .map(({ event, value }) => [event, value.cause, value.item.expires_at, value.request_id === null]),
     ).toEqual([
-      ['role_assignment.created', 'request', ends[0], false],
-      ['role_assignment.updated', 'request', ends[1], false],
+      ['role_assignment.created', 'request', times[0], false],
+      ['role_assignment.updated', 'request', times[1], false],
       ['role_assignment.deleted', 'expired', undefined, true],
     ])
     stream.close()
   })
 
-  test('tells how far it is when nothing of what was asked for has changed', async () => {
+  test('reports its position after changes that its filter excludes', async () => {
     const stream = await ChangeStream.opened(verdict.address, { query: '?kinds=proxy_config' })
-    await verdict.user('of-no-interest')
-    const told = await stream.upTo(await verdict.revision())
-    expect(told.map(({ event }) => event)).toEqual(['snapshot', 'position'])
+    await verdict.user('excluded')
+    const events = await stream.upTo(await verdict.revision())
+    expect(events.map(({ event }) => event)).toEqual(['snapshot', 'position'])
     stream.close()
   })
 })
 
-describe('a filter', () => {
-  const heard = async (query: string, change: () => Promise<unknown>): Promise<string[]> => {
+describe('a filter of a change stream', () => {
+  const received = async (query: string, change: () => Promise<unknown>): Promise<string[]> => {
     const before = await verdict.revision()
     await change()
     const stream = await ChangeStream.opened(verdict.address, { query: `?since=${before}${query}` })
-    const told = await stream.upTo(await verdict.revision())
+    const events = await stream.upTo(await verdict.revision())
     stream.close()
-    return told.map(({ event }) => event).filter(event => event.includes('.'))
+    return events.map(({ event }) => event).filter(event => event.includes('.'))
   }
 
-  test('by kind lets through the removals that take such things along', async () => {
+  test('by kind passes deletions that also delete entities of that kind', async () => {
     const kinds = '&kinds=role_assignment.created,role_assignment.deleted&kinds=tenant'
     const change = async () => {
       await verdict.user('kindly')
@@ -130,10 +128,10 @@ describe('a filter', () => {
       await verdict.assign('kindly', 'viewer', 'document:kind', 'acme')
       await deletedUser(verdict, 'kindly')
     }
-    expect(await heard(kinds, change)).toEqual(['role_assignment.created', 'user.deleted'])
+    expect(await received(kinds, change)).toEqual(['role_assignment.created', 'user.deleted'])
   })
 
-  test('by type and by tenant', async () => {
+  test('by type or by tenant passes only the matching events', async () => {
     await verdict.resource({ key: 'room', actions: { enter: {} } })
     const change = async () => {
       await verdict.instance('room:r1', 'acme')
@@ -142,49 +140,49 @@ describe('a filter', () => {
       await verdict.delete(`${FACTS}/resource_instances/document:r3`)
       await verdict.delete(`${FACTS}/resource_instances/document:r2`)
     }
-    expect(await heard('&types=room&kinds=resource_instance.created', change)).toEqual([
+    expect(await received('&types=room&kinds=resource_instance.created', change)).toEqual([
       'resource_instance.created',
     ])
     await verdict.delete(`${FACTS}/resource_instances/room:r1`)
-    expect(await heard('&tenants=acme', change)).toEqual([
+    expect(await received('&tenants=acme', change)).toEqual([
       'resource_instance.created',
       'resource_instance.created',
       'resource_instance.deleted',
     ])
   })
 
-  test('of a kind that there is not is refused with those there are', async () => {
-    const { status, detail } = await refusal('?kinds=user,nobody')
+  test('by an unknown kind is rejected with a list of all kinds', async () => {
+    const { status, detail } = await refusal('?kinds=user,unknown')
     expect([status, detail![0]!.loc]).toEqual([422, ['query', 'kinds']])
     for (const noun of CHANGE_NOUNS) expect(detail![0]!.msg).toContain(noun)
     expect((await refusal('?kinds=user.renamed')).status).toBe(422)
     expect((await refusal('?kinds=')).status).toBe(422)
   })
 
-  test('may have 100 names, and not one more', async () => {
+  test('is rejected if it has more than 100 names', async () => {
     const names = (count: number) => Array.from({ length: count }, (_, n) => `t${n}`).join(',')
     const stream = await ChangeStream.opened(verdict.address, { query: `?tenants=${names(100)}` })
     stream.close()
     expect((await refusal(`?tenants=${names(101)}`)).status).toBe(422)
   })
+})
 
-  test.each(['?since=x', '?since=', '?since=a.1.zz', '?since=a.-1'])('since %s is refused', async query => {
-    expect((await refusal(query)).status).toBe(422)
-  })
+test.each(['?since=x', '?since=', '?since=a.1.zz', '?since=a.-1'])('%s is rejected', async query => {
+  expect((await refusal(query)).status).toBe(422)
+})
 
-  test('a header that is no id is refused', async () => {
-    expect(await refusal('', { lastEventId: 'x' })).toMatchObject({
-      status: 422,
-      detail: [{ loc: ['header', 'Last-Event-ID'] }],
-    })
+test('an invalid `Last-Event-ID` is rejected', async () => {
+  expect(await refusal('', { lastEventId: 'x' })).toMatchObject({
+    status: 422,
+    detail: [{ loc: ['header', 'Last-Event-ID'] }],
   })
 })
 
-describe('a reset', () => {
+describe('a reset event', () => {
   const resetOf = async (client: Client, since: string) => {
     const stream = await ChangeStream.opened(client.address, { lastEventId: since })
     const [snapshot, reset] = await stream.until(({ event }) => event === 'reset')
-    // Who stops before the reset hears of it again.
+    // A reader that stops before the reset receives it again.
     expect([snapshot!.event, snapshot!.id ?? since]).toEqual(['snapshot', since])
     const revision = await client.revision()
     expect(reset!.value.revision).toBe(revision)
@@ -194,7 +192,7 @@ describe('a reset', () => {
     return reset!.value.reason
   }
 
-  test('comes to who is behind the log', async () => {
+  test('is sent if the log no longer contains the requested revision', async () => {
     const client = await startedService({ logEntriesMax: 100 })
     const since = await client.revision()
     for (let n = 0; n < 120; n++) await client.user(`u${n}`)
@@ -202,15 +200,15 @@ describe('a reset', () => {
   })
 
   test.each([
-    ['another history', (revision: string) => `other.${revision.split('.')[1]}`],
-    ['a commit that is not there any more', (revision: string) => `${revision.split('.')[0]}.1000000`],
-    ['a commit in whose place is another', (revision: string) => `${revision}.00000000`],
-  ])('comes to who has heard of %s', async (_, since) => {
+    ['another epoch', (revision: string) => `other.${revision.split('.')[1]}`],
+    ['a commit that no longer exists', (revision: string) => `${revision.split('.')[0]}.1000000`],
+    ['a commit that was replaced by another one', (revision: string) => `${revision}.00000000`],
+  ])('is sent if the last event id refers to %s', async (_, since) => {
     await verdict.user(crypto.randomUUID())
     expect(await resetOf(verdict, since(await verdict.revision()))).toBe('history_replaced')
   })
 
-  test('comes when an import has taken the place of the environment', async () => {
+  test('is sent after an import replaced the environment', async () => {
     const client = await startedService()
     const exported = await client.get<string>(`${PATH}/export`)
     const stream = await ChangeStream.opened(client.address, { key: ADMIN_KEY })
@@ -221,9 +219,8 @@ describe('a reset', () => {
       headers: { 'content-type': 'application/x-ndjson' },
     })
     expect(imported.status).toBe(200)
-    const ended = await stream.until(({ event }) => event === 'closing')
+    expect(await stream.until(({ event }) => event === 'closing')).toHaveLength(1)
     expect(await stream.next()).toBeNull()
-    expect(ended).toHaveLength(1)
     const again = await ChangeStream.opened(client.address, { key: ADMIN_KEY, lastEventId: stream.lastId })
     const reset = (await again.until(({ event }) => event === 'reset')).at(-1)!
     expect(reset.value).toEqual({ revision: await client.revision(), reason: 'history_replaced' })
@@ -231,8 +228,8 @@ describe('a reset', () => {
   })
 })
 
-describe('an end', () => {
-  test('of the service is told, and the stream is whole', async () => {
+describe('a closing event', () => {
+  test('is sent at shutdown, and the response is complete', async () => {
     const client = await startedService()
     const stream = await ChangeStream.opened(client.address)
     await stream.next()
@@ -242,7 +239,7 @@ describe('an end', () => {
     expect(stream.response.complete).toBe(true)
   })
 
-  test('comes with the end of the key', async () => {
+  test('is sent when the key is deleted', async () => {
     const made = await verdict.admin<{ id: string; secret: string }>('POST', '/v2/api-key', {
       project_id: 'default',
       environment_id: 'default',
@@ -255,7 +252,7 @@ describe('an end', () => {
   })
 })
 
-test('there are as many streams as may be, of a key and in all, and no more', async () => {
+test('streams beyond the limit per key or the total limit are rejected', async () => {
   const client = await startedService({ changeStreamsMax: 3, changeStreamsPerKeyMax: 2 })
   const open = (key?: string) => ChangeStream.open(client.address, key === undefined ? {} : { key })
   const streams = [await open(), await open()]
@@ -268,15 +265,11 @@ test('there are as many streams as may be, of a key and in all, and no more', as
     status: 429,
     body: expect.stringContaining('(MAX_CHANGE_STREAMS)'),
   })
-  const metrics = new Scrape(await textOfMetrics(client))
+  const { body: text } = await client.send<string>('GET', '/metrics', { key: null })
+  const metrics = new Scrape(text)
   expect(metrics.sum('verdict_change_streams')).toBe(3)
   expect(metrics.sum('verdict_limit_reached_total', { limit: 'key-streams' })).toBe(1)
   expect(metrics.sum('verdict_limit_reached_total', { limit: 'streams' })).toBe(1)
   ;(streams[0] as ChangeStream).close()
   await expect.poll(() => open(ADMIN_KEY)).toBeInstanceOf(ChangeStream)
 })
-
-async function textOfMetrics(client: Client): Promise<string> {
-  const { body } = await client.send<string>('GET', '/metrics', { key: null })
-  return body
-}
