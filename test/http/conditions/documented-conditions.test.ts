@@ -1,4 +1,4 @@
-/** The patterns of docs/conditions.md over HTTP: sent as they stand there, asked, removed again. */
+/** The patterns of docs/conditions.md over HTTP: created as documented, checked, and deleted. */
 import { afterEach, expect, test } from 'vitest'
 import { FACTS, type Problem, refusal, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
 import { firstRequests, GROUND, type Pattern, patterns, refused } from '../../support/conditions-document.ts'
@@ -13,17 +13,17 @@ await verdict.tenant(GROUND.otherTenant)
 const SETS = `${SCHEMA}/condition_sets`
 const RULES = `${FACTS}/set_rules`
 
-/** To be undone, the last thing first. */
-const made: (() => Promise<unknown>)[] = []
+/** Created sets, which are deleted in reverse order. */
+const created: string[] = []
 
 afterEach(async () => {
-  for (const undo of made.splice(0).toReversed()) await undo()
+  for (const key of created.splice(0).toReversed()) await done('DELETE', `${SETS}/${key}`)
 })
 
-test('the first requests of the document make a set, make a rule and are allowed', async () => {
+test('the first requests of the document create a set and a rule, and the check is allowed', async () => {
   const answers = []
   for (const { method, path, body } of firstRequests) answers.push(await verdict.send(method, path, { body }))
-  made.push(() => done('DELETE', `${SETS}/sales`))
+  created.push('sales')
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
   expect(answers.at(-1)!.body).toMatchObject({ allow: true })
   const { method, path, body } = firstRequests.at(-1)!
@@ -31,9 +31,9 @@ test('the first requests of the document make a set, make a rule and are allowed
   expect((await verdict.send(method, path, { body: other })).body).toMatchObject({ allow: false })
 })
 
-test.each(patterns)('$title: can be made, and answers as the document says', async pattern => {
-  await make(pattern)
-  // Nobody outside sets the clock of the service: what depends on it is asked of the engines alone.
+test.each(patterns)('$title: decisions equal the documented ones', async pattern => {
+  await create(pattern)
+  // Clients cannot set the clock of the service. Only tests of the engine check rows that depend on it.
   const questions = pattern.questions.filter(({ at }) => at === null)
   const answers = []
   for (const question of questions) {
@@ -53,25 +53,25 @@ test.each(patterns)('$title: can be made, and answers as the document says', asy
   expect(answers).toEqual(questions.map(({ row, allow }) => ({ row, allow })))
 })
 
-test.each(refused)('$text is refused, with the place of what is wrong', async ({ conditions }) => {
+test.each(refused)('$text is rejected with the position of the fault', async ({ conditions }) => {
   const answer = await verdict.post<Problem>(SETS, { key: 'wrong', name: 'Wrong', conditions })
   expect(refusal(answer)).toEqual([422, 'INVALID_INPUT'])
   for (const { loc } of answer.body.detail!) expect(loc.slice(0, 2)).toEqual(['body', 'conditions'])
 })
 
-test('the time of the service has the form of which a pattern reads the hours', async () => {
+test('the time of the service has the format that a pattern reads the hours from', async () => {
   const conditions = { 'server.time': { match: '????-??-??T??:??:??.???Z' } }
   const set = { key: 'ever', name: 'Ever', type: 'userset', conditions } as const
   const rule = { user_set: 'ever', permission: 'document:write', resource_set: 'document' }
   expect(await verdict.allows('ann', 'write', 'document:plan')).toBe(false)
-  await make({ sets: [set], rules: [rule] })
+  await create({ sets: [set], rules: [rule] })
   expect(await verdict.allows('ann', 'write', 'document:plan')).toBe(true)
 })
 
-async function make({ sets, rules }: Pick<Pattern, 'sets' | 'rules'>): Promise<void> {
+async function create({ sets, rules }: Pick<Pattern, 'sets' | 'rules'>): Promise<void> {
   for (const set of sets) {
     await done('POST', SETS, set)
-    made.push(() => done('DELETE', `${SETS}/${set.key}`))
+    created.push(set.key)
   }
   for (const rule of rules) await done('POST', RULES, rule)
 }

@@ -1,4 +1,4 @@
-/** What rules say, in `/allowed/explain` and in the `debug` of decisions (conditions.md 9). */
+/** Explanations of rules, in `/allowed/explain` and in the `debug` member of decisions (conditions.md 9). */
 import { describe, expect, test } from 'vitest'
 import { sharedService } from '#testing/processes/running-service.ts'
 
@@ -34,7 +34,7 @@ await verdict.tenantRole('auditor', [])
 await verdict.users('ann', 'bob', 'carol')
 await verdict.assign('bob', 'reader', 'default')
 await verdict.assign('carol', 'auditor', 'default')
-const withoutRules = await asked('ann', 'read')
+const withoutRules = await explained('ann', 'read')
 const sales = { 'user.department': { equals: 'sales' } }
 await verdict.conditionSet({
   key: 'us_sales',
@@ -56,11 +56,11 @@ await verdict.setRule('auditor', 'document:write', 'document')
 
 const ANN = { level: 2, department: 'sales' }
 
-describe('an explanation names of each side of a rule the first test that decided', () => {
+describe('an explanation of a rule', () => {
   const department = { path: 'user.department', operator: 'equals', operand: 'sales' }
 
-  test('and says what it found', async () => {
-    const { allow, rules, more } = await asked('ann', 'read', { level: 2 }, { public: true })
+  test('contains the first deciding condition of each side, with the value found', async () => {
+    const { allow, rules, more } = await explained('ann', 'read', { level: 2 }, { public: true })
     const missing = { ...department, found: 'missing', is_missing: true, value: 'unknown' }
     const open = { path: 'resource.public', operator: 'equals', operand: true, found: true, value: 'true' }
     expect({ allow, rules, more }).toEqual({
@@ -78,14 +78,14 @@ describe('an explanation names of each side of a rule the first test that decide
     })
   })
 
-  test('where the text `missing` is not what is missing', async () => {
-    const { rules } = await asked('ann', 'read', { level: 2, department: 'missing' })
+  test('distinguishes the text `missing` from a missing attribute', async () => {
+    const { rules } = await explained('ann', 'read', { level: 2, department: 'missing' })
     const leaf = { ...department, found: 'missing', value: 'false' }
     expect(rules![0]!.user).toEqual({ value: 'false', leaf })
   })
 
-  test('and the whole of it with `full`, the sets above included', async () => {
-    const { rules } = await asked('ann', 'share', { ...ANN, lead: true }, {}, '?full=true')
+  test('contains the whole condition tree with `full`, including ancestor sets', async () => {
+    const { rules } = await explained('ann', 'share', { ...ANN, lead: true }, {}, '?full=true')
     const level = { path: 'user.level', operator: 'greater-than', operand: 1, found: 2, value: 'true' }
     const inSales = { ...department, found: 'sales', value: 'true' }
     const lead = { path: 'user.lead', operator: 'equals', operand: false, found: true, value: 'false' }
@@ -110,24 +110,24 @@ describe('an explanation names of each side of a rule the first test that decide
   })
 })
 
-test('an explanation has no rules where none is on the action', async () => {
-  expect(await asked('ann', 'list')).not.toHaveProperty('rules')
+test('an explanation has no rules if no rule is on the action', async () => {
+  expect(await explained('ann', 'list')).not.toHaveProperty('rules')
   expect(withoutRules).not.toHaveProperty('rules')
   expect(withoutRules.debug.abac).toMatchObject({ allow: false, code: 'disabled', allowing_rules: [] })
 })
 
-describe('`debug` says why rules do not allow, with the first code that holds', () => {
+describe('`debug` of a decision', () => {
   test.each([
     ['no_matching_usersets', 'ann', 'read', {}, { public: true }],
     ['no_matching_resourcesets', 'ann', 'read', ANN, {}],
     ['no_matching_rules', 'ann', 'list', ANN, {}],
     ['allow', 'ann', 'read', ANN, { public: true }],
     ['allow', 'stranger', 'read', ANN, { public: true }],
-  ])('%s', async (code, user, action, attributes, ofResource) => {
-    const { allow, debug } = await told(user, action, attributes, ofResource)
+  ])('has the code %s for the rules: %s, %s', async (code, user, action, attributes, ofResource) => {
+    const { allow, debug } = await decided(user, action, attributes, ofResource)
     expect(allow).toBe(code === 'allow')
     expect(debug.abac).toMatchObject({ allow, code })
-    // Roles have no part in it, and say so.
+    // No role allows.
     expect(debug.rbac).toMatchObject({ allow: false })
     expect(debug.rebac).toMatchObject({ allow: false, path: [] })
     const [inBulk] = (
@@ -138,48 +138,48 @@ describe('`debug` says why rules do not allow, with the first code that holds', 
     expect(inBulk!.debug).toEqual(debug)
   })
 
-  test('no_matching_rules where sets of both sides match, but of no rule together', async () => {
-    await verdict.conditionSet({ key: 'everybody', conditions: {} })
+  test('has the code no_matching_rules if sets of both sides match, but never in the same rule', async () => {
+    await verdict.conditionSet({ key: 'anyone', conditions: {} })
     await verdict.conditionSet({ key: 'nothing', type: 'resourceset', conditions: { anyOf: [] } })
-    await verdict.setRule('everybody', 'document:list', 'nothing')
+    await verdict.setRule('anyone', 'document:list', 'nothing')
     await verdict.setRule('us_sales', 'document:list', 'document')
-    expect((await told('ann', 'list', {})).debug.abac).toEqual({
+    expect((await decided('ann', 'list', {})).debug.abac).toEqual({
       allow: false,
       code: 'no_matching_rules',
       reason: expect.any(String),
       allowing_rules: [],
-      matching_usersets: ['everybody'],
+      matching_usersets: ['anyone'],
       matching_resourcesets: ['__autogen_document'],
     })
   })
 
-  test('the rules that allow by their sets, or by role and resource', async () => {
-    expect((await told('ann', 'read', ANN, { public: true })).debug.abac).toMatchObject({
+  test('lists the allowing rules by their sets, or by role and resource', async () => {
+    expect((await decided('ann', 'read', ANN, { public: true })).debug.abac).toMatchObject({
       allowing_rules: [{ userset: 'us_sales', resourceset: 'public_docs' }],
       matching_usersets: ['us_sales'],
       matching_resourcesets: ['public_docs'],
     })
-    expect((await told('carol', 'write', {})).debug.abac).toMatchObject({
+    expect((await decided('carol', 'write', {})).debug.abac).toMatchObject({
       allowing_rules: [{ role: 'auditor', resource_type: 'document' }],
     })
   })
 
-  test('beside a role that allows', async () => {
-    const { allow, debug } = await told('bob', 'read', {})
+  test('reports the denying rules in addition to a role that allows', async () => {
+    const { allow, debug } = await decided('bob', 'read', {})
     expect(allow).toBe(true)
     expect(debug.rbac).toMatchObject({ allow: true, allowing_roles: ['reader'] })
     expect(debug.abac).toMatchObject({ allow: false, code: 'no_matching_usersets' })
   })
 })
 
-test('an explanation that would be too long leaves out rules, and says that there are more', async () => {
+test('an explanation that would be too long omits rules and sets `more`', async () => {
   const tests = Array.from({ length: 600 }, () => ({ 'user.text': { exists: true } }))
   await verdict.conditionSet({ key: 'wordy', conditions: { allOf: tests } })
   await verdict.setRule('wordy', 'document:long', 'document')
   const attributes = { text: 'x'.repeat(60_000) }
-  const { allow, rules, more } = await asked('ann', 'long', attributes, {}, '?full=true')
+  const { allow, rules, more } = await explained('ann', 'long', attributes, {}, '?full=true')
   expect([allow, rules, more]).toEqual([true, [], true])
-  expect((await asked('ann', 'long', attributes)).rules).toMatchObject([
+  expect((await explained('ann', 'long', attributes)).rules).toMatchObject([
     { user_set: 'wordy', outcome: 'yes', user: { leaf: { path: 'user.text' } } },
   ])
 })
@@ -192,7 +192,7 @@ function question(user: string, action: string, attributes: object, ofResource: 
   }
 }
 
-async function asked(
+async function explained(
   user: string,
   action: string,
   attributes = {},
@@ -205,7 +205,12 @@ async function asked(
   return answer.body
 }
 
-async function told(user: string, action: string, attributes: object, ofResource = {}): Promise<Explained> {
+async function decided(
+  user: string,
+  action: string,
+  attributes: object,
+  ofResource = {},
+): Promise<Explained> {
   const answer = await verdict.post<Explained>('/allowed', question(user, action, attributes, ofResource))
   expect(answer.status).toBe(200)
   return answer.body

@@ -1,6 +1,6 @@
 /**
- * What a request says of user, resource and surroundings, where conditions read it (conditions.md 4, 7 and 16): at every place that
- * decides, in both dialects, alone and among thousands.
+ * Attributes and context of a request, as conditions read them (conditions.md 4, 7 and 16): at every
+ * endpoint, in native and AuthZEN checks, single and in lists.
  */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { EVALUATION, EVALUATIONS } from '../../support/access-requests.ts'
@@ -10,7 +10,7 @@ type Json = Readonly<Record<string, unknown>>
 
 const verdict = await sharedService()
 
-/** By action what a user set, or a resource set, must say. */
+/** Conditions of a user set or resource set, by action. */
 const OF_USER = {
   sales: { 'user.department': { equals: 'sales' } },
   mail: { 'user.email': { equals: 'kim@example.org' } },
@@ -21,7 +21,7 @@ const OF_USER = {
   },
   rooted: { 'user.roles': { array_contains: 'root' } },
   homed: { 'user.tenants': { array_contains: 'default' } },
-  named: { 'user.key': { equals: 'somebody-else' } },
+  named: { 'user.key': { equals: 'other-user' } },
   elsewhere: { 'tenant.key': { equals: 'elsewhere' } },
   suspended: { 'user.suspended': { exists: false } },
   ago: { 'server.time': { 'greater-than': '2026-01-01T00:00:00Z' } },
@@ -63,7 +63,7 @@ beforeAll(async () => {
     await made(`${SCHEMA}/condition_sets`, { key: action, name: action, type: 'resourceset', conditions })
     await made(`${FACTS}/set_rules`, rule('anybody', action, action))
   }
-  const attributes = { department: 'sales', roles: ['root'], tenants: ['default'], key: 'somebody-else' }
+  const attributes = { department: 'sales', roles: ['root'], tenants: ['default'], key: 'other-user' }
   const address = { city: 'Bergen', zip: '0150' }
   await made(`${FACTS}/users`, {
     key: 'stored',
@@ -89,7 +89,7 @@ async function made(path: string, body: Json): Promise<void> {
   expect(answer.status, `${path} ${JSON.stringify(body)}: ${JSON.stringify(answer.body)}`).toBe(200)
 }
 
-interface Question {
+interface Query {
   readonly user?: string
   readonly key?: string
   readonly tenant?: string
@@ -98,10 +98,8 @@ interface Question {
   readonly context?: Json | null
 }
 
-function native(
-  action: Action,
-  { user = 'nobody', key, tenant, ofUser, ofResource, context }: Question,
-): Json {
+function native(action: Action, query: Query): Json {
+  const { user = 'unknown', key, tenant, ofUser, ofResource, context } = query
   return {
     user: { key: user, attributes: ofUser },
     action,
@@ -110,10 +108,8 @@ function native(
   }
 }
 
-function authzen(
-  action: Action,
-  { user = 'nobody', key, tenant, ofUser, ofResource, context }: Question,
-): Json {
+function authzen(action: Action, query: Query): Json {
+  const { user = 'unknown', key, tenant, ofUser, ofResource, context } = query
   const properties = tenant === undefined ? ofResource : { ...ofResource, tenant }
   return {
     subject: { type: 'user', id: user, properties: ofUser },
@@ -123,23 +119,18 @@ function authzen(
   }
 }
 
-interface Answered {
-  readonly status: number
-  readonly body: unknown
-}
-
-async function post(path: string, text: string): Promise<Answered> {
+async function post(path: string, text: string): Promise<{ status: number; body: unknown }> {
   const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
   const answer = await fetch(verdict.address + path, { method: 'POST', headers, body: text })
   const body = await answer.text()
   return { status: answer.status, body: body.startsWith('{') ? (JSON.parse(body) as unknown) : body }
 }
 
-/** Left to the parser: no reader of bytes knows a field by a name with an escape. */
+/** Escapes member names, so that the byte readers leave the text to the JSON parser. */
 const escaped = (text: string) =>
   text.replace('"user"', String.raw`"us\u0065r"`).replace('"subject"', String.raw`"subj\u0065ct"`)
 
-/** The answers to the texts of a question, in either dialect, at each place; from bytes and parsed, alone and in lists. */
+/** Decisions at each endpoint for a native and an AuthZEN check, read from bytes and by the JSON parser. */
 async function everywhere(texts: {
   readonly native?: string
   readonly authzen?: string
@@ -149,23 +140,23 @@ async function everywhere(texts: {
     ['from bytes', (text: string) => text],
     ['parsed', escaped],
   ] as const) {
-    const told = async (path: string, text: string, read: (body: never) => unknown) => {
+    const decide = async (path: string, text: string, read: (body: never) => unknown) => {
       const { status, body } = await post(path, write(text))
       answers[`${path} ${how}`] = status === 200 ? read(body as never) : status
     }
     if (texts.native !== undefined) {
       const { native: text } = texts
-      await told('/allowed', text, (body: Allowed) => body.allow)
-      await told('/allowed/explain', text, (body: Allowed) => body.allow)
-      await told('/allowed/bulk', `[${text},${text}]`, ({ allow }: { allow: Allowed[] }) => {
+      await decide('/allowed', text, (body: Allowed) => body.allow)
+      await decide('/allowed/explain', text, (body: Allowed) => body.allow)
+      await decide('/allowed/bulk', `[${text},${text}]`, ({ allow }: { allow: Allowed[] }) => {
         expect(allow[0]).toEqual(allow[1])
         return allow[0]!.allow
       })
     }
     if (texts.authzen !== undefined) {
       const { authzen: text } = texts
-      await told(EVALUATION, text, (body: Decision) => body.decision)
-      await told(EVALUATIONS, `{"evaluations":[${text}]}`, (body: { evaluations: [Decision] }) => {
+      await decide(EVALUATION, text, (body: Decision) => body.decision)
+      await decide(EVALUATIONS, `{"evaluations":[${text}]}`, (body: { evaluations: [Decision] }) => {
         const [one] = body.evaluations
         return one.context?.error.status ?? one.decision
       })
@@ -183,15 +174,15 @@ interface Decision {
   readonly context?: { readonly error: { readonly status: number } }
 }
 
-/** The answer, which is the same everywhere. */
-async function decided(action: Action, question: Question = {}): Promise<unknown> {
-  const [nativeText, authzenText] = [native, authzen].map(write => JSON.stringify(write(action, question)))
+/** The decision, which is the same at all endpoints. */
+async function decided(action: Action, query: Query = {}): Promise<unknown> {
+  const [nativeText, authzenText] = [native, authzen].map(write => JSON.stringify(write(action, query)))
   return sameOf(await everywhere({ native: nativeText!, authzen: authzenText! }))
 }
 
-async function expectDecided(rows: readonly (readonly [Action, Question, boolean])[]): Promise<void> {
-  for (const [action, asked, isAllowed] of rows)
-    expect(await decided(action, asked), `${action} ${JSON.stringify(asked)}`).toBe(isAllowed)
+async function expectDecided(rows: readonly (readonly [Action, Query, boolean])[]): Promise<void> {
+  for (const [action, query, isAllowed] of rows)
+    expect(await decided(action, query), `${action} ${JSON.stringify(query)}`).toBe(isAllowed)
 }
 
 function sameOf(answers: Readonly<Record<string, unknown>>): unknown {
@@ -200,8 +191,8 @@ function sameOf(answers: Readonly<Record<string, unknown>>): unknown {
   return first
 }
 
-describe('attributes that are sent', () => {
-  test('count before what is stored, which counts where nothing is sent', async () => {
+describe('request attributes', () => {
+  test('have precedence over stored attributes, which count if the request has none', async () => {
     await expectDecided([
       ['sales', {}, false],
       ['sales', { user: 'stored' }, true],
@@ -214,11 +205,11 @@ describe('attributes that are sent', () => {
       ['open', { key: 'd1', ofResource: { state: 'closed' } }, false],
       ['open', { key: 'unknown', ofResource: { state: 'open' } }, true],
       ['open', { ofResource: { state: 'open' } }, true],
-      // Members of objects are merged.
+      // Objects are merged member by member.
       ['merged', { user: 'stored' }, false],
       ['merged', { user: 'stored', ofUser: { address: { city: 'Oslo' } } }, true],
       ['merged', { user: 'stored', ofUser: { address: 'Oslo' } }, false],
-      // The id of a resource is its key unless the question says otherwise.
+      // The id of a resource is its key unless the request contains another id.
       ['identified', { key: 'd9' }, true],
       ['identified', { key: 'd2', ofResource: { id: 'd9' } }, true],
       ['identified', { key: 'd9', ofResource: { id: 'd2' } }, false],
@@ -230,12 +221,12 @@ describe('attributes that are sent', () => {
     ])
   })
 
-  test('never say what the service knows itself, nor does what is stored', async () => {
-    const lies = { roles: ['root'], tenants: ['default'], key: 'somebody-else' }
+  test('never replace computed attributes, and neither do stored attributes', async () => {
+    const ofUser = { roles: ['root'], tenants: ['default'], key: 'other-user' }
     for (const action of ['rooted', 'homed', 'named'] as const) {
-      for (const user of ['stored', 'nobody']) {
+      for (const user of ['stored', 'unknown']) {
         expect(await decided(action, { user }), action).toBe(false)
-        expect(await decided(action, { user, ofUser: lies }), action).toBe(false)
+        expect(await decided(action, { user, ofUser }), action).toBe(false)
       }
     }
     expect(await decided('homed', { user: 'reader' })).toBe(true)
@@ -249,19 +240,16 @@ describe('attributes that are sent', () => {
     ).toBe(false)
     expect(await decided('dated', { context: { time: 'never', server: { time: 'never' } } })).toBe(false)
     expect(await decided('ago')).toBe(true)
-    // A native question may send what an AuthZEN resource says of its tenant: an attribute like any other.
-    const { body } = await post(
-      '/allowed',
-      JSON.stringify(native('kept', { ofResource: { tenant: 'elsewhere' } })),
-    )
-    expect(body).toMatchObject({ allow: false })
+    // In a native check, `tenant` is an ordinary attribute. In AuthZEN, it names the tenant of the resource.
+    const kept = JSON.stringify(native('kept', { ofResource: { tenant: 'elsewhere' } }))
+    expect((await post('/allowed', kept)).body).toMatchObject({ allow: false })
   })
 })
 
-describe('a native question', () => {
-  const asked = async (action: Action, more: { user?: Json; resource?: Json; context?: Json }) => {
+describe('a native check', () => {
+  const check = async (action: Action, more: { user?: Json; resource?: Json; context?: Json }) => {
     const body = {
-      user: { key: 'nobody', ...more.user },
+      user: { key: 'unknown', ...more.user },
       action,
       resource: { type: 'document', ...more.resource },
       ...(more.context && { context: more.context }),
@@ -269,7 +257,7 @@ describe('a native question', () => {
     return sameOf(await everywhere({ native: JSON.stringify(body) }))
   }
 
-  test('says e-mail address and names in fields, which win over attributes of that name unless they are null', async () => {
+  test('has fields for the email address and names, which override attributes unless they are null', async () => {
     const [kim, other] = ['kim@example.org', 'other@example.org']
     for (const [action, user, isAllowed] of [
       ['mail', { email: kim }, true],
@@ -284,43 +272,40 @@ describe('a native question', () => {
       ['last', { last_name: 'Lee' }, true],
       ['last', { lastName: 'Lee' }, true],
     ] as const) {
-      expect(await asked(action, { user }), JSON.stringify(user)).toBe(isAllowed)
+      expect(await check(action, { user }), JSON.stringify(user)).toBe(isAllowed)
     }
   })
 
-  test('has the context of its resource below its own', async () => {
-    expect(await asked('from', { resource: { context: { ip: '10.0.0.1' } } })).toBe(true)
-    expect(
-      await asked('from', { resource: { context: { ip: '10.0.0.1' } }, context: { ip: '10.0.0.2' } }),
-    ).toBe(false)
-    expect(
-      await asked('both', { resource: { context: { zone: 'office' } }, context: { ip: '10.0.0.1' } }),
-    ).toBe(true)
+  test('merges the context of its resource into its own context, which has precedence', async () => {
+    const [here, there, zone] = [{ ip: '10.0.0.1' }, { ip: '10.0.0.2' }, { zone: 'office' }]
+    expect(await check('from', { resource: { context: here } })).toBe(true)
+    expect(await check('from', { resource: { context: here }, context: there })).toBe(false)
+    expect(await check('both', { resource: { context: zone }, context: here })).toBe(true)
   })
 })
 
 describe('an AuthZEN evaluation', () => {
   const both = async (body: Json) => sameOf(await everywhere({ authzen: JSON.stringify(body) }))
 
-  test('says properties of its action as context.action', async () => {
-    const asked = (properties: Json | null, context?: Json) =>
+  test('has the properties of its action in `context.action`', async () => {
+    const evaluate = (properties: Json | null, context?: Json) =>
       both({ ...authzen('forced', {}), action: { name: 'forced', properties }, context })
-    expect(await asked({ force: true })).toBe(true)
-    expect(await asked({ force: false })).toBe(false)
-    expect(await asked(null)).toBe(false)
-    expect(await asked(null, { action: { force: true } })).toBe(true)
-    expect(await asked({ other: 1 }, { action: { force: true } })).toBe(true)
-    expect(await asked({ force: false }, { action: { force: true } })).toBe(false)
+    expect(await evaluate({ force: true })).toBe(true)
+    expect(await evaluate({ force: false })).toBe(false)
+    expect(await evaluate(null)).toBe(false)
+    expect(await evaluate(null, { action: { force: true } })).toBe(true)
+    expect(await evaluate({ other: 1 }, { action: { force: true } })).toBe(true)
+    expect(await evaluate({ force: false }, { action: { force: true } })).toBe(false)
   })
 
-  test('names the tenant in the properties of its resource, and that is an attribute as well', async () => {
+  test('has its tenant in the properties of the resource, where conditions can also read it', async () => {
     expect(await both(authzen('kept', { ofResource: { tenant: 'elsewhere' } }))).toBe(true)
     expect(await both(authzen('elsewhere', { ofResource: { tenant: 'elsewhere' } }))).toBe(true)
-    // In a tenant that is not stored nothing is allowed by rules.
+    // Rules allow nothing in a tenant that does not exist.
     expect(await both(authzen('ago', { ofResource: { tenant: 'nowhere' } }))).toBe(false)
   })
 
-  test('inherits whole members in a batch, and its own are never mixed with them', async () => {
+  test('inherits only whole members from a batch, and never merges them with its own', async () => {
     const { subject, action, resource } = authzen('both', {}) as Record<string, Json>
     const context = { ip: '10.0.0.1', zone: 'office' }
     const items = [
@@ -329,7 +314,7 @@ describe('an AuthZEN evaluation', () => {
       { context: null },
       { context: {} },
       { action: { name: 'sales' } },
-      { action: { name: 'sales' }, subject: { type: 'user', id: 'nobody' } },
+      { action: { name: 'sales' }, subject: { type: 'user', id: 'unknown' } },
       { action: { name: 'open' } },
       { action: { name: 'open' }, resource: { type: 'document' } },
     ]
@@ -345,7 +330,7 @@ describe('an AuthZEN evaluation', () => {
       JSON.stringify({ evaluations: items, ...defaults }),
       escaped(JSON.stringify({ ...defaults, evaluations: items })),
     ]) {
-      // The second time templates are known.
+      // The second request uses the cached templates.
       for (let times = 0; times < 2; times++) {
         const { body } = await post(EVALUATIONS, text)
         expect(body).toEqual({ evaluations: expected.map(decision => ({ decision })) })
@@ -356,7 +341,7 @@ describe('an AuthZEN evaluation', () => {
   test.each([
     ['deny_on_first_deny', ['10.0.0.1', '10.0.0.1', 'x', '10.0.0.1'], [true, true, false]],
     ['permit_on_first_permit', ['x', '10.0.0.1', 'x'], [false, true]],
-  ])('stops by %s at what its own context decides', async (semantic, ips, expected) => {
+  ])('uses its own context in a batch that stops by %s', async (semantic, ips, expected) => {
     const body = {
       ...authzen('from', {}),
       evaluations: ips.map(ip => ({ context: { ip } })),
@@ -370,7 +355,7 @@ describe('an AuthZEN evaluation', () => {
 
 const COUNT = 6_000
 
-test('a list inherits what it is decided by long after it was read', async () => {
+test('items at the end of a long batch inherit the context of their batch', async () => {
   const readers = Array.from({ length: COUNT }, () => ({
     action: { name: 'read' },
     subject: { type: 'user', id: 'reader' },
@@ -385,17 +370,10 @@ test('a list inherits what it is decided by long after it was read', async () =>
   expect(last).toEqual(ips.map(ip => ({ decision: ip === '10.0.0.1' })))
 })
 
-test('attributes of a hostile caller are read as JSON has them: no prototype is reached, and no name means more than it says', async () => {
+test('attributes with unusual names and numbers have the meaning of JSON, and never reach a prototype', async () => {
   const text = (write: typeof native, action: Action, attributes: string) =>
     JSON.stringify(write(action, { ofUser: { it: 1 } })).replace('{"it":1}', attributes)
-  const says = async (action: Action, attributes: string) =>
-    sameOf(
-      await everywhere({
-        native: text(native, action, attributes),
-        authzen: text(authzen, action, attributes),
-      }),
-    )
-  for (const [action, attributes, isAllowed] of [
+  for (const [action, attributes, expected] of [
     ['proto', '{"__proto__":"p"}', true],
     ['member', '{"__proto__":{"admin":true}}', true],
     ['sales', '{"__proto__":{"department":"sales"}}', false],
@@ -416,9 +394,10 @@ test('attributes of a hostile caller are read as JSON has them: no prototype is 
     ['not-large', '{"id":1e400}', false],
     ['half', String.raw`{"half":"\ufffd"}`, true],
     ['half', String.raw`{"half":"\ud83d\ude00"}`, false],
-    // Half a pair is no text: a body with one is refused, as everywhere.
+    // A body with an unpaired surrogate is rejected.
     ['half', String.raw`{"half":"\ud800"}`, 400],
   ] as const) {
-    expect(await says(action, attributes), attributes).toBe(isAllowed)
+    const texts = { native: text(native, action, attributes), authzen: text(authzen, action, attributes) }
+    expect(sameOf(await everywhere(texts)), attributes).toBe(expected)
   }
 })

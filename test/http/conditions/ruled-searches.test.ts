@@ -1,4 +1,4 @@
-/** AuthZEN searches in an environment with rules: what they name is what an evaluation allows (conditions.md 8.3). */
+/** AuthZEN searches with rules: results are those that an evaluation allows (conditions.md 8.3). */
 import { expect, test } from 'vitest'
 import { FACTS, sharedService } from '#testing/processes/running-service.ts'
 import { ACTIONS, EVALUATION, RESOURCES_FOUND, SUBJECTS } from '../../support/access-requests.ts'
@@ -17,7 +17,8 @@ async function made(path: string, body: object): Promise<void> {
 }
 
 const verdict = await sharedService({ searchScanMax: 5 })
-// Every document is owned by one of three users. Owners read; in the office, everybody lists; carol reads all by a role.
+// One of three users owns each document. Owners can read. All users in the office can list. A role allows
+// carol to read all documents.
 await verdict.resource({ key: 'document', actions: { read: {}, list: {}, share: {} } })
 await verdict.tenantRole('reader', ['document:read'])
 for (const key of USERS) await verdict.user(key)
@@ -67,14 +68,14 @@ async function walk(
     pages += 1
     ids.push(...found.results.map(({ id }) => id))
     expect(found.page.count).toBe(found.results.length)
-    // Nobody has tried them all.
+    // The total is not known because the service did not check all candidates.
     expect(found.page).not.toHaveProperty('total')
     token = found.page.next_token
     if (token === '') return { ids, pages }
   }
 }
 
-test('resources that a rule allows are found in pages of any size, and each is allowed', async () => {
+test('a resource search finds the resources that a rule allows, in pages of any size', async () => {
   for (const limit of [1, 2, 100]) expect((await walk(RESOURCES_FOUND, reads, limit)).ids).toEqual(owned)
   for (const id of DOCUMENTS) {
     const { body } = await verdict.post<{ decision: boolean }>(EVALUATION, {
@@ -85,21 +86,17 @@ test('resources that a rule allows are found in pages of any size, and each is a
   }
 })
 
-test('users that a rule or a role allows are found, and actions by the context and what is sent', async () => {
-  const who = {
-    subject: { type: 'user' },
-    action: { name: 'read' },
-    resource: { type: 'document', id: 'd01' },
-  }
-  expect((await walk(SUBJECTS, who, 1)).ids).toEqual(['bob', 'carol'])
-  const what = { subject: { type: 'user', id: 'ann' }, resource: { type: 'document', id: 'd03' } }
+test('searches find users allowed by a rule or role, and actions allowed by context and properties', async () => {
+  const ofUsers = { ...reads, subject: { type: 'user' }, resource: { type: 'document', id: 'd01' } }
+  expect((await walk(SUBJECTS, ofUsers, 1)).ids).toEqual(['bob', 'carol'])
+  const ofActions = { subject: { type: 'user', id: 'ann' }, resource: { type: 'document', id: 'd03' } }
   const named = async (body: object) => (await page(ACTIONS, body)).results.map(({ name }) => name)
-  expect(await named({ ...what, context: { network: 'office' } })).toEqual(['list', 'read'])
-  const cleared = { ...what.subject, properties: { clearance: 4 } }
-  expect(await named({ ...what, subject: cleared })).toEqual(['read', 'share'])
+  expect(await named({ ...ofActions, context: { network: 'office' } })).toEqual(['list', 'read'])
+  const cleared = { ...ofActions.subject, properties: { clearance: 4 } }
+  expect(await named({ ...ofActions, subject: cleared })).toEqual(['read', 'share'])
 })
 
-test('a page that has tried SEARCH_SCAN_MAX candidates ends with fewer results, and says where it goes on', async () => {
+test('a page that checked SEARCH_SCAN_MAX candidates ends early with a token to continue', async () => {
   const shares = { ...reads, action: { name: 'share' } }
   const cleared = (clearance: number) => ({
     ...shares,
@@ -110,7 +107,7 @@ test('a page that has tried SEARCH_SCAN_MAX candidates ends with fewer results, 
   expect([first.results, first.page.next_token === '']).toEqual([[], false])
 })
 
-test('attributes that are too long are refused where a rule asks for them', async () => {
+test('a search with attributes over the limit is rejected if a rule reads them', async () => {
   const long = { ...reads, action: { name: 'share' }, context: { text: 'x'.repeat(70_000) } }
   const { status, body } = await verdict.post(RESOURCES_FOUND, long)
   expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining('65536 bytes')])

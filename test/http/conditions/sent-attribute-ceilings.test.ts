@@ -1,4 +1,7 @@
-/** What may be sent beside one question: 64 KiB of attributes and context together, 32 levels deep, looked at where a condition asks (conditions, 7 and 16). */
+/**
+ * Limits of the attributes and context of a check: 64 KiB and 32 levels. They are enforced only if a
+ * condition reads the attributes (conditions.md 7 and 16).
+ */
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '#conditions/values.ts'
 import { SENT_ATTRIBUTES_BYTES_MAX, SENT_ATTRIBUTES_DEPTH_MAX } from '#model/limits.ts'
@@ -9,7 +12,7 @@ await verdict.resource({ key: 'document', actions: { read: {}, write: {}, share:
 const conditions = { 'user.isKnown': { equals: true } }
 await verdict.conditionSet({ key: 'known', conditions })
 
-// Whom a role allows; and what is allowed by a rule that reads nothing of what is sent, before another one that does.
+// A role allows rita. The first rule on `share` reads no request attributes, the second one does.
 await verdict.tenantRole('reader', ['document:read'])
 await verdict.users('rita')
 await verdict.assign('rita', 'reader', 'default')
@@ -25,14 +28,14 @@ for (const [user_set, action] of [
 
 const KNOWN = { isKnown: true }
 
-interface Sent {
+interface Attributes {
   readonly user: JsonObject
   readonly resource: JsonObject
   readonly context: JsonObject
 }
 
-/** Spread over all parts, with two bytes a character. */
-function ofBytes(bytes: number): Sent {
+/** Attributes in all parts, with two bytes per character. */
+function ofBytes(bytes: number): Attributes {
   const used = [KNOWN, { x: '' }, { x: '' }].reduce((sum, part) => sum + JSON.stringify(part).length, 0)
   const characters = (bytes - used) / 2
   const half = Math.floor(characters / 2)
@@ -41,13 +44,13 @@ function ofBytes(bytes: number): Sent {
   return { user: KNOWN, resource: { x: 'é'.repeat(half) }, context: { x: 'é'.repeat(rest) + odd } }
 }
 
-function ofDepth(levels: number): Sent {
+function ofDepth(levels: number): Attributes {
   let nested: JsonObject = { x: 1 }
   for (let depth = 1; depth < levels; depth++) nested = { x: nested }
   return { user: KNOWN, resource: {}, context: nested }
 }
 
-function native({ user, resource, context }: Sent, action = 'read', key = 'ann') {
+function native({ user, resource, context }: Attributes, action = 'read', key = 'ann') {
   return {
     user: { key, attributes: user },
     action,
@@ -56,7 +59,7 @@ function native({ user, resource, context }: Sent, action = 'read', key = 'ann')
   }
 }
 
-function evaluation({ user, resource, context }: Sent) {
+function evaluation({ user, resource, context }: Attributes) {
   return {
     subject: { type: 'user', id: 'ann', properties: user },
     action: { name: 'read' },
@@ -65,16 +68,16 @@ function evaluation({ user, resource, context }: Sent) {
   }
 }
 
-const SMALL: Sent = { user: KNOWN, resource: {}, context: {} }
+const SMALL: Attributes = { user: KNOWN, resource: {}, context: {} }
 
 describe.each([
   ['bytes', ofBytes, SENT_ATTRIBUTES_BYTES_MAX],
   ['levels', ofDepth, SENT_ATTRIBUTES_DEPTH_MAX],
-] as const)('of %s', (_unit, sentOf, most) => {
-  const fitting = sentOf(most)
-  const excessive = sentOf(most + 1)
+] as const)('the limit of %s', (_unit, attributesOf, most) => {
+  const fitting = attributesOf(most)
+  const excessive = attributesOf(most + 1)
 
-  test('so many may be sent with a question, in both dialects', async () => {
+  test('is inclusive in native and AuthZEN checks', async () => {
     expect((await verdict.post('/allowed', native(fitting))).body).toMatchObject({ allow: true })
     const bulk = await verdict.post('/allowed/bulk', [native(fitting), native(SMALL)])
     expect(bulk.body).toMatchObject({ allow: [{ allow: true }, { allow: true }] })
@@ -82,7 +85,7 @@ describe.each([
     expect(one.body).toMatchObject({ decision: true })
   })
 
-  test('one more is 400; in an AuthZEN batch its item fails alone', async () => {
+  test('rejects larger attributes with 400; in an AuthZEN batch, only their item fails', async () => {
     expect((await verdict.post('/allowed', native(excessive))).status).toBe(400)
     expect((await verdict.post('/allowed/bulk', [native(SMALL), native(excessive)])).status).toBe(400)
     expect((await verdict.post('/access/v1/evaluation', evaluation(excessive))).status).toBe(400)
@@ -105,23 +108,20 @@ describe.each([
 
   test.each([
     ['a role allows', 'rita', 'read', 200, true],
-    ['a rule allows that asks for none of it', 'ann', 'share', 200, true],
-    ['no rule asks', 'ann', 'write', 200, false],
-    ['a rule asks', 'ann', 'read', 400, undefined],
-  ])(
-    'an explanation of more has the answer of the decision: %s',
-    async (_case, key, action, status, allow) => {
-      const question = native(excessive, action, key)
-      for (const path of ['/allowed', '/allowed/explain', '/allowed/explain?full=true']) {
-        const answer = await verdict.post<{ allow?: boolean }>(path, question)
-        expect([path, answer.status, answer.body.allow]).toEqual([path, status, allow])
-      }
-      const bulk = await verdict.post('/allowed/bulk', [question])
-      expect(bulk.status).toBe(status)
-    },
-  )
+    ['a rule that does not read them allows', 'ann', 'share', 200, true],
+    ['no rule reads them', 'ann', 'write', 200, false],
+    ['a rule reads them', 'ann', 'read', 400, undefined],
+  ])('is the same in checks and explanations if %s', async (_case, key, action, status, allow) => {
+    const question = native(excessive, action, key)
+    for (const path of ['/allowed', '/allowed/explain', '/allowed/explain?full=true']) {
+      const answer = await verdict.post<{ allow?: boolean }>(path, question)
+      expect([path, answer.status, answer.body.allow]).toEqual([path, status, allow])
+    }
+    const bulk = await verdict.post('/allowed/bulk', [question])
+    expect(bulk.status).toBe(status)
+  })
 
-  test('and says of its rules that what was sent counts as absent', async () => {
+  test('is reported in an explanation, whose rules treat the attributes as absent', async () => {
     const answer = await verdict.post('/allowed/explain', native(excessive, 'read', 'rita'))
     expect(answer.body).toMatchObject({
       allow: true,
@@ -130,10 +130,5 @@ describe.each([
         abac: { allow: false, reason: expect.stringMatching(/what was sent counts as absent: .* at most/u) },
       },
     })
-  })
-
-  test('more than that is nobody’s trouble where no condition asks', async () => {
-    const answer = await verdict.post('/allowed', native(excessive, 'write'))
-    expect([answer.status, answer.body]).toEqual([200, { allow: false, result: false }])
   })
 })

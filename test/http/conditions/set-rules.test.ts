@@ -1,11 +1,7 @@
-/** Rules on condition sets over HTTP: what they name, what is refused, what goes with what, and that they decide (conditions, 1.4, 1.5, 2). */
+/** Rules on condition sets over HTTP: references, validation, cascading deletes (conditions.md 1.4, 1.5 and 2). */
 import { describe, expect, test } from 'vitest'
-import type { Action } from '#model/wire/action.ts'
-import type { ConditionSet } from '#model/wire/condition-set.ts'
-import type { TenantRole } from '#model/wire/role.ts'
 import type { SetRule } from '#model/wire/set-rule.ts'
 import {
-  type Client,
   type Envelope,
   FACTS,
   fresh,
@@ -28,11 +24,11 @@ interface World {
   readonly docs: string
   readonly page: string
   readonly role: string
-  /** Who matches `users`. */
+  /** The only member of `users`. */
   readonly user: string
 }
 
-/** A user set with one user in it, a resource set, a resource that can be read and written, and a tenant role. */
+/** A user set with one user, a resource set, a resource with two actions, and a tenant role. */
 async function newWorld(): Promise<World> {
   const [users, docs, page, role, user] = fresh('users', 'docs', 'page', 'role', 'user')
   await verdict.resource({ key: page, actions: { read: {}, write: {} } })
@@ -55,8 +51,12 @@ async function rulesBy(query: Record<string, string>): Promise<string[]> {
   return answer.body.map(rule => `${rule.user_set} ${rule.permission} ${rule.resource_set}`)
 }
 
-describe('a rule', () => {
-  test('allows from its answer on, and denies from the answer of its removal on', async () => {
+async function idOf(path: string): Promise<string> {
+  return (await verdict.get<{ readonly id: string }>(path)).body.id
+}
+
+describe('a set rule', () => {
+  test('takes effect before its creation or deletion returns', async () => {
     const { users, docs, page, user } = await newWorld()
     const body = { user_set: users, permission: `${page}:read`, resource_set: docs }
     expect(await verdict.allows(user, 'read', page)).toBe(false)
@@ -78,39 +78,35 @@ describe('a rule', () => {
     ])
     expect(await verdict.allows(user, 'read', page)).toBe(true)
     expect(await verdict.allows(user, 'write', page)).toBe(false)
-    expect(await verdict.allows('nobody', 'read', page)).toBe(false)
+    expect(await verdict.allows('unknown', 'read', page)).toBe(false)
     const removed = await verdict.delete(RULES, body)
     expect([removed.status, revisionOf(removed)]).toEqual([204, expect.stringMatching(/^[\w-]+\.\d+$/u)])
     expect(await verdict.allows(user, 'read', page)).toBe(false)
     expect(refusal(await verdict.delete(RULES, body))).toEqual(NOT_FOUND)
   })
 
-  test('names sets, roles, resources and actions by key or id, and reads the same', async () => {
+  test('names sets, roles, resources and actions by key or id, and is read with their keys', async () => {
     const { users, docs, page, role } = await newWorld()
-    const set = (await verdict.get<ConditionSet>(`${SETS}/${users}`)).body
-    const resources = (await verdict.get<ConditionSet>(`${SETS}/${docs}`)).body
-    const action = (await verdict.get<Action>(`${RESOURCES}/${page}/actions/read`)).body
-    const ofRole = (await verdict.get<TenantRole>(`${SCHEMA}/roles/${role}`)).body
-    const computedRole = (await verdict.get<ConditionSet>(`${SETS}/__autogen_${role}`)).body
-    const computed = (await verdict.get<ConditionSet>(`${SETS}/__autogen_${page}?type=resourceset`)).body
-    const type = (await verdict.get<{ readonly id: string }>(`${RESOURCES}/${page}`)).body
+    const ofRole = `__autogen_${role}`
+    const ofPage = `__autogen_${page}`
+    const actionId = await idOf(`${RESOURCES}/${page}/actions/read`)
     for (const [user_set, key] of [
       [users, users],
-      [set.id, users],
-      [role, computedRole.key],
-      [ofRole.id, computedRole.key],
-      [computedRole.key, computedRole.key],
-      [computedRole.id, computedRole.key],
+      [await idOf(`${SETS}/${users}`), users],
+      [role, ofRole],
+      [await idOf(`${SCHEMA}/roles/${role}`), ofRole],
+      [ofRole, ofRole],
+      [await idOf(`${SETS}/${ofRole}`), ofRole],
     ] as const) {
       for (const [resource_set, resourceKey] of [
         [docs, docs],
-        [resources.id, docs],
-        [page, computed.key],
-        [type.id, computed.key],
-        [computed.key, computed.key],
-        [computed.id, computed.key],
+        [await idOf(`${SETS}/${docs}`), docs],
+        [page, ofPage],
+        [await idOf(`${RESOURCES}/${page}`), ofPage],
+        [ofPage, ofPage],
+        [await idOf(`${SETS}/${ofPage}?type=resourceset`), ofPage],
       ] as const) {
-        for (const permission of [`${page}:read`, action.id]) {
+        for (const permission of [`${page}:read`, actionId]) {
           const body = { user_set, permission, resource_set }
           expect(await newRule(body)).toMatchObject({
             user_set: key,
@@ -123,7 +119,7 @@ describe('a rule', () => {
     }
   })
 
-  test('names a set before a role or a resource of the same key; the flags mean those and nothing else', async () => {
+  test('names a set instead of a role or resource with the same key, unless a flag selects those', async () => {
     const [key, docs] = fresh('same', 'docs')
     await verdict.resource({ key, actions: { read: {} } })
     await verdict.post(`${SCHEMA}/roles`, { key, name: 'Role' })
@@ -132,7 +128,7 @@ describe('a rule', () => {
     const body = { user_set: key, permission: `${key}:read`, resource_set: docs }
     expect(await newRule(body)).toMatchObject({ user_set: key })
     expect(await newRule({ ...body, is_role: true })).toMatchObject({ user_set: `__autogen_${key}` })
-    // As a resource set it names the user set of that key.
+    // As a resource set, the key names the user set.
     expect(refusal(await verdict.post(RULES, { ...body, resource_set: key }))).toEqual(IMPOSSIBLE)
     expect(await newRule({ ...body, resource_set: key, is_resource: true })).toMatchObject({
       resource_set: `__autogen_${key}`,
@@ -142,7 +138,7 @@ describe('a rule', () => {
     }
   })
 
-  test('has a key of 255 signs at most, which tells long ones apart', async () => {
+  test('has a key of at most 255 characters, which differs for rules with long names', async () => {
     const [page, docs] = fresh('page', 'docs')
     const users = 'u'.repeat(250)
     await verdict.resource({ key: page, actions: { read: {}, write: {} } })
@@ -156,13 +152,13 @@ describe('a rule', () => {
   })
 })
 
-describe('a rule is refused', () => {
-  test('where one of what it names is not there, or of the other side, or of another resource', async () => {
+describe('the creation of a set rule', () => {
+  test('is rejected if an entity it names does not exist, or is of another type or resource', async () => {
     const { users, docs, page, role } = await newWorld()
     const other = (await newWorld()).page
     const body = { user_set: users, permission: `${page}:read`, resource_set: docs }
     await newRule(body)
-    const refused: readonly [change: object, expected: Refusal][] = [
+    const rejected: readonly [change: object, expected: Refusal][] = [
       [{ user_set: 'nowhere' }, NOT_FOUND],
       [{ user_set: '__autogen_nowhere' }, NOT_FOUND],
       [{ permission: `${page}:fly` }, NOT_FOUND],
@@ -178,17 +174,17 @@ describe('a rule is refused', () => {
       [{ resource_set: `__autogen_${role}` }, IMPOSSIBLE],
       [{ permission: `${other}:read` }, IMPOSSIBLE],
       [{ permission: `${other}:read`, resource_set: page }, IMPOSSIBLE],
-      // What is not there comes before what does not fit.
+      // Existence is checked before types.
       [{ permission: `${other}:read`, user_set: 'nowhere' }, NOT_FOUND],
     ]
-    for (const [change, expected] of refused) {
+    for (const [change, expected] of rejected) {
       const answer = await verdict.post<Problem>(RULES, { ...body, ...change })
       expect(refusal(answer), JSON.stringify(change)).toEqual(expected)
     }
     expect(await rulesBy({ user_set: users })).toEqual([`${users} ${page}:read ${docs}`])
   })
 
-  test('is not refused if the rule exists: the second request returns that rule and changes nothing', async () => {
+  test('returns the existing rule and changes nothing if the rule exists', async () => {
     const { users, docs, page } = await newWorld()
     const body = { user_set: users, permission: `${page}:read`, resource_set: docs }
     const first = await verdict.post(RULES, body)
@@ -199,7 +195,7 @@ describe('a rule is refused', () => {
   })
 })
 
-test('a warning comes with a rule of which nothing asks about tenants, and names the remedy', async () => {
+test('a rule whose conditions ignore the tenant returns a warning that names the remedy', async () => {
   const { users, docs, page, role } = await newWorld()
   const [below, aware] = fresh('below', 'aware')
   await verdict.conditionSet({ key: aware, conditions: { allOf: [IN_TENANT] } })
@@ -223,7 +219,7 @@ test('a warning comes with a rule of which nothing asks about tenants, and names
   expect(await warningOf({ user_set: users, resource_set: byTenant })).toBeNull()
 })
 
-test('rules are listed in their order, whole or by what they are on; a filter that is empty is none', async () => {
+test('set rules are listed in creation order, can be filtered, and empty filters are ignored', async () => {
   const { users, docs, page, role } = await newWorld()
   const other = await newWorld()
   await newRule({ user_set: users, permission: `${page}:read`, resource_set: docs })
@@ -236,18 +232,15 @@ test('rules are listed in their order, whole or by what they are on; a filter th
     `__autogen_${role} ${page}:read ${docs}`,
     `${users} ${other.page}:read ${other.docs}`,
   ]
-  const set = (await verdict.get<ConditionSet>(`${SETS}/${users}`)).body
-  const action = (await verdict.get<Action>(`${RESOURCES}/${page}/actions/read`)).body
-  expect(await rulesBy({ user_set: users })).toEqual([first, second, fourth])
-  expect(await rulesBy({ user_set: set.id, permission: '', resource_set: '' })).toEqual([
-    first,
-    second,
-    fourth,
-  ])
-  for (const user_set of [role, `__autogen_${role}`]) expect(await rulesBy({ user_set })).toEqual([third])
+  const all = [first, second, fourth]
+  expect(await rulesBy({ user_set: users })).toEqual(all)
+  const user_set = await idOf(`${SETS}/${users}`)
+  expect(await rulesBy({ user_set, permission: '', resource_set: '' })).toEqual(all)
+  for (const key of [role, `__autogen_${role}`]) expect(await rulesBy({ user_set: key })).toEqual([third])
   expect(await rulesBy({ user_set: users, permission: 'read' })).toEqual([first, fourth])
   expect(await rulesBy({ permission: `${page}:read` })).toEqual([first, third])
-  expect(await rulesBy({ permission: action.id })).toEqual([first, third])
+  const actionId = await idOf(`${RESOURCES}/${page}/actions/read`)
+  expect(await rulesBy({ permission: actionId })).toEqual([first, third])
   expect(await rulesBy({ resource_set: docs, user_set: role })).toEqual([third])
   for (const resource_set of [page, `__autogen_${page}`])
     expect(await rulesBy({ resource_set })).toEqual([second])
@@ -266,11 +259,11 @@ test('rules are listed in their order, whole or by what they are on; a filter th
     `${RULES}?user_set=${users}&include_total_count=true&per_page=2`,
   )
   expect([counted.body.total_count, counted.body.page_count, counted.body.data.length]).toEqual([3, 2, 2])
-  const all = await rulesBy({ per_page: '100' })
-  expect(all).toEqual(expect.arrayContaining([first, second, third, fourth]))
+  const listed = await rulesBy({ per_page: '100' })
+  expect(listed).toEqual(expect.arrayContaining([first, second, third, fourth]))
 })
 
-describe('with what is removed go', () => {
+describe('the deletion of', () => {
   async function ruledWorld() {
     const world = await newWorld()
     const { users, docs, page, role } = world
@@ -297,13 +290,13 @@ describe('with what is removed go', () => {
     return (await rulesBy({ per_page: '100' })).filter(rule => rule.includes(` ${page}:`))
   }
 
-  test('a set: the rules on it', async () => {
+  test('a condition set also deletes the rules on it', async () => {
     const { users, page, user, rules, byAny, byBelow } = await ruledWorld()
     expect(await verdict.allows(user, 'read', page)).toBe(true)
     expect((await verdict.delete(`${SETS}/${users}`)).status).toBe(204)
     expect(await rules()).toEqual([byAny, byBelow])
     expect(await verdict.allows(user, 'read', page)).toBe(false)
-    // Another of that key has none of them.
+    // A new set with the same key does not get these rules.
     await verdict.conditionSet({ key: users, conditions: { 'user.name': { equals: user } } })
     expect(await rules()).toEqual([byAny, byBelow])
     expect(await verdict.allows(user, 'read', page)).toBe(false)
@@ -312,14 +305,14 @@ describe('with what is removed go', () => {
   test.each([
     ['by itself', (page: string) => verdict.delete(`${RESOURCES}/${page}/actions/read`)],
     [
-      'with what a resource is replaced by',
+      'by a replacement of its resource',
       (page: string) => verdict.put(`${RESOURCES}/${page}`, { name: 'X', actions: { write: {} } }),
     ],
     [
-      'with a change of a resource',
+      'by a change of its resource',
       (page: string) => verdict.patch(`${RESOURCES}/${page}`, { actions: { write: {} } }),
     ],
-  ])('an action, %s: the rules on it', async (_, remove) => {
+  ])('an action %s also deletes the rules on it', async (_, remove) => {
     const { page, user, rules, byPage } = await ruledWorld()
     expect((await remove(page)).status).toBeLessThan(300)
     expect(await rules()).toEqual([byPage])
@@ -329,12 +322,12 @@ describe('with what is removed go', () => {
     expect(await verdict.allows(user, 'write', page)).toBe(true)
   })
 
-  test('a resource: its sets, with those below them, and all rules on any of them, on it and on its actions', async () => {
+  test('a resource also deletes its sets, their descendants, and the rules on all of them', async () => {
     const { users, docs, page, user, any, below, rules } = await ruledWorld()
-    const { body: set } = await verdict.get<ConditionSet>(`${SETS}/${docs}`)
+    const id = await idOf(`${SETS}/${docs}`)
     expect((await verdict.delete(`${RESOURCES}/${page}`)).status).toBe(204)
     expect(await rules()).toEqual([])
-    for (const key of [docs, below, set.id]) {
+    for (const key of [docs, below, id]) {
       expect(refusal(await verdict.get(`${SETS}/${key}`))).toEqual(NOT_FOUND)
     }
     for (const key of [users, any]) expect((await verdict.get(`${SETS}/${key}`)).status).toBe(200)
@@ -345,10 +338,10 @@ describe('with what is removed go', () => {
   })
 })
 
-describe('in bulk, all or nothing,', () => {
+describe('a bulk of set rules', () => {
   const BULK = `${RULES}/bulk`
 
-  /** A page with two actions, a set of the members of a tenant and a set of one user. */
+  /** A resource with two actions, a set of all members of a tenant, and a set of one user. */
   async function newBulk() {
     const [page, everyone, one, user] = fresh('page', 'everyone', 'one', 'user')
     await verdict.resource({ key: page, actions: { read: {}, write: {} } })
@@ -360,12 +353,12 @@ describe('in bulk, all or nothing,', () => {
     return { page, everyone, one, user, rule }
   }
 
-  async function permissionsOf(client: Client, set: string): Promise<string[]> {
-    const { body } = await client.get<SetRule[]>(`${RULES}?user_set=${set}`)
+  async function permissionsOf(set: string): Promise<string[]> {
+    const { body } = await verdict.get<SetRule[]>(`${RULES}?user_set=${set}`)
     return body.map(({ permission }) => permission).toSorted()
   }
 
-  test('creates what is missing, decides by it from the answer on, and removes what exists', async () => {
+  test('creates missing rules, deletes existing ones, and takes effect before it returns', async () => {
     const { page, everyone, one, user, rule } = await newBulk()
     expect((await verdict.post(RULES, rule(everyone, 'read'))).status).toBe(200)
     const operations = [rule(everyone, 'read'), rule(one, 'read'), rule(one, 'write'), rule(one, 'write')]
@@ -381,14 +374,14 @@ describe('in bulk, all or nothing,', () => {
     const removed = await verdict.delete(BULK, { idents: operations.slice(1) })
     expect([removed.status, removed.body]).toEqual([200, { rules_removed: 2 }])
     expect(await verdict.allows(user, 'write', page)).toBe(false)
-    expect(await permissionsOf(verdict, everyone)).toEqual([`${page}:read`])
+    expect(await permissionsOf(everyone)).toEqual([`${page}:read`])
     expect((await verdict.delete(BULK, { idents: operations })).body).toEqual({ rules_removed: 1 })
   })
 
-  test('takes permissions by id', async () => {
+  test('accepts permissions by id', async () => {
     const { page, one, rule } = await newBulk()
-    const action = (await verdict.get<{ readonly id: string }>(`${RESOURCES}/${page}/actions/read`)).body
-    const byId = { ...rule(one, 'read'), permission: action.id.toUpperCase() }
+    const actionId = await idOf(`${RESOURCES}/${page}/actions/read`)
+    const byId = { ...rule(one, 'read'), permission: actionId.toUpperCase() }
     expect((await verdict.post(BULK, { operations: [byId, rule(one, 'read')] })).body).toMatchObject({
       rules_created: 1,
     })
@@ -398,19 +391,19 @@ describe('in bulk, all or nothing,', () => {
   test.each([
     ['an unknown set', { user_set: 'nowhere' }, NOT_FOUND],
     ['an unknown action', { permission: 'page:nothing' }, NOT_FOUND],
-    ['an unknown id of an action', { permission: '00000000-0000-4000-8000-000000000000' }, NOT_FOUND],
-    ['a permission that is none', { permission: 'read' }, NO_PERMISSION],
+    ['an unknown action id', { permission: '00000000-0000-4000-8000-000000000000' }, NOT_FOUND],
+    ['an invalid permission', { permission: 'read' }, NO_PERMISSION],
   ])('changes nothing if one element names %s', async (_, wrong, expected) => {
     const { page, one, rule } = await newBulk()
     await verdict.post(RULES, rule(one, 'write'))
     const bodies = [rule(one, 'read'), rule(one, 'write'), { ...rule(one, 'read'), ...wrong }]
-    for (const refused of [
+    for (const rejected of [
       await verdict.post<Problem>(BULK, { operations: bodies }),
       await verdict.delete<Problem>(BULK, { idents: bodies.slice(1) }),
     ]) {
-      expect([refused.status, refused.body.error_code]).toEqual(expected)
-      expect(refused.body.message).toMatch(/(operations|idents)\[\d\]: /)
+      expect([rejected.status, rejected.body.error_code]).toEqual(expected)
+      expect(rejected.body.message).toMatch(/(operations|idents)\[\d\]: /)
     }
-    expect(await permissionsOf(verdict, one)).toEqual([`${page}:write`])
+    expect(await permissionsOf(one)).toEqual([`${page}:write`])
   })
 })

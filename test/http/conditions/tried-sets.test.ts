@@ -1,4 +1,4 @@
-/** Condition sets that are tried on samples before they are saved: what they would say, and what is wrong with them. */
+/** Trials of condition sets on samples before they are saved: values, findings, warnings and limits. */
 import { describe, expect, test } from 'vitest'
 import { CONDITION_SAMPLES_MAX, SENT_ATTRIBUTES_BYTES_MAX, TRIED_TESTS_BYTES_MAX } from '#model/limits.ts'
 import type { TriedSample, TriedSet } from '#model/wire/tried-set.ts'
@@ -16,7 +16,7 @@ const verdict = await sharedService()
 const SETS = `${SCHEMA}/condition_sets`
 const TRY = `${SETS}/try`
 const SALES = { 'user.department': { equals: 'sales' } }
-/** A test that a set asks about tenants, so that nothing is to be warned of. */
+/** A condition on the tenant, so that there is no warning. */
 const MEMBER = { 'user.tenants': { array_contains: { ref: 'tenant.key' } } }
 
 await verdict.tenant('acme')
@@ -50,8 +50,8 @@ async function samplesOf(body: object): Promise<readonly TriedSample[]> {
   return samples
 }
 
-describe('a user set that is tried', () => {
-  test('tells of each sample its value, and each test with what it found', async () => {
+describe('the trial of a user set', () => {
+  test('returns the value of each sample, and each condition with the value found', async () => {
     const body = {
       conditions: { allOf: [SALES, { not: { 'user.level': { 'less-than': 2 } } }] },
       samples: [{ user: 'ann' }, { attributes: { department: 'law', level: 3 } }],
@@ -79,7 +79,7 @@ describe('a user set that is tried', () => {
     ])
   })
 
-  test('sees of a stored user what is stored, below the attributes that come with the sample', async () => {
+  test('reads stored attributes of a user, over which attributes of the sample have precedence', async () => {
     const conditions = {
       'user.key': { equals: 'ann' },
       'user.email': { match: '*@acme.example' },
@@ -93,7 +93,7 @@ describe('a user set that is tried', () => {
     ])
   })
 
-  test('sees the roles of the user in the tenant that is named, its attributes where the user has any, and its tenants', async () => {
+  test('reads the tenants of the user, and its roles and the tenant attributes in the named tenant', async () => {
     await verdict.patch(`${FACTS}/tenants/acme`, { attributes: { plan: 'gold' } })
     const body = {
       conditions: {
@@ -113,21 +113,21 @@ describe('a user set that is tried', () => {
     ])
   })
 
-  test('says nothing without samples, and always holds without conditions', async () => {
+  test('has no results without samples, accepts unknown users, and always holds without conditions', async () => {
     expect(await tried({ conditions: MEMBER })).toEqual({
       valid: true,
       findings: [],
       warnings: [],
       samples: [],
     })
-    const samples = [{ user: 'nobody', attributes: { department: 'sales' } }]
+    const samples = [{ user: 'unknown', attributes: { department: 'sales' } }]
     expect(await samplesOf({ conditions: SALES, samples })).toMatchObject([
-      { user: 'nobody', not_stored: ['user'], value: 'true' },
+      { user: 'unknown', not_stored: ['user'], value: 'true' },
     ])
     expect(await samplesOf({ samples: [{}] })).toEqual([{ tenant: 'default', value: 'true', conditions: [] }])
   })
 
-  test('warns where a rule on it would hold in every tenant', async () => {
+  test('warns if a rule on the set would hold in every tenant', async () => {
     const { warnings } = await tried({ conditions: SALES })
     expect(warnings).toEqual([
       { loc: ['body', 'conditions'], msg: expect.stringContaining('every tenant'), type: 'every_tenant' },
@@ -136,8 +136,8 @@ describe('a user set that is tried', () => {
   })
 })
 
-describe('a resource set that is tried', () => {
-  test('sees the attributes and the tenant of a stored instance, and instances that are looked up from there', async () => {
+describe('the trial of a resource set', () => {
+  test('reads the attributes and tenant of a stored instance, and of instances that it refers to', async () => {
     const conditions = {
       'resource.public': { equals: true },
       'resource.tenant': { equals: 'acme' },
@@ -162,7 +162,7 @@ describe('a resource set that is tried', () => {
     ])
   })
 
-  test('is asked about nothing of another resource than it is limited to', async () => {
+  test('evaluates no conditions for an instance of another resource type', async () => {
     const body = {
       type: 'resourceset',
       resource_id: 'document',
@@ -177,8 +177,8 @@ describe('a resource set that is tried', () => {
   })
 })
 
-describe('a set that is tried below another', () => {
-  test('holds where that holds, too, whose tests are told with its key', async () => {
+describe('the trial of a set with a parent', () => {
+  test('includes the conditions of the ancestors, with the key of their set', async () => {
     const [top, mid] = fresh('top', 'mid')
     await verdict.conditionSet({ key: top, conditions: { 'user.active': { equals: true } } })
     await verdict.conditionSet({ key: mid, parent_id: top, conditions: MEMBER })
@@ -199,7 +199,7 @@ describe('a set that is tried below another', () => {
     expect(sample!.conditions[0]).not.toHaveProperty('set')
   })
 
-  test('with the key of one that is saved is what that would be after the change', async () => {
+  test('shows the result of a change if it has the key of a saved set', async () => {
     const [top, low] = fresh('top', 'low')
     await verdict.conditionSet({ key: top, conditions: MEMBER })
     await verdict.conditionSet({ key: low, conditions: SALES, parent_id: top })
@@ -213,16 +213,16 @@ describe('a set that is tried below another', () => {
   })
 })
 
-describe('what is wrong with conditions', () => {
-  test.each<[what: string, fields: object]>([
+describe('a trial of invalid conditions', () => {
+  test.each<[fault: string, fields: object]>([
     ['an unknown operator', { conditions: { allOf: [SALES, { 'user.a': { like: 1 } }] } }],
     ['several findings', { conditions: { 'usr.a': { equals: 1 }, 'user.b': { 'less-than': 'x' } } }],
-    ['a user set of a resource', { resource_id: 'document' }],
+    ['a user set with a resource', { resource_id: 'document' }],
     [
-      'a misfit with what is declared of the resource',
+      'an operator that does not fit the declared type',
       { type: 'resourceset', resource_id: 'document', conditions: { 'resource.pages': { contains: 'x' } } },
     ],
-  ])('%s: is told as the creation of the set tells it', async (_, fields) => {
+  ])('returns the same findings as the creation of the set: %s', async (_, fields) => {
     const created = await verdict.post<Problem>(SETS, { key: fresh('refused')[0], name: 'X', ...fields })
     expect(refusal(created)).toEqual([422, 'INVALID_INPUT'])
     expect(await tried({ ...fields, samples: [{ user: 'ann' }] })).toEqual({
@@ -233,7 +233,7 @@ describe('what is wrong with conditions', () => {
     })
   })
 
-  test('conditions that are no object are a finding, too', async () => {
+  test('returns a finding if the conditions are not an object', async () => {
     const msg = expect.stringContaining('expected an object')
     for (const conditions of [[], null, 'x'])
       expect((await tried({ conditions })).findings).toEqual([
@@ -241,7 +241,7 @@ describe('what is wrong with conditions', () => {
       ])
   })
 
-  test('what else is named and is not there is refused: 404', async () => {
+  test('is rejected with 404 if it names another entity that does not exist', async () => {
     for (const fields of [
       { parent_id: 'nowhere' },
       { type: 'resourceset', resource_id: 'nowhere' },
@@ -253,8 +253,8 @@ describe('what is wrong with conditions', () => {
   })
 })
 
-describe('a trial is bounded', () => {
-  test(`to ${CONDITION_SAMPLES_MAX} samples, each with as much as may be sent with a question`, async () => {
+describe('a trial of a condition set', () => {
+  test(`accepts ${CONDITION_SAMPLES_MAX} samples, each with the attributes limit of a check`, async () => {
     const samples = Array.from({ length: CONDITION_SAMPLES_MAX }, () => ({}))
     expect(await samplesOf({ samples })).toHaveLength(CONDITION_SAMPLES_MAX)
     const tooMany = await verdict.post<Problem>(TRY, { samples: [...samples, {}] })
@@ -266,7 +266,7 @@ describe('a trial is bounded', () => {
     expect(refusal(await verdict.post(TRY, { samples: [long] }))).toEqual([400, 'INVALID_INPUT'])
   })
 
-  test('to the budget of a question: what is beyond it is unknown, with a warning', async () => {
+  test('has the condition budget of a check, and warns that conditions beyond it are unknown', async () => {
     const costly = { 'user.text': { match: '*a*a*a*a*a*a*a*a*a*a*a*a*a*b' } }
     const conditions = { anyOf: Array.from({ length: 10 }, () => costly), ...MEMBER }
     const attributes = { text: 'a'.repeat(5_000) }
@@ -282,33 +282,30 @@ describe('a trial is bounded', () => {
     ])
   })
 
-  test('in what it tells: tests are left out, and values never', async () => {
+  test('omits conditions from a response that would be too large, but never values', async () => {
     const text = 'x'.repeat(60_000)
     const conditions = { allOf: Array.from({ length: 100 }, () => ({ 'user.text': { exists: true } })) }
     const samples = [{ attributes: { text } }, {}]
-    const told = await samplesOf({ conditions, samples })
-    expect(JSON.stringify(told).length).toBeLessThan(TRIED_TESTS_BYTES_MAX + 1_000)
-    expect(told).toMatchObject([{ value: 'true', more: true }, { value: 'false' }])
-    expect(told[0]!.conditions.length).toBeGreaterThan(0)
-    expect(told[1]).not.toHaveProperty('more')
-    expect(told[1]!.conditions).toHaveLength(100)
+    const results = await samplesOf({ conditions, samples })
+    expect(JSON.stringify(results).length).toBeLessThan(TRIED_TESTS_BYTES_MAX + 1_000)
+    expect(results).toMatchObject([{ value: 'true', more: true }, { value: 'false' }])
+    expect(results[0]!.conditions.length).toBeGreaterThan(0)
+    expect(results[1]).not.toHaveProperty('more')
+    expect(results[1]!.conditions).toHaveLength(100)
+  })
+
+  test('changes nothing, and is not in the audit log', async () => {
+    const before = revisionOf(await verdict.get(SETS))
+    const [key] = fresh('tried')
+    const answer = await verdict.post<TriedSet>(TRY, { key, conditions: SALES, samples: [{ user: 'ann' }] })
+    expect(revisionOf(answer)).toBe(before)
+    expect(refusal(await verdict.get(`${SETS}/${key}`))).toEqual([404, 'NOT_FOUND'])
+    const path = '/v2/audit-log/default/default?operation=tryConditionSet'
+    expect((await verdict.admin<{ data: unknown[] }>('GET', path)).body.data).toEqual([])
   })
 })
 
-test('a trial changes nothing, and is in no log of changes', async () => {
-  const before = revisionOf(await verdict.get(SETS))
-  const [key] = fresh('tried')
-  const answer = await verdict.post<TriedSet>(TRY, { key, conditions: SALES, samples: [{ user: 'ann' }] })
-  expect(revisionOf(answer)).toBe(before)
-  expect(refusal(await verdict.get(`${SETS}/${key}`))).toEqual([404, 'NOT_FOUND'])
-  const log = await verdict.admin<{ data: readonly { operation: string }[] }>(
-    'GET',
-    '/v2/audit-log/default/default?operation=tryConditionSet',
-  )
-  expect(log.body.data).toEqual([])
-})
-
-test('a set of the key `try` is read, changed and deleted as any other', async () => {
+test('a set with the key `try` can be read, changed and deleted like any other set', async () => {
   await verdict.conditionSet({ key: 'try' })
   expect(await verdict.get(TRY)).toMatchObject({ status: 200, body: { key: 'try' } })
   expect((await verdict.patch(TRY, { name: 'Try' })).status).toBe(200)
