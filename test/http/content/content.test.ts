@@ -1,5 +1,4 @@
-/** Export and import over HTTP: what comes out goes in again, all of it or nothing, and decides as before. */
-
+/** Export and import over HTTP: an import is atomic, and a round trip changes no data and no decision. */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,14 +20,14 @@ import { content, contentOf, importInto, type Line } from '../../support/content
 const directory = mkdtempSync(join(tmpdir(), 'verdict-content-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
-const EXPORT = '/v2/projects/default/envs/default/export'
+const exportOf = (environment: string) => `/v2/projects/default/envs/${environment}/export`
 
 const ODD_CONDITIONS = {
   'subject.__proto__': { in: [1, null, 'ž'] },
   anyOf: [{ 'user.b': { exists: true } }, {}],
 }
 
-/** A company with everything that an environment may have. */
+/** Fills the default environment with all kinds of entities. */
 async function fill(verdict: Client): Promise<void> {
   await verdict.createDocumentModel()
   const schema = '/v2/schema/default/default'
@@ -60,19 +59,19 @@ async function fill(verdict: Client): Promise<void> {
   ]) {
     await made('POST', rules, { user_set, permission: 'document:read', resource_set })
   }
-  // What no longer fits its declaration, and a rule that is gone before the export.
+  // Values that no longer fit their declaration, and a rule that is deleted before the export.
   await made('POST', `${schema}/users/attributes`, { key: 'late', type: 'array' })
   await made('POST', sets, { key: 'gone-set', name: 'Gone' })
   await made('POST', rules, { user_set: 'gone-set', permission: 'document:read', resource_set: 'docs' })
   await made('DELETE', `${sets}/gone-set`, undefined)
   const rule = { url: 'https://a.org/{id}', http_method: 'get', resource: 'document' }
   const configs = `${facts}/proxy_configs`
-  await made('POST', configs, { key: 'z', name: 'Z', secret: 'not-told', mapping_rules: [rule] })
+  await made('POST', configs, { key: 'z', name: 'Z', secret: 'hidden', mapping_rules: [rule] })
   await made('POST', `${schema}/resources`, { key: 'gone-type', name: 'G', actions: {} })
   await made('POST', configs, {
     key: 'a',
     name: 'A',
-    secret: { not: 'not-told' },
+    secret: { inner: 'hidden' },
     auth_mechanism: 'Headers',
     mapping_rules: [
       {
@@ -102,23 +101,28 @@ async function fill(verdict: Client): Promise<void> {
   await made('PUT', `${schema}/groups/team/assign_group`, { group_instance_key: 'platform' })
   await verdict.grant('team', 'editor', 'document:d1')
   await made('POST', `${facts}/resource_instances`, { resource: 'document', key: 'x:1', tenant: 'acme' })
-  // Gone before the export, its rows perhaps not.
+  // Deleted before the export; its rows can still exist.
   await made('POST', `${facts}/users`, { key: 'gone' })
   await made('POST', `${facts}/role_assignments`, { user: 'gone', role: '__proto__', tenant: 'acme' })
   await made('DELETE', `${facts}/users/gone`, undefined)
 }
 
-describe('an environment', () => {
+/** Decision for a key of any environment. */
+async function isAllowed(client: Client, key: string, body: ReturnType<typeof question>): Promise<boolean> {
+  return (await client.send<{ allow: boolean }>('POST', '/allowed', { key, body })).body.allow
+}
+
+describe('an export or import of an environment', () => {
   let verdict: Client
   let exported: string
 
   beforeAll(async () => {
     verdict = await sharedService({ storeUrl: `lmdb:${directory}` })
     await fill(verdict)
-    exported = await contentOf(verdict, EXPORT)
+    exported = await contentOf(verdict, exportOf('default'))
   })
 
-  test('is told one thing a line, keys in place of ids, in creation order', () => {
+  test('lists one entity per line, in creation order, with keys instead of ids', () => {
     const lines = exported
       .trimEnd()
       .split('\n')
@@ -128,46 +132,40 @@ describe('an environment', () => {
     expect(exported).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-4/)
     const users = lines.filter(line => line.kind === 'user').map(line => line['key'])
     expect(users).toEqual(['alice', 'bob', 'žluťoučký "kůň"', 'a:b#c'])
-    // A mapping rule names what is gone all the same.
+    // A mapping rule still names a deleted resource.
     expect(exported.replace('"resource":"gone-type"', '')).not.toContain('gone')
     const configs = lines.filter(line => line.kind === 'proxy_config').map(line => line['key'])
     expect(configs).toEqual(['z', 'a'])
-    expect(exported).not.toContain('not-told')
+    expect(exported).not.toContain('hidden')
     const sets = lines.filter(line => line.kind === 'condition_set').map(line => line['key'])
     expect(sets).toEqual(['early', 'late', 'docs', 'any'])
     const ruled = lines.filter(line => line.kind === 'rule').map(line => line['user_set'])
     expect(ruled).toEqual(['late', 'early', '__autogen___proto__'])
   })
 
-  test('is equal after a round trip through another one, and decides as it did', async () => {
+  test('preserves data and decisions in a round trip through another environment', async () => {
     const key = await neighbourOf(verdict, 'twin')
     const answer = await importInto(verdict, 'twin', exported, key)
     expect(answer.body).toMatchObject({
       counts: { user: 4, resource: 2, role: 1, condition_set: 4, rule: 3, proxy_config: 2 },
     })
-    expect(await contentOf(verdict, EXPORT.replace('envs/default', 'envs/twin'), key)).toBe(exported)
-    for (const user of ['alice', 'bob', 'žluťoučký "kůň"', 'nobody']) {
+    expect(await contentOf(verdict, exportOf('twin'), key)).toBe(exported)
+    for (const user of ['alice', 'bob', 'žluťoučký "kůň"', 'unknown']) {
       const body = question(user, 'update', 'document:d1')
       const here = await verdict.send('POST', '/allowed', { body })
       const there = await verdict.send('POST', '/allowed', { body, key })
       expect([user, there.body]).toEqual([user, here.body])
       expect(here.body).toMatchObject({ allow: ['alice', 'bob'].includes(user) })
     }
-    // Groups are groups there, too: the grant goes with its relation.
+    // Imported groups are still groups: revoking the grant deletes its relation.
     const grant = { role: 'editor', resource: 'document', resource_instance: 'd1', tenant: 'default' }
     const path = '/v2/schema/default/twin/groups/team/roles'
     expect((await verdict.send('DELETE', path, { key, body: grant })).status).toBe(204)
-    const denied = await verdict.send('POST', '/allowed', {
-      key,
-      body: question('bob', 'update', 'document:d1'),
-    })
-    expect(denied.body).toMatchObject({ allow: false })
-    expect(await contentOf(verdict, EXPORT.replace('envs/default', 'envs/twin'), key)).not.toContain(
-      'group_group_',
-    )
+    expect(await isAllowed(verdict, key, question('bob', 'update', 'document:d1'))).toBe(false)
+    expect(await contentOf(verdict, exportOf('twin'), key)).not.toContain('group_group_')
   })
 
-  test('is replaced only when that is said, under the same keys, by one with another id', async () => {
+  test('replaces an environment only with `replace=true`, keeps its API keys and changes its id', async () => {
     const key = await neighbourOf(verdict, 'replaced')
     const scope = async () =>
       (await verdict.send<{ environment_id: string }>('GET', '/v2/api-key/scope', { key })).body
@@ -183,16 +181,12 @@ describe('an environment', () => {
     expect(await scope()).toBe(before)
     await importInto(verdict, 'replaced', other, key, 200, '?replace=true')
     expect(await scope()).not.toBe(before)
-    const lines = (await contentOf(verdict, EXPORT.replace('envs/default', 'envs/replaced'), key)).split('\n')
+    const lines = (await contentOf(verdict, exportOf('replaced'), key)).split('\n')
     expect(lines.filter(line => line.includes('"user"'))).toHaveLength(1)
-    const denied = await verdict.send('POST', '/allowed', {
-      key,
-      body: question('alice', 'update', 'document:d1'),
-    })
-    expect(denied.body).toMatchObject({ allow: false })
+    expect(await isAllowed(verdict, key, question('alice', 'update', 'document:d1'))).toBe(false)
   })
 
-  test('goes through a round trip with everything that bodies may hold, however deep', async () => {
+  test('preserves attributes of the maximum depth in a round trip', async () => {
     const [from, to] = [await neighbourOf(verdict, 'deep'), await neighbourOf(verdict, 'deeper')]
     const deep = (levels: number): object =>
       JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`) as object
@@ -200,7 +194,7 @@ describe('an environment', () => {
       expect((await verdict.send('POST', `/v2/${path}`, { key: from, body })).status).toBe(200)
     }
     await put('schema/default/deep/resources', { key: 'doc', name: 'Doc', actions: {} })
-    // Of 64 levels the body itself is one.
+    // The body itself is one of 64 levels.
     await put('schema/default/deep/resources/doc/actions', {
       key: 'read',
       name: 'Read',
@@ -208,12 +202,12 @@ describe('an environment', () => {
     })
     await put('schema/default/deep/resources/doc/roles', { key: 'r', name: 'R', attributes: deep(63) })
     await put('facts/default/deep/users', { key: 'u', attributes: deep(63) })
-    const told = await contentOf(verdict, EXPORT.replace('envs/default', 'envs/deep'), from)
-    expect((await importInto(verdict, 'deeper', told, to)).status).toBe(200)
-    expect(await contentOf(verdict, EXPORT.replace('envs/default', 'envs/deeper'), to)).toBe(told)
+    const text = await contentOf(verdict, exportOf('deep'), from)
+    expect((await importInto(verdict, 'deeper', text, to)).status).toBe(200)
+    expect(await contentOf(verdict, exportOf('deeper'), to)).toBe(text)
   })
 
-  test('tells names with quotes and times before 1970 as they came, and leaves out no time of a fact', async () => {
+  test('preserves names with quotes and the creation times of facts, including times before 1970', async () => {
     const [from, to] = [await neighbourOf(verdict, 'old'), await neighbourOf(verdict, 'older')]
     const roles = { r: { name: 'R' } }
     const doc = { kind: 'resource', key: 'doc', name: 'Doc', actions: {}, roles, relations: { over: 'doc' } }
@@ -231,19 +225,19 @@ describe('an environment', () => {
       { kind: 'tuple', subject: `doc:${named}`, relation: 'over', object: 'doc:other', ...at },
     ]
     expect((await importInto(verdict, 'old', content(doc, ...lines), from)).status).toBe(200)
-    const told = await contentOf(verdict, EXPORT.replace('envs/default', 'envs/old'), from)
-    const shown = told
+    const text = await contentOf(verdict, exportOf('old'), from)
+    const shown = text
       .split('\n')
       .flatMap(line => (line === '' ? [] : [JSON.parse(line) as { kind: string }]))
     const facts = shown.filter(line => ['user', 'instance', 'assignment', 'tuple'].includes(line.kind))
     expect(facts).toMatchObject(lines.slice(2))
-    expect((await importInto(verdict, 'older', told, to)).status).toBe(200)
-    expect(await contentOf(verdict, EXPORT.replace('envs/default', 'envs/older'), to)).toBe(told)
+    expect((await importInto(verdict, 'older', text, to)).status).toBe(200)
+    expect(await contentOf(verdict, exportOf('older'), to)).toBe(text)
   })
 
-  test('is as it was when an import is refused, with the line that is wrong', async () => {
+  test('leaves the environment unchanged if the import is rejected, and names the invalid line', async () => {
     const key = await neighbourOf(verdict, 'untouched')
-    const path = EXPORT.replace('envs/default', 'envs/untouched')
+    const path = exportOf('untouched')
     const before = await contentOf(verdict, path, key)
     const doc = {
       kind: 'resource',
@@ -257,21 +251,21 @@ describe('an environment', () => {
     const held = { kind: 'assignment', user: 'u', role: 'r', resource_instance: 'doc:1' }
     const instance = { kind: 'instance', resource: 'doc', key: '1', tenant: 't1' }
     const wrong: readonly (readonly [string | Uint8Array<ArrayBuffer>, string, string])[] = [
-      ['', 'after line 0', 'nothing at all'],
+      ['', 'after line 0', 'an empty file'],
       ['{"kind":"environment","format":1}\n', 'after line 1', 'no end'],
       [content(doc).replace('"lines":2', '"lines":3'), 'line 3', 'a wrong count'],
       [content(doc).replace('"format":1', '"format":2'), 'line 1', 'another format'],
-      [content(user, doc), 'line 3', 'an order that is none'],
+      [content(user, doc), 'line 3', 'a wrong order'],
       [content(doc, ...tenants, { ...user, key: '' }), 'line 5', 'an empty key'],
       [content(...tenants, user, user), 'line 5', 'a user twice'],
       [content(doc, ...tenants, instance, instance), 'line 6', 'an instance twice'],
       [content(doc, ...tenants, user, instance, held, held), 'line 8', 'a fact twice'],
-      [content(doc, ...tenants, user, instance, { ...held, role: 's' }), 'line 7', 'a role of nobody'],
+      [content(doc, ...tenants, user, instance, { ...held, role: 's' }), 'line 7', 'an unknown role'],
       [content(doc, ...tenants, user, instance, { ...held, tenant: 't2' }), 'line 7', 'another tenant'],
       [
         content({ ...doc, roles: { r: { name: 'R', permissions: ['write'] } } }, user),
         'line 3',
-        'a permission for nothing',
+        'a permission with an unknown action',
       ],
       [
         content({ ...doc, roles: { r: { name: 'R', extends: ['r'] } } }, user),
@@ -279,30 +273,30 @@ describe('an environment', () => {
         'a role that extends itself',
       ],
       ['{"kind":"environment","format":1}\nnothing\n', 'line 2', 'no JSON'],
-      ['{"kind":"environment","format":1}\n\n \nnothing\n', 'line 4', 'no JSON, behind blank lines'],
-      [content(...tenants, user, user).replace('\n', '\n\n'), 'line 6', 'a user twice, behind a blank line'],
+      ['{"kind":"environment","format":1}\n\n \nnothing\n', 'line 4', 'no JSON, after blank lines'],
+      [content(...tenants, user, user).replace('\n', '\n\n'), 'line 6', 'a user twice, after a blank line'],
       [
         content(...tenants, user).replace(
           '"key":"u"',
           `"key":"u","attributes":${'{"a":'.repeat(65)}{}${'}'.repeat(65)}`,
         ),
         'line 4: must not nest deeper than 66 levels',
-        'what nobody could walk',
+        'too many levels',
       ],
       [
         content(...tenants, user).replace('"key":"u"', '"key":"u","first_name":"\\ud800"'),
         'line 4: must not contain unpaired surrogates',
-        'half a character',
+        'an unpaired surrogate',
       ],
       [
         content(...tenants, user).replace('"key":"u"', '"key":"u","attributes":{"a":1e400}'),
         'line 4: must not contain numbers beyond 1.8e308',
-        'a number that would be kept as null',
+        'a number that would be stored as null',
       ],
       [
         content(...tenants, { ...user, created_at: '2016-12-31T23:59:60Z' }),
         'line 4',
-        'a leap second, which is no moment here',
+        'a leap second, which is not supported',
       ],
       [
         Buffer.concat([
@@ -310,7 +304,7 @@ describe('an environment', () => {
           Buffer.from([0xff, 0xfe, 0x0a]),
         ]),
         'line 5: expected UTF-8',
-        'bytes that are no text',
+        'invalid UTF-8',
       ],
       [
         gzipSync(content(...tenants, user)),
@@ -320,13 +314,13 @@ describe('an environment', () => {
       [
         `{"kind":"environment","format":1}\n{"kind":"user","key":"${'\u{fffd}'}`,
         'line 2',
-        'a line cut in two',
+        'an incomplete line',
       ],
     ]
-    for (const [text, place, what] of wrong) {
+    for (const [text, place, fault] of wrong) {
       const answer = await importInto(verdict, 'untouched', text, key, 400)
-      expect([what, answer.body]).toEqual([
-        what,
+      expect([fault, answer.body]).toEqual([
+        fault,
         expect.objectContaining({ error_code: 'INVALID_INPUT', message: expect.stringContaining(place) }),
       ])
     }
@@ -335,7 +329,7 @@ describe('an environment', () => {
     expect(body.filter(each => JSON.stringify(each).includes('import-'))).toEqual([])
   })
 
-  test('decides nothing by conditions and mapping rules that only an older release accepted', async () => {
+  test('ignores imported conditions and mapping rules that only an older release accepted', async () => {
     const key = await neighbourOf(verdict, 'older-release')
     // The digits that JavaScript writes for 2^60.
     const conditions = { 'user.n': { 'not-equals': 1_152_921_504_606_847_000n } }
@@ -359,10 +353,7 @@ describe('an environment', () => {
       { kind: 'user', key: 'ann', attributes: { n: 1 } },
     ]
     await importInto(verdict, 'older-release', content(...lines), key, 200, '?replace=true')
-    const asked = question('ann', 'read', 'doc', 'default')
-    expect((await verdict.send('POST', '/allowed', { key, body: asked })).body).toMatchObject({
-      allow: false,
-    })
+    expect(await isAllowed(verdict, key, question('ann', 'read', 'doc', 'default'))).toBe(false)
     const tried = { parent_id: 'older', samples: [{ user: 'ann' }] }
     const path = '/v2/schema/default/older-release/condition_sets'
     const trial = await verdict.send('POST', `${path}/try`, { key, body: tried })
@@ -383,8 +374,8 @@ describe('an environment', () => {
     expect((await verdict.send('POST', path, { key, body: refused })).status).toBe(422)
   })
 
-  test('says between which lines a fact stands that was told long before, blank ones counted', async () => {
-    const key = await neighbourOf(verdict, 'told-twice')
+  test('names the range of lines with a duplicate of a much earlier fact, and counts blank lines', async () => {
+    const key = await neighbourOf(verdict, 'duplicate')
     const doc = { kind: 'resource', key: 'doc', name: 'Doc', actions: {}, roles: { r: { name: 'R' } } }
     const users = Array.from({ length: 2_000 }, (_, n) => ({ kind: 'user', key: `u${n}` }))
     const held = users.map(user => ({
@@ -397,35 +388,35 @@ describe('an environment', () => {
     const instance = { kind: 'instance', resource: 'doc', key: '1', tenant: 't' }
     const text = content(doc, tenant, ...users, instance, ...held, held[0]!)
     const lines = text.split('\n')
-    const twice = lines.lastIndexOf(JSON.stringify(held[0]))
-    lines.splice(twice + 1, 0, ...Array.from({ length: 1_000 }, () => ''))
-    const answer = await importInto(verdict, 'told-twice', lines.join('\n'), key, 400)
+    const duplicate = lines.lastIndexOf(JSON.stringify(held[0]))
+    lines.splice(duplicate + 1, 0, ...Array.from({ length: 1_000 }, () => ''))
+    const answer = await importInto(verdict, 'duplicate', lines.join('\n'), key, 400)
     const { message } = answer.body as { message: string }
     const [from, to = from] = [...message.matchAll(/line (\d+)/g)].map(found => Number(found[1]))
     expect(message).toContain('a fact that was told before')
-    expect(from).toBeLessThanOrEqual(twice + 1)
-    expect(to).toBeGreaterThanOrEqual(twice + 1)
+    expect(from).toBeLessThanOrEqual(duplicate + 1)
+    expect(to).toBeGreaterThanOrEqual(duplicate + 1)
   })
 })
 
-test('an environment that another import replaces meanwhile is not there any more: who comes late is told to look', async () => {
-  const place = storeDirectory()
-  const verdict = await startedService({ storeUrl: `lmdb:${place}`, receiveMsMax: HANG_MS })
+test('an import is rejected with 503 if another import replaces the environment in the meantime', async () => {
+  const storePath = storeDirectory()
+  const verdict = await startedService({ storeUrl: `lmdb:${storePath}`, receiveMsMax: HANG_MS })
   const key = await neighbourOf(verdict, 'contested')
   const late = new TransformStream<Uint8Array, Uint8Array>()
   const writer = late.writable.getWriter()
   const path = '/v2/projects/default/envs/contested/import?replace=true'
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/x-ndjson' }
   const init = { method: 'POST', headers, body: late.readable, duplex: 'half' } as const
-  const kept = () => readdirSync(place).length
-  const before = kept()
+  const fileCount = () => readdirSync(storePath).length
+  const before = fileCount()
   const answer = fetch(verdict.address + path, init)
   const text = content({ kind: 'tenant', key: 'default', name: 'D' }, { kind: 'user', key: 'late' })
   const rest = text.indexOf('\n') + 1
   await writer.write(Buffer.from(text.slice(0, rest)))
-  await expect.poll(kept).toBe(before + 1)
+  await expect.poll(fileCount).toBe(before + 1)
   const other = content({ kind: 'tenant', key: 'default', name: 'D' }, { kind: 'user', key: 'early' })
-  // The HTTP library ends a connection that brings nothing for ten seconds: blank lines, which count for none.
+  // The HTTP library closes a connection after ten seconds without data. Blank lines are ignored.
   const drip = setInterval(() => void writer.write(Buffer.from('\n')), 500)
   try {
     await importInto(verdict, 'contested', other, key, 200, '?replace=true')
@@ -439,34 +430,33 @@ test('an environment that another import replaces meanwhile is not there any mor
     503,
     expect.objectContaining({ error_code: 'CONCURRENT_OPERATION_DISALLOWED' }),
   ])
-  const lines = await contentOf(verdict, EXPORT.replace('envs/default', 'envs/contested'), key)
+  const lines = await contentOf(verdict, exportOf('contested'), key)
   expect([lines.includes('"early"'), lines.includes('"late"')]).toEqual([true, false])
 })
 
-test('what was imported, and what was changed since, is there after a restart', async () => {
+test('imported data and later changes persist across a restart', async () => {
   const first = await startedService({ storeUrl: `lmdb:${storeDirectory()}` })
   await fill(first)
-  const exported = await contentOf(first, EXPORT)
+  const exported = await contentOf(first, exportOf('default'))
   const key = await neighbourOf(first, 'kept')
   await importInto(first, 'kept', exported, key)
   const late = { key, body: { key: 'late' } }
   expect((await first.send('POST', '/v2/facts/default/kept/users', late)).status).toBe(200)
-  const path = EXPORT.replace('envs/default', 'envs/kept')
+  const path = exportOf('kept')
   const before = await contentOf(first, path, key)
   expect(before).toContain('"late"')
   const second = await first.restart()
   expect(await contentOf(second, path, key)).toBe(before)
-  const body = question('bob', 'update', 'document:d1')
-  expect((await second.send('POST', '/allowed', { key, body })).body).toMatchObject({ allow: true })
+  expect(await isAllowed(second, key, question('bob', 'update', 'document:d1'))).toBe(true)
 })
 
-test('the ceiling on what an import keeps in memory is told with its setting', async () => {
+test('an import that exceeds its memory limit is rejected with the name of the setting', async () => {
   const small = await startedService({ importBytesMax: 20_000 })
   const users = (count: number) =>
     Array.from({ length: count }, (_, n) => ({ kind: 'user', key: `user-${n}` }))
   const tenant = { kind: 'tenant', key: 'default', name: 'D' }
   const sent = (count: number) =>
-    small.send<Problem>('POST', EXPORT.replace('/export', '/import?replace=true'), {
+    small.send<Problem>('POST', '/v2/projects/default/envs/default/import?replace=true', {
       text: content(tenant, ...users(count)),
     })
   const refused = await sent(200)

@@ -1,4 +1,4 @@
-/** Grants that end, in exports and imports: the end goes with the grant, and one that is past is no reason to refuse a file. */
+/** Expiring grants in exports and imports: expiration times are preserved, and may be in the past. */
 import { expect, test } from 'vitest'
 import type { RelationshipTuple } from '#model/wire/relationship-tuple.ts'
 import type { RoleAssignment } from '#model/wire/role-assignment.ts'
@@ -23,7 +23,7 @@ const doc = {
   roles: { r: { name: 'R' } },
   relations: { over: 'doc' },
 }
-const things: readonly Line[] = [
+const entities: readonly Line[] = [
   doc,
   { kind: 'role', key: 'held', name: 'Held' },
   { kind: 'tenant', key: 't', name: 'T' },
@@ -42,7 +42,7 @@ function factsIn(text: string): Line[] {
   return lines.filter(({ kind }) => kind === 'assignment' || kind === 'tuple')
 }
 
-/** How many of the environment's assignments and tuples end before a moment. */
+/** Numbers of assignments and tuples of the environment that expire before a time. */
 async function endingBefore(verdict: Client, environment: string, key: string, moment: string) {
   const count = async (list: string) => {
     const path = `/v2/facts/default/${environment}/${list}?expires_before=${moment}`
@@ -53,62 +53,61 @@ async function endingBefore(verdict: Client, environment: string, key: string, m
 
 const verdict = await sharedService()
 
-test('an export tells the ends of what ends, and an import takes them', async () => {
+test('an export contains the expiration times of facts, and an import preserves them', async () => {
   await verdict.createDocumentModel()
   await verdict.users('ann', 'bob')
   await verdict.group('staff')
   await verdict.group('inner')
-  const ends = { expires_at: END }
+  const expiring = { expires_at: END }
   const facts = '/v2/facts/default/default'
   await verdict.tenantRole('auditor', [])
   const assigned = { user: 'ann', role: 'auditor', tenant: 'default' }
-  await verdict.post(`${facts}/role_assignments`, { ...assigned, ...ends })
+  await verdict.post(`${facts}/role_assignments`, { ...assigned, ...expiring })
   await verdict.post(`${facts}/role_assignments`, { ...assigned, user: 'bob' })
-  await verdict.put(memberPath('staff', 'ann'), { tenant: 'default', ...ends })
-  await verdict.post(`${groupPath('staff')}/roles`, { ...grantBody('editor', 'document:d1'), ...ends })
+  await verdict.put(memberPath('staff', 'ann'), { tenant: 'default', ...expiring })
+  await verdict.post(`${groupPath('staff')}/roles`, { ...grantBody('editor', 'document:d1'), ...expiring })
   await verdict.put(`${groupPath('staff')}/assign_group`, { group_instance_key: 'inner' })
 
-  const told = await contentOf(verdict, exportOf('default'))
-  expect(factsIn(told).map(({ expires_at: end }) => end)).toEqual([END, undefined, END, END, undefined])
+  const text = await contentOf(verdict, exportOf('default'))
+  expect(factsIn(text).map(({ expires_at: end }) => end)).toEqual([END, undefined, END, END, undefined])
   const key = await neighbourOf(verdict, 'twin')
-  await importInto(verdict, 'twin', told, key)
-  expect(await contentOf(verdict, exportOf('twin'), key)).toBe(told)
+  await importInto(verdict, 'twin', text, key)
+  expect(await contentOf(verdict, exportOf('twin'), key)).toBe(text)
   expect(await endingBefore(verdict, 'twin', key, END)).toEqual([0, 0])
   expect(await endingBefore(verdict, 'twin', key, AFTER)).toEqual([2, 1])
-  const again = { ...assigned, user: 'ann' }
   const path = '/v2/facts/default/twin/role_assignments'
-  expect((await verdict.send('POST', path, { key, body: again })).status).toBe(200)
+  expect((await verdict.send('POST', path, { key, body: assigned })).status).toBe(200)
   expect(await endingBefore(verdict, 'twin', key, AFTER)).toEqual([1, 1])
 })
 
-test('an import takes an end as null, absent, or with another offset', async () => {
+test('an import accepts an expiration time that is null, absent, or has another offset', async () => {
   const key = await neighbourOf(verdict, 'other')
   const lines = [
     { ...inTenant, expires_at: null },
     { ...onInstance, expires_at: '2131-05-01T12:00:00.1239+02:00' },
     { ...tuple, expires_at: END },
   ]
-  await importInto(verdict, 'other', content(...things, ...lines), key)
-  const told = factsIn(await contentOf(verdict, exportOf('other'), key))
-  expect(told.map(({ expires_at: end }) => end)).toEqual([undefined, END, END])
+  await importInto(verdict, 'other', content(...entities, ...lines), key)
+  const facts = factsIn(await contentOf(verdict, exportOf('other'), key))
+  expect(facts.map(({ expires_at: end }) => end)).toEqual([undefined, END, END])
 })
 
-test('an import takes what has ended, too, and it goes', async () => {
+test('an import accepts an expired grant, which is then deleted', async () => {
   const key = await neighbourOf(verdict, 'late')
   const lines = [inTenant, { ...onInstance, expires_at: '2020-01-01T00:00:00Z' }]
-  const { body } = await importInto(verdict, 'late', content(...things, ...lines), key)
+  const { body } = await importInto(verdict, 'late', content(...entities, ...lines), key)
   expect(body).toMatchObject({ counts: { assignment: 2 } })
   let facts: Line[] = []
   while (facts.length !== 1) facts = factsIn(await contentOf(verdict, exportOf('late'), key))
   expect(facts).toMatchObject([inTenant])
 })
 
-test('an import with an end that is no time is refused, with its line', async () => {
+test('an import with an invalid expiration time is rejected with the number of its line', async () => {
   const key = await neighbourOf(verdict, 'untouched')
   const before = await contentOf(verdict, exportOf('untouched'), key)
   for (const end of ['tomorrow', '2131-05-01T10:00:00', '9999-12-31T23:59:59-01:00', 5]) {
     for (const fact of [inTenant, tuple]) {
-      const text = content(...things, { ...fact, expires_at: end })
+      const text = content(...entities, { ...fact, expires_at: end })
       const { body } = await importInto(verdict, 'untouched', text, key, 400)
       expect(body).toMatchObject({ message: expect.stringMatching(/^line 8: .*expires_at: must be/) })
     }
