@@ -1,4 +1,4 @@
-/** Effective access changes: gained and lost pairs, or scopes to list again. A set kept from them is correct. */
+/** Effective access changes: gained and lost pairs, or scopes to list again. */
 import { describe, expect, test } from 'vitest'
 import { Random } from '#testing/data/random.ts'
 import {

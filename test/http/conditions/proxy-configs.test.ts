@@ -144,7 +144,7 @@ describe('a proxy config', () => {
     }
     const should_delete = true
     expect(await urlsAfter([{ ...b, resource: gone, should_delete }])).toEqual(['a', 'c'])
-    // A rule with another method, resource or action is a different rule. Deleting an absent rule has no effect.
+    // A rule with another method, resource or action is a different rule. Absent rules are ignored.
     for (const other of [{ http_method: 'put' }, { resource: gone }, { action: 'read' }]) {
       expect(await urlsAfter([{ ...a, ...other, should_delete }])).toEqual(['a', 'c'])
     }

@@ -1,4 +1,4 @@
-/** Rules on condition sets over HTTP: references, validation, cascading deletes (conditions.md 1.4, 1.5 and 2). */
+/** Rules on condition sets over HTTP: references, validation, deletion (conditions.md 1.4, 1.5 and 2). */
 import { describe, expect, test } from 'vitest'
 import type { SetRule } from '#model/wire/set-rule.ts'
 import {

@@ -1,4 +1,4 @@
-/** The explanation of native decisions behind `DEBUG_DECISIONS` (native.md A.2, D-20; authzen.md section 6). */
+/** Explanations of native decisions with `DEBUG_DECISIONS` (native.md A.2, D-20; authzen.md section 6). */
 import { expect, test } from 'vitest'
 import { EVALUATION, EVALUATIONS, evaluation, PERMIT, textOf } from '../../support/access-requests.ts'
 import { question, sharedService } from '#testing/processes/running-service.ts'
@@ -27,11 +27,11 @@ for (const client of [open, silent]) {
   await client.createDocumentModel()
   await client.tenant('acme')
   await client.tenantRole('reader', ['document:read'])
-  await client.tenantRole('nobody', [])
+  await client.tenantRole('empty', [])
   await client.users('alice', 'bob', 'carol', 'dave')
   await client.assign('alice', 'viewer', 'document:d1')
   await client.assign('bob', 'reader', 'default')
-  await client.assign('dave', 'nobody', 'acme')
+  await client.assign('dave', 'empty', 'acme')
   await client.instance('document:a1', 'acme')
   await client.group('team')
   await client.join('team', 'carol')
@@ -44,13 +44,13 @@ async function explained(user: string, action: string, on: string, tenant?: stri
   const { allow, result, debug } = answer.body
   expect(result).toBe(allow)
   expect(debug.rbac.allow || debug.rebac.allow).toBe(allow)
-  // Together with the other answers a bulk gives the very same explanation.
+  // A bulk returns the same explanation.
   const bulk = await open.post<{ allow: Debugged[] }>('/allowed/bulk', [question(user, action, on, tenant)])
   expect(bulk.body.allow).toEqual([answer.body])
   return answer.body
 }
 
-test('with DEBUG_DECISIONS an allow by a tenant role names the role and the question as evaluated', async () => {
+test('with DEBUG_DECISIONS, an allow by a tenant role contains the role and the evaluated query', async () => {
   const body = {
     user: { key: 'bob', attributes: { level: 3 }, unknown: 1 },
     action: 'read',
@@ -91,7 +91,7 @@ test('with DEBUG_DECISIONS an allow by a tenant role names the role and the ques
   })
 })
 
-test('with DEBUG_DECISIONS an allow by roles on instances comes with the path of facts', async () => {
+test('with DEBUG_DECISIONS, an allow by instance roles contains the path of facts', async () => {
   const { debug } = await explained('carol', 'update', 'document:d1')
   expect(debug.rbac).toMatchObject({ allow: false, code: 'no_user_roles' })
   expect(debug.rebac).toMatchObject({ allow: true, code: 'allow', allowing_roles: ['editor'] })
@@ -114,14 +114,14 @@ test.each([
   ['no_permission', 'no_graph_roles', 'dave', 'read', 'document:a1', undefined],
   ['no_permission', 'no_graph_roles', 'bob', 'update', 'document', undefined],
 ])(
-  'with DEBUG_DECISIONS a deny has the first code that holds: %s and %s',
+  'with DEBUG_DECISIONS, a deny has the first applicable codes: %s and %s',
   async (rbac, rebac, user, action, on, tenant) => {
     const { allow, debug } = await explained(user, action, on, tenant)
     expect([allow, debug.rbac.code, debug.rebac.code]).toEqual([false, rbac, rebac])
   },
 )
 
-test('a deny of somebody who holds nothing says which roles would allow, and of a type that no instance is named', async () => {
+test('the explanation of a deny names the roles that would allow, or states that no instance is named', async () => {
   const unheld = await explained('carol', 'read', 'document:other')
   expect(unheld.debug.rbac.reason).toMatch(/^the user holds no tenant role; would allow: .*reader/)
   expect(unheld.debug.rebac.reason).toMatch(/^the user holds no role on the instance; would allow: .*viewer/)
@@ -132,10 +132,10 @@ test('a deny of somebody who holds nothing says which roles would allow, and of 
   expect(ofType.debug.rebac.reason).toBe('the question names no instance')
 })
 
-test('without DEBUG_DECISIONS answers hold the decision and nothing else, those of AuthZEN never more', async () => {
-  const asked = question('alice', 'read', 'document:d1')
-  expect(await textOf(silent, '/allowed', asked)).toBe('{"allow":true,"result":true}')
-  expect(await textOf(silent, '/allowed/bulk', [asked])).toBe('{"allow":[{"allow":true,"result":true}]}')
+test('native responses contain only the decision without DEBUG_DECISIONS, AuthZEN responses always', async () => {
+  const check = question('alice', 'read', 'document:d1')
+  expect(await textOf(silent, '/allowed', check)).toBe('{"allow":true,"result":true}')
+  expect(await textOf(silent, '/allowed/bulk', [check])).toBe('{"allow":[{"allow":true,"result":true}]}')
   for (const client of [open, silent]) {
     const body = evaluation('alice', 'read', 'document:d1')
     expect(await textOf(client, EVALUATION, body)).toBe(PERMIT)

@@ -1,4 +1,4 @@
-/** Single evaluations and the information model (authzen.md 1, 3, 6 and 8; native.md A.6, D-14, D-15, D-17). */
+/** Single evaluations and the information model (authzen.md 1, 3, 6, 8; native.md A.6, D-14, D-15, D-17). */
 import { describe, expect, test } from 'vitest'
 import {
   ask,
@@ -35,13 +35,13 @@ await verdict.assign('CiRmZDA2MTRkMw+/=', 'viewer', 'document:/todos/{id}')
 
 const good = evaluation('alice', 'read', 'document:d1')
 
-/** What an evaluation says, as text. */
+/** The response of an evaluation as text. */
 function decide(body: unknown): Promise<string> {
   return textOf(verdict, EVALUATION, body)
 }
 
-describe('a decision', () => {
-  test('is 200 either way, and nothing but the decision', async () => {
+describe('an evaluation', () => {
+  test('returns 200 and only the decision for an allow and a deny', async () => {
     expect(await decide(good)).toBe(PERMIT)
     expect(await decide(evaluation('alice', 'update', 'document:d1'))).toBe(DENY)
   })
@@ -49,16 +49,19 @@ describe('a decision', () => {
   test.each([
     ['an unknown subject', evaluation('stranger', 'read', 'document:d1')],
     ['an unknown resource type', evaluation('alice', 'read', 'castle:d1')],
-    ['an unknown resource id', evaluation('alice', 'read', 'document:unheard-of')],
+    ['an unknown resource id', evaluation('alice', 'read', 'document:unknown')],
     ['an unknown action', evaluation('alice', 'fly', 'document:d1')],
-    ['names out of the prototype', evaluation('__proto__', 'constructor', 'toString:valueOf')],
-    ['a subject type nobody has heard of', { ...good, subject: { type: 'robot', id: 'alice' } }],
-    ['a subject type out of the prototype', { ...good, subject: { type: 'constructor', id: 'alice' } }],
-  ])('is false for %s, not an error', async (_about, body) => {
+    ['names of prototype members', evaluation('__proto__', 'constructor', 'toString:valueOf')],
+    ['an unknown subject type', { ...good, subject: { type: 'robot', id: 'alice' } }],
+    [
+      'the name of a prototype member as subject type',
+      { ...good, subject: { type: 'constructor', id: 'alice' } },
+    ],
+  ])('denies and does not fail for %s', async (_about, body) => {
     expect(await decide(body)).toBe(DENY)
   })
 
-  test('takes ids of any characters', async () => {
+  test('accepts ids with any characters', async () => {
     expect(await decide(evaluation('CiRmZDA2MTRkMw+/=', 'read', 'document:/todos/{id}'))).toBe(PERMIT)
     for (const id of ['a:b', ' ', '\n', '\u0000', '鍵😀', 'x'.repeat(10_000)]) {
       expect(await decide({ ...good, subject: { type: 'user', id } })).toBe(DENY)
@@ -77,7 +80,7 @@ const noise = {
   constructor: 1,
 }
 
-test.each(ENDPOINTS)('what is not named in the specification is ignored at every level by %s', async path => {
+test.each(ENDPOINTS)('%s ignores members that are not specified at every level', async path => {
   const body = GOOD[path]
   const noisy: Record<string, unknown> = { ...noise }
   for (const [name, value] of Object.entries(body)) {
@@ -88,7 +91,7 @@ test.each(ENDPOINTS)('what is not named in the specification is ignored at every
   noisy['page'] = path.includes('search') ? { ...noise, properties: { a: 1 } } : 'not a page'
   const usual = await textOf(verdict, path, body)
   expect(await textOf(verdict, path, noisy)).toBe(usual)
-  // A null in place of an optional member is no member.
+  // A null in an optional member is the same as an absent member.
   expect(await textOf(verdict, path, { context: null, options: null, page: null, ...body })).toBe(usual)
 })
 
@@ -104,26 +107,29 @@ test.each<[place: string, values: readonly unknown[]]>([
   ['resource.type', [undefined, '']],
   ['resource.id', ['', 1]],
   ['context', ['now', []]],
-])('a request with a wrong %s (%j) is 400 and says where', async (place, values) => {
-  for (const value of values) {
-    for (const path of [EVALUATION, EVALUATIONS]) {
-      const body = changedAt(good, place, value)
-      expect(messageOf(await ask(verdict, path, { body }), 400), JSON.stringify(value)).toContain(place)
+])(
+  'a request with a wrong %s (%j) is rejected with 400 and the position of the fault',
+  async (place, values) => {
+    for (const value of values) {
+      for (const path of [EVALUATION, EVALUATIONS]) {
+        const body = changedAt(good, place, value)
+        expect(messageOf(await ask(verdict, path, { body }), 400), JSON.stringify(value)).toContain(place)
+      }
     }
-  }
-})
+  },
+)
 
-describe('a resource without an id', () => {
+describe('an evaluation of a resource without an id', () => {
   const ofType = (resource: object) => ({ ...evaluation('bob', 'read', 'document:x'), resource })
 
-  test('asks about the type as a whole', async () => {
+  test('checks the resource type', async () => {
     for (const resource of [{ type: 'document' }, { type: 'document', id: null }]) {
       expect(await decide(ofType(resource))).toBe(PERMIT)
       expect(await decide({ ...good, resource })).toBe(DENY)
     }
   })
 
-  test('is 400 with AUTHZEN_STRICT, or a failed item of a batch', async () => {
+  test('is rejected with 400 with AUTHZEN_STRICT, or fails as an item of a batch', async () => {
     const strict = await startedService({ isAuthzenStrict: true })
     for (const resource of [{ type: 'document' }, { type: 'document', id: null }]) {
       for (const path of [EVALUATION, EVALUATIONS]) {
@@ -143,28 +149,28 @@ describe('a resource without an id', () => {
   })
 })
 
-describe('the tenant', () => {
+describe('the tenant of an evaluation', () => {
   const inTenant = (user: string, on: string, tenant: unknown) => ({
     ...evaluation(user, 'read', on),
     resource: { ...entity(on), properties: { tenant, other: 1 } },
   })
 
-  test('is the one named in the properties of the resource', async () => {
-    expect(await decide(inTenant('carol', 'document:unheard-of', 'acme'))).toBe(PERMIT)
-    expect(await decide(inTenant('bob', 'document:unheard-of', 'acme'))).toBe(DENY)
-    expect(await decide(inTenant('carol', 'document:unheard-of', 'nowhere'))).toBe(DENY)
+  test('is the one in the properties of the resource', async () => {
+    expect(await decide(inTenant('carol', 'document:unknown', 'acme'))).toBe(PERMIT)
+    expect(await decide(inTenant('bob', 'document:unknown', 'acme'))).toBe(DENY)
+    expect(await decide(inTenant('carol', 'document:unknown', 'nowhere'))).toBe(DENY)
   })
 
-  test('is a text; anything else under that name is an attribute like others', async () => {
+  test('must be a string; other values in this property are an ordinary attribute', async () => {
     for (const tenant of [null, 7, true, ['acme'], { key: 'acme' }]) {
       expect(await decide(inTenant('carol', 'document:a1', tenant))).toBe(PERMIT)
-      expect(await decide(inTenant('bob', 'document:unheard-of', tenant))).toBe(PERMIT)
+      expect(await decide(inTenant('bob', 'document:unknown', tenant))).toBe(PERMIT)
     }
   })
 
-  test('is not taken from anywhere else', async () => {
+  test('is not read from any other member', async () => {
     const body = {
-      ...evaluation('carol', 'read', 'document:unheard-of'),
+      ...evaluation('carol', 'read', 'document:unknown'),
       tenant: 'acme',
       context: { tenant: 'acme' },
     }
@@ -173,10 +179,10 @@ describe('the tenant', () => {
   })
 })
 
-describe('SUBJECT_TYPES', () => {
+describe('the setting SUBJECT_TYPES', () => {
   const asType = (type: string) => ({ ...good, subject: { type, id: 'alice' } })
 
-  test('are user and identity by default', async () => {
+  test('contains user and identity by default', async () => {
     expect(await decide(asType('user'))).toBe(PERMIT)
     expect(await decide(asType('identity'))).toBe(PERMIT)
     expect(await decide(asType('User'))).toBe(DENY)
@@ -188,7 +194,7 @@ describe('SUBJECT_TYPES', () => {
     )
   })
 
-  test('named otherwise replace those, in evaluations, batches and searches alike', async () => {
+  test('replaces the default types in evaluations, batches and searches', async () => {
     const other = await startedService({ subjectTypes: ['person'] })
     await other.createDocumentModel()
     await other.user('alice')

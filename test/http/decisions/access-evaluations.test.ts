@@ -25,13 +25,13 @@ const defaults = evaluation('alice', 'read', 'document:d1')
 const update = { action: { name: 'update' } }
 const on = (reference: string) => ({ resource: entity(reference) })
 const yes = on('document:d1')
-const no = on('document:unheard-of')
+const no = on('document:unknown')
 
 function batch(body: unknown): Promise<string> {
   return textOf(verdict, EVALUATIONS, body)
 }
 
-function inTurn(...decisions: readonly string[]): string {
+function batchOf(...decisions: readonly string[]): string {
   return `{"evaluations":[${decisions.join()}]}`
 }
 
@@ -48,73 +48,64 @@ const DENIED = { decision: false }
 const ALLOWED = { decision: true }
 const FAILED = { decision: false, context: { error: { status: 400, message: expect.stringMatching(/./) } } }
 
-describe('a batch without items', () => {
+describe('a batch whose items are', () => {
   test.each([
     ['absent', {}],
     ['empty', { evaluations: [] }],
     ['null', { evaluations: null }],
-  ])('because they are %s is a single evaluation of the top level', async (_about, none) => {
+  ])('%s is a single evaluation of the top level', async (_about, none) => {
     expect(await batch({ ...defaults, ...none })).toBe(PERMIT)
     expect(await batch({ ...evaluation('bob', 'read', 'document:d1'), ...none })).toBe(DENY)
-    expect(
-      await batch({ ...defaults, ...none, options: { evaluations_semantic: 'deny_on_first_deny' } }),
-    ).toBe(PERMIT)
+    const options = { evaluations_semantic: 'deny_on_first_deny' }
+    expect(await batch({ ...defaults, ...none, options })).toBe(PERMIT)
     for (const missing of ['subject', 'action', 'resource']) {
       const body = { ...defaults, [missing]: undefined, ...none }
       expect(messageOf(await ask(verdict, EVALUATIONS, { body }), 400)).toContain(missing)
     }
   })
 
-  test('may ask about a type as a whole', async () => {
+  test('absent can check a resource type', async () => {
     expect(await batch({ ...defaults, resource: { type: 'document' } })).toBe(DENY)
   })
 })
 
-describe('an item', () => {
-  test('uses its own members, and the defaults for those it lacks', async () => {
-    expect(
-      await batch({
-        ...defaults,
-        evaluations: [{}, update, on('document:d2'), { ...update, ...on('document:d2') }],
-      }),
-    ).toBe(inTurn(PERMIT, PERMIT, PERMIT, DENY))
+describe('an item of a batch', () => {
+  test('uses its own members, and the defaults for missing ones', async () => {
+    const evaluations = [{}, update, on('document:d2'), { ...update, ...on('document:d2') }]
+    expect(await batch({ ...defaults, evaluations })).toBe(batchOf(PERMIT, PERMIT, PERMIT, DENY))
     const subjects = ['alice', 'bob', 'stranger'].map(id => ({ subject: { type: 'user', id } }))
-    expect(await batch({ ...defaults, evaluations: subjects })).toBe(inTurn(PERMIT, DENY, DENY))
+    expect(await batch({ ...defaults, evaluations: subjects })).toBe(batchOf(PERMIT, DENY, DENY))
   })
 
-  test('may bring everything itself', async () => {
-    const evaluations = [
-      defaults,
-      evaluation('bob', 'read', 'document:d1'),
-      evaluation('bob', 'read', 'document:d2'),
-    ]
-    expect(await batch({ evaluations })).toBe(inTurn(PERMIT, DENY, PERMIT))
+  test('can have all members without any default', async () => {
+    const ofBob = ['document:d1', 'document:d2'].map(document => evaluation('bob', 'read', document))
+    expect(await batch({ evaluations: [defaults, ...ofBob] })).toBe(batchOf(PERMIT, DENY, PERMIT))
   })
 
-  test('replaces a default as a whole: properties are not merged, and neither is the context', async () => {
+  test('replaces whole default members: neither properties nor the context are merged', async () => {
     await verdict.tenant('acme')
     const resource = { ...entity('document:d1'), properties: { tenant: 'acme' } }
     expect(await batch({ ...defaults, resource, evaluations: [{}, yes, { context: {} }] })).toBe(
-      inTurn(DENY, PERMIT, DENY),
+      batchOf(DENY, PERMIT, DENY),
     )
   })
 
-  test('with null in a place has nothing there', async () => {
+  test('treats null members as absent', async () => {
     const nothing = { subject: null, action: null, resource: null, context: null }
-    expect(await batch({ ...defaults, evaluations: [nothing] })).toBe(inTurn(PERMIT))
-    expect(await batch({ ...nothing, evaluations: [defaults] })).toBe(inTurn(PERMIT))
+    expect(await batch({ ...defaults, evaluations: [nothing] })).toBe(batchOf(PERMIT))
+    expect(await batch({ ...nothing, evaluations: [defaults] })).toBe(batchOf(PERMIT))
   })
 
-  test('that lacks exactly the type of its subject or resource takes that from the default', async () => {
+  test('inherits the type of its subject or resource if only the type is missing', async () => {
     const evaluations = [
       { resource: { id: 'd1' } },
       { resource: { type: null, id: 'd2' }, subject: { id: 'bob' } },
       { resource: { id: 'd1' }, subject: { id: 'bob' } },
     ]
-    expect(await batch({ ...defaults, evaluations })).toBe(inTurn(PERMIT, PERMIT, DENY))
+    expect(await batch({ ...defaults, evaluations })).toBe(batchOf(PERMIT, PERMIT, DENY))
   })
 
-  test('never takes an id, a name or properties from the default', async () => {
+  test('never inherits an id, a name or properties', async () => {
     const withTenant = { ...defaults.resource, properties: { tenant: 'acme' } }
     const found = await items({
       ...defaults,
@@ -126,50 +117,45 @@ describe('an item', () => {
         { resource: { type: 'document' } },
       ],
     })
-    // The last one is a question about the type as a whole.
-    expect(found).toEqual([FAILED, FAILED, ALLOWED, { decision: false }])
+    // The last item checks the resource type.
+    expect(found).toEqual([FAILED, FAILED, ALLOWED, DENIED])
   })
 
-  test('that lacks the id of its resource as well takes nothing: it would be a question about the type as a whole', async () => {
+  test('fails if both type and id of its resource are missing, and never becomes a check of the type', async () => {
     await verdict.users('carol')
     await verdict.tenantRole('reader', ['document:read'])
     await verdict.assign('carol', 'reader', 'default')
-    const asked = { ...defaults, subject: { type: 'user', id: 'carol' } }
-    const incomplete = [{}, { id: null }, { type: null }, { properties: { x: 1 } }].map(resource => ({
-      resource,
-    }))
-    const evaluations = [...incomplete, { resource: { type: 'document' } }]
-    expect(await items({ ...asked, evaluations })).toEqual([
-      ...incomplete.map(() => FAILED),
-      { decision: true },
-    ])
+    const incomplete = [{}, { id: null }, { type: null }, { properties: { x: 1 } }]
+    const evaluations = [...incomplete, { type: 'document' }].map(resource => ({ resource }))
+    const found = await items({ ...defaults, subject: { type: 'user', id: 'carol' }, evaluations })
+    expect(found).toEqual([FAILED, FAILED, FAILED, FAILED, ALLOWED])
   })
 
-  test('ignores members nobody knows, options and evaluations of its own among them', async () => {
+  test('ignores unknown members, including `options` and `evaluations`', async () => {
     const item = { ...yes, note: 1, options: { evaluations_semantic: 'nonsense' }, evaluations: 7, page: [] }
-    expect(await batch({ ...defaults, evaluations: [item] })).toBe(inTurn(PERMIT))
+    expect(await batch({ ...defaults, evaluations: [item] })).toBe(batchOf(PERMIT))
   })
 })
 
-describe('a default', () => {
-  test.each([{}, [], 'text', 7, { type: 1 }])('that no item inherits may be anything: %j', async resource => {
-    expect(await batch({ ...defaults, resource, evaluations: [yes, no] })).toBe(inTurn(PERMIT, DENY))
-  })
+describe('a default of a batch', () => {
+  test.each([{}, [], 'text', 7, { type: 1 }])(
+    'that no item inherits can be any value: %j',
+    async resource => {
+      expect(await batch({ ...defaults, resource, evaluations: [yes, no] })).toBe(batchOf(PERMIT, DENY))
+    },
+  )
 
-  test('of the wrong shape fails the items that inherit it, and only those', async () => {
+  test('with a wrong shape fails only the items that inherit it', async () => {
     for (const name of ['subject', 'action', 'resource', 'context']) {
-      const found = await items({
-        ...defaults,
-        [name]: 7,
-        evaluations: [{}, { ...defaults, context: {} }, {}],
-      })
+      const evaluations = [{}, { ...defaults, context: {} }, {}]
+      const found = await items({ ...defaults, [name]: 7, evaluations })
       expect(found, name).toEqual([FAILED, ALLOWED, FAILED])
       expect(found[0]!.context!.error.message).toContain(name)
     }
   })
 })
 
-describe('an item that cannot be read', () => {
+describe('an invalid item of a batch', () => {
   test.each<[item: unknown, place: string]>([
     [changedAt(defaults, 'subject', undefined), 'subject'],
     [changedAt(defaults, 'subject', 'alice'), 'subject'],
@@ -180,22 +166,20 @@ describe('an item that cannot be read', () => {
     [changedAt(defaults, 'context', 'now'), 'context'],
     [{}, 'subject'],
     ...[null, 'item', [defaults], true].map(item => [item, 'body'] as [unknown, string]),
-  ])('%j is false at its place and says why, alone or among others', async (item, place) => {
+  ])('is denied at its position with the reason, alone and among others: %j', async (item, place) => {
     const [alone] = await items({ evaluations: [item] })
     expect(alone).toEqual(FAILED)
     expect(alone!.context!.error.message).toContain(place)
-    const among = await items({
-      evaluations: [defaults, item, evaluation('bob', 'read', 'document:d1'), defaults],
-    })
-    expect(among).toEqual([ALLOWED, FAILED, DENIED, ALLOWED])
+    const evaluations = [defaults, item, evaluation('bob', 'read', 'document:d1'), defaults]
+    expect(await items({ evaluations })).toEqual([ALLOWED, FAILED, DENIED, ALLOWED])
   })
 
-  test('does not fail the batch, even if no item can be read', async () => {
+  test('does not fail the batch, even if all items are invalid', async () => {
     expect(await items({ evaluations: [1, null, {}] })).toEqual([FAILED, FAILED, FAILED])
   })
 })
 
-describe('the semantic', () => {
+describe('the semantic of a batch', () => {
   const sequence = [yes, no, yes, no, yes]
 
   test.each([
@@ -205,66 +189,56 @@ describe('the semantic', () => {
     { evaluations_semantic: null },
     { evaluations_semantic: 'execute_all' },
     { other: 1 },
-  ])('evaluates everything in the options %j', async options => {
+  ])('is to evaluate all items with the options %j', async options => {
     expect(await batch({ ...defaults, options, evaluations: sequence })).toBe(
-      inTurn(PERMIT, DENY, PERMIT, DENY, PERMIT),
+      batchOf(PERMIT, DENY, PERMIT, DENY, PERMIT),
     )
   })
 
   const first = (evaluations_semantic: string, evaluations: readonly unknown[]) =>
     batch({ ...defaults, options: { evaluations_semantic, more: true }, evaluations })
 
-  test('deny_on_first_deny ends with the first denial', async () => {
-    expect(await first('deny_on_first_deny', [yes, yes, no, yes, no])).toBe(inTurn(PERMIT, PERMIT, DENY))
-    expect(await first('deny_on_first_deny', [no, yes])).toBe(inTurn(DENY))
-    expect(await first('deny_on_first_deny', [yes, yes])).toBe(inTurn(PERMIT, PERMIT))
+  test('deny_on_first_deny stops at the first deny', async () => {
+    expect(await first('deny_on_first_deny', [yes, yes, no, yes, no])).toBe(batchOf(PERMIT, PERMIT, DENY))
+    expect(await first('deny_on_first_deny', [no, yes])).toBe(batchOf(DENY))
+    expect(await first('deny_on_first_deny', [yes, yes])).toBe(batchOf(PERMIT, PERMIT))
   })
 
-  test('permit_on_first_permit ends with the first permit', async () => {
-    expect(await first('permit_on_first_permit', [no, no, yes, no, yes])).toBe(inTurn(DENY, DENY, PERMIT))
-    expect(await first('permit_on_first_permit', [yes, no])).toBe(inTurn(PERMIT))
-    expect(await first('permit_on_first_permit', [no, no])).toBe(inTurn(DENY, DENY))
+  test('permit_on_first_permit stops at the first permit', async () => {
+    expect(await first('permit_on_first_permit', [no, no, yes, no, yes])).toBe(batchOf(DENY, DENY, PERMIT))
+    expect(await first('permit_on_first_permit', [yes, no])).toBe(batchOf(PERMIT))
+    expect(await first('permit_on_first_permit', [no, no])).toBe(batchOf(DENY, DENY))
   })
 
-  test('takes a failed item for a denial', async () => {
-    const bad = { subject: 'bad' }
-    const options = (evaluations_semantic: string) => ({ options: { evaluations_semantic } })
-    const denied = await items({
-      ...defaults,
-      ...options('deny_on_first_deny'),
-      evaluations: [yes, bad, yes],
-    })
-    expect(denied).toEqual([ALLOWED, FAILED])
-    const permitted = await items({
-      ...defaults,
-      ...options('permit_on_first_permit'),
-      evaluations: [bad, yes, no],
-    })
-    expect(permitted).toEqual([FAILED, ALLOWED])
+  test.each([
+    ['deny_on_first_deny', [yes, { subject: 'bad' }, yes], [ALLOWED, FAILED]],
+    ['permit_on_first_permit', [{ subject: 'bad' }, yes, no], [FAILED, ALLOWED]],
+  ])('%s treats a failed item as a deny', async (evaluations_semantic, evaluations, expected) => {
+    expect(await items({ ...defaults, options: { evaluations_semantic }, evaluations })).toEqual(expected)
   })
 
-  test('takes a subject of an unknown type for a denial', async () => {
+  test('treats a subject of an unknown type as a deny', async () => {
     const robot = { subject: { type: 'robot', id: 'alice' } }
-    expect(await first('deny_on_first_deny', [yes, robot, yes])).toBe(inTurn(PERMIT, DENY))
-    expect(await first('permit_on_first_permit', [robot, yes, yes])).toBe(inTurn(DENY, PERMIT))
+    expect(await first('deny_on_first_deny', [yes, robot, yes])).toBe(batchOf(PERMIT, DENY))
+    expect(await first('permit_on_first_permit', [robot, yes, yes])).toBe(batchOf(DENY, PERMIT))
   })
 
-  test.each([0, 63, 64, 128, 299])('stops at item %i, however large the batch', async index => {
+  test.each([0, 63, 64, 128, 299])('stops at item %i of a large batch', async index => {
     const at = (usual: object, odd: object) =>
       Array.from({ length: BULK_MAX }, (_, i) => (i === index ? odd : usual))
     expect(await first('deny_on_first_deny', at(yes, no))).toBe(
-      inTurn(...Array<string>(index).fill(PERMIT), DENY),
+      batchOf(...Array<string>(index).fill(PERMIT), DENY),
     )
     expect(await first('permit_on_first_permit', at(no, yes))).toBe(
-      inTurn(...Array<string>(index).fill(DENY), PERMIT),
+      batchOf(...Array<string>(index).fill(DENY), PERMIT),
     )
     const all = Array.from({ length: BULK_MAX }, (_, i) => (i === index ? PERMIT : DENY))
-    expect(await first('execute_all', at(no, yes))).toBe(inTurn(...all))
-    expect(await first('deny_on_first_deny', at(yes, yes))).toBe(inTurn(...all.map(() => PERMIT)))
+    expect(await first('execute_all', at(no, yes))).toBe(batchOf(...all))
+    expect(await first('deny_on_first_deny', at(yes, yes))).toBe(batchOf(...all.map(() => PERMIT)))
   })
 
   test.each(['', 'Execute_All', 'deny_on_first_permit', 7, true, {}, ['execute_all']])(
-    'is 400 when it is %j',
+    'is rejected with 400 if it is %j',
     async semantic => {
       const body = { ...defaults, options: { evaluations_semantic: semantic }, evaluations: sequence }
       expect(messageOf(await ask(verdict, EVALUATIONS, { body }), 400)).toContain('evaluations_semantic')
@@ -272,18 +246,18 @@ describe('the semantic', () => {
   )
 })
 
-describe('a batch is 400 as a whole', () => {
+describe('a batch is rejected with 400', () => {
   test.each([
     ['evaluations', [{}, 'text', 7, true, { 0: defaults }]],
     ['options', ['text', 7, []]],
-  ])('when its %s are one of %j', async (name, values) => {
+  ])('if its %s are one of %j', async (name, values) => {
     for (const value of values) {
       const body = { ...defaults, evaluations: [{}], [name]: value }
       expect(messageOf(await ask(verdict, EVALUATIONS, { body }), 400)).toContain(name)
     }
   })
 
-  test('when it has more items than MAX_BULK_CHECKS, in every semantic', async () => {
+  test('if it has more items than MAX_BULK_CHECKS, with every semantic', async () => {
     for (const evaluations_semantic of ['execute_all', 'deny_on_first_deny', 'permit_on_first_permit']) {
       const options = { evaluations_semantic }
       const evaluations = Array.from({ length: BULK_MAX + 1 }, () => no)

@@ -11,7 +11,7 @@ import {
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 const WELL_KNOWN = '/.well-known/authzen-configuration'
-// The document is not stricter than without this setting.
+// This setting does not affect the document.
 const verdict = await sharedService({ hasStrictHeaders: true })
 
 function document(base: string, endpoints = base): string {
@@ -31,24 +31,21 @@ async function read(client: Client, path = WELL_KNOWN, key: string | null = null
   return answer.text
 }
 
-describe('the document', () => {
-  test('is read without credentials, holds all six members and nothing empty, and may be cached', async () => {
-    const answer = await ask(verdict, WELL_KNOWN, {
-      method: 'GET',
-      key: null,
-      headers: { 'x-request-id': 'me' },
-    })
+describe('the AuthZEN metadata document', () => {
+  test('can be read without credentials, has all six members, and is cacheable', async () => {
+    const options = { method: 'GET', key: null, headers: { 'x-request-id': 'me' } }
+    const answer = await ask(verdict, WELL_KNOWN, options)
     expect(answer.text).toBe(document(verdict.address))
     expect(answer.headers.get('cache-control')).toMatch(/^max-age=\d+$/)
     expect(answer.headers.get('x-request-id')).toBe('me')
   })
 
-  test('is read with any valid key', async () => {
+  test('can be read with any valid key', async () => {
     for (const key of [API_KEY, ADMIN_KEY])
       expect(await read(verdict, WELL_KNOWN, key)).toBe(document(verdict.address))
   })
 
-  test('is 401 in plain text for an Authorization header that is not valid', async () => {
+  test('is 401 in plain text if the Authorization header is invalid', async () => {
     for (const authorization of [`Bearer ${API_KEY}x`, 'Bearer', `Basic ${API_KEY}`, API_KEY, '']) {
       const headers = { authorization, 'x-request-id': 'who' }
       const answer = await ask(verdict, WELL_KNOWN, { method: 'GET', key: null, headers })
@@ -58,7 +55,7 @@ describe('the document', () => {
     }
   })
 
-  test('says endpoints that are there', async () => {
+  test('contains only existing endpoints', async () => {
     const { policy_decision_point: _, ...endpoints } = JSON.parse(await read(verdict))
     for (const url of Object.values(endpoints) as string[]) {
       messageOf(await ask(verdict, url.slice(verdict.address.length), { body: [] }), 400)
@@ -66,8 +63,8 @@ describe('the document', () => {
   })
 })
 
-describe('without PUBLIC_URL the base', () => {
-  async function askedAs(host: string, ...more: string[]) {
+describe('the base URL of the metadata without PUBLIC_URL', () => {
+  async function askAt(host: string, ...more: string[]) {
     const connection = await RawConnection.open(verdict.port)
     await connection.send(requestText(`GET ${WELL_KNOWN}`, more).replace('Host: test', `Host: ${host}`))
     const answer = await connection.answer()
@@ -75,20 +72,20 @@ describe('without PUBLIC_URL the base', () => {
     return answer!
   }
 
-  test('is what the caller calls us, and headers of proxies are not believed', async () => {
+  test('is the Host header of the request; headers of proxies are ignored', async () => {
     for (const host of ['pdp.example.com', 'pdp.example.com:8443', '[::1]:7766', '127.0.0.1']) {
       const forwarded = [
         'X-Forwarded-Host: evil.example.com',
         'X-Forwarded-Proto: https',
         'Forwarded: host=evil',
       ]
-      expect((await askedAs(host, ...forwarded)).body).toBe(document(`http://${host}`))
+      expect((await askAt(host, ...forwarded)).body).toBe(document(`http://${host}`))
     }
   })
 
-  test('is refused when the Host header is no host', async () => {
+  test('is an error if the Host header is not a host', async () => {
     for (const host of ['a b', 'a/b', 'a?b', 'u@h', '"', '<script>', 'h#f']) {
-      const answer = await askedAs(host)
+      const answer = await askAt(host)
       expect([answer.status, answer.headers.get('content-type')], host).toEqual([
         400,
         'text/plain; charset=utf-8',
@@ -99,13 +96,13 @@ describe('without PUBLIC_URL the base', () => {
 
 test.each([
   ['HTTPS://PDP.example.com:8443', 'HTTPS://PDP.example.com:8443', ''],
-  // A slash at the end stays in the base and is not doubled in the endpoints.
+  // The base keeps a slash at the end, and the endpoints do not double it.
   ['https://pdp.example.com/', 'https://pdp.example.com', ''],
   ['https://pdp.example.com/a%20b/c/', 'https://pdp.example.com/a%20b/c', '/a%20b/c'],
-  // A colon and an asterisk are parts of the path, not patterns.
+  // A colon and an asterisk are literal characters.
   ['https://pdp.example.com/t1/:x*', 'https://pdp.example.com/t1/:x*', '/t1/:x*'],
 ])(
-  'with PUBLIC_URL %s the base is exactly that, and the document is found between its host and its path',
+  'with PUBLIC_URL %s, that URL is the base, and the document is also between its host and its path',
   async (publicUrl, endpoints, path) => {
     const client = await startedService({ publicUrl })
     const expected = document(publicUrl, endpoints)

@@ -24,7 +24,7 @@ import {
 const IDS = ['d1', 'd2', 'd3', 'd4', 'd5', 'd6', 'd7']
 const NAMES = ['archive', 'copy', 'delete', 'read', 'share']
 
-/** Seven documents, five actions, seven users, who may do everything with everything. */
+/** Seven documents, five actions, and seven users with all permissions. */
 async function fill(client: Client): Promise<void> {
   const actions = Object.fromEntries(NAMES.map(name => [name, {}]))
   await client.resource({ key: 'document', actions })
@@ -71,17 +71,10 @@ interface Page {
 async function search(path: string, body: unknown, client = verdict): Promise<Page> {
   const text = await textOf(client, path, body)
   const found = JSON.parse(text) as Page
-  // `page` first, its members and nothing else, and the token a text, never null.
-  expect(text).toBe(
-    JSON.stringify({
-      page: {
-        next_token: String(found.page.next_token),
-        count: found.results.length,
-        total: found.page.total,
-      },
-      results: found.results,
-    }),
-  )
+  // `page` is first and has exactly these members. The token is always a string.
+  const { page, results } = found
+  const expected = { next_token: String(page.next_token), count: results.length, total: page.total }
+  expect(text).toBe(JSON.stringify({ page: expected, results }))
   return found
 }
 
@@ -92,14 +85,14 @@ async function firstToken(path: string, body: object, limit = 2, client = verdic
   return page.next_token
 }
 
-async function refused(path: string, body: unknown, client = verdict): Promise<string> {
+async function rejection(path: string, body: unknown, client = verdict): Promise<string> {
   return messageOf(await ask(client, path, { body }), 400)
 }
 
 describe.each(SEARCHES)('a search for $name', ({ path, body, results }) => {
   const total = results.length
 
-  test('is walked in pages of every size: each result once, in order, the end an empty token', async () => {
+  test('returns each result once and in order in pages of any size; the last token is empty', async () => {
     for (let limit = 1; limit <= Math.min(total + 1, 5); limit += 1) {
       const seen: unknown[] = []
       for (let token: string | null = null; token !== '';) {
@@ -114,7 +107,7 @@ describe.each(SEARCHES)('a search for $name', ({ path, body, results }) => {
     }
   })
 
-  test('without a page comes in pages of SEARCH_PAGE_SIZE and can be walked on', async () => {
+  test('without `page` has pages of SEARCH_PAGE_SIZE, and can be continued', async () => {
     const first = await search(path, body)
     expect(first.results).toEqual(results.slice(0, 3))
     for (const page of [
@@ -128,53 +121,51 @@ describe.each(SEARCHES)('a search for $name', ({ path, body, results }) => {
     expect(second.results).toEqual(results.slice(3, 6))
   })
 
-  test('with a limit beyond MAX_SEARCH_PAGE_SIZE is cut to that, silently', async () => {
+  test('reduces a limit over MAX_SEARCH_PAGE_SIZE to that setting', async () => {
     for (const limit of [5, 6, 10_000, 1e15, 1e300]) {
       const found = await search(path, { ...body, page: { limit } })
       expect(found.results).toEqual(results.slice(0, 5))
       if (found.page.next_token === '') continue
-      // The limit of the walk is what it was cut to: naming the large one again is no other limit.
+      // The token contains the reduced limit. Repeating the larger limit does not contradict it.
       const next = await search(path, { ...body, page: { limit, token: found.page.next_token } })
       expect(next.results).toEqual(results.slice(5))
     }
   })
 
-  test('with limit 0 holds nothing, says the total, and gives a token with which nothing is skipped', async () => {
+  test('with the limit 0 returns no results, the total, and a token that skips nothing', async () => {
     const found = await search(path, { ...body, page: { limit: 0 } })
     expect(found).toEqual({ page: { next_token: expect.stringMatching(/./), count: 0, total }, results: [] })
     const next = await search(path, { ...body, page: { token: found.page.next_token, limit: 0 } })
     expect(next.page).toMatchObject({ count: 0, total })
-    expect(await refused(path, { ...body, page: { token: found.page.next_token, limit: 2 } })).toContain(
+    expect(await rejection(path, { ...body, page: { token: found.page.next_token, limit: 2 } })).toContain(
       'limit',
     )
-    const nothing = { ...body, resource: { type: 'castle', id: 'c1' }, page: { limit: 0 } }
-    expect(await textOf(verdict, path, nothing)).toBe(lastPage([]))
+    const unknown = { ...body, resource: { type: 'castle', id: 'c1' }, page: { limit: 0 } }
+    expect(await textOf(verdict, path, unknown)).toBe(lastPage([]))
   })
 
   test.each([-1, 1.5, '2', true, [], {}, -1e300, 1e-300])(
-    'is 400 for the limit %j, in either dialect',
+    'is rejected with 400 for `limit` or `size` %j',
     async limit => {
-      expect(await refused(path, { ...body, page: { limit } })).toContain('page.limit')
-      expect(await refused(path, { ...body, page: { size: limit } })).toContain('page.size')
+      expect(await rejection(path, { ...body, page: { limit } })).toContain('page.limit')
+      expect(await rejection(path, { ...body, page: { size: limit } })).toContain('page.size')
     },
   )
 
-  test('goes on with the limit it began with: left out or repeated, and 400 for another', async () => {
+  test('keeps its limit on later pages, where it can be repeated but not changed', async () => {
     const token = await firstToken(path, body)
     for (const page of [{ token }, { token, limit: null }, { token, limit: 2 }, { token, size: 2 }]) {
       expect((await search(path, { ...body, page })).results).toEqual(results.slice(2, 4))
     }
     for (const limit of [0, 1, 3, 4, 5, 100]) {
-      expect(await refused(path, { ...body, page: { token, limit } })).toContain('limit')
-      expect(await refused(path, { ...body, page: { token, size: limit } })).toContain('limit')
+      expect(await rejection(path, { ...body, page: { token, limit } })).toContain('limit')
+      expect(await rejection(path, { ...body, page: { token, size: limit } })).toContain('limit')
     }
   })
 
-  test('speaks both dialects, mixed as one likes, and is 400 where they contradict each other', async () => {
-    expect((await search(path, { ...body, page: { size: 2 } })).results).toEqual(results.slice(0, 2))
-    expect((await search(path, { ...body, page: { size: 2, limit: 2 } })).results).toEqual(
-      results.slice(0, 2),
-    )
+  test('accepts the names of both AuthZEN versions, also mixed, but rejects contradictions with 400', async () => {
+    for (const page of [{ size: 2 }, { size: 2, limit: 2 }])
+      expect((await search(path, { ...body, page })).results).toEqual(results.slice(0, 2))
     const token = await firstToken(path, body)
     for (const page of [
       { next_token: token },
@@ -191,31 +182,31 @@ describe.each(SEARCHES)('a search for $name', ({ path, body, results }) => {
       { token, next_token: other },
       { token, next_token: 'other' },
     ]) {
-      await refused(path, { ...body, page })
+      await rejection(path, { ...body, page })
     }
   })
 
-  test('takes the request again with its members in another order, and what nobody knows changed', async () => {
+  test('continues if members are in another order, and if ignored members changed', async () => {
     const token = await firstToken(path, { ...body, context: { b: 1, a: { d: 2, c: 3 } } })
-    const turned = {
+    const reordered = {
       page: { properties: { any: 'thing' }, unknown: 1, token },
       context: { a: { c: 3, d: 2 }, b: 1 },
       ...Object.fromEntries(Object.entries(body).toReversed()),
       note: 'new',
     }
-    expect((await search(path, turned)).results).toEqual(results.slice(2, 4))
-    // What the search ignores: the id of what is searched, and an action where actions are.
+    expect((await search(path, reordered)).results).toEqual(results.slice(2, 4))
+    // A search ignores the id of the searched entities, and the action in a search for actions.
     const ignored = {
-      [SUBJECTS]: { subject: { type: 'user', id: 'whoever' } },
-      [RESOURCES_FOUND]: { resource: { type: 'document', id: 'whichever' } },
-      [ACTIONS]: { action: { name: 'whatever' } },
+      [SUBJECTS]: { subject: { type: 'user', id: 'other' } },
+      [RESOURCES_FOUND]: { resource: { type: 'document', id: 'other' } },
+      [ACTIONS]: { action: { name: 'other' } },
     }[path]
-    expect((await search(path, { ...turned, ...ignored })).results).toEqual(results.slice(2, 4))
-    const noted = { ...turned, resource: { _note: 'x', ...body.resource, properties: null } }
+    expect((await search(path, { ...reordered, ...ignored })).results).toEqual(results.slice(2, 4))
+    const noted = { ...reordered, resource: { _note: 'x', ...body.resource, properties: null } }
     expect((await search(path, noted)).results).toEqual(results.slice(2, 4))
   })
 
-  test('is 400 for a token that belongs to a request with another entity or parameter', async () => {
+  test('rejects a token of a request with another entity or parameter with 400', async () => {
     const token = await firstToken(path, body)
     const page = { token }
     const changed: object[] = [
@@ -229,20 +220,20 @@ describe.each(SEARCHES)('a search for $name', ({ path, body, results }) => {
       ...(path === SUBJECTS ? [] : [{ ...body, subject: { type: 'user', id: 'd2' } }]),
       ...(path === RESOURCES_FOUND ? [] : [{ ...body, resource: entity('document:d2') }]),
     ]
-    for (const other of changed) expect(await refused(path, { ...other, page })).toContain('page.token')
-    // One body that is good for all three searches.
+    for (const other of changed) expect(await rejection(path, { ...other, page })).toContain('page.token')
+    // This body is valid for all three searches.
     const whole = { ...evaluation('d1', 'read', 'document:d1'), page }
     for (const other of SEARCHES) {
-      if (other.path !== path) expect(await refused(other.path, whole)).toContain('page.token')
+      if (other.path !== path) expect(await rejection(other.path, whole)).toContain('page.token')
     }
     expect((await search(path, { ...body, page })).results).toEqual(results.slice(2, 4))
   })
 
-  test('is 400 for a token that was tampered with, in any of its characters', async () => {
+  test('rejects a token with any modified character with 400', async () => {
     const token = await firstToken(path, body)
     for (let at = 0; at < token.length; at += 1) {
       const other = token[at] === 'A' ? 'B' : 'A'
-      await refused(path, { ...body, page: { token: token.slice(0, at) + other + token.slice(at + 1) } })
+      await rejection(path, { ...body, page: { token: token.slice(0, at) + other + token.slice(at + 1) } })
     }
     for (const bad of [
       token.slice(0, -1),
@@ -253,34 +244,26 @@ describe.each(SEARCHES)('a search for $name', ({ path, body, results }) => {
       `${token}\n`,
       token + token,
     ]) {
-      expect(await refused(path, { ...body, page: { token: bad } })).toContain('page.token')
+      expect(await rejection(path, { ...body, page: { token: bad } })).toContain('page.token')
     }
   })
 
-  test.each([
-    'x',
-    'null',
-    '0',
-    '{}',
-    'A'.repeat(22),
-    'A'.repeat(86),
-    '=',
-    '\u0000',
-    '😀',
-    'x'.repeat(100_000),
-  ])('is 400 for the token %.20j', async token => {
-    for (const name of ['token', 'next_token'])
-      expect(await refused(path, { ...body, page: { [name]: token } })).toContain('page.token')
+  test('rejects strings that are not tokens with 400', async () => {
+    const lengths = [22, 86, 100_000].map(length => 'A'.repeat(length))
+    for (const token of ['x', 'null', '0', '{}', '=', '\u0000', '😀', ...lengths]) {
+      for (const name of ['token', 'next_token'])
+        expect(await rejection(path, { ...body, page: { [name]: token } })).toContain('page.token')
+    }
   })
 
-  test('is 400 for a token that is no text', async () => {
+  test('rejects tokens that are not strings with 400', async () => {
     for (const token of [7, true, {}, []]) {
       for (const name of ['token', 'next_token'])
-        expect(await refused(path, { ...body, page: { [name]: token } })).toContain(`page.${name}`)
+        expect(await rejection(path, { ...body, page: { [name]: token } })).toContain(`page.${name}`)
     }
   })
 
-  test('has tokens that do not show whose key they hold the place of', async () => {
+  test('returns tokens that do not reveal the key of the last result', async () => {
     const token = await firstToken(path, body)
     for (const part of [token, Buffer.from(token, 'base64url').toString('latin1')]) {
       expect(part).not.toContain('document')
@@ -289,30 +272,30 @@ describe.each(SEARCHES)('a search for $name', ({ path, body, results }) => {
   })
 })
 
-describe('a token', () => {
+describe('a token of a search', () => {
   const [{ path, body, results }] = SEARCHES as [(typeof SEARCHES)[number]]
-  const goOn = (client: Client, token: string, key?: string): Promise<TextAnswer> =>
+  const resume = (client: Client, token: string, key?: string): Promise<TextAnswer> =>
     ask(client, path, { body: { ...body, page: { token } }, ...(key !== undefined && { key }) })
   const found = (answer: TextAnswer) => {
     expect(answer.status, answer.text).toBe(200)
     return (JSON.parse(answer.text) as Page).results
   }
 
-  test('lives on after a restart, and on another instance with the same data', async () => {
+  test('is valid after a restart, and in another service with the same data', async () => {
     const directory = storeDirectory()
     const client = await startedService({ storeUrl: `lmdb:${directory}` })
     await fill(client)
     const token = await firstToken(path, body, 2, client)
     const again = await client.restart()
-    expect(found(await goOn(again, token))).toEqual(results.slice(2, 4))
+    expect(found(await resume(again, token))).toEqual(results.slice(2, 4))
     await again.close()
     const copy = storeDirectory()
     cpSync(directory, copy, { recursive: true })
     const elsewhere = await startedService({ storeUrl: `lmdb:${copy}` })
-    expect(found(await goOn(elsewhere, token))).toEqual(results.slice(2, 4))
+    expect(found(await resume(elsewhere, token))).toEqual(results.slice(2, 4))
   })
 
-  test('is taken by every thread of a service, and 400 for a service with another store', async () => {
+  test('is valid on every thread of a service, and rejected by a service with another store', async () => {
     const client = await startedService({ httpThreads: 3 })
     await fill(client)
     const token = await firstToken(path, body, 2, client)
@@ -320,15 +303,15 @@ describe('a token', () => {
       const options = { body: { ...body, page: { token } }, headers: { connection: 'close' } }
       expect(found(await ask(client, path, options))).toEqual(results.slice(2, 4))
     }
-    messageOf(await goOn(verdict, token), 400)
+    messageOf(await resume(verdict, token), 400)
   })
 
-  test('of another environment is 400, though the request is the same', async () => {
+  test('is rejected in another environment, even if the request is the same', async () => {
     const otherKey = await neighbourOf(verdict, 'other')
     const token = await firstToken(path, body)
-    messageOf(await goOn(verdict, token, otherKey), 400)
-    // The other environment knows nothing of the first one's facts.
+    messageOf(await resume(verdict, token, otherKey), 400)
+    // The other environment has none of the facts of the first one.
     expect((await ask(verdict, path, { body, key: otherKey })).text).toBe(lastPage([]))
-    expect(found(await goOn(verdict, token))).toEqual(results.slice(2, 4))
+    expect(found(await resume(verdict, token))).toEqual(results.slice(2, 4))
   })
 })

@@ -1,4 +1,4 @@
-/** The settings of the decision interface, as they are written in the environment (native.md 0, D-17 to D-20). */
+/** Environment variables of the decision API (native.md 0, D-17 to D-20). */
 import { describe, expect, test } from 'vitest'
 import type { Config } from '../../../src/config/config.ts'
 import { readConfig } from '../../../src/config/read-config.ts'
@@ -7,7 +7,7 @@ const CASES: readonly {
   readonly name: string
   readonly field: keyof Config
   readonly fallback: unknown
-  /** Texts with what they mean. */
+  /** Valid texts with their values. */
   readonly good: readonly (readonly [string, unknown])[]
   readonly bad: readonly string[]
 }[] = [
@@ -90,23 +90,23 @@ const CASES: readonly {
   })),
 ]
 
-describe.each(CASES)('$name', ({ name, field, fallback, good, bad }) => {
-  test('has its default when it is not set', () => {
+describe.each(CASES)('the setting $name', ({ name, field, fallback, good, bad }) => {
+  test('has a default', () => {
     expect(readConfig({})[field]).toEqual(fallback)
   })
 
-  test('means what it says', () => {
+  test('accepts valid values', () => {
     for (const [text, value] of good) expect(readConfig({ [name]: text })[field], text).toEqual(value)
   })
 
-  test('is refused by name when it does not fit', () => {
+  test('rejects invalid values with its name', () => {
     for (const text of bad)
       expect(() => readConfig({ [name]: text }), text).toThrow(`setting ${name}: expected `)
   })
 })
 
-test('a PUBLIC_URL with credentials is refused without telling them', () => {
-  const refused = () => readConfig({ PUBLIC_URL: 'https://ops:hunter2@pdp.example.com' })
-  expect(refused).toThrow('got one with credentials')
-  expect(refused).not.toThrow(/hunter2/)
+test('a PUBLIC_URL with credentials is rejected, and the message does not contain them', () => {
+  const read = () => readConfig({ PUBLIC_URL: 'https://ops:hunter2@pdp.example.com' })
+  expect(read).toThrow('got one with credentials')
+  expect(read).not.toThrow(/hunter2/)
 })

@@ -1,4 +1,4 @@
-/** The transport of the AuthZEN endpoints (authzen.md 2): methods, types, bodies, request ids, credentials. */
+/** Transport of the AuthZEN endpoints (authzen.md 2): content types, encodings and required headers. */
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { ask, ENDPOINTS, EVALUATION, GOOD, messageOf, textOf } from '../../support/access-requests.ts'
@@ -23,15 +23,15 @@ await verdict.assign('alice', 'viewer', 'document:d1')
 describe.each(ENDPOINTS)('%s', path => {
   const body = GOOD[path]
 
-  test('answers 200 with JSON of its documented shape, the same bytes whatever the order of members', async () => {
+  test('returns JSON of the documented shape, with the same bytes for any order of request members', async () => {
     const first = await textOf(verdict, path, body)
     expect(answerFindings(OPERATIONS[ENDPOINTS.indexOf(path)]!, 200, JSON.parse(first))).toEqual([])
     expect(await textOf(verdict, path, body)).toBe(first)
-    const turned = Object.fromEntries(Object.entries(body).toReversed())
-    expect(await textOf(verdict, path, turned)).toBe(first)
+    const reversed = Object.fromEntries(Object.entries(body).toReversed())
+    expect(await textOf(verdict, path, reversed)).toBe(first)
   })
 
-  test('takes the content type of JSON and is 400 for any other', async () => {
+  test('rejects all content types except JSON with 400', async () => {
     const answer = (type: string | null) => ask(verdict, path, { body, headers: { 'content-type': type } })
     for (const type of ['application/json;charset=UTF-8', 'Application/Json ; a=b; c="d"'])
       expect((await answer(type)).status).toBe(200)
@@ -43,7 +43,7 @@ describe.each(ENDPOINTS)('%s', path => {
       messageOf(await answer(type), 400)
   })
 
-  test('is 400 for a compressed body, and says so; takes one that says it is not', async () => {
+  test('rejects a compressed body with 400 and the reason, and accepts the encoding `identity`', async () => {
     const text = new Uint8Array(gzipSync(JSON.stringify(body)))
     const answer = await ask(verdict, path, { text, headers: { 'content-encoding': 'gzip' } })
     expect(messageOf(answer, 400)).toContain('without Content-Encoding')
@@ -55,7 +55,7 @@ describe.each(ENDPOINTS)('%s', path => {
     )
   })
 
-  test('with STRICT_HEADERS is 400 without X-Request-ID, and evaluations also without Cache-Control', async () => {
+  test('with STRICT_HEADERS requires X-Request-ID, and for evaluations also Cache-Control', async () => {
     const id = { 'x-request-id': 'strict' }
     expect(messageOf(await ask(strict, path, { body, key: null }), 401)).toContain('API key')
     expect(messageOf(await ask(strict, path, { body }), 400)).toContain('x-request-id')
@@ -69,10 +69,10 @@ describe.each(ENDPOINTS)('%s', path => {
 })
 
 test.each(['/allowed', '/allowed/bulk', '/user-permissions', '/authorized_users'])(
-  '%s with STRICT_HEADERS is 400 without X-Request-ID and needs no Cache-Control',
+  '%s with STRICT_HEADERS requires X-Request-ID but no Cache-Control',
   async path => {
-    const question = { user: { key: 'alice' }, action: 'read', resource: { type: 'document' } }
-    const body = path.endsWith('bulk') ? [question] : question
+    const check = { user: { key: 'alice' }, action: 'read', resource: { type: 'document' } }
+    const body = path.endsWith('bulk') ? [check] : check
     const without = await strict.send('POST', path, { body })
     const message = expect.stringContaining('x-request-id')
     expect([without.status, without.body]).toEqual([400, { code: 400, message }])

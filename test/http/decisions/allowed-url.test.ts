@@ -1,4 +1,4 @@
-/** `/allowed_url` (conditions.md 10.3): decisions about requests by their URLs. */
+/** `/allowed_url` (conditions.md 10.3): decisions on HTTP requests by their URL. */
 import { describe, expect, test } from 'vitest'
 import { ASKED_URL_LENGTH_MAX } from '#model/limits.ts'
 import { changedAt } from '../../support/access-requests.ts'
@@ -18,7 +18,7 @@ const CONFIGS = `${FACTS}/proxy_configs`
 const DENY = { allow: false, result: false }
 const ALLOW = { allow: true, result: true }
 
-/** Pages that readers may get, and comments that nobody but who wrote them may. */
+/** A resource `page`, whose readers can get pages, and a reader in the tenant acme. */
 async function fill(client: Client): Promise<void> {
   await client.resource({ key: 'page', actions: { get: {}, read: {}, patch: {} } })
   await client.tenantRole('reader', ['page:get', 'page:read'])
@@ -34,7 +34,7 @@ async function config(client: Client, mapping_rules: readonly object[], key = 'g
 
 const rule = (url: string, more: object = {}) => ({ url, http_method: 'get', resource: 'page', ...more })
 
-function asked(url: string, more: object = {}) {
+function check(url: string, more: object = {}) {
   return { user: { key: 'alice' }, http_method: 'GET', url, tenant: 'acme', ...more }
 }
 
@@ -53,32 +53,32 @@ async function ask(body: object, client = verdict, key?: string) {
   return [answer.status, answer.body]
 }
 
-describe('a request', () => {
+describe('the check of a URL', () => {
   test.each([
     ['https://a.org/pages/1', {}, true],
     ['https://a.org/pages/1/', { http_method: 'get' }, true],
     ['https://a.org/pages/1?x=y', {}, true],
     ['https://a.org/read', {}, true],
     ['https://a.org/search?q=x', {}, true],
-    // A rule fits, and what it stands for is denied.
+    // A mapping rule matches, but the check is denied.
     ['https://a.org/pages/1', { http_method: 'PATCH' }, false],
     ['https://a.org/pages/1', { user: { key: 'bob' } }, false],
-    ['https://a.org/pages/1', { user: { key: 'nobody' } }, false],
+    ['https://a.org/pages/1', { user: { key: 'unknown' } }, false],
     ['https://a.org/pages/1', { tenant: 'default' }, false],
     ['https://a.org/pages/1', { tenant: 'unknown' }, false],
-    // No rule fits.
+    // No mapping rule matches.
     ['https://a.org/pages', {}, false],
     ['https://a.org/search', {}, false],
     ['https://a.org/pages/1', { http_method: 'DELETE' }, false],
     ['https://a.org/pages/..', {}, false],
     ['https://a.org/pages/%zz', {}, false],
     ['/pages/1', {}, false],
-  ])('%s %j: %s', async (url, more, isAllowed) => {
-    expect(await ask(asked(url, more))).toEqual([200, isAllowed ? ALLOW : DENY])
+  ])('of %s with %j returns %s', async (url, more, isAllowed) => {
+    expect(await ask(check(url, more))).toEqual([200, isAllowed ? ALLOW : DENY])
   })
 
-  test('is asked about in the spelling of the Java client, too, with all that it sends', async () => {
-    const { http_method: httpMethod, ...body } = asked('https://a.org/pages/1')
+  test('also accepts the member names of the Java client, with all members it sends', async () => {
+    const { http_method: httpMethod, ...body } = check('https://a.org/pages/1')
     const user = {
       key: 'alice',
       firstName: 'Alice',
@@ -90,7 +90,7 @@ describe('a request', () => {
     const sent = { ...body, user, httpMethod, context: {}, sdk: 'java' }
     expect(await ask(sent)).toEqual([200, ALLOW])
     expect(await ask({ ...sent, httpMethod: 'PATCH' })).toEqual([200, DENY])
-    // Where both are there, the documented one counts.
+    // The documented spelling has precedence.
     expect(await ask({ ...sent, http_method: 'GET', httpMethod: 'PATCH' })).toEqual([200, ALLOW])
   })
 
@@ -101,46 +101,45 @@ describe('a request', () => {
     ['url', [undefined, '', 7]],
     ['tenant', [undefined, '']],
     ['context', ['x']],
-  ])('with a wrong %s (%j) is a 400', async (place, values) => {
+  ])('with a wrong %s (%j) is rejected with 400', async (place, values) => {
     for (const value of values) {
-      const body = changedAt(asked('https://a.org/pages/1'), place, value)
+      const body = changedAt(check('https://a.org/pages/1'), place, value)
       expect(await ask(body), String(value)).toEqual([400, { code: 400, message: expect.any(String) }])
     }
   })
 
-  test('with a method that is null in both spellings is a 400', async () => {
-    expect((await ask(asked('https://a.org/read', { http_method: undefined, httpMethod: null })))[0]).toBe(
-      400,
-    )
+  test('without a method in either spelling is rejected with 400', async () => {
+    const [status] = await ask(check('https://a.org/read', { http_method: undefined, httpMethod: null }))
+    expect(status).toBe(400)
   })
 
-  test('has a URL of so many characters at most', async () => {
+  test('is rejected if its URL exceeds the maximum length', async () => {
     const start = 'https://a.org/pages/1?'
     const ofLength = (length: number) => start + 'x'.repeat(length - start.length)
     for (const length of [ASKED_URL_LENGTH_MAX - 1, ASKED_URL_LENGTH_MAX])
-      expect(await ask(asked(ofLength(length)))).toEqual([200, ALLOW])
-    expect((await ask(asked(ofLength(ASKED_URL_LENGTH_MAX + 1))))[0]).toBe(400)
+      expect(await ask(check(ofLength(length)))).toEqual([200, ALLOW])
+    expect((await ask(check(ofLength(ASKED_URL_LENGTH_MAX + 1))))[0]).toBe(400)
   })
 
-  test('needs a key of an environment, and is about that environment alone', async () => {
-    const body = asked('https://a.org/pages/1')
+  test('requires the key of an environment, and is decided in that environment', async () => {
+    const body = check('https://a.org/pages/1')
     expect((await ask(body, verdict, ADMIN_KEY))[0]).toBe(403)
     expect((await verdict.send('POST', '/allowed_url', { body, key: null })).status).toBe(401)
     const key = await neighbourOf(verdict, 'neighbour')
     expect(await ask(body, verdict, key)).toEqual([200, DENY])
   })
 
-  test('is asked about under this path alone', async () => {
-    expect((await verdict.post('/allowed/url', asked('https://a.org/pages/1'))).status).toBe(404)
+  test('has only this path and only the method POST', async () => {
+    expect((await verdict.post('/allowed/url', check('https://a.org/pages/1'))).status).toBe(404)
     expect((await verdict.get('/allowed_url')).status).toBe(405)
   })
 })
 
-test('what a rule says decides as soon as it is answered: made, changed, removed, and after a restart', async () => {
+test('changes of mapping rules take effect before their response, and persist across a restart', async () => {
   const client = await startedService({ storeUrl: `lmdb:${storeDirectory()}`, httpThreads: 2 })
   await fill(client)
   const allows = async (path: string, from = client) =>
-    (await ask(asked(`https://a.org/${path}`), from))[1] as unknown
+    (await ask(check(`https://a.org/${path}`), from))[1] as unknown
   expect(await allows('x')).toEqual(DENY)
   await config(client, [rule('https://a.org/x')])
   expect(await allows('x')).toEqual(ALLOW)
@@ -155,7 +154,7 @@ test('what a rule says decides as soon as it is answered: made, changed, removed
   expect([await allows('y', next), await allows('z', next)]).toEqual([DENY, ALLOW])
 })
 
-test('what placeholders stand for are attributes of the resource, which conditions read; one called key is no key', async () => {
+test('values of placeholders are attributes of the resource, and never its key', async () => {
   const client = await startedService()
   await fill(client)
   await client.instance('page:d1', 'acme')
@@ -171,16 +170,16 @@ test('what placeholders stand for are attributes of the resource, which conditio
   await client.conditionSet({ key: 'anybody', type: 'userset' })
   await client.setRule('anybody', 'page:patch', 'own')
   const patch = (url: string, as: string) =>
-    ask(asked(url, { http_method: 'PATCH', context: { as } }), client).then(([, body]) => body)
+    ask(check(url, { http_method: 'PATCH', context: { as } }), client).then(([, body]) => body)
   expect(await patch('https://a.org/alice/d1?as=x%2Fy', 'x/y')).toEqual(ALLOW)
   expect(await patch('https://a.org/bob/d1?as=x%2Fy', 'x/y')).toEqual(DENY)
   expect(await patch('https://a.org/alice/d1?as=z', 'x/y')).toEqual(DENY)
-  // The stored instance of that key has nothing to say.
+  // The attributes of the stored instance with that key do not count.
   await client.patch(`${SCHEMA}/condition_sets/own`, { conditions: { 'resource.open': { equals: true } } })
   expect(await patch('https://a.org/alice/d1?as=z', 'z')).toEqual(DENY)
 })
 
-test('a spelling of a URL that a narrower rule is about is denied, unless that rule declares what its server distinguishes', async () => {
+test('other spellings of a URL with a narrower rule are denied unless the rule declares how to read them', async () => {
   const client = await startedService()
   await fill(client)
   await client.resource({ key: 'secret', actions: { get: {} } })
@@ -192,10 +191,9 @@ test('a spelling of a URL that a narrower rule is about is denied, unless that r
   await config(client, rules({}))
   const allowed = async () => {
     const found: string[] = []
-    for (const path of 'admin/users admin%2Fusers Admin admin%5Cusers admin. %2561dmin users Users'.split(
-      ' ',
-    )) {
-      const [, body] = await ask(asked(`https://a.org:443/${path}`), client)
+    const paths = 'admin/users admin%2Fusers Admin admin%5Cusers admin. %2561dmin users Users'
+    for (const path of paths.split(' ')) {
+      const [, body] = await ask(check(`https://a.org:443/${path}`), client)
       if ((body as typeof ALLOW).allow) found.push(path)
     }
     return found
@@ -206,11 +204,11 @@ test('a spelling of a URL that a narrower rule is about is denied, unless that r
   expect(await allowed()).toEqual(['admin%2Fusers', 'Admin', 'admin%5Cusers', 'users', 'Users'])
 })
 
-test('with DEBUG_DECISIONS the answer says what the request stands for and why, or that no rule fits', async () => {
+test('with DEBUG_DECISIONS, the response contains the mapped query, or states that no rule matches', async () => {
   const client = await startedService({ hasDebug: true })
   await fill(client)
   await config(client, [rule('https://a.org/pages/{id}')])
-  const [, found] = await ask(asked('https://a.org/pages/1'), client)
+  const [, found] = await ask(check('https://a.org/pages/1'), client)
   expect(found).toMatchObject({
     ...ALLOW,
     query: {
@@ -220,6 +218,6 @@ test('with DEBUG_DECISIONS the answer says what the request stands for and why, 
     },
     debug: { rbac: { allow: true }, request: { resource: { attributes: { id: '1' }, key: null } } },
   })
-  const [, none] = await ask(asked('https://a.org/nothing'), client)
+  const [, none] = await ask(check('https://a.org/nothing'), client)
   expect(none).toEqual({ ...DENY, debug: { reason: 'no_matching_mapping_rule' } })
 })

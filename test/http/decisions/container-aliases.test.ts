@@ -1,4 +1,4 @@
-/** Paths that scripts and charts of the commercial service's container call, and copies that are submitted as tasks. */
+/** Paths that scripts and charts for the container of the commercial service call, and copies as tasks. */
 import { expect, test } from 'vitest'
 import type { Environment } from '#model/wire/environment.ts'
 import { neighbourOf, refusal, sharedService } from '#testing/processes/running-service.ts'
@@ -7,7 +7,7 @@ const verdict = await sharedService()
 const UP_TO_DATE = { status: 'ok', triggered: false }
 
 test.each(['/data-updater/trigger', '/policy-updater/trigger'])(
-  'POST %s takes the key of an environment, with and without a body, and has nothing to update',
+  'POST %s accepts the key of an environment, with and without a body, and triggers no update',
   async path => {
     for (const body of [undefined, {}]) {
       const answer = await verdict.send('POST', path, body ? { body } : {})
@@ -22,24 +22,22 @@ test.each([
   ['/healthchecks/opa/healthy', '/healthy'],
   ['/healthchecks/opa/ready', '/ready'],
   ['/healthchecks/opa/system', '/ready'],
-])('GET %s is answered as %s, without a key', async (path, own) => {
-  const [alias, probe] = [
-    await verdict.send('GET', path, { key: null }),
-    await verdict.send('GET', own, { key: null }),
-  ]
+])('GET %s returns the same as %s, without a key', async (path, own) => {
+  const alias = await verdict.send('GET', path, { key: null })
+  const probe = await verdict.send('GET', own, { key: null })
   expect([alias.status, alias.body]).toEqual([200, probe.body])
 })
 
-test('the refresh of the decision points of an environment is answered, if the environment exists and is that of the key', async () => {
+test('the refresh of decision points succeeds if the environment exists and the key belongs to it', async () => {
   const answer = await verdict.post('/v2/pdps/default/default/refresh', {})
   expect([answer.status, answer.body]).toEqual([200, UP_TO_DATE])
-  const ofNothing = await verdict.admin('POST', '/v2/pdps/default/nothing/refresh')
-  expect(refusal(ofNothing)).toEqual([404, 'NOT_FOUND'])
+  const unknown = await verdict.admin('POST', '/v2/pdps/default/nothing/refresh')
+  expect(refusal(unknown)).toEqual([404, 'NOT_FOUND'])
   await neighbourOf(verdict, 'other')
   expect(refusal(await verdict.post('/v2/pdps/default/other/refresh', {}))).toEqual([403, 'FORBIDDEN_ACCESS'])
 })
 
-test('a copy that is submitted as a task is done when it is answered, and its result can be read again', async () => {
+test('a copy submitted as a task is complete in the response, and its result can be read again', async () => {
   await verdict.resource({ key: 'page', actions: { read: {} } })
   const tasks = '/v2/projects/default/envs/default/copy/async'
   const submit = (target_env: object, query = '') =>
@@ -62,9 +60,9 @@ test('a copy that is submitted as a task is done when it is answered, and its re
   expect([read.status, read.body]).toEqual([200, made.body])
   const again = await submit({ existing: 'staging' })
   expect([again.status, again.body.task_id]).toEqual([202, made.body.task_id])
-  // A refused copy gets its error instead of a task.
+  // A rejected copy returns an error instead of a task.
   expect(refusal(await submit({ existing: 'nothing' }))).toEqual([404, 'NOT_FOUND'])
   expect(refusal(await result('0197d6b4-0000-7000-8000-000000000000'))).toEqual([404, 'NOT_FOUND'])
-  // Keys of environments copy nothing.
+  // Keys of environments cannot copy.
   expect((await verdict.get(`${tasks}/${made.body.task_id}/result`)).status).toBe(403)
 })

@@ -1,4 +1,4 @@
-/** The decision log: what was decided, line by line, and never at the cost of a decision. */
+/** The decision log: one record per decision, written without delaying decisions. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -43,12 +43,18 @@ async function ask(verdict: Client, user: string): Promise<void> {
   await verdict.send('POST', '/allowed', { body: question(user, 'read', 'document:d1', 'acme'), headers })
 }
 
-test('has a record of each decision, those of bulks one by one, with the request it was asked in', async () => {
+/** A service with a decision log, in which the user is a viewer of document:d1. */
+async function startedWithLog(user: string, settings: Parameters<typeof startedService>[0] = {}) {
   const path = join(storeDirectory(), 'decisions.log')
-  const verdict = await startedService({ decisionLog: path, hasBytesPath: true })
+  const verdict = await startedService({ decisionLog: path, ...settings })
   await verdict.createDocumentModel()
-  await verdict.user('alice')
-  await verdict.assign('alice', 'viewer', 'document:d1')
+  await verdict.user(user)
+  await verdict.assign(user, 'viewer', 'document:d1')
+  return { path, verdict }
+}
+
+test('the decision log has a record of each decision, including each check of a bulk, with the request id', async () => {
+  const { path, verdict } = await startedWithLog('alice', { hasBytesPath: true })
   const revision = await verdict.revision()
   await ask(verdict, 'alice')
   const bulk = [question('alice', 'read', 'document:d1'), question('eve\n"', 'read', 'document')]
@@ -80,110 +86,90 @@ test('has a record of each decision, those of bulks one by one, with the request
   expect(scrape.sum('verdict_checks_total')).toBe(5)
 })
 
-test('never has attributes or a context, though a rule decides by them', async () => {
-  const path = join(storeDirectory(), 'decisions.log')
-  const verdict = await startedService({ decisionLog: path })
-  await verdict.createDocumentModel()
-  const told = { note: 'told to nobody' }
-  const isTold = { equals: told.note }
-  const conditions = { 'user.note': isTold, 'resource.note': isTold, 'context.note': isTold }
-  await verdict.conditionSet({ key: 'told', conditions })
-  await verdict.setRule('told', 'document:read', 'document')
+test('the decision log never contains attributes or context', async () => {
+  const { path, verdict } = await startedWithLog('alice')
+  const secret = { note: 'secret' }
+  const isSecret = { equals: secret.note }
+  const conditions = { 'user.note': isSecret, 'resource.note': isSecret, 'context.note': isSecret }
+  await verdict.conditionSet({ key: 'set', conditions })
+  await verdict.setRule('set', 'document:read', 'document')
   const native = {
-    user: { key: 'eve', attributes: told },
+    user: { key: 'eve', attributes: secret },
     action: 'read',
-    resource: { type: 'document', key: 'd1', attributes: told },
-    context: told,
+    resource: { type: 'document', key: 'd1', attributes: secret },
+    context: secret,
   }
-  const asked = {
-    subject: { type: 'user', id: 'eve', properties: told },
-    action: { name: 'read', properties: told },
-    resource: { type: 'document', id: 'd1', properties: told },
-    context: told,
+  const authzen = {
+    subject: { type: 'user', id: 'eve', properties: secret },
+    action: { name: 'read', properties: secret },
+    resource: { type: 'document', id: 'd1', properties: secret },
+    context: secret,
   }
   await verdict.post('/allowed', native)
   await verdict.post('/allowed/bulk', [native])
-  await verdict.post('/access/v1/evaluation', asked)
-  await verdict.post('/access/v1/evaluations', { evaluations: [asked] })
+  await verdict.post('/access/v1/evaluation', authzen)
+  await verdict.post('/access/v1/evaluations', { evaluations: [authzen] })
   await verdict.close()
   const text = readFileSync(path, 'utf8')
   expect(recordsIn(text).map(({ allow }) => allow)).toEqual([true, true, true, true])
   expect(text).not.toContain('note')
 })
 
-test('of a batch has what was answered, and nothing of subjects that are no users', async () => {
-  const path = join(storeDirectory(), 'decisions.log')
-  const verdict = await startedService({ decisionLog: path })
-  await verdict.createDocumentModel()
-  await verdict.user('alice')
-  await verdict.assign('alice', 'viewer', 'document:d1')
+test('the decision log has the returned decisions of a batch on subjects that are users', async () => {
+  const { path, verdict } = await startedWithLog('alice')
   const subjects = (...ids: string[]) => ids.map(id => ({ subject: { type: 'user', id } }))
   const robots = ['user', 'robot', 'user'].map(type => ({ subject: { type, id: 'r2' } }))
-  const told: [string, string][] = []
-  for (const [semantic, evaluations, answered, users] of [
+  const logged: [string, string][] = []
+  for (const [semantic, evaluations, decisions, users] of [
     ['permit_on_first_permit', subjects('alice', 'eve'), [true], ['alice']],
     ['deny_on_first_deny', subjects('alice', 'eve', 'alice'), [true, false], ['alice', 'eve']],
     ['execute_all', subjects('alice', 'eve', 'alice'), [true, false, true], ['alice', 'eve', 'alice']],
     ['execute_all', robots, [false, false, false], ['r2', 'r2']],
-    // A name with an escape: left to the parser.
-    ['execute_all', [{ 'line\nend': 1 }, ...robots], [false, false, false, false], ['nobody', 'r2', 'r2']],
+    // A body with an escape in a member name is parsed by the JSON parser.
+    ['execute_all', [{ 'line\nend': 1 }, ...robots], [false, false, false, false], ['unknown', 'r2', 'r2']],
   ] as const) {
-    const id = `batch-${told.length}`
+    const id = `batch-${logged.length}`
+    const options = { evaluations_semantic: semantic }
+    const sent = { ...evaluation('unknown', 'read', 'document:d1'), options, evaluations }
     const { body } = await verdict.send<{ evaluations: { decision: boolean }[] }>(
       'POST',
       '/access/v1/evaluations',
-      {
-        headers: { 'x-request-id': id },
-        body: {
-          subject: { type: 'user', id: 'nobody' },
-          action: { name: 'read' },
-          resource: { type: 'document', id: 'd1' },
-          options: { evaluations_semantic: semantic },
-          evaluations,
-        },
-      },
+      { headers: { 'x-request-id': id }, body: sent },
     )
-    expect(body.evaluations.map(({ decision }) => decision)).toEqual(answered)
-    told.push(...users.map(user => [id, user] as [string, string]))
+    expect(body.evaluations.map(({ decision }) => decision)).toEqual(decisions)
+    logged.push(...users.map(user => [id, user] as [string, string]))
   }
   const scrape = await Scrape.of(verdict.address)
   await verdict.close()
   const records = recordsIn(readFileSync(path, 'utf8'))
-  expect(records.map(({ request_id: id, user }) => [id, user])).toEqual(told)
-  expect(scrape.sum('verdict_checks_total')).toBe(told.length)
+  expect(records.map(({ request_id: id, user }) => [id, user])).toEqual(logged)
+  expect(scrape.sum('verdict_checks_total')).toBe(logged.length)
 })
 
-test('of a large bulk has each decision in order, with its request, though other threads made them later', async () => {
-  const path = join(storeDirectory(), 'decisions.log')
-  const verdict = await startedService({ decisionLog: path, poolThreads: 1 })
-  await verdict.createDocumentModel()
-  await verdict.user('zoë')
-  await verdict.assign('zoë', 'viewer', 'document:d1')
+test('the decision log has the decisions of a large bulk in order, with its request id', async () => {
+  const { path, verdict } = await startedWithLog('zoë', { poolThreads: 1 })
   const users = Array.from({ length: 3_000 }, (_, index) => (index % 3 === 0 ? 'zoë' : `user-${index}`))
   const body = users.map(user => question(user, 'read', 'document:d1'))
   let bulks = 0
   do {
     const headers = { 'x-request-id': `bulk-${bulks++}` }
-    // What is asked meanwhile goes by its own name.
-    const asked = [
-      verdict.send('POST', '/allowed/bulk', { body, headers }),
-      ask(verdict, 'eve'),
-      ask(verdict, 'eve'),
-    ]
-    for (const answer of await Promise.all(asked)) expect(answer?.status ?? 200).toBe(200)
+    // Concurrent checks keep their own request ids.
+    const bulk = verdict.send('POST', '/allowed/bulk', { body, headers })
+    const [answer] = await Promise.all([bulk, ask(verdict, 'eve'), ask(verdict, 'eve')])
+    expect(answer.status).toBe(200)
   } while ((await Scrape.of(verdict.address)).sum('verdict_pool_busy_seconds_total') === 0)
   await verdict.close()
   const records = recordsIn(readFileSync(path, 'utf8'))
   for (let bulk = 0; bulk < bulks; bulk++) {
-    const told = records.filter(({ request_id: id }) => id === `bulk-${bulk}`)
-    expect(told.map(({ user }) => user)).toEqual(users)
-    expect(told.map(({ allow }) => allow)).toEqual(users.map(user => user === 'zoë'))
+    const ofBulk = records.filter(({ request_id: id }) => id === `bulk-${bulk}`)
+    expect(ofBulk.map(({ user }) => user)).toEqual(users)
+    expect(ofBulk.map(({ allow }) => allow)).toEqual(users.map(user => user === 'zoë'))
   }
   expect(records.filter(({ request_id: id }) => id === 'about-eve').length).toBe(2 * bulks)
   expect(records.length).toBe(bulks * (users.length + 2))
 })
 
-test('has of a request id what logs keep, so that one as long as a head may be does not fill it for all', async () => {
+test('the decision log truncates long request ids, so that one id cannot fill it', async () => {
   const path = join(storeDirectory(), 'decisions.log')
   const verdict = await startedService({ decisionLog: path, poolThreads: 0 })
   const body = Array.from({ length: 1_000 }, () => question('eve', 'read', 'document:d1'))
@@ -196,7 +182,7 @@ test('has of a request id what logs keep, so that one as long as a head may be d
   for (const { request_id: kept } of records) expect(kept).toBe(id.slice(0, KEPT_REQUEST_ID_LENGTH_MAX))
 })
 
-test('goes to standard output beside what is said to people, and is whole after SIGTERM', async () => {
+test('the decision log on standard output is complete after SIGTERM', async () => {
   const service = new ServiceProcess({
     cwd: storeDirectory(),
     env: {
@@ -221,7 +207,7 @@ test('goes to standard output beside what is said to people, and is whole after 
   expect(users.size).toBe(150)
 })
 
-test('in a new file can be read by its user alone, and a file that exists keeps its mode', async () => {
+test('a new decision log file is readable only by its user, and an existing file keeps its mode', async () => {
   for (const mode of [null, 0o640]) {
     const path = join(storeDirectory(), 'decisions.log')
     if (mode !== null) writeFileSync(path, '')
@@ -231,7 +217,7 @@ test('in a new file can be read by its user alone, and a file that exists keeps 
   }
 })
 
-test('of a sample has that part of the decisions, and makes texts of no other questions', async () => {
+test('a sampled decision log contains that share of the decisions, and formats no other checks', async () => {
   const path = join(storeDirectory(), 'decisions.log')
   const draws = [0.9, 0.1, 0.9, 0.1, 0.9, 0.9, 0.1]
   const log = logTo(path, { share: 0.25, random: () => draws.shift()! })
@@ -249,19 +235,15 @@ test('of a sample has that part of the decisions, and makes texts of no other qu
   log.begin('third')
   decided([0, 0, 0, 1])
   await log.close()
-  const told = recordsIn(readFileSync(path, 'utf8')).map(({ request_id: id, user, allow }) => [
-    id,
-    user,
-    allow,
-  ])
-  expect(told).toEqual([
+  const records = recordsIn(readFileSync(path, 'utf8'))
+  expect(records.map(({ request_id: id, user, allow }) => [id, user, allow])).toEqual([
     ['first', 'user-0', false],
     ['second', 'user-0', false],
     ['second', 'user-3', true],
   ])
 })
 
-test('tells no more of a name than any key may have, so that a long one costs no more than others', async () => {
+test('the decision log truncates names at the maximum length of keys', async () => {
   const path = join(storeDirectory(), 'decisions.log')
   const log = logTo(path, { share: 1, random: () => 0 })
   const longest = 'k'.repeat(512)
@@ -269,18 +251,13 @@ test('tells no more of a name than any key may have, so that a long one costs no
   const longer = Object.fromEntries(Object.keys(names).map(name => [name, `${longest}kk`])) as typeof names
   log.decidedAll([true, true], 'environment', [names, longer])
   await log.close()
-  const told = recordsIn(readFileSync(path, 'utf8')).map(record => [
-    record['user'],
-    record['action'],
-    record['resource_type'],
-    record['resource_key'],
-    record['tenant'],
-  ])
-  expect(told).toEqual([Array(5).fill(longest), Array(5).fill(`${longest}…`)])
+  const fields = ['user', 'action', 'resource_type', 'resource_key', 'tenant']
+  const logged = recordsIn(readFileSync(path, 'utf8')).map(record => fields.map(field => record[field]))
+  expect(logged).toEqual([Array(5).fill(longest), Array(5).fill(`${longest}…`)])
 })
 
-test('drops and counts what finds no room, and keeps no more in memory', async () => {
-  // Nobody reads from this pipe.
+test('the decision log drops and counts records beyond its buffer limit', async () => {
+  // At first, this pipe has no reader.
   const pipe = join(storeDirectory(), 'pipe')
   execFileSync('mkfifo', [pipe])
   const counters = ThreadCounters.create([], 0)
@@ -292,14 +269,14 @@ test('drops and counts what finds no room, and keeps no more in memory', async (
     counters,
     onFault: error => expect(error).toBe(undefined),
   })
-  const asked = { user: 'u'.repeat(400), action: 'read', type: 'document', key: null, tenant: null }
-  for (let count = 0; count < 20_000; count += 1) log.decided(true, 'environment', asked)
+  const query = { user: 'u'.repeat(400), action: 'read', type: 'document', key: null, tenant: null }
+  for (let count = 0; count < 20_000; count += 1) log.decided(true, 'environment', query)
   const [written, dropped] = counters
     .metrics('here')
     .find(({ name }) => name === 'verdict_decision_log_records_total')!
     .values.map(({ value }) => value)
   expect(written! + dropped!).toBe(20_000)
-  // Four MiB of lines of some 580 bytes.
+  // 4 MiB of lines of about 580 bytes.
   expect(written).toBeGreaterThan(6_000)
   expect(written).toBeLessThan(9_000)
   const reader = spawn('cat', [pipe], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -307,20 +284,20 @@ test('drops and counts what finds no room, and keeps no more in memory', async (
   reader.stdout.setEncoding('utf8').on('data', (text: string) => (read += text))
   const isRead = once(reader, 'close')
   await log.close()
-  // What found room is there, once there is somebody who reads.
+  // The reader receives all buffered records.
   await isRead
   expect(recordsIn(read)).toHaveLength(written!)
 })
 
-test('that cannot be opened is refused at the start', async () => {
+test('a decision log that cannot be opened prevents the start of the service', async () => {
   const decisionLog = join(storeDirectory(), 'nowhere', 'decisions.log')
   await expect(startedService({ decisionLog })).rejects.toThrow('setting DECISION_LOG: ENOENT')
 })
 
-test('on a disk that is full is told of once, and decisions go on', async () => {
+test('a decision log on a full disk is reported once, and decisions continue', async () => {
   const service = new ServiceProcess({
     cwd: storeDirectory(),
-    // What it is for: every write to it fails as one to a full disk does.
+    // Every write to this device fails like a write to a full disk.
     env: { API_KEY, DECISION_LOG: '/dev/full', STORE_URL: 'memory:', HTTP_THREADS: '1' },
   })
   const address = await service.address()

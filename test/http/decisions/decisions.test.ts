@@ -17,7 +17,7 @@ const verdict = await sharedService({ bulkChecksMax: BULK_MAX })
 await verdict.createDocumentModel()
 await verdict.tenant('acme')
 await verdict.tenantRole('reader', ['document:read'])
-// Known, and allowed everything on one document: a question that changes one name changes one thing.
+// A known user with all permissions on one document, so that each check below differs in one name.
 await verdict.user('known')
 await verdict.assign('known', 'editor', 'document:known')
 await verdict.resource({ key: 'plain', roles: { owner: { name: 'Owner' } } })
@@ -40,8 +40,8 @@ function ask(body: unknown): Promise<Answer<Allowed>> {
   return verdict.post('/allowed', body)
 }
 
-describe('a decision', () => {
-  test('is 200 with allow and result, which say the same, and nothing else', async () => {
+describe('a native check', () => {
+  test('returns 200 with exactly `allow` and `result`, which are equal', async () => {
     const [alice, d1] = fresh('alice', 'document:d1')
     await verdict.user(alice)
     await verdict.assign(alice, 'viewer', d1)
@@ -53,55 +53,52 @@ describe('a decision', () => {
     expect(allowed.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('is an allow where everything is known and permitted', async () => {
+  test('is allowed if all names are known and a role permits it', async () => {
     expect((await ask(question('known', 'read', 'document:known', 'default'))).body).toEqual(ALLOWED)
   })
 
   test.each([
-    ['an unknown user', question('nobody', 'read', 'document:known')],
-    ['an unknown action', question('known', 'control the usa', 'document:known')],
+    ['an unknown user', question('unknown', 'read', 'document:known')],
+    ['an unknown action', question('known', 'fly away', 'document:known')],
     ['an unknown type', question('known', 'read', 'castle:known')],
     ['an unknown tenant', question('known', 'read', 'document:known', 'nowhere')],
-    ['an unknown instance', question('known', 'read', 'document:never-heard-of')],
-    ['a type without actions', question('known', 'read', 'plain:known')],
-    ['a type without actions, as such', question('known', 'read', 'plain')],
+    ['an unknown instance', question('known', 'read', 'document:unknown')],
+    ['an instance of a type without actions', question('known', 'read', 'plain:known')],
+    ['a type without actions', question('known', 'read', 'plain')],
     [
-      'names out of the prototype',
+      'names of prototype members',
       question('__proto__', 'constructor', 'toString:valueOf', 'hasOwnProperty'),
     ],
-  ])('is a deny with 200 about %s', async (_about, body) => {
+  ])('is denied with 200 for %s', async (_about, body) => {
     const answer = await ask(body)
     expect([answer.status, answer.body]).toEqual([200, DENIED])
   })
 })
 
-test('the question about a type as a whole is answered by tenant roles alone', async () => {
+test('only tenant roles count in the check of a resource type', async () => {
   const [reader, viewer] = fresh('reader', 'viewer')
   await verdict.users(reader, viewer)
   await verdict.assign(reader, 'reader', 'default')
   await verdict.assign(viewer, 'viewer', 'document:somewhere')
   expect(await verdict.allows(reader, 'read', 'document')).toBe(true)
   expect(await verdict.allows(viewer, 'read', 'document')).toBe(false)
-  expect((await ask({ ...question(reader, 'read', 'document'), sdk: null })).body).toEqual(ALLOWED)
-  const withNullKey = {
-    user: { key: reader },
-    action: 'read',
-    resource: { type: 'document', key: null, tenant: null },
-  }
-  expect((await ask(withNullKey)).body).toEqual(ALLOWED)
+  const check = question(reader, 'read', 'document')
+  expect((await ask({ ...check, sdk: null })).body).toEqual(ALLOWED)
+  const resource = { type: 'document', key: null, tenant: null }
+  expect((await ask({ ...check, resource })).body).toEqual(ALLOWED)
 })
 
-describe('tenants', () => {
-  test('a tenant role counts in its tenant, on instances that need not exist', async () => {
+describe('the tenant of a check', () => {
+  test('selects the tenant roles that count, also on unknown instances', async () => {
     const [alice] = fresh('alice')
     await verdict.user(alice)
     await verdict.assign(alice, 'reader', 'acme')
-    expect(await verdict.allows(alice, 'read', 'document:unheard', 'acme')).toBe(true)
-    expect(await verdict.allows(alice, 'read', 'document:unheard', 'default')).toBe(false)
-    expect(await verdict.allows(alice, 'read', 'document:unheard'), 'without a tenant: default').toBe(false)
+    expect(await verdict.allows(alice, 'read', 'document:new', 'acme')).toBe(true)
+    expect(await verdict.allows(alice, 'read', 'document:new', 'default')).toBe(false)
+    expect(await verdict.allows(alice, 'read', 'document:new'), 'without a tenant: default').toBe(false)
   })
 
-  test('naming another tenant than the instance lives in is a deny, whatever roles are held (native.md D-14)', async () => {
+  test('causes a deny if it is not the tenant of the instance, with any roles (native.md D-14)', async () => {
     const [alice, away] = fresh('alice', 'document:away')
     await verdict.user(alice)
     await verdict.instance(away, 'acme')
@@ -115,8 +112,8 @@ describe('tenants', () => {
   })
 })
 
-describe('the body of a question', () => {
-  test('may be full of fields nobody asked for, whole user records included', async () => {
+describe('the body of a native check', () => {
+  test('can have unknown members and whole user records', async () => {
     const [alice, d1] = fresh('alice', 'document:d1')
     await verdict.user(alice)
     await verdict.assign(alice, 'viewer', d1)
@@ -139,10 +136,10 @@ describe('the body of a question', () => {
     expect([answer.status, answer.body]).toEqual([200, ALLOWED])
   })
 
-  test('may say null for everything optional', async () => {
+  test('can have null in all optional members', async () => {
     const nothing = { email: null, first_name: null, last_name: null, firstName: null, lastName: null }
     const answer = await ask({
-      user: { key: 'nobody', ...nothing, attributes: null },
+      user: { key: 'unknown', ...nothing, attributes: null },
       action: 'read',
       resource: { type: 'document', key: null, tenant: null, attributes: null, context: null },
       context: null,
@@ -151,13 +148,9 @@ describe('the body of a question', () => {
     expect([answer.status, answer.body]).toEqual([200, DENIED])
   })
 
-  const TWO_INSTANCES = { type: 'document', id: 'a', key: 'b' }
-  const good = {
-    user: { key: 'u' },
-    action: 'read',
-    resource: { type: 'document', key: 'd', tenant: 'default' },
-  }
-  test('may have the older form: the user is a text, and the instance is resource.id', async () => {
+  const good = question('u', 'read', 'document:d', 'default')
+
+  test('can have the older form, with a string as user and the instance in `resource.id`', async () => {
     const [holder, other, d] = fresh('holder', 'other', 'document:d')
     await verdict.users(holder, other)
     await verdict.assign(holder, 'editor', d)
@@ -165,29 +158,27 @@ describe('the body of a question', () => {
     const older = (user: unknown, resource: object = { id: key }) => {
       return { user, action: 'read', resource: { type: 'document', tenant: 'default', ...resource } }
     }
-    const asked: readonly [object, Allowed][] = [
+    const checks: readonly [object, Allowed][] = [
       [older(holder), ALLOWED],
       [older(holder, { key }), ALLOWED],
       [older(holder, { id: key, key }), ALLOWED],
       [older(other), DENIED],
-      // Without an instance it is about the type, and in the present form `id` names none.
+      // Without an instance, it is a check of the type. In the current form, `id` has no effect.
       [older(holder, {}), DENIED],
       [older({ key: holder }), DENIED],
       [older({ key: holder }, { key }), ALLOWED],
     ]
-    for (const [body, right] of asked) expect((await ask(body)).body).toEqual(right)
-    const { body } = await verdict.post(
-      '/allowed/bulk',
-      asked.map(([each]) => each),
-    )
-    expect(body).toEqual({ allow: asked.map(([, right]) => right) })
+    for (const [body, expected] of checks) expect((await ask(body)).body).toEqual(expected)
+    const bulk = checks.map(([body]) => body)
+    const { body } = await verdict.post('/allowed/bulk', bulk)
+    expect(body).toEqual({ allow: checks.map(([, expected]) => expected) })
     const explained = await verdict.post<{ allow: boolean }>('/allowed/explain', older(holder))
     expect([explained.status, explained.body.allow]).toEqual([200, true])
     const tenants = await verdict.post('/allowed/all-tenants', older(holder))
     expect(tenants.body).toMatchObject({ allowed_tenants: [{ tenant: { key: 'default' } }] })
   })
 
-  test('may have an empty instance key: it asks about the type, as the official command line does (native.md D-42)', async () => {
+  test('can have an empty instance key, which checks the type, as in the official CLI (native.md D-42)', async () => {
     const [user, holder, role, d] = fresh('user', 'holder', 'role', 'document:d')
     await verdict.tenantRole(role, ['document:read'])
     await verdict.users(user, holder)
@@ -196,17 +187,14 @@ describe('the body of a question', () => {
     const about = (key: string, resource: object) => {
       return { user: { key }, action: 'read', resource: { type: 'document', ...resource } }
     }
-    // A role on an instance says nothing of the type.
-    const asked = [about(user, { key: '' }), about(holder, { key: '' }), about(user, { key: 'x' })]
-    const { body } = await verdict.post<{ allow: Allowed[] }>('/allowed/bulk', asked)
+    // A role on an instance does not count for the type.
+    const checks = [about(user, { key: '' }), about(holder, { key: '' }), about(user, { key: 'x' })]
+    const { body } = await verdict.post<{ allow: Allowed[] }>('/allowed/bulk', checks)
     expect(body.allow).toEqual([ALLOWED, DENIED, ALLOWED])
-    for (const [index, each] of asked.entries()) expect((await ask(each)).body).toEqual(body.allow[index])
-    const [whose, ofType] = await Promise.all(
-      [{ key: '' }, {}].map(key =>
-        verdict.post('/authorized_users', { action: 'read', resource: { type: 'document', ...key } }),
-      ),
-    )
-    expect(whose).toMatchObject({ status: 200, body: ofType!.body })
+    for (const [index, check] of checks.entries()) expect((await ask(check)).body).toEqual(body.allow[index])
+    const list = (resource: object) => verdict.post('/authorized_users', { action: 'read', resource })
+    const ofType = await list({ type: 'document' })
+    expect(await list({ type: 'document', key: '' })).toMatchObject({ status: 200, body: ofType.body })
   })
 
   test.each<[place: string, values: readonly unknown[]]>([
@@ -219,51 +207,48 @@ describe('the body of a question', () => {
     ['resource.tenant', ['', 1]],
     ['resource.attributes', [[]]],
     ['context', ['now']],
-  ])(
-    'with a wrong %s (%j) is 400 with {code, message}, and says where (native.md D-42)',
-    async (place, values) => {
-      for (const value of values) {
-        const answer = await verdict.post<NativeProblem>('/allowed', changedAt(good, place, value))
-        expect([answer.status, answer.body]).toEqual([400, { code: 400, message: expect.any(String) }])
-        expect(answer.body.message).toContain(place)
-      }
-    },
-  )
+  ])('is rejected with 400 and the position of a wrong %s (%j) (native.md D-42)', async (place, values) => {
+    for (const value of values) {
+      const answer = await verdict.post<NativeProblem>('/allowed', changedAt(good, place, value))
+      expect([answer.status, answer.body]).toEqual([400, { code: 400, message: expect.any(String) }])
+      expect(answer.body.message).toContain(place)
+    }
+  })
 
-  test('of the older form is 400 with two instances', async () => {
-    const body = changedAt({ ...good, user: 'u' }, 'resource', TWO_INSTANCES)
+  test('is rejected with 400 if the older form has two instances', async () => {
+    const body = { ...good, user: 'u', resource: { type: 'document', id: 'a', key: 'b' } }
     const answer = await verdict.post<NativeProblem>('/allowed', body)
     expect([answer.status, answer.body]).toEqual([400, { code: 400, message: expect.stringMatching(/./) }])
   })
 })
 
-describe('a bulk', () => {
-  test('answers in order, each result as a single answer would be', async () => {
+describe('a bulk of checks', () => {
+  test('returns the results in request order, each equal to that of a single check', async () => {
     const [alice, d1] = fresh('alice', 'document:d1')
     await verdict.user(alice)
     await verdict.assign(alice, 'viewer', d1)
     const answer = await verdict.post('/allowed/bulk', [
       question(alice, 'read', d1),
       question(alice, 'update', d1),
-      question('nobody', 'read', d1),
+      question('unknown', 'read', d1),
       { ...question(alice, 'read', d1, 'default'), context: {} },
     ])
     expect([answer.status, answer.body]).toEqual([200, { allow: [ALLOWED, DENIED, DENIED, ALLOWED] }])
   })
 
-  test('of nothing answers nothing', async () => {
+  test('can be empty', async () => {
     const answer = await verdict.post('/allowed/bulk', [])
     expect([answer.status, answer.body]).toEqual([200, { allow: [] }])
   })
 
-  test('is 400 as a whole for one bad element, and says which', async () => {
+  test('is rejected with 400 and the position of an invalid element', async () => {
     const good = question('u', 'read', 'document')
     const answer = await verdict.post<NativeProblem>('/allowed/bulk', [good, { ...good, action: '' }, good])
     expect(answer.status).toBe(400)
     expect(answer.body.message).toContain('[1].action')
   })
 
-  test('takes exactly MAX_BULK_CHECKS and is 400 with one more', async () => {
+  test('accepts at most MAX_BULK_CHECKS checks', async () => {
     const questions = Array.from({ length: BULK_MAX }, () => question('u', 'read', 'document'))
     expect((await verdict.allowsAll(questions)).length).toBe(BULK_MAX)
     const answer = await verdict.post<NativeProblem>('/allowed/bulk', [...questions, questions[0]])
@@ -272,13 +257,13 @@ describe('a bulk', () => {
   })
 })
 
-test('a write is in force on every thread when its answer is there', async () => {
+test('a write takes effect on every thread before its response', async () => {
   const service = await startedService({ httpThreads: 2 })
   await service.createDocumentModel()
   await service.user('alice')
   await service.group('team')
   await service.grant('team', 'viewer', 'document:d1')
-  // Every request without keep-alive is a connection of its own, and the kernel spreads those over the threads.
+  // Each request without keep-alive has its own connection. The kernel distributes connections over threads.
   const ownConnection = { connection: 'close' }
   const check = async () => {
     const options = { body: question('alice', 'read', 'document:d1'), headers: ownConnection }
@@ -288,10 +273,8 @@ test('a write is in force on every thread when its answer is there', async () =>
     return [...new Set(answers.map(answer => answer.body.allow))]
   }
   for (let round = 0; round < 15; round += 1) {
-    const joined = await service.send('PUT', memberPath('team', 'alice'), {
-      body: { tenant: 'default' },
-      headers: ownConnection,
-    })
+    const options = { body: { tenant: 'default' }, headers: ownConnection }
+    const joined = await service.send('PUT', memberPath('team', 'alice'), options)
     expect([joined.status, await check()]).toEqual([200, [true]])
     const left = await service.send('DELETE', memberPath('team', 'alice'), { headers: ownConnection })
     expect([left.status, await check()]).toEqual([204, [false]])

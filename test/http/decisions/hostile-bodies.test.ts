@@ -1,6 +1,6 @@
 /**
- * Hostile bodies against the decision endpoints, a fixed seed of them: the contract's error or a right answer, never a
- * fault, a hang or a lost connection. The bench of the same name sends a hundred times as many.
+ * Hostile bodies from a fixed seed for the decision endpoints: each gets a documented error or a correct
+ * response, never a fault, a hang or a lost connection. The bench of the same name sends 100 times as many.
  */
 import { expect, test } from 'vitest'
 import { HostileCaller, HostileJudge, describe as textOf } from '#testing/hostile/hostile-judge.ts'
@@ -15,7 +15,7 @@ const CALLERS = 4
 const verdict = await sharedService()
 await loadWorld(verdict)
 
-test('every hostile request gets the error of the contract or a right answer, and the service lives on', async () => {
+test('every hostile request gets a documented error or a correct response, and the service stays healthy', async () => {
   const requests = new HostileRequests(SEED)
   const judge = new HostileJudge()
   const seen = new Map<string, number>()
@@ -39,7 +39,7 @@ test('every hostile request gets the error of the contract or a right answer, an
   await Promise.all(Array.from({ length: CALLERS }, call))
 
   expect(problems).toEqual([])
-  // Not a set of requests that are all refused for the same reason.
+  // The requests are not all rejected for the same reason.
   for (const path of DECISION_PATHS) {
     expect(seen.get(`${path} 200`), path).toBeGreaterThan(40)
     expect(seen.get(`${path} 400`), path).toBeGreaterThan(40)
@@ -47,7 +47,7 @@ test('every hostile request gets the error of the contract or a right answer, an
   expect((await verdict.get('/healthy')).status).toBe(200)
 })
 
-test('the same seed makes the same requests', () => {
+test('hostile requests from the same seed are equal', () => {
   const [left, right] = [new HostileRequests(7), new HostileRequests(7)]
   for (let round = 0; round < 200; round += 1) expect(left.next()).toEqual(right.next())
 })

@@ -1,6 +1,6 @@
 /**
- * Questions of a few bytes whose answers would be immense, or immensely long in coming: lists, explanations, action searches. They
- * are answered whole, or say what was left out, or are refused with the way out; with a pool and without.
+ * Small requests with huge or slow responses: lists, explanations and action searches, with and without a
+ * pool. The response is complete, states that it is truncated, or is an error that names an alternative.
  */
 import { describe, expect, test } from 'vitest'
 import { type HostileModel, longWays, wideLists } from '#testing/hostile/models.ts'
@@ -12,9 +12,9 @@ import {
   startedService,
 } from '#testing/processes/running-service.ts'
 
-/** With 100 actions of some 30 bytes each instance has an entry of over 3 kB. */
+/** With 100 actions of about 30 bytes, each instance has an entry of more than 3 kB. */
 const LISTS = { instances: 400, actions: 100, users: 300 }
-/** More than an explanation may take: 1,000 roles × 300 folders, and from the user 300 papers with 1,000 derivations each. */
+/** Exceeds the limits of an explanation: many roles on long paths, and many papers with 1,000 derivations. */
 const WAYS = { roles: 1_000, folders: 300, wide: 300, aside: 300 }
 const lists = wideLists(LISTS)
 const ways = longWays(WAYS)
@@ -50,7 +50,7 @@ describe.each([
   const ask = <Body>(model: HostileModel, name: string) =>
     client.post<Body>(model.questions[name]!.path, model.questions[name]!.body)
 
-  test('a list that is long is right however many ask for it at once', async () => {
+  test('long lists are complete when several clients request them concurrently', async () => {
     const whole = await ask<Record<string, { permissions: string[] }>>(lists, 'permissions')
     expect([whole.status, Object.keys(whole.body).length]).toEqual([200, LISTS.instances])
     for (const { permissions } of Object.values(whole.body)) expect(permissions).toHaveLength(LISTS.actions)
@@ -62,7 +62,7 @@ describe.each([
     }
   })
 
-  test('why something is denied is found once for all roles, however many there are and however far it is', async () => {
+  test('the explanation of a deny is complete with many roles and long paths', async () => {
     const { status, body } = await ask<Explained>(ways, 'deep')
     expect(status).toBe(200)
     expect(body.allow).toBe(false)
@@ -70,7 +70,7 @@ describe.each([
     expect(body.debug.rebac.truncated).toBe(undefined)
   })
 
-  test('an explanation that would take too many steps says that it was cut short', async () => {
+  test('an explanation that takes too many steps is marked as truncated', async () => {
     const { status, body } = await ask<Explained>(ways, 'wide')
     expect(status).toBe(200)
     expect(body.allow).toBe(false)
@@ -78,7 +78,7 @@ describe.each([
     expect(body.debug.rebac.reason).toMatch(/held: none and perhaps others/)
   })
 
-  test('many explanations in one bulk share what one may cost: the last ones are cut short, all decisions are right', async () => {
+  test('explanations in one bulk share the step limit, and all decisions are correct', async () => {
     const bulk = Array.from({ length: 200 }, (_, index) =>
       question('mallory', 'read', index % 2 === 0 ? 'paper:wide' : 'paper:0'),
     )
@@ -91,13 +91,13 @@ describe.each([
     }
   })
 
-  test('the actions of somebody on something deep are searched for once for all of them', async () => {
+  test('an action search on a deeply nested resource completes', async () => {
     const { status, body } = await ask<{ results: object[] }>(ways, 'actions')
     expect([status, body.results]).toEqual([200, []])
   })
 })
 
-test('a list as long as MAX_LISTED_BYTES is whole, a longer one 400 that names the filters and the pages there are', async () => {
+test('a list over MAX_LISTED_BYTES is rejected with 400 that names the available filters and searches', async () => {
   const bytesOf = async (client: Client, name: string) => {
     const { path, body } = lists.questions[name]!
     const answer = await fetch(client.address + path, {
@@ -114,10 +114,10 @@ test('a list as long as MAX_LISTED_BYTES is whole, a longer one 400 that names t
     const below = await startedService({ listedBytesMax: bytes - 200 })
     for (const client of [exact, below]) await make(client, lists)
     expect(await bytesOf(exact, name)).toEqual(whole)
-    const refused = await bytesOf(below, name)
-    expect(refused.status).toBe(400)
-    const wayOut =
+    const rejected = await bytesOf(below, name)
+    expect(rejected.status).toBe(400)
+    const alternatives =
       name === 'users' ? ['subject search'] : ['tenants', 'resources', 'resource_types', 'resource search']
-    for (const part of ['MAX_LISTED_BYTES', ...wayOut]) expect(refused.text).toContain(part)
+    for (const part of ['MAX_LISTED_BYTES', ...alternatives]) expect(rejected.text).toContain(part)
   }
 })

@@ -1,4 +1,4 @@
-/** `/kong` (conditions.md 10.6): decisions for the Open Policy Agent plugin of Kong, with a key and on a port of its own. */
+/** `/kong` (conditions.md 10.6): decisions for the OPA plugin of Kong, with a key or on a dedicated port. */
 import { describe, expect, test } from 'vitest'
 import { freePort } from '#testing/processes/free-port.ts'
 import { answerFindings } from '#testing/requests/routes.ts'
@@ -22,13 +22,13 @@ await verdict.users('alice', 'bob')
 await verdict.assign('alice', 'reader', 'default')
 await verdict.assign('bob', 'reader', 'acme')
 
-function asked(method: string, path: string, username: string | null = 'alice'): object {
+function bodyFor(method: string, path: string, username: string | null = 'alice'): object {
   return {
     input: { request: { http: { method, path } }, ...(username !== null && { consumer: { username } }) },
   }
 }
 
-/** Asks the port without credentials. */
+/** Sends a request to the dedicated port, without credentials. */
 async function ask(body: unknown, { path = '/kong', method = 'POST', port = kongPort } = {}) {
   const response = await fetch(`http://127.0.0.1:${port}${path}`, {
     method,
@@ -42,7 +42,7 @@ describe('a decision for a gateway', () => {
     ...'/documents /v1/documents /v12/documents/1?x=/other / /?a=b /documents/..a /documents/a%2Fb'.split(
       ' ',
     ),
-    // Escapes are decoded, as they are for mapping rules.
+    // Escapes are decoded as in mapping rules.
     ...'/%64ocuments/1 /documents/%C3%A4'.split(' '),
     `/documents${'/x'.repeat(100)}`,
   ]
@@ -52,7 +52,7 @@ describe('a decision for a gateway', () => {
     ...'/documents/%2e%2E%5cother /documents/..;/other /documents/..;a=b/other'.split(' '),
     ...'/documents/..%3Ba=b/other /documents/..%00/other /documents/%252e%252e/other'.split(' '),
     ...'/documents/x%252F..%252fother /documents/．．/other'.split(' '),
-    // What no gateway's URL may have, and what servers read in two ways.
+    // Characters that are invalid in URLs of gateways, or that servers interpret differently.
     ...'/documents/%00 /documents/%0A /documents/%C3 /documents/%zz /documents?x=%C0%AF'.split(' '),
     ...'/documents/a;b /documents/a#b'.split(' '),
     '',
@@ -66,44 +66,44 @@ describe('a decision for a gateway', () => {
     ...DENIED.map(path => ['GET', path, 'alice', false] as const),
     ['get', '/documents/1', 'alice', true],
     ['POST', '/documents', 'alice', false],
-    ...['nobody', '', null].map(user => ['GET', '/documents', user, false] as const),
-    // A role in another tenant than the default one.
+    ...['unknown', '', null].map(user => ['GET', '/documents', user, false] as const),
+    // Bob has a role only in another tenant.
     ['GET', '/documents', 'bob', false],
-  ] as const)('%s %s of %s is %s, on its own port and with a key', async (method, path, user, result) => {
-    const body = asked(method, path, user)
-    expect(await ask(body)).toEqual({ status: 200, body: { result } })
-    const answer = await verdict.post('/kong', body)
-    expect([answer.status, answer.body]).toEqual([200, { result }])
-    expect(answerFindings('isAllowedKong', 200, answer.body)).toEqual([])
-  })
+  ] as const)(
+    'on %s %s by %s is %s, on the dedicated port and with a key',
+    async (method, path, user, result) => {
+      const body = bodyFor(method, path, user)
+      expect(await ask(body)).toEqual({ status: 200, body: { result } })
+      const answer = await verdict.post('/kong', body)
+      expect([answer.status, answer.body]).toEqual([200, { result }])
+      expect(answerFindings('isAllowedKong', 200, answer.body)).toEqual([])
+    },
+  )
 
-  test('with a consumer that is null is a deny', async () => {
-    const { input } = asked('GET', '/documents', null) as { input: object }
+  test('is a deny if the consumer is null', async () => {
+    const { input } = bodyFor('GET', '/documents', null) as { input: object }
     expect((await ask({ input: { ...input, consumer: null } })).body).toEqual({ result: false })
   })
 })
 
-describe('refused', () => {
+describe('a request of a gateway', () => {
   test.each([{}, { input: {} }, { input: { request: { http: { method: 'GET' } } } }, [], 'text'])(
-    'with 400 for %j',
+    'is rejected with 400 if its body is %j',
     async body => {
       const answer = await ask(body)
       expect([answer.status, answer.body]).toEqual([400, { code: 400, message: expect.any(String) }])
     },
   )
 
-  test('on the main port without a key of an environment', async () => {
-    for (const [key, status] of [
-      [null, 401],
-      [ADMIN_KEY, 403],
-    ] as const) {
-      expect((await verdict.send('POST', '/kong', { key, body: asked('GET', '/documents') })).status).toBe(
-        status,
-      )
-    }
+  test.each([
+    [null, 401],
+    [ADMIN_KEY, 403],
+  ])('is rejected on the main port without the key of an environment', async (key, status) => {
+    const body = bodyFor('GET', '/documents')
+    expect((await verdict.send('POST', '/kong', { key, body })).status).toBe(status)
   })
 
-  test('the port of its own has nothing else', async () => {
+  test('is rejected on the dedicated port with any other path or method', async () => {
     for (const path of ['/allowed', '/v2/facts/default/default/users', '/healthy', '/']) {
       expect((await ask({}, { path })).status).toBe(404)
     }
@@ -111,7 +111,7 @@ describe('refused', () => {
   })
 })
 
-test('another environment has another answer; one that is not there, 503, until it is made', async () => {
+test('the dedicated port uses KONG_ENVIRONMENT, and returns 503 until that environment is created', async () => {
   const port = await freePort()
   const client = await startedService({
     kongPort: port,
@@ -121,14 +121,14 @@ test('another environment has another answer; one that is not there, 503, until 
   await client.tenantRole('reader', ['documents:get'])
   await client.user('alice')
   await client.assign('alice', 'reader', 'default')
-  const body = asked('GET', '/documents')
+  const body = bodyFor('GET', '/documents')
   expect(await ask(body, { port })).toMatchObject({ status: 503, body: { code: 503 } })
   await neighbourOf(client, 'later')
   expect(await ask(body, { port })).toEqual({ status: 200, body: { result: false } })
   expect((await client.post('/kong', body)).body).toEqual({ result: true })
 })
 
-test('it closes with the service, and its port is free again', async () => {
+test('the dedicated port is closed with the service', async () => {
   const settings = { kongPort: await freePort(), kongEnvironment: DEFAULT }
   const first = await startedService(settings)
   await expect(Client.start(settings)).rejects.toThrow('set HOST and KONG_PORT to a free one')

@@ -1,4 +1,4 @@
-/** `X-Min-Revision`: a decision is made on a state that has that revision, or not at all. Whatever the store. */
+/** `X-Min-Revision`: a decision uses a state that contains that revision, or is rejected. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ACTIONS, EVALUATION, EVALUATIONS, RESOURCES_FOUND, SUBJECTS } from '../../support/access-requests.ts'
 import type { Route } from '#http/routing/route.ts'
@@ -15,7 +15,7 @@ import {
 import { HANG_MS } from '../../support/hang.ts'
 
 const WAIT_MS = 150
-/** Waits for what comes, however long that takes. */
+/** Waits for revisions without a time limit. */
 const patient = await sharedService({ minRevisionWaitMs: HANG_MS })
 const client = await sharedService({ minRevisionWaitMs: WAIT_MS })
 
@@ -23,8 +23,7 @@ const subject = { type: 'user', id: 'alice' }
 const action = { name: 'read' }
 const resource = { type: 'document', id: 'plan' }
 
-/** Every endpoint that decides, with a request for it. */
-/** Without a body: a GET. */
+/** Every decision endpoint with a body for it; a GET if the body is undefined. */
 const DECISIONS: readonly (readonly [path: string, body: object | undefined])[] = [
   ['/allowed', question('alice', 'read', 'document:plan')],
   ['/allowed/explain', question('alice', 'read', 'document:plan')],
@@ -54,17 +53,19 @@ function ask(path: string, body: unknown, revision: string, of = client): Promis
   return of.send(methodOf(body), path, { body, headers: { 'x-min-revision': revision } })
 }
 
-/** The revision that many commits behind the present one. */
-async function ahead(of: Client, by: number): Promise<string> {
-  const [epoch, sequence] = (await of.revision()).split('.')
+function later(revision: string, by: number): string {
+  const [epoch, sequence] = revision.split('.')
   return `${epoch}.${Number(sequence) + by}`
 }
 
-/** The organization's revision, so many commits behind the present one. */
+/** The revision of the environment `by` commits after the current one. */
+async function ahead(of: Client, by: number): Promise<string> {
+  return later(await of.revision(), by)
+}
+
+/** The revision of the organization `by` commits after the current one. */
 async function organizationAhead(by: number, of = client): Promise<string> {
-  const answer = await of.admin('GET', '/v2/projects')
-  const [epoch, sequence] = revisionOf(answer).split('.')
-  return `${epoch}.${Number(sequence) + by}`
+  return later(revisionOf(await of.admin('GET', '/v2/projects')), by)
 }
 
 beforeAll(async () => {
@@ -76,13 +77,13 @@ beforeAll(async () => {
 })
 
 describe.each(DECISIONS)('%s', (path, body) => {
-  test('answers at once when the state has the revision', async () => {
+  test('responds immediately if the state contains the revision', async () => {
     const answer = await ask(path, body, await client.revision())
     expect(answer.status).toBe(200)
     expect(answer.body).toEqual((await client.send(methodOf(body), path, { body })).body)
   })
 
-  test('is 503 with Retry-After when the revision does not come in time', async () => {
+  test('returns 503 with Retry-After if the revision does not arrive in time', async () => {
     const startedAt = performance.now()
     const answer = await ask(path, body, await ahead(client, 1_000))
     expect(answer.status).toBe(503)
@@ -90,35 +91,20 @@ describe.each(DECISIONS)('%s', (path, body) => {
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(WAIT_MS - 1)
   })
 
-  test('refuses a revision of another history, and what is no revision', async () => {
-    const { status, body: told } = await ask(path, body, 'another-history.1')
+  test('rejects a revision of another epoch, and an invalid revision', async () => {
+    const { status, body: problem } = await ask(path, body, 'another-epoch.1')
     expect(status).toBe(400)
-    expect(JSON.stringify(told)).toContain(await client.revision())
-    for (const revision of [
-      '',
-      '7',
-      'epoch',
-      'epoch.',
-      '.7',
-      'epoch.-1',
-      'epoch.1.5',
-      'epoch.07',
-      'a b.1',
-      'e.1e3',
-    ]) {
-      expect((await ask(path, body, revision)).status, revision).toBe(400)
-    }
+    expect(JSON.stringify(problem)).toContain(await client.revision())
+    for (const wrong of ['', '7', 'e', 'e.', '.7', 'e.-1', 'e.1.5', 'e.07', 'a b.1', 'e.1e3'])
+      expect((await ask(path, body, wrong)).status, wrong).toBe(400)
   })
 
-  test('takes a revision of the organization, alone and with one of the environment', async () => {
+  test('accepts up to eight revisions of the organization and the environment', async () => {
     const [here, there] = [await client.revision(), await organizationAhead(0)]
-    const asManyAsMayBe = Array(8).fill(here).join()
-    for (const revisions of [there, `${here}, ${there}`, `${there},${here}`, asManyAsMayBe]) {
+    const { body: expected } = await client.send(methodOf(body), path, { body })
+    for (const revisions of [there, `${here}, ${there}`, `${there},${here}`, Array(8).fill(here).join()]) {
       const answer = await ask(path, body, revisions)
-      expect([answer.status, answer.body]).toEqual([
-        200,
-        (await client.send(methodOf(body), path, { body })).body,
-      ])
+      expect([answer.status, answer.body]).toEqual([200, expected])
     }
     for (const revisions of [await organizationAhead(1_000), `${there}, ${await ahead(client, 1_000)}`]) {
       expect((await ask(path, body, revisions)).status).toBe(503)
@@ -128,15 +114,15 @@ describe.each(DECISIONS)('%s', (path, body) => {
     }
   })
 
-  test('refuses a request with the wrong shape without waiting', async () => {
+  test('rejects an invalid request without waiting for the revision', async () => {
     const revision = await ahead(client, 1_000)
-    const isAsked = body !== undefined
-    const answer = isAsked ? await ask(path, 7, revision) : await ask(`${path}?page=0`, body, revision)
+    const isPost = body !== undefined
+    const answer = isPost ? await ask(path, 7, revision) : await ask(`${path}?page=0`, body, revision)
     expect(answer.status).toBe(400)
   })
 })
 
-test('a decision waits for a revision that is still to come, and is made from it', async () => {
+test('a decision waits for a future revision and uses its state', async () => {
   await patient.users('bob')
   const body = question('bob', 'read', 'document:plan')
   const answering = ask('/allowed', body, await ahead(patient, 1), patient)
@@ -144,17 +130,20 @@ test('a decision waits for a revision that is still to come, and is made from it
   expect(await answering).toMatchObject({ status: 200, body: { allow: true } })
 })
 
-test('a revision that is there counts for the environment of the caller only', async () => {
+test('a revision is valid only in the environment of the key', async () => {
   const key = await neighbourOf(client, 'neighbour')
   const here = await client.revision()
-  expect((await askWith(API_KEY, here)).status).toBe(200)
-  const asked = { key, body: question('alice', 'read', 'document:plan'), headers: { 'x-min-revision': here } }
-  expect((await client.send('POST', '/allowed', asked)).status).toBe(400)
-  expect((await askWith(API_KEY, here)).status).toBe(200)
+  for (const [of, status] of [
+    [API_KEY, 200],
+    [key, 400],
+    [API_KEY, 200],
+  ] as const) {
+    expect((await askWith(of, here)).status).toBe(status)
+  }
 })
 
-test('no route that decides is left out here', () => {
-  // What is asked in headers: nginx.test.ts.
+test('this file covers every decision route', () => {
+  // nginx.test.ts covers checks in headers.
   const others = ['/nginx_allowed', ...UPDATE_TRIGGERS]
   const isHere = ({ access, path }: Route) => access === 'environment' && !others.includes(path)
   const deciding = routes.filter(isHere).map(({ path }) => path)
@@ -172,7 +161,7 @@ function askWith(key: string, revision: string, of = client): Promise<Answer> {
   return of.send('POST', '/allowed', { key, body, headers: { 'x-min-revision': revision } })
 }
 
-test('a key that is revoked in the state that a decision waits for does not get the decision', async () => {
+test('a request is rejected if its key was revoked in the state it waited for', async () => {
   const { id, secret } = await madeKey(patient)
   expect((await askWith(secret, await organizationAhead(0, patient), patient)).status).toBe(200)
   const asking = askWith(secret, await organizationAhead(1, patient), patient)
@@ -181,18 +170,19 @@ test('a key that is revoked in the state that a decision waits for does not get 
   expect((await asking).status).toBe(401)
 })
 
-test('a key that may be made in a state still to come is not told that it is none', async () => {
-  expect((await askWith('no-key-at-all-no-key-at-all', await organizationAhead(0))).status).toBe(401)
-  expect((await askWith('no-key-at-all-no-key-at-all', await ahead(client, 1_000))).status).toBe(401)
-  const waiting = await askWith('no-key-at-all-no-key-at-all', await organizationAhead(1_000))
+test('an unknown key that can exist in a future state gets 503 instead of 401', async () => {
+  const unknown = 'no-key-at-all-no-key-at-all'
+  expect((await askWith(unknown, await organizationAhead(0))).status).toBe(401)
+  expect((await askWith(unknown, await ahead(client, 1_000))).status).toBe(401)
+  const waiting = await askWith(unknown, await organizationAhead(1_000))
   expect([waiting.status, waiting.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)])
-  // The organization comes to that state, and there is no such key in it.
-  const asking = askWith('no-key-at-all-no-key-at-all', await organizationAhead(1, patient), patient)
+  // The organization reaches that state, which does not contain the key.
+  const asking = askWith(unknown, await organizationAhead(1, patient), patient)
   await madeKey(patient)
   expect((await asking).status).toBe(401)
 })
 
-test('the copy of an environment tells of the organization and of the copy', async () => {
+test('the copy of an environment returns the revisions of the organization and of the copy', async () => {
   const body = { target_env: { new: { key: 'copied', name: 'Copied' } } }
   const path = '/v2/projects/default/envs/default/copy'
   const copied = await client.admin('POST', path, body)
@@ -200,13 +190,11 @@ test('the copy of an environment tells of the organization and of the copy', asy
   const [organization, environment] = revisions.split(', ')
   expect(organization!.split('.')[0]).toBe((await organizationAhead(0)).split('.')[0])
   const key = await client.admin<{ secret: string }>('GET', '/v2/api-key/default/copied')
-  const headers = { 'x-min-revision': revisions }
-  const asked = { key: key.body.secret, body: question('alice', 'read', 'document:plan'), headers }
-  expect((await client.send('POST', '/allowed', asked)).status).toBe(200)
+  expect((await askWith(key.body.secret, revisions)).status).toBe(200)
   expect(environment).toMatch(/^[a-z0-9-]+\.\d+$/)
 })
 
-test('the revision does not matter to requests that decide nothing', async () => {
+test('requests other than decisions ignore X-Min-Revision', async () => {
   const headers = { 'x-min-revision': 'nonsense' }
   expect((await client.send('GET', '/ready', { headers })).status).toBe(200)
   expect((await client.send('GET', '/v2/api-key/scope', { headers })).status).toBe(200)

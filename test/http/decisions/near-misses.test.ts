@@ -1,4 +1,4 @@
-/** What `/allowed/explain` says would have allowed, but for one thing. `engine/near-misses` has every case. */
+/** Near misses in `/allowed/explain`. `engine/near-misses` has every case. */
 import { expect, test } from 'vitest'
 import { answerFindings } from '#testing/requests/routes.ts'
 import { question, sharedService } from '#testing/processes/running-service.ts'
@@ -33,7 +33,7 @@ async function explained(path: string, user: string): Promise<Explained> {
   return body
 }
 
-test('an explained deny names the role that would have allowed, in the documented shape; other answers do not', async () => {
+test('only an explained deny has near misses, in the documented shape', async () => {
   const answer = await explained('/allowed/explain', 'anna')
   expect(answerFindings('explainAllowed', 200, answer)).toEqual([])
   const [specs, plan] = [
@@ -70,9 +70,9 @@ test('an explained deny names the role that would have allowed, in the documente
   }
 })
 
-test('an explained allow by a rule names no near misses', async () => {
-  await verdict.conditionSet({ key: 'everybody', conditions: {} })
-  await verdict.setRule('everybody', 'document:read', 'document')
+test('an explained allow by a rule has no near misses', async () => {
+  await verdict.conditionSet({ key: 'anyone', conditions: {} })
+  await verdict.setRule('anyone', 'document:read', 'document')
   const { allow, debug } = await explained('/allowed/explain', 'anna')
   expect([allow, debug.rebac.near_misses]).toEqual([true, undefined])
 })

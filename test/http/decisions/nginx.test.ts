@@ -1,10 +1,11 @@
-/** `/nginx_allowed` (conditions.md 10.5): a question in headers, and a deny that nginx takes for one. */
+/** `/nginx_allowed` (conditions.md 10.5): checks in headers, whose deny has the status that nginx expects. */
 import { describe, expect, test } from 'vitest'
 import { answerFindings } from '#testing/requests/routes.ts'
 import {
   ADMIN_KEY,
   API_KEY,
   neighbourOf,
+  question,
   SCHEMA,
   sharedService,
   startedService,
@@ -21,7 +22,7 @@ await verdict.instance('document:d1', 'acme')
 await verdict.assign('bob', 'viewer', 'document:d1', 'acme')
 
 const PATH = '/nginx_allowed'
-const ASKED = {
+const CHECK = {
   'permit-user-key': 'alice',
   'permit-tenant-id': 'acme',
   'permit-action': 'read',
@@ -34,7 +35,7 @@ const ALLOWED = [200, { allow: true, result: true }]
 describe.each([
   ['GET', 'isAllowedNginx'],
   ['POST', 'isAllowedNginxByPost'],
-])('%s', (method, operationId) => {
+])('a check of nginx with %s', (method, operationId) => {
   const ask = async (headers: Readonly<Record<string, string>>, key?: string | null) => {
     const answer = await verdict.send(method, PATH, { headers, ...(key !== undefined && { key }) })
     const isDecided = answer.status === 200 || answer.status === 403
@@ -42,39 +43,42 @@ describe.each([
     return [answer.status, answer.body]
   }
 
-  test('is answered with 200 when it is allowed and with 403 when it is denied, with the body of a check', async () => {
-    expect(await ask(ASKED)).toEqual(ALLOWED)
-    expect(await ask({ ...ASKED, 'permit-action': 'update' })).toEqual(DENIED)
-    expect(await ask({ ...ASKED, 'permit-tenant-id': 'default' })).toEqual(DENIED)
-    expect(await ask({ ...ASKED, 'permit-user-key': 'nobody' })).toEqual(DENIED)
-    expect(await ask({ ...ASKED, 'permit-resource-type': 'castle' })).toEqual(DENIED)
+  test('returns 200 for an allow and 403 for a deny, with the body of a native check', async () => {
+    expect(await ask(CHECK)).toEqual(ALLOWED)
+    expect(await ask({ ...CHECK, 'permit-action': 'update' })).toEqual(DENIED)
+    expect(await ask({ ...CHECK, 'permit-tenant-id': 'default' })).toEqual(DENIED)
+    expect(await ask({ ...CHECK, 'permit-user-key': 'unknown' })).toEqual(DENIED)
+    expect(await ask({ ...CHECK, 'permit-resource-type': 'castle' })).toEqual(DENIED)
   })
 
-  test('may name an instance, on which roles count then', async () => {
-    const bob = { ...ASKED, 'permit-user-key': 'bob' }
+  test('can name an instance, whose roles then count', async () => {
+    const bob = { ...CHECK, 'permit-user-key': 'bob' }
     expect(await ask(bob)).toEqual(DENIED)
     expect(await ask({ ...bob, 'permit-resource-key': 'd1' })).toEqual(ALLOWED)
     expect(await ask({ ...bob, 'permit-resource-key': 'd1', 'permit-tenant-id': 'default' })).toEqual(DENIED)
   })
 
-  test.each([...Object.keys(ASKED), 'permit-resource-key'])('is 400 with an empty %s', async name => {
-    const message = expect.stringContaining('header Permit-')
-    expect(await ask({ ...ASKED, [name]: '' })).toEqual([400, { code: 400, message }])
-  })
+  test.each([...Object.keys(CHECK), 'permit-resource-key'])(
+    'is rejected with 400 if %s is empty',
+    async name => {
+      const message = expect.stringContaining('header Permit-')
+      expect(await ask({ ...CHECK, [name]: '' })).toEqual([400, { code: 400, message }])
+    },
+  )
 
-  test.each(Object.keys(ASKED))('is 400 without %s', async name => {
-    const { [name as keyof typeof ASKED]: _left, ...rest } = ASKED
+  test.each(Object.keys(CHECK))('is rejected with 400 without %s', async name => {
+    const { [name as keyof typeof CHECK]: _left, ...rest } = CHECK
     const message = expect.stringMatching(new RegExp(name, 'i'))
     expect(await ask(rest)).toEqual([400, { code: 400, message }])
   })
 
-  test('is 401 without a key, and 403 as a refusal with a key of the organization', async () => {
-    expect(await ask(ASKED, null)).toEqual([401, { code: 401, message: expect.any(String) }])
-    expect(await ask(ASKED, ADMIN_KEY)).toEqual([403, { code: 403, message: expect.any(String) }])
+  test('is rejected with 401 without a key, and with 403 for the key of the organization', async () => {
+    expect(await ask(CHECK, null)).toEqual([401, { code: 401, message: expect.any(String) }])
+    expect(await ask(CHECK, ADMIN_KEY)).toEqual([403, { code: 403, message: expect.any(String) }])
   })
 })
 
-test('rules decide it, too, and it explains itself where answers do', async () => {
+test('checks of nginx evaluate rules, and are explained with DEBUG_DECISIONS', async () => {
   const client = await startedService({ hasDebug: true })
   await client.createDocumentModel()
   await client.conditionSet({ key: 'alice', conditions: { 'user.key': { equals: 'alice' } } })
@@ -83,49 +87,47 @@ test('rules decide it, too, and it explains itself where answers do', async () =
     ['alice', 200, true],
     ['bob', 403, false],
   ] as const) {
-    const headers = { ...ASKED, 'permit-tenant-id': 'default', 'permit-user-key': user }
+    const headers = { ...CHECK, 'permit-tenant-id': 'default', 'permit-user-key': user }
     const answer = await client.send('GET', PATH, { headers })
     expect([answer.status, answer.body]).toMatchObject([status, { allow, debug: { abac: { allow } } }])
   }
 })
 
-test('needs no X-Request-ID where decisions do: nginx sends none', async () => {
+test('checks of nginx need no X-Request-ID with STRICT_HEADERS', async () => {
   const strict = await startedService({ hasStrictHeaders: true })
   await strict.createDocumentModel()
-  expect((await strict.send('GET', PATH, { headers: ASKED })).status).toBe(403)
+  expect((await strict.send('GET', PATH, { headers: CHECK })).status).toBe(403)
 })
 
-test('is about the environment of the key, at the revision that it asks for', async () => {
+test('a check of nginx uses the environment of the key and the requested revision', async () => {
   const key = await neighbourOf(verdict, 'neighbour')
-  expect((await verdict.send('GET', PATH, { key, headers: ASKED })).status).toBe(403)
+  expect((await verdict.send('GET', PATH, { key, headers: CHECK })).status).toBe(403)
   const at = async (revision: string) =>
-    (await verdict.send('GET', PATH, { headers: { ...ASKED, 'x-min-revision': revision } })).status
+    (await verdict.send('GET', PATH, { headers: { ...CHECK, 'x-min-revision': revision } })).status
   expect([await at(await verdict.revision()), await at('another.1')]).toEqual([200, 400])
 })
 
-test('what is not ASCII at an end of a name is cut off by the HTTP library: the question is about another user', async () => {
-  const asks = async (user: string): Promise<[byHeader: unknown, byBody: unknown]> => {
+test('the HTTP library removes non-ASCII characters at the ends of a header, which can name another user', async () => {
+  const check = async (user: string): Promise<[byHeader: unknown, byBody: unknown]> => {
     const connection = await RawConnection.open(Number(new URL(verdict.address).port))
-    const headers = Object.entries({ ...ASKED, 'permit-user-key': user }).map(each => each.join(': '))
+    const headers = Object.entries({ ...CHECK, 'permit-user-key': user }).map(each => each.join(': '))
     const head = [`GET ${PATH} HTTP/1.1`, 'host: h', `authorization: Bearer ${API_KEY}`, ...headers, '', '']
     await connection.send(Buffer.from(head.join('\r\n'), 'utf8'))
     const byHeader = (await connection.answer())?.status
     connection.destroy()
-    const question = { user: { key: user }, action: 'read', resource: { type: 'document', tenant: 'acme' } }
-    const byBody = ((await verdict.post('/allowed', question)).body as { allow: boolean }).allow
-    return [byHeader, byBody]
+    return [byHeader, await verdict.allows(user, 'read', 'document', 'acme')]
   }
   await verdict.users('jos', 'josé', 'élan', 'zoë b')
   await verdict.assign('jos', 'reader', 'acme')
   await verdict.assign('élan', 'reader', 'acme')
   await verdict.assign('zoë b', 'reader', 'acme')
-  expect(await asks('josé')).toEqual([200, false])
-  expect(await asks('élan')).toEqual([403, true])
-  // Within a name it stays.
-  expect(await asks('zoë b')).toEqual([200, true])
+  expect(await check('josé')).toEqual([200, false])
+  expect(await check('élan')).toEqual([403, true])
+  // Characters within a name are preserved.
+  expect(await check('zoë b')).toEqual([200, true])
 })
 
-describe('a header that occurs twice', () => {
+describe('a duplicate header', () => {
   const ask = async (lines: readonly string[], path = `GET ${PATH}`, body = '') => {
     const connection = await RawConnection.open(Number(new URL(verdict.address).port))
     const length = body === '' ? [] : [`content-length: ${Buffer.byteLength(body)}`]
@@ -134,33 +136,29 @@ describe('a header that occurs twice', () => {
     connection.destroy()
     return [status, text.startsWith('{') ? (JSON.parse(text) as unknown) : text]
   }
-  const lines = Object.entries({ ...ASKED, 'permit-resource-key': 'd1' }).map(each => each.join(': '))
+  const lines = Object.entries({ ...CHECK, 'permit-resource-key': 'd1' }).map(each => each.join(': '))
   const authorization = `authorization: Bearer ${API_KEY}`
-  const refused = (name: string) => [
+  const rejection = (name: string) => [
     400,
     { code: 400, message: `the header ${name} occurs twice with different values; send it once` },
   ]
 
-  test.each([...Object.keys(ASKED), 'permit-resource-key'])(
-    'with two values of %s is 400, in either order, and with the same value decides',
+  test.each([...Object.keys(CHECK), 'permit-resource-key'])(
+    '%s is rejected with 400 if its values differ',
     async name => {
       const line = lines.find(each => each.startsWith(`${name}:`))!
-      expect(await ask([authorization, ...lines, `${name.toUpperCase()}: another`])).toEqual(refused(name))
-      expect(await ask([authorization, `${name}: another`, ...lines])).toEqual(refused(name))
+      expect(await ask([authorization, ...lines, `${name.toUpperCase()}: another`])).toEqual(rejection(name))
+      expect(await ask([authorization, `${name}: another`, ...lines])).toEqual(rejection(name))
       expect(await ask([authorization, ...lines, line])).toEqual(ALLOWED)
     },
   )
 
-  test('as a credential, a revision or the host is 400 wherever one is read', async () => {
-    const question = JSON.stringify({
-      user: { key: 'alice' },
-      action: 'read',
-      resource: { type: 'document', tenant: 'acme' },
-    })
+  test('with a credential, revision or host is rejected with 400 at every endpoint that reads it', async () => {
+    const check = JSON.stringify(question('alice', 'read', 'document', 'acme'))
     const message = expect.stringContaining('occurs twice')
     for (const [path, body] of [
-      ['POST /allowed', question],
-      ['POST /allowed/bulk', `[${question}]`],
+      ['POST /allowed', check],
+      ['POST /allowed/bulk', `[${check}]`],
       ['GET /local/role_assignments', ''],
       [`GET ${SCHEMA}/resources`, ''],
       [`GET ${PATH}`, ''],
@@ -173,19 +171,16 @@ describe('a header that occurs twice', () => {
       }
       expect((await ask([authorization, authorization, ...more], path, body))[0]).toBe(200)
     }
-    const revision = await verdict.revision()
-    const waits = [authorization, `x-min-revision: ${revision}`]
-    expect((await ask([...waits, waits[1]!], 'POST /allowed', question))[0]).toBe(200)
-    expect(await ask([...waits, 'x-min-revision: other.1'], 'POST /allowed', question)).toMatchObject([
-      400,
-      { message },
-    ])
+    const current = `x-min-revision: ${await verdict.revision()}`
+    const atRevisions = (other: string) => ask([authorization, current, other], 'POST /allowed', check)
+    expect((await atRevisions(current))[0]).toBe(200)
+    expect(await atRevisions('x-min-revision: other.1')).toMatchObject([400, { message }])
     const metadata = 'GET /.well-known/authzen-configuration'
     expect((await ask(['host: h'], metadata))[0]).toBe(200)
     expect((await ask(['host: other'], metadata))[0]).toBe(400)
   })
 
-  test('and is a list or nothing that a decision depends on is read as before', async () => {
+  test('is accepted if it is a list or does not affect the decision', async () => {
     const more = ['accept: a/b', 'accept: c/d', 'x-request-id: a', 'x-request-id: b']
     expect(await ask([authorization, ...lines, ...more])).toEqual(ALLOWED)
   })

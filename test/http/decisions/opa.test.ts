@@ -1,4 +1,4 @@
-/** The second listener, which answers as an Open Policy Agent would (native.md A.7). */
+/** The OPA listener, which responds like an Open Policy Agent (native.md A.7). */
 import { describe, expect, test } from 'vitest'
 import { loopbackWithFree, SDK_OPA_PORT } from '../../support/loopback.ts'
 import {
@@ -26,15 +26,15 @@ await verdict.createDocumentModel()
 await verdict.user('alice')
 await verdict.assign('alice', 'viewer', 'document:d1')
 
-interface Asked {
+interface Options {
   readonly method?: string
   readonly path?: string
   readonly key?: string | null
   readonly text?: string
 }
 
-/** Asks the second listener; the same question of Alice unless told otherwise. */
-async function ask({ method = 'POST', path = ROOT, key = API_KEY, text }: Asked = {}) {
+/** Sends a request to the OPA listener; by default, a check of Alice that is allowed. */
+async function ask({ method = 'POST', path = ROOT, key = API_KEY, text }: Options = {}) {
   const response = await fetch(`http://${host}:${SDK_OPA_PORT}${path}`, {
     method,
     headers: { ...(key !== null && { authorization: `Bearer ${key}` }) },
@@ -47,8 +47,8 @@ function input(action: string): string {
   return JSON.stringify({ input: question('alice', action, 'document:d1') })
 }
 
-describe('a decision of the second listener', () => {
-  test('is the one of /allowed, under result', async () => {
+describe('a decision of the OPA listener', () => {
+  test('equals that of /allowed, in `result`', async () => {
     const allowed = await ask()
     expect([allowed.status, allowed.body]).toEqual([200, { result: { allow: true } }])
     expect(allowed.headers.get('content-type')).toBe('application/json')
@@ -57,7 +57,7 @@ describe('a decision of the second listener', () => {
     expect([denied.status, denied.body]).toEqual([200, { result: { allow: false } }])
   })
 
-  test('needs no X-Request-ID where decisions of the main port do', async () => {
+  test('needs no X-Request-ID with STRICT_HEADERS', async () => {
     const strictHost = await loopbackWithFree(SDK_OPA_PORT)
     const strict = await startedService({ host: strictHost, opaPort: SDK_OPA_PORT, hasStrictHeaders: true })
     expect((await strict.post('/allowed', question('alice', 'read', 'document'))).status).toBe(400)
@@ -70,18 +70,18 @@ describe('a decision of the second listener', () => {
   })
 })
 
-describe('the list of permissions of the second listener', () => {
-  const list = (asked: unknown, path = PERMISSIONS) => ask({ path, text: JSON.stringify({ input: asked }) })
+describe('the list of permissions of the OPA listener', () => {
+  const list = (query: unknown, path = PERMISSIONS) => ask({ path, text: JSON.stringify({ input: query }) })
 
-  test('is that of /user-permissions, under result, with its filters', async () => {
-    for (const asked of [
+  test('equals that of /user-permissions, in `result`, with its filters', async () => {
+    for (const query of [
       { user: { key: 'alice' } },
       { user: { key: 'alice' }, resource_types: ['__tenant'] },
-      { user: { key: 'nobody' } },
+      { user: { key: 'unknown' } },
     ]) {
-      const listed = await verdict.post('/user-permissions', asked)
-      expect(await list(asked)).toMatchObject({ status: 200, body: { result: listed.body } })
-      const whole = await list(asked, PACKAGE)
+      const listed = await verdict.post('/user-permissions', query)
+      expect(await list(query)).toMatchObject({ status: 200, body: { result: listed.body } })
+      const whole = await list(query, PACKAGE)
       expect([whole.status, whole.body]).toEqual([200, { result: { permissions: listed.body } }])
     }
     expect((await list({ user: { key: 'alice' } })).body).toMatchObject({
@@ -89,72 +89,65 @@ describe('the list of permissions of the second listener', () => {
     })
   })
 
-  test('is refused with the codes of its clients', async () => {
-    const answer = await list({ user: { key: '' } })
-    expect([answer.status, answer.body]).toEqual([
-      400,
-      { code: 'invalid_parameter', message: expect.any(String) },
-    ])
+  test('is rejected with the error codes of OPA', async () => {
+    const { status, body } = await list({ user: { key: '' } })
+    expect([status, body]).toEqual([400, { code: 'invalid_parameter', message: expect.any(String) }])
     expect((await ask({ path: PERMISSIONS, key: null, text: '{}' })).status).toBe(401)
   })
 })
 
-test.each<[string, Asked, number, string]>([
+test.each<[string, Options, number, string]>([
   ['no key', { key: null }, 401, 'unauthorized'],
-  ['an unknown key', { key: 'nobody' }, 401, 'unauthorized'],
+  ['an unknown key', { key: 'unknown' }, 401, 'unauthorized'],
   ['the key of the organization', { key: ADMIN_KEY }, 403, 'unauthorized'],
-  ['no JSON', { text: '{' }, 400, 'invalid_parameter'],
+  ['invalid JSON', { text: '{' }, 400, 'invalid_parameter'],
   ['no body', { text: '' }, 400, 'invalid_parameter'],
   ['no input', { text: JSON.stringify(question('alice', 'read', 'document')) }, 400, 'invalid_parameter'],
-  ['an input that is no question', { text: '{"input":{"user":{"key":""}}}' }, 400, 'invalid_parameter'],
-  ['a body too large', { text: ' '.repeat(BODY_BYTES_MAX + 1) }, 413, 'invalid_parameter'],
+  ['an invalid check', { text: '{"input":{"user":{"key":""}}}' }, 400, 'invalid_parameter'],
+  ['a body over the limit', { text: ' '.repeat(BODY_BYTES_MAX + 1) }, 413, 'invalid_parameter'],
   ['another document', { path: '/v1/data/permit/other' }, 404, 'resource_not_found'],
   ['a path of the main port', { path: '/allowed' }, 404, 'resource_not_found'],
   ['a management path', { method: 'GET', path: '/v2/api-key/scope' }, 404, 'resource_not_found'],
   ['another method', { method: 'GET' }, 405, 'invalid_operation'],
-])(
-  'an error of the second listener (%s) has the code its clients branch on',
-  async (_what, asked, status, code) => {
-    const answer = await ask(asked)
-    expect([answer.status, answer.body]).toEqual([status, { code, message: expect.stringMatching(/./) }])
-    expect(answer.headers.get('content-type')).toBe('application/json')
-  },
-)
+])('the OPA listener returns the error code of OPA for %s', async (_, options, status, code) => {
+  const answer = await ask(options)
+  expect([answer.status, answer.body]).toEqual([status, { code, message: expect.stringMatching(/./) }])
+  expect(answer.headers.get('content-type')).toBe('application/json')
+})
 
-describe('many decisions of the second listener', () => {
+describe('a list of decisions of the OPA listener', () => {
   const BULK = '/v1/data/permit/bulk'
   const TENANTS = '/v1/data/permit/all_tenants'
-  const questions = ['read', 'update'].map(action => question('alice', action, 'document:d1'))
+  const checks = ['read', 'update'].map(action => question('alice', action, 'document:d1'))
 
-  test('are those of /allowed/bulk, under result', async () => {
-    const answer = await ask({ path: BULK, text: JSON.stringify({ input: questions }) })
-    const { body } = await verdict.post('/allowed/bulk', questions)
+  test('equals that of /allowed/bulk, in `result`', async () => {
+    const answer = await ask({ path: BULK, text: JSON.stringify({ input: checks }) })
+    const { body } = await verdict.post('/allowed/bulk', checks)
     expect([answer.status, answer.body]).toEqual([200, { result: body }])
     expect(body).toMatchObject({ allow: [{ allow: true }, { allow: false }] })
     expect((await ask({ path: BULK, text: '{"input":[]}' })).body).toEqual({ result: { allow: [] } })
   })
 
-  test('and the list of permissions are as long as one response may be, and refused beyond', async () => {
+  test('has the same limits as bulks and lists of permissions on the main port', async () => {
     const narrowHost = await loopbackWithFree(SDK_OPA_PORT)
     const limits = { bulkChecksMax: 3, listedEntriesMax: 1 }
     const narrow = await startedService({ host: narrowHost, opaPort: SDK_OPA_PORT, ...limits })
     await narrow.createDocumentModel()
     await narrow.user('alice')
-    const statusOf = async (path: string, asked: unknown) => {
+    const statusOf = async (path: string, query: unknown) => {
       const response = await fetch(`http://${narrowHost}:${SDK_OPA_PORT}${path}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${API_KEY}` },
-        body: JSON.stringify({ input: asked }),
+        body: JSON.stringify({ input: query }),
       })
       return response.status
     }
-    for (const [checks, status] of [
+    for (const [length, status] of [
       [2, 200],
       [3, 200],
       [4, 400],
     ] as const) {
-      const asked = Array.from({ length: checks }, () => questions[0])
-      expect(await statusOf(BULK, asked)).toBe(status)
+      expect(await statusOf(BULK, Array(length).fill(checks[0]))).toBe(status)
     }
     for (const [document, status] of [
       ['document:d1', 200],
@@ -165,28 +158,28 @@ describe('many decisions of the second listener', () => {
     }
   })
 
-  test('in all tenants are those of /allowed/all-tenants, under result', async () => {
-    for (const asked of questions) {
-      const answer = await ask({ path: TENANTS, text: JSON.stringify({ input: asked }) })
-      const { body } = await verdict.post('/allowed/all-tenants', asked)
+  test('in all tenants equals that of /allowed/all-tenants, in `result`', async () => {
+    for (const check of checks) {
+      const answer = await ask({ path: TENANTS, text: JSON.stringify({ input: check }) })
+      const { body } = await verdict.post('/allowed/all-tenants', check)
       expect([answer.status, answer.body]).toEqual([200, { result: body }])
     }
-    const { body } = await ask({ path: TENANTS, text: JSON.stringify({ input: questions[0] }) })
+    const { body } = await ask({ path: TENANTS, text: JSON.stringify({ input: checks[0] }) })
     expect(body).toMatchObject({ result: { allowed_tenants: [{ tenant: { key: 'default' } }] } })
   })
 })
 
-test('the main port does not answer for it', async () => {
+test('the main port has no OPA paths', async () => {
   expect((await verdict.post(ROOT, { input: question('alice', 'read', 'document') })).status).toBe(404)
 })
 
-test('there is none unless OPA_PORT is set', async () => {
+test('the OPA listener is not started unless OPA_PORT is set', async () => {
   const quiet = await startedService({ host: await loopbackWithFree(SDK_OPA_PORT) })
   expect(quiet.settings.opaPort).toBeNull()
   await expect(fetch(`http://${quiet.settings.host}:${SDK_OPA_PORT}${ROOT}`)).rejects.toThrow('fetch failed')
 })
 
-test('it closes with the service, and its port is free again', async () => {
+test('the OPA port is free after the service is closed', async () => {
   const address = { host: await loopbackWithFree(SDK_OPA_PORT), opaPort: SDK_OPA_PORT }
   const first = await startedService(address)
   await expect(Client.start(address)).rejects.toThrow(

@@ -1,10 +1,10 @@
-/** `/user-permissions` and `/authorized_users`, row by row (native.md A.4, A.5, 0.2, 0.11, D-14 and D-46). */
+/** `/user-permissions` and `/authorized_users` (native.md A.4, A.5, 0.2, 0.11, D-14 and D-46). */
 import { describe, expect, test } from 'vitest'
 import { ask, changedAt } from '../../support/access-requests.ts'
 import { answerFindings } from '#testing/requests/routes.ts'
 import { type Client, FACTS, sharedService, startedService } from '#testing/processes/running-service.ts'
 
-/** Two tenants, documents in folders, a group; alice has something of everything. */
+/** Two tenants and documents in folders; alice has roles of all kinds. */
 async function fill(client: Client): Promise<void> {
   const viewer = { name: 'Viewer', permissions: ['read'] }
   await client.resource({ key: 'folder', actions: { read: {} }, roles: { viewer } })
@@ -27,7 +27,7 @@ async function fill(client: Client): Promise<void> {
   await client.post(`${FACTS}/tenants`, { key: 'acme', name: 'Acme', attributes: { plan: 'gold' } })
   await client.tenantRole('reader', ['document:read', 'folder:read'])
   await client.tenantRole('updater', ['document:update', 'document:read'])
-  await client.tenantRole('nobody', [])
+  await client.tenantRole('empty', [])
   await client.users('alice', 'bob', 'carol', 'dave')
   await client.post(`${FACTS}/resource_instances`, {
     resource: 'document',
@@ -43,7 +43,7 @@ async function fill(client: Client): Promise<void> {
   await client.relate('folder:f1', 'parent', 'document:d3')
   await client.assign('alice', 'reader', 'default')
   await client.assign('alice', 'updater', 'default')
-  await client.assign('alice', 'nobody', 'acme')
+  await client.assign('alice', 'empty', 'acme')
 }
 
 const verdict = await sharedService()
@@ -51,7 +51,7 @@ await fill(verdict)
 
 type Body = Readonly<Record<string, unknown>>
 
-/** The members of a `/user-permissions` answer, in the order they came. */
+/** The members of a `/user-permissions` response, in the order of the text. */
 async function permissions(
   filter: Body = {},
   user = 'alice',
@@ -70,7 +70,7 @@ async function listed(filter: Body, user?: string, client?: Client): Promise<str
   return [...(await permissions(filter, user, client)).keys()]
 }
 
-/** The names of the members of a JSON object, in the order of its text. `JSON.parse` would move those like `123`. */
+/** Member names of a JSON object, in the order of its text. `JSON.parse` would move names like `123`. */
 function membersOf(text: string): string[] {
   const marked = text.replaceAll(/"(?:[^"\\]|\\.)*"/g, literal => JSON.stringify(`.${JSON.parse(literal)}`))
   return Object.keys(JSON.parse(marked)).map(name => name.slice(1))
@@ -82,14 +82,14 @@ const ALL_THREE = { resources: ['d1', 'a1', 'f1'], resource_types: ['document', 
 const INSTANCES = ['document:a1', 'document:d1', 'document:d2', 'document:d3', 'folder:f1']
 
 describe('/user-permissions', () => {
-  test('lists tenants and instances with their roles, permissions and attributes, and nothing else', async () => {
+  test('lists tenants and instances with their roles, permissions and attributes', async () => {
     const found = await permissions()
     expect([...found.keys()]).toEqual([...TENANTS, ...INSTANCES])
     expect(Object.fromEntries(found)).toEqual({
       '__tenant:acme': {
         tenant: { key: 'acme', attributes: { plan: 'gold' } },
         permissions: [],
-        roles: ['nobody'],
+        roles: ['empty'],
       },
       '__tenant:default': {
         tenant: { key: 'default', attributes: {} },
@@ -124,7 +124,7 @@ describe('/user-permissions', () => {
     })
   })
 
-  test.each(['stranger', '__proto__', 'bob'])('is {} for %s, who is unknown or has no roles', async key => {
+  test.each(['stranger', '__proto__', 'bob'])('is {} for %s, who has no roles', async key => {
     expect((await ask(verdict, '/user-permissions', { body: { user: { key } } })).text).toBe('{}')
   })
 
@@ -156,19 +156,19 @@ describe('/user-permissions', () => {
     [{ tenants: ['default'], resource_types: ['__tenant'] }, [DEFAULT], []],
     [{ ...ALL_THREE, tenants: ['default'] }, [DEFAULT], ['document:d1']],
     [{ tenants: ['acme'], resources: ['d1'], resource_types: ['document'] }, [], []],
-  ])('with %j lists what passes every filter', async (filter, tenants, instances) => {
+  ])('with %j lists the entries that match all filters', async (filter, tenants, instances) => {
     const found = await permissions(filter)
     expect([...found.keys()]).toEqual([...tenants, ...instances])
     const complete = await permissions()
     for (const [name, entry] of found) expect(entry).toEqual(complete.get(name))
   })
 
-  test('ignores unknown fields and takes whole user records', async () => {
+  test('ignores unknown members and accepts whole user records', async () => {
     const user = { key: 'alice', id: 7, roles: [], attributes: null, email: null, first_name: 'A' }
     expect(await listed({ user, context: { a: 1 }, sdk: 7, unknown: {} })).toEqual([...TENANTS, ...INSTANCES])
   })
 
-  test('writes permissions type first with PERMISSION_FORMAT=resource:action, still in order', async () => {
+  test('lists permissions as `resource:action` with that PERMISSION_FORMAT, in order', async () => {
     const other = await startedService({ permissionFormat: 'resource:action' })
     await fill(other)
     const found = await permissions({ tenants: ['default'] }, 'alice', other)
@@ -178,7 +178,7 @@ describe('/user-permissions', () => {
     expect(found.get('document:d1')).toMatchObject({ permissions: ['document:comment', 'document:read'] })
   })
 
-  test('keeps keys apart that JavaScript would mix up, in the order of their bytes', async () => {
+  test('handles keys that are special in JavaScript, and lists them in the order of their bytes', async () => {
     const keys = ['123', '7', '__proto__', 'a:b:c', 'constructor', '"quoted\\"', 'é', '\uffee', '😀']
     await verdict.resource({
       key: '007',
@@ -230,7 +230,7 @@ async function authorized(action: string, resource: Body, client = verdict) {
 }
 
 describe('/authorized_users', () => {
-  test('lists who may, by assignments: instance grants first, then tenant grants, users in order', async () => {
+  test('lists allowed users in order, each with instance assignments and then tenant assignments', async () => {
     const client = await startedService()
     await fill(client)
     await client.assign('bob', 'reader', 'default')
@@ -260,7 +260,7 @@ describe('/authorized_users', () => {
     expect(lines.filter(line => line.startsWith('bob'))).toEqual(['bob reader __tenant:default'])
   })
 
-  test('without a key lists tenant grants only, and calls the resource type:*', async () => {
+  test('without an instance key lists only tenant assignments, and names the resource type:*', async () => {
     for (const key of [undefined, null]) {
       expect(await authorized('read', { type: 'document', key })).toEqual({
         resource: 'document:*',
@@ -272,19 +272,19 @@ describe('/authorized_users', () => {
     expect(inAcme).toEqual({ resource: 'document:*', tenant: 'acme', lines: [] })
   })
 
-  test('is about the tenant of the instance, else the default one, where tenant grants alone count (native.md D-15, D-36)', async () => {
+  test('uses the tenant of the instance; without an instance, only tenant roles (native.md D-15, D-36)', async () => {
     expect(await authorized('update', { type: 'document', key: 'a1' })).toEqual({
       resource: 'document:a1',
       tenant: 'acme',
       lines: ['alice editor document:a1'],
     })
-    expect(await authorized('update', { type: 'document', key: 'unheard-of' })).toMatchObject({
+    expect(await authorized('update', { type: 'document', key: 'unknown' })).toMatchObject({
       tenant: 'default',
       lines: ['alice updater __tenant:default'],
     })
-    const elsewhere = await authorized('update', { type: 'document', key: 'unheard-of', tenant: 'acme' })
+    const elsewhere = await authorized('update', { type: 'document', key: 'unknown', tenant: 'acme' })
     expect(elsewhere).toMatchObject({ tenant: 'acme', lines: [] })
-    // Not the tenant that the instance lives in (native.md D-14).
+    // The instance is in another tenant (native.md D-14).
     expect((await authorized('read', { type: 'document', key: 'd1', tenant: 'acme' })).lines).toEqual([])
   })
 })
@@ -306,7 +306,7 @@ test.each<[path: string, good: Body, wrong: Readonly<Record<string, readonly unk
       sdk: [7],
     },
   ],
-])('%s is 400 as {code, message} for a wrong member', async (path, good, wrong) => {
+])('%s with a wrong member is rejected with 400 and {code, message}', async (path, good, wrong) => {
   for (const [place, values] of Object.entries(wrong)) {
     for (const value of values) {
       const answer = await verdict.post<{ message: string }>(path, changedAt(good, place, value))
@@ -316,35 +316,27 @@ test.each<[path: string, good: Body, wrong: Readonly<Record<string, readonly unk
   }
 })
 
-describe('MAX_LISTED_ENTRIES', () => {
+describe('the limit MAX_LISTED_ENTRIES', () => {
   const refusal = async (client: Client, path: string, body: Body) => {
     const answer = await client.post<{ code: number; message: string }>(path, body)
     expect([answer.status, answer.body.code], JSON.stringify(answer.body)).toEqual([400, 400])
     return answer.body.message
   }
 
-  test('reached by /user-permissions is answered whole, exceeded is 400 naming it and the way out', async () => {
+  test('is inclusive in /user-permissions; the error beyond it names the setting and alternatives', async () => {
     const exact = await startedService({ listedEntriesMax: 7 })
     const below = await startedService({ listedEntriesMax: 6 })
     for (const client of [exact, below]) await fill(client)
     expect(await listed({}, 'alice', exact)).toEqual([...TENANTS, ...INSTANCES])
     const message = await refusal(below, '/user-permissions', { user: { key: 'alice' } })
-    for (const part of [
-      '6',
-      'MAX_LISTED_ENTRIES',
-      'tenants',
-      'resources',
-      'resource_types',
-      'resource search',
-    ]) {
-      expect(message).toContain(part)
-    }
-    // What the message says helps.
+    const parts = ['6', 'MAX_LISTED_ENTRIES', 'tenants', 'resources', 'resource_types', 'resource search']
+    for (const part of parts) expect(message).toContain(part)
+    // A filter that the message names reduces the list.
     expect(await listed({ resource_types: ['document', 'folder'] }, 'alice', below)).toEqual(INSTANCES)
     expect(await listed({ resource_types: ['__tenant'] }, 'alice', below)).toEqual(TENANTS)
   })
 
-  test('reached by /authorized_users is answered whole, exceeded is 400 naming it and the way out', async () => {
+  test('is inclusive in /authorized_users; the error beyond it names the setting and an alternative', async () => {
     const client = await startedService({ listedEntriesMax: 3 })
     await client.createDocumentModel()
     await client.users('alice', 'bob', 'carol')

@@ -1,7 +1,4 @@
-/**
- * Large bulks, batches and searches in a service with a pool: a caller cannot tell, by no answer, that other threads took
- * part in it.
- */
+/** Large bulks, batches and searches with a thread pool return the same responses as without it. */
 import { expect, test } from 'vitest'
 import { loadWorld } from '../../support/hostile-world.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
@@ -12,7 +9,7 @@ const pooled = await sharedService({ poolThreads: 2 })
 const alone = await sharedService({ poolThreads: 0 })
 for (const service of [pooled, alone]) await loadWorld(service)
 
-/** Asks until the pool has worked for it. */
+/** Repeats a request until the pool was busy. */
 async function untilPooled(ask: () => Promise<void>): Promise<void> {
   const busy = async () => (await Scrape.of(pooled.address)).sum('verdict_pool_busy_seconds_total')
   const before = await busy()
@@ -25,50 +22,50 @@ const INSTANCES = ['d1', 'd2', 'a:b', 'a1', 'none', null]
 const ACTIONS = ['read', 'update', 'fly']
 const LARGE = 9_001
 
-/** Neighbours differ, so that answers in another order would be other answers. */
-const QUESTIONS = Array.from({ length: LARGE }, (_, index) => ({
+/** Adjacent checks differ, so that a wrong order of results is detected. */
+const QUERIES = Array.from({ length: LARGE }, (_, index) => ({
   user: USERS[(index * 7) % USERS.length]!,
   action: ACTIONS[(index * 5) % ACTIONS.length]!,
   key: INSTANCES[(index * 11 + Math.floor(index / 97)) % INSTANCES.length]!,
 }))
 
-const CHECKS = QUESTIONS.map(({ user, action, key }) => ({
+const CHECKS = QUERIES.map(({ user, action, key }) => ({
   user: { key: user },
   action,
   resource: { type: 'document', key },
 }))
 
 async function sameAnswer(path: string, body: unknown) {
-  // Twice: a pool is asked from the second time on, when its threads have started.
+  // The first request starts the threads of the pool. The second one uses them.
   await pooled.post(path, body)
   const [one, other] = [await pooled.post(path, body), await alone.post(path, body)]
   expect([one.status, one.body]).toEqual([other.status, other.body])
   return one
 }
 
-const EVALUATIONS = QUESTIONS.map(({ user, action, key }) => ({
+const EVALUATIONS = QUERIES.map(({ user, action, key }) => ({
   subject: { type: 'user', id: user },
   action: { name: action },
   resource: { type: 'document', id: key },
 }))
 
-/** Keys in other scripts, some of them escaped. */
+/** Keys with non-Latin characters, some of them escaped. */
 const SCRIPTS = JSON.stringify(
   CHECKS.map((check, index) => ({ ...check, user: { key: ['鍵😀', 'bob', '鍵', 'a"b'][(index * 7) % 4] } })),
 ).replaceAll('😀', String.raw`\ud83d\ude00`)
 
-test.each<[what: string, path: string, text: string]>([
+test.each<[kind: string, path: string, text: string]>([
   ['a bulk', '/allowed/bulk', JSON.stringify(CHECKS)],
-  ['a bulk with keys in other scripts, and escaped', '/allowed/bulk', SCRIPTS],
+  ['a bulk with escaped and non-Latin keys', '/allowed/bulk', SCRIPTS],
   [
-    'a bulk that has to be parsed',
+    'a bulk for the JSON parser',
     '/allowed/bulk',
     JSON.stringify([{ ...CHECKS[0], action: 'lesenä' }, ...CHECKS]),
   ],
   ['a batch', '/access/v1/evaluations', JSON.stringify({ evaluations: EVALUATIONS })],
 ])(
-  '%s of thousands is spread over the pool and answered in order, as without a pool',
-  async (_what, path, text) => {
+  '%s of thousands of checks uses the pool and returns results in order, as without a pool',
+  async (_kind, path, text) => {
     const ask = async (service: Client, revision: string) => {
       const { status, body } = await service.send('POST', path, {
         text,
@@ -77,27 +74,28 @@ test.each<[what: string, path: string, text: string]>([
       expect(status).toBe(200)
       return body as { allow?: { allow: boolean }[]; evaluations?: { decision: boolean }[] }
     }
-    const right = await ask(alone, await alone.revision())
+    const expected = await ask(alone, await alone.revision())
     const decisions =
-      right.allow?.map(({ allow }) => allow) ?? right.evaluations!.map(({ decision }) => decision)
+      expected.allow?.map(({ allow }) => allow) ?? expected.evaluations!.map(({ decision }) => decision)
     expect([decisions.length >= LARGE, new Set(decisions).size]).toEqual([true, 2])
     const revision = await pooled.revision()
-    await untilPooled(async () => expect(await ask(pooled, revision)).toEqual(right))
+    await untilPooled(async () => expect(await ask(pooled, revision)).toEqual(expected))
   },
 )
 
-test('a batch of thousands with items that cannot be read is spread over the pool, and they are told of at their places', async () => {
+test('a large batch with invalid items uses the pool and returns their errors at their positions', async () => {
   const evaluations: unknown[] = [...EVALUATIONS]
   evaluations[0] = 5
   evaluations[LARGE - 2] = { subject: { type: 'user' } }
   evaluations[LARGE - 1] = { ...EVALUATIONS[0], subject: { type: 'robot', id: 'r' } }
-  const { body: right } = await alone.post<{ evaluations: { decision: boolean; context?: unknown }[] }>(
+  const { body: expected } = await alone.post<{ evaluations: { decision: boolean; context?: unknown }[] }>(
     '/access/v1/evaluations',
     { evaluations },
   )
-  expect(right.evaluations.flatMap(({ context }, place) => (context ? [place] : []))).toEqual([0, LARGE - 2])
+  const failed = expected.evaluations.flatMap(({ context }, index) => (context ? [index] : []))
+  expect(failed).toEqual([0, LARGE - 2])
   await untilPooled(async () => {
-    expect((await pooled.post('/access/v1/evaluations', { evaluations })).body).toEqual(right)
+    expect((await pooled.post('/access/v1/evaluations', { evaluations })).body).toEqual(expected)
   })
 })
 
@@ -111,42 +109,39 @@ test.each([
     { resource: { ...document, properties: { tenant: MEGABYTE } } },
     { action: { name: 'update' } },
   ],
-])(
-  '%s of a megabyte that thousands of items inherit is read once for all of them',
-  async (_what, own, other) => {
-    const batch = {
-      subject: { type: 'user', id: 'stranger' },
-      action: { name: 'read' },
-      resource: document,
-      ...own,
-      // Neighbours that differ in what they ask beside their keys.
-      evaluations: QUESTIONS.map((_, index) => (index % 2 === 0 ? {} : other)),
-    }
-    const { body } = await sameAnswer('/access/v1/evaluations', batch)
-    expect(body).toEqual({ evaluations: QUESTIONS.map(() => ({ decision: false })) })
-  },
-)
+])('a batch whose thousands of items inherit %s of 1 MB is answered', async (_kind, own, other) => {
+  const batch = {
+    subject: { type: 'user', id: 'stranger' },
+    action: { name: 'read' },
+    resource: document,
+    ...own,
+    // Adjacent items differ in a member other than the large one.
+    evaluations: QUERIES.map((_, index) => (index % 2 === 0 ? {} : other)),
+  }
+  const { body } = await sameAnswer('/access/v1/evaluations', batch)
+  expect(body).toEqual({ evaluations: QUERIES.map(() => ({ decision: false })) })
+})
 
-const ITEMS = QUESTIONS.map(({ user }) => ({ subject: { type: 'user', id: user } }))
+const ITEMS = QUERIES.map(({ user }) => ({ subject: { type: 'user', id: user } }))
 test.each([
   ['a bulk', '/allowed/bulk', CHECKS],
-  ['a bulk that has to be parsed', '/allowed/bulk', [...CHECKS, { ...CHECKS[0], action: 'lesenä' }]],
+  ['a bulk for the JSON parser', '/allowed/bulk', [...CHECKS, { ...CHECKS[0], action: 'lesenä' }]],
   [
-    'a batch with an item that cannot be read',
+    'a batch with an invalid item',
     '/access/v1/evaluations',
     { action: { name: 'read' }, resource: { type: 'document', id: 'd1' }, evaluations: [...ITEMS, 5] },
   ],
-])('%s beyond POOL_JOBS_MAX is 503 with Retry-After', async (_what, path, body) => {
+])('%s over POOL_JOBS_MAX is rejected with 503 and Retry-After', async (_kind, path, body) => {
   const service = await startedService({ poolThreads: 1, poolJobsMax: 1 })
   await loadWorld(service)
   const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
   const text = JSON.stringify(body)
   const seen = new Set<string>()
   while (seen.size < 2) {
-    const asked = Array.from({ length: 8 }, () =>
+    const responses = Array.from({ length: 8 }, () =>
       fetch(service.address + path, { method: 'POST', headers, body: text }),
     )
-    for (const answer of await Promise.all(asked)) {
+    for (const answer of await Promise.all(responses)) {
       await answer.arrayBuffer()
       seen.add(`${answer.status} ${answer.headers.get('retry-after')}`)
     }
@@ -154,27 +149,26 @@ test.each([
   expect(seen).toEqual(new Set(['200 null', '503 1']))
 })
 
-test('a bad element in the middle of a bulk is refused as without a pool', async () => {
+test('an invalid element in the middle of a large bulk is rejected as without a pool', async () => {
   const checks: unknown[] = [...CHECKS]
   checks[Math.floor(LARGE / 2)] = { user: { key: 'alice' }, action: 'read' }
   expect((await sameAnswer('/allowed/bulk', checks)).status).toBe(400)
 })
 
-test('searches find page by page what they find without a pool', async () => {
-  for (const [kind, question] of [
+test('pages of searches have the same results as without a pool', async () => {
+  for (const [kind, query] of [
     ['subject', { subject: { type: 'user' }, resource: { type: 'document', id: 'd1' } }],
     ['resource', { subject: { type: 'user', id: 'alice' }, resource: { type: 'document' } }],
   ] as const) {
-    const body = { ...question, action: { name: 'read' }, page: { limit: 1 } }
+    const body = { ...query, action: { name: 'read' }, page: { limit: 1 } }
     await pooled.post(`/access/v1/search/${kind}`, body)
     const walks = await Promise.all(
       [pooled, alone].map(async service => {
         const found: unknown[] = []
         for (let token = ''; ;) {
-          const asked = token === '' ? body : { ...body, page: { token } }
           const answer = await service.post<{ results: unknown[]; page: { next_token: string } }>(
             `/access/v1/search/${kind}`,
-            asked,
+            token === '' ? body : { ...body, page: { token } },
           )
           expect(answer.status).toBe(200)
           found.push(...answer.body.results)
@@ -188,7 +182,7 @@ test('searches find page by page what they find without a pool', async () => {
   }
 })
 
-test('a caller who hangs up leaves the pool to the others', async () => {
+test('requests of clients that disconnected do not block the pool', async () => {
   const body = JSON.stringify(CHECKS)
   const head = `POST /allowed/bulk HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${API_KEY}\r\n`
   for (let count = 0; count < 20; count++) {

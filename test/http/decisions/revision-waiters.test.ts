@@ -1,4 +1,4 @@
-/** Requests that wait for a revision: so many at once in a thread, and one more is refused, until one of them leaves. */
+/** Limit of the requests per thread that wait for a revision. */
 import { expect, test } from 'vitest'
 import { MIN_REVISION_WAITERS_MAX, MinRevision, type Progress } from '#decisions/min-revision.ts'
 import { createProgress, IndexProgress, publishProgress } from '#threads/indexes/index-progress.ts'
@@ -6,13 +6,13 @@ import { createProgress, IndexProgress, publishProgress } from '#threads/indexes
 const WAIT_MS = 30_000
 const REFUSED = { code: 'OVERLOADED', limit: 'waiting' }
 
-/** Waits for revisions of one environment that stands there. */
+/** Waits for revisions of one environment with this progress. */
 function waitingFor(progress: Progress) {
   const gate = new MinRevision({ progress: () => progress, organizationProgress: () => null }, WAIT_MS)
   return (sequence: number) => gate.reached(`epoch.${sequence}`, () => 'environment')
 }
 
-test('as many as may wait do, one more is refused and counted, and those that leave make room', async () => {
+test('requests beyond the limit of waiting requests are rejected until a waiting request completes', async () => {
   const handle = createProgress({ epoch: 'epoch', sequence: 0 })
   const reached = waitingFor(new IndexProgress(handle))
   const first = reached(1)
@@ -26,7 +26,7 @@ test('as many as may wait do, one more is refused and counted, and those that le
   await Promise.all([...others, next])
 })
 
-test('those whose wait fails make room, too', async () => {
+test('a request whose wait fails no longer counts as waiting', async () => {
   const fault = new Error('no memory')
   const reached = waitingFor({
     epoch: 'epoch',

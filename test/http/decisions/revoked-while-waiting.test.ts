@@ -1,6 +1,6 @@
 /**
- * A key that is revoked while a body that came with it is on its way, waits for the thread that reads it, or is read there: whoever
- * has it is told no decision any more once the revocation is in force.
+ * Revocation of a key while the body of its request is received, is queued for the thread that reads it, or
+ * is read there. After the revocation takes effect, the client receives no decision.
  */
 import { createHash } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -23,8 +23,8 @@ import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 const readers = documentReaders('e')
 
-/** Of one environment: one that stays, and one that is revoked. */
-const KEYS = ['stays', 'revoked'] as const
+/** Two keys of one environment, one of which is revoked. */
+const KEYS = ['valid', 'revoked'] as const
 type Key = (typeof KEYS)[number]
 
 const credential = (key: Key, slot: number) => ({
@@ -43,7 +43,7 @@ const credential = (key: Key, slot: number) => ({
 })
 
 interface Events {
-  /** A decision is about to be begun in the other thread, or its outcome is about to be told. */
+  /** Called before a decision starts in the other thread, and before its result is returned. */
   readonly onIndex?: () => void
   readonly onStartFailure?: () => void
   readonly entry?: URL
@@ -58,14 +58,14 @@ async function started({
   credentials.replaceAll(KEYS.map(credential))
   const settings = withoutSecrets(readConfig({}))
   const tokenSecret = '00'.repeat(32)
-  const told = { decisions: 0, calls: 0, rates: 0 }
+  const counts = { decisions: 0, calls: 0, rates: 0 }
   const observer = {
-    decided: () => void (told.decisions += 1),
-    decidedAll: (decisions: ArrayLike<unknown>) => void (told.decisions += decisions.length),
-    later: () => (decisions: ArrayLike<unknown>) => void (told.decisions += decisions.length),
-    asked: () => (decisions: ArrayLike<unknown>) => void (told.decisions += decisions.length),
+    decided: () => void (counts.decisions += 1),
+    decidedAll: (decisions: ArrayLike<unknown>) => void (counts.decisions += decisions.length),
+    later: () => (decisions: ArrayLike<unknown>) => void (counts.decisions += decisions.length),
+    asked: () => (decisions: ArrayLike<unknown>) => void (counts.decisions += decisions.length),
   }
-  const onCall = () => void (told.calls += 1)
+  const onCall = () => void (counts.calls += 1)
   const pool = new BodyPool({
     entry,
     data: { settings, tokenSecret, observes: 'decisions' },
@@ -89,7 +89,7 @@ async function started({
     ),
     authenticate: credentials.authenticate,
     takeRate: () => {
-      told.rates += 1
+      counts.rates += 1
       return true
     },
     limits: { bodyBytesMax: settings.bodyBytesMax },
@@ -102,12 +102,12 @@ async function started({
     await server.close()
     await pool.close()
   })
-  return { port, told, revoke: () => credentials.replaceAll([credential('stays', 0)]) }
+  return { port, counts, revoke: () => credentials.replaceAll([credential('valid', 0)]) }
 }
 
 const CHECK = { user: { key: 'alice' }, action: 'read', resource: { type: 'document', key: 'd' } }
 const SHORT = JSON.stringify([CHECK])
-/** Is quickly read from its bytes. */
+/** Large, but read quickly from its bytes. */
 const LARGE = JSON.stringify(Array(4_500).fill(CHECK))
 const LONG = JSON.stringify([{ ...CHECK, context: { long: 'x'.repeat(BYTES_HERE_MAX) } }])
 
@@ -133,29 +133,29 @@ test.each([
   ['large', LARGE],
   ['long', LONG],
 ])(
-  'a key that is revoked while the last byte of a %s body is awaited: 401, and nothing is decided',
+  'a request with a %s body gets 401 and no decision if its key is revoked before the last byte',
   async (_, body) => {
-    const { port, told, revoke } = await started()
+    const { port, counts, revoke } = await started()
     const text = request('revoked', body)
     const connection = await connected(port)
     await connection.send(text.slice(0, -1))
-    // It has been identified: the server, which runs in this thread, has looked at its rate.
-    while (told.rates === 0) await new Promise(resolve => setImmediate(resolve))
+    // The server, which runs in this thread, identified the key and checked its rate.
+    while (counts.rates === 0) await new Promise(resolve => setImmediate(resolve))
     revoke()
     await connection.send(text.slice(-1))
     expect((await connection.answer())?.status).toBe(401)
-    expect(told).toEqual({ decisions: 0, calls: 0, rates: 1 })
+    expect(counts).toEqual({ decisions: 0, calls: 0, rates: 1 })
   },
 )
 
-test('one that is revoked while its body waits behind another: it is not begun', async () => {
+test('a request is not decided if its key is revoked while its body is queued', async () => {
   let indexes = 0
   let revoke = () => {}
   const other = Promise.withResolvers<number | undefined>()
   const edge = await started({
     onIndex: () => {
       indexes += 1
-      // The one before is given out: then the next one is sent. Its outcome is about to be told: then that one waits no longer.
+      // The first request starts: send the second one. The first result is returned: revoke the other key.
       if (indexes === 1) ask(edge.port, 'revoked', LONG).then(other.resolve, other.reject)
       if (indexes === 2) revoke()
     },
@@ -164,12 +164,12 @@ test('one that is revoked while its body waits behind another: it is not begun',
   const many = JSON.stringify(
     Array.from({ length: 10_000 }, () => ({ ...CHECK, context: { long: 'x'.repeat(300) } })),
   )
-  expect(await ask(edge.port, 'stays', many)).toBe(200)
+  expect(await ask(edge.port, 'valid', many)).toBe(200)
   expect(await other.promise).toBe(401)
-  expect([indexes, edge.told.calls]).toEqual([2, 1])
+  expect([indexes, edge.counts.calls]).toEqual([2, 1])
 })
 
-test('one that is revoked while its body is read: nothing of what was decided is told, counted or recorded', async () => {
+test('decisions are not returned, counted or logged if the key is revoked while the body is read', async () => {
   let indexes = 0
   let revoke = () => {}
   const edge = await started({
@@ -180,12 +180,12 @@ test('one that is revoked while its body is read: nothing of what was decided is
   })
   revoke = edge.revoke
   expect(await ask(edge.port, 'revoked', LONG)).toBe(401)
-  expect([indexes, edge.told]).toEqual([1, { decisions: 0, calls: 0, rates: 1 }])
-  expect(await ask(edge.port, 'stays', LONG)).toBe(200)
-  expect(edge.told).toEqual({ decisions: 1, calls: 1, rates: 2 })
+  expect([indexes, edge.counts]).toEqual([1, { decisions: 0, calls: 0, rates: 1 }])
+  expect(await ask(edge.port, 'valid', LONG)).toBe(200)
+  expect(edge.counts).toEqual({ decisions: 1, calls: 1, rates: 2 })
 })
 
-test('one that is revoked while its body waits for a thread that cannot be started: it is not read here, either', async () => {
+test('a body is not read if its key is revoked while the request waits for a thread that fails to start', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'body-thread-'))
   onTestFinished(() => rm(directory, { recursive: true }))
   const file = join(directory, 'entry.mjs')
@@ -194,6 +194,6 @@ test('one that is revoked while its body waits for a thread that cannot be start
   const edge = await started({ entry: pathToFileURL(file), onStartFailure: () => revoke() })
   revoke = edge.revoke
   expect(await ask(edge.port, 'revoked', LONG)).toBe(401)
-  expect(edge.told).toEqual({ decisions: 0, calls: 0, rates: 1 })
-  expect(await ask(edge.port, 'stays', LONG)).toBe(200)
+  expect(edge.counts).toEqual({ decisions: 0, calls: 0, rates: 1 })
+  expect(await ask(edge.port, 'valid', LONG)).toBe(200)
 })

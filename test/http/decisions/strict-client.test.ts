@@ -1,14 +1,14 @@
 /**
- * The responses of every decision endpoint, as a client reads them that takes nothing for granted: literal booleans, exactly as many
- * results as checks, no member that is missing, unknown, doubled or of another type, and the id of the request on every response.
+ * Responses of all decision endpoints, as read by a strict client. It requires literal booleans, one result
+ * per check, no missing, unknown or duplicate members, no wrong types, and the request id on every response.
  */
 import { expect, test } from 'vitest'
 import { API_KEY, type Client, FACTS, startedService } from '#testing/processes/running-service.ts'
 import { Description } from '../../support/description.ts'
 import { routes, UPDATE_TRIGGERS } from '#testing/requests/routes.ts'
 
-/** Refuses two members of one name in an object, which `JSON.parse` takes. The text is valid JSON. */
-function refuseDoubled(json: string): void {
+/** Rejects duplicate members of an object, which `JSON.parse` accepts. The text is valid JSON. */
+function rejectDuplicates(json: string): void {
   const open: (Set<string> | null)[] = []
   const token = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g
   for (const [found, colon] of json.matchAll(token)) {
@@ -24,13 +24,13 @@ function refuseDoubled(json: string): void {
   }
 }
 
-/** What no schema can say: `result` repeats `allow`, and a page counts its results. */
-function refuseContradictions(value: unknown, about: string): void {
+/** Checks rules that a schema cannot express: `result` repeats `allow`, and a page counts its results. */
+function rejectContradictions(value: unknown, about: string): void {
   if (typeof value !== 'object' || value === null) return
   const { allow, result, page, results } = value as Record<string, unknown>
   if (typeof allow === 'boolean' && 'result' in value) expect(result, about).toBe(allow)
   if (Array.isArray(results)) expect((page as { count: number }).count, about).toBe(results.length)
-  for (const member of Object.values(value)) refuseContradictions(member, about)
+  for (const member of Object.values(value)) rejectContradictions(member, about)
 }
 
 const check = (user: string, action = 'read', key: string | null = 'd1') => ({
@@ -43,7 +43,7 @@ const CHECKS = [
   check('alice', 'write'),
   check('bob'),
   check('bob', 'read', null),
-  check('nobody', 'nothing', null),
+  check('unknown', 'nothing', null),
   check('alice'),
   { ...check('alice', 'read', null), context: { a: [1, { b: null }] } },
   { ...check('übel', '"', 'ü'), user: { key: 'alice', attributes: { a: 'x' }, email: null } },
@@ -57,10 +57,10 @@ const KONG = { request: { http: { method: 'GET', path: '/document/d1' } }, consu
 
 interface Case {
   readonly path: string
-  /** Absent: a GET. */
+  /** Without a body, the request is a GET. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** How many results a list must have. */
+  /** Required number of results of a list. */
   readonly length?: number
 }
 
@@ -73,30 +73,30 @@ const NGINX = {
 const CASES: readonly Case[] = [
   ...CHECKS.flatMap(body => ['/allowed', '/allowed/explain?full=true'].map(path => ({ path, body }))),
   ...[0, 1, 2, 8, 50, 1_000].map(length => ({ path: '/allowed/bulk', body: many(length), length })),
-  ...['documents/d1', 'nothing'].map(place => ({
+  ...['documents/d1', 'nothing'].map(path => ({
     path: '/allowed_url',
-    body: { ...ALICE, http_method: 'GET', url: `https://a.org/${place}`, tenant: 'acme' },
+    body: { ...ALICE, http_method: 'GET', url: `https://a.org/${path}`, tenant: 'acme' },
   })),
   { path: '/nginx_allowed', headers: NGINX },
-  { path: '/nginx_allowed', headers: { ...NGINX, 'permit-user-key': 'nobody' } },
+  { path: '/nginx_allowed', headers: { ...NGINX, 'permit-user-key': 'unknown' } },
   { path: '/nginx_allowed', body: {}, headers: NGINX },
   { path: '/kong', body: { input: KONG } },
   { path: '/kong', body: { input: { ...KONG, consumer: null } } },
   ...['/user-permissions', '/user-permissions?page=1&per_page=1'].flatMap(path => [
     { path, body: ALICE },
     { path, body: { user: { key: 'bob' } } },
-    { path, body: { user: { key: 'nobody' }, resource_types: ['document', '__tenant'] } },
+    { path, body: { user: { key: 'unknown' }, resource_types: ['document', '__tenant'] } },
   ]),
   ...['read', 'nothing'].map(action => ({
     path: '/authorized_users',
     body: { action, resource: { type: 'document', key: 'd1', tenant: 'acme' } },
   })),
-  ...['alice', 'bob', 'nobody'].map(user => ({
+  ...['alice', 'bob', 'unknown'].map(user => ({
     path: '/allowed/all-tenants',
     body: check(user, 'read', null),
   })),
   { path: '/user-tenants', body: ALICE },
-  { path: '/user-tenants', body: { user: { key: 'nobody' } } },
+  { path: '/user-tenants', body: { user: { key: 'unknown' } } },
   { path: '/local/role_assignments' },
   { path: '/access/v1/evaluation', body: evaluation },
   { path: '/access/v1/evaluation', body: { ...evaluation, action: { name: 'nothing' } } },
@@ -128,27 +128,14 @@ async function started(hasDebug: boolean): Promise<Client> {
   await client.users('alice', 'bob')
   await client.post(`${FACTS}/resource_instances`, { resource: 'document', key: 'd1', tenant: 'acme' })
   await client.assign('alice', 'reader', 'acme')
-  const expires_at = '2090-01-01T00:00:00.000Z'
-  await client.post(`${FACTS}/role_assignments`, {
-    user: 'bob',
-    role: 'viewer',
-    resource_instance: 'document:d1',
-    tenant: 'acme',
-    expires_at,
-  })
-  // Some decisions also evaluate rules.
+  const grant = { user: 'bob', role: 'viewer', resource_instance: 'document:d1', tenant: 'acme' }
+  await client.post(`${FACTS}/role_assignments`, { ...grant, expires_at: '2090-01-01T00:00:00.000Z' })
   await client.conditionSet({ key: 'staff', conditions: { 'user.key': { equals: 'bob' } } })
   await client.setRule('staff', 'document:read', 'document')
-  const mapping_rules = [
-    { url: 'https://a.org/documents/{key}', http_method: 'get', resource: 'document', action: 'read' },
-  ]
-  await client.post(`${FACTS}/proxy_configs`, {
-    key: 'proxy',
-    name: 'Proxy',
-    auth_mechanism: 'Bearer',
-    secret: 's',
-    mapping_rules,
-  })
+  const url = 'https://a.org/documents/{key}'
+  const mapping_rules = [{ url, http_method: 'get', resource: 'document', action: 'read' }]
+  const proxy = { key: 'proxy', name: 'Proxy', auth_mechanism: 'Bearer', secret: 's', mapping_rules }
+  await client.post(`${FACTS}/proxy_configs`, proxy)
   return client
 }
 
@@ -167,7 +154,7 @@ async function send(client: Client, { path, body, headers = {} }: Case, id: stri
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Also holds the response to the description, in which every object is closed. */
+/** Also validates the response against the OpenAPI document, in which all objects are closed. */
 async function expectStrict(client: Client, description: Description, each: Case): Promise<void> {
   const about = `${each.path} ${JSON.stringify(each.body)?.slice(0, 200)}`
   const response = await send(client, each, 'strict')
@@ -181,9 +168,9 @@ async function expectStrict(client: Client, description: Description, each: Case
     'application/json',
     'strict',
   ])
-  refuseDoubled(json)
+  rejectDuplicates(json)
   const body = JSON.parse(json) as { readonly allow?: unknown; readonly evaluations?: unknown }
-  refuseContradictions(body, about)
+  rejectContradictions(body, about)
   if (each.length !== undefined) expect(body.allow ?? body.evaluations, about).toHaveLength(each.length)
   // The service replaces an empty id.
   const unnamed = await send(client, each, '')
@@ -191,9 +178,9 @@ async function expectStrict(client: Client, description: Description, each: Case
   expect(unnamed.headers.get('x-request-id'), about).toMatch(UUID)
 }
 
-test('the reader refuses a doubled name', () => {
-  expect(() => refuseDoubled('{"a":{"b":1},"\\u0061":2}')).toThrow(/more than one member/)
-  refuseDoubled('{"a":{"a":["a",{"a":"{\\"a\\":1,"}]},"b":"a"}')
+test('the strict client rejects duplicate members', () => {
+  expect(() => rejectDuplicates('{"a":{"b":1},"\\u0061":2}')).toThrow(/more than one member/)
+  rejectDuplicates('{"a":{"a":["a",{"a":"{\\"a\\":1,"}]},"b":"a"}')
 })
 
 test('every decision endpoint has a case', () => {
@@ -203,19 +190,13 @@ test('every decision endpoint has a case', () => {
     .filter(isDecision)
     .map(({ path }) => path)
     .filter(path => !UPDATE_TRIGGERS.includes(path))
-  const met = CASES.map(({ path }) => path.split('?', 1)[0])
-  expect([...new Set(paths)].filter(path => !met.includes(path))).toEqual([])
+  const covered = CASES.map(({ path }) => path.split('?', 1)[0])
+  expect([...new Set(paths)].filter(path => !covered.includes(path))).toEqual([])
 })
 
-test.each([
-  ['without DEBUG_DECISIONS', false],
-  ['with DEBUG_DECISIONS', true],
-] as const)(
-  'a service %s responds to every decision as a strict client reads it',
-  async (_name, hasDebug) => {
-    const client = await started(hasDebug)
-    const { body } = await client.get<Record<string, unknown>>('/openapi.json')
-    const description = new Description(body)
-    for (const each of CASES) await expectStrict(client, description, each)
-  },
-)
+test.each([false, true])('a strict client accepts all responses with DEBUG_DECISIONS=%s', async hasDebug => {
+  const client = await started(hasDebug)
+  const { body } = await client.get<Record<string, unknown>>('/openapi.json')
+  const description = new Description(body)
+  for (const each of CASES) await expectStrict(client, description, each)
+})

@@ -1,4 +1,4 @@
-/** Keys that may be known in the state a request waits for: checked like any other then, and few wait at once. */
+/** Requests with unknown keys that can exist in the state they wait for: checks and limit. */
 import { expect, test } from 'vitest'
 import type { Principal } from '#model/principal.ts'
 import { viewOf } from '#http/message/byte-views.ts'
@@ -16,7 +16,7 @@ const principal: Principal = {
   keyId: 'k',
 }
 
-/** A dispatcher that hears of the key when `arrive` is called. */
+/** A dispatcher that knows the key after `arrive` is called. */
 function waitingDispatcher(takeRate: () => boolean) {
   const state = Promise.withResolvers<void>()
   const known = { is: false }
@@ -58,7 +58,7 @@ function waitingDispatcher(takeRate: () => boolean) {
   return { ask, arrive }
 }
 
-test('a key that becomes known while its request waits has its rate, and its request needs the right content type', async () => {
+test('rate limit and content type are checked if the key becomes known while its request waits', async () => {
   const limited = waitingDispatcher(() => false)
   const beyond = limited.ask()
   limited.arrive()
@@ -69,7 +69,7 @@ test('a key that becomes known while its request waits has its rate, and its req
   await expect(odd).rejects.toMatchObject({ code: 'MALFORMED_REQUEST' })
 })
 
-test('so many requests with unknown keys wait at once; one more is refused, and later ones are not', async () => {
+test('waiting requests with unknown keys are limited, and later requests are accepted again', async () => {
   const { ask, arrive } = waitingDispatcher(() => false)
   const waiting = Array.from({ length: UNKNOWN_WAITERS_MAX }, () => ask())
   await expect(ask()).rejects.toMatchObject({ code: 'OVERLOADED', limit: 'waiting' })
