@@ -1,8 +1,8 @@
-/** What every answer carries, the form of errors, and what becomes of defects. */
+/** Headers of all responses, the form of errors, and the handling of defects. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { ErrorCode } from '#model/errors.ts'
 import { InvariantError } from '#model/assert.ts'
-import { allowedBody, AUTHORIZED, sharedEdge } from './edge-server.ts'
+import { allowedBody, AUTHORIZATION, AUTHORIZED, postText, sharedEdge } from './edge-server.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 const edge = await sharedEdge()
@@ -16,54 +16,42 @@ function fail(prefix: string, code: string, headers: Record<string, string> = {}
   return fetch(`${edge.origin}${prefix}/failures/${code}`, { method: 'POST', headers })
 }
 
-describe('a successful answer', () => {
+describe('a successful response', () => {
   test('is JSON', async () => {
-    const response = await fetch(`${edge.origin}/allowed`, {
-      method: 'POST',
-      headers: AUTHORIZED,
-      body: allowedBody(),
-    })
+    const init = { method: 'POST', headers: AUTHORIZED, body: allowedBody() }
+    const response = await fetch(`${edge.origin}/allowed`, init)
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json'])
     expect(await response.json()).toMatchObject({ user: 'alice' })
   })
 
-  test('may bring headers, and text of another type', async () => {
-    const created = await fetch(`${edge.origin}/v2/things`, {
-      method: 'POST',
-      headers: AUTHORIZED,
-      body: '{"key":"a","attributes":{}}',
-    })
+  test('can have additional headers and another content type', async () => {
+    const init = { method: 'POST', headers: AUTHORIZED, body: '{"key":"a","attributes":{}}' }
+    const created = await fetch(`${edge.origin}/v2/things`, init)
     expect(created.headers.get('x-revision')).toBe('epoch.7')
     const metrics = await fetch(`${edge.origin}/metrics`)
     expect([metrics.headers.get('content-type'), await metrics.text()]).toEqual(['text/plain', 'up 1\n'])
   })
 
-  test('of status 204 has neither body nor length, and the connection lives on', async () => {
+  test('with the status 204 has no body and no length, and keeps the connection open', async () => {
     const connection = await RawConnection.open(edge.port)
-    await connection.send(
-      requestText('DELETE /v2/things/bulk', [`Authorization: ${AUTHORIZED.authorization}`]),
-    )
-    const answer = await connection.answer()
-    expect([
-      answer?.status,
-      answer?.headers.has('content-length'),
-      answer?.headers.has('content-type'),
-    ]).toEqual([204, false, false])
+    await connection.send(requestText('DELETE /v2/things/bulk', [AUTHORIZATION]))
+    const { status, headers } = (await connection.answer())!
+    expect([status, headers.has('content-length'), headers.has('content-type')]).toEqual([204, false, false])
     await connection.send(requestText('GET /healthy'))
     expect((await connection.answer())?.status).toBe(200)
     connection.destroy()
   })
 })
 
-describe('X-Request-ID', () => {
-  const ids = ['1', 'a b', 'x'.repeat(500), '{"json":"too"}', "~!@#$%^&*()_+`-=[]\\;',./<>?:|"]
+describe('the header X-Request-ID', () => {
+  const ids = ['1', 'a b', 'x'.repeat(500), '{"json":true}', "~!@#$%^&*()_+`-=[]\\;',./<>?:|"]
 
-  test.each(ids)('%j is echoed exactly', async id => {
+  test.each(ids)('is returned unchanged: %j', async id => {
     const response = await fetch(`${edge.origin}/healthy`, { headers: { 'X-Request-ID': id } })
     expect(response.headers.get('x-request-id')).toBe(id)
   })
 
-  test('is echoed on every refusal', async () => {
+  test('is returned with every error', async () => {
     const id = { 'X-Request-ID': 'r-1' }
     const answers = await Promise.all([
       fetch(`${edge.origin}/nowhere`, { headers: id }),
@@ -80,38 +68,35 @@ describe('X-Request-ID', () => {
   })
 
   test.each([
-    ['absent', []],
-    ['empty', ['X-Request-ID:']],
-    ['blank', ['X-Request-ID:    ']],
-    ['holding a tab', ['X-Request-ID: a\tb']],
-    ['holding a delete', ['X-Request-ID: a\x7fb']],
-    ['holding bytes beyond ASCII', ['X-Request-ID: a\xfcb']],
-    ['holding UTF-8', ['X-Request-ID: a\xc3\xbcb']],
-  ])('is made up when %s', async (_, headers) => {
+    ['is absent', []],
+    ['is empty', ['X-Request-ID:']],
+    ['is blank', ['X-Request-ID:    ']],
+    ['contains a tab', ['X-Request-ID: a\tb']],
+    ['contains a DEL character', ['X-Request-ID: a\x7fb']],
+    ['contains non-ASCII bytes', ['X-Request-ID: a\xfcb']],
+    ['contains UTF-8', ['X-Request-ID: a\xc3\xbcb']],
+  ])('is generated if it %s', async (_, headers) => {
     const connection = await RawConnection.open(edge.port)
     await connection.send(requestText('GET /healthy', headers))
     expect((await connection.answer())?.headers.get('x-request-id')).toMatch(UUID)
     connection.destroy()
   })
 
-  test('stands in the same place of the same head, sent or made up', async () => {
+  test('has the same position among the headers, sent or generated', async () => {
     const connection = await RawConnection.open(edge.port)
     const ask = async (headers: readonly string[]) => {
-      const body = allowedBody()
-      const usual = [`Authorization: ${AUTHORIZED.authorization}`, `Content-Length: ${body.length}`]
-      await connection.send(requestText('POST /allowed', [...usual, ...headers], body))
+      await connection.send(postText('/allowed', allowedBody(), [AUTHORIZATION, ...headers]))
       return (await connection.answer())!
     }
     const sent = await ask(['X-Request-ID: r-1'])
-    const made = await ask([])
-    expect([...made.headers.keys()]).toEqual([...sent.headers.keys()])
-    expect(made.headers.get('x-request-id')).toMatch(UUID)
-    const told = ({ status, headers, body }: typeof sent) => [status, headers.get('content-type'), body]
-    expect(told(made)).toEqual([200, 'application/json', sent.body])
+    const { status, headers, body } = await ask([])
+    expect([...headers.keys()]).toEqual([...sent.headers.keys()])
+    expect(headers.get('x-request-id')).toMatch(UUID)
+    expect([status, headers.get('content-type'), body]).toEqual([200, 'application/json', sent.body])
     connection.destroy()
   })
 
-  test('is a new one for every request without', async () => {
+  test('is unique for every request without it', async () => {
     const made = await Promise.all(
       Array.from({ length: 600 }, async () => {
         const response = await fetch(`${edge.origin}/nowhere`)
@@ -158,7 +143,7 @@ const statuses: Record<ErrorCode, [decision: number, management: number, errorCo
 }
 
 test.each(Object.entries(statuses))(
-  'an error %s is told by each family in its own form',
+  'the error %s has the form of each API family',
   async (code, expected) => {
     const [decision, management, errorCode] = expected
     const native = await fail('', code)
@@ -176,7 +161,7 @@ test.each(Object.entries(statuses))(
       id: expect.stringMatching(UUID),
       title: expect.any(String),
       error_code: errorCode,
-      // Clients of the original look for these words.
+      // Clients of the original service search for these words.
       message: code === 'NOT_FOUND' ? `The requested data could not be found: ${message}` : message,
       support_link: null,
       additional_info: null,
@@ -193,7 +178,7 @@ test.each(Object.entries(statuses))(
 
 describe('a defect', () => {
   test.each(['broken', 'later', 'invariant', 'cyclic', 'header'])(
-    'in a handler (%s) is answered without its text and reported with the request id',
+    'in a handler (%s) returns 500 without its text and is reported with the request id',
     async kind => {
       for (const prefix of ['', '/access/v1', '/v2']) {
         edge.faults.length = 0
@@ -208,7 +193,7 @@ describe('a defect', () => {
     },
   )
 
-  test('is not what a refused request is', async () => {
+  test('is not reported for a rejected request', async () => {
     await fail('', 'NOT_READY')
     await fetch(`${edge.origin}/nowhere`)
     expect(edge.faults).toEqual([])

@@ -1,4 +1,4 @@
-/** Bodies in every way they may arrive: in pieces, too long, aborted, not UTF-8, nested without end. */
+/** Request bodies: pieces, limits, framing, encoding and nesting. */
 import { Type } from 'typebox'
 import { afterEach, describe, expect, test } from 'vitest'
 import { JSON_DEPTH_MAX } from '#model/limits.ts'
@@ -7,6 +7,7 @@ import { defineRoute } from '#http/routing/route.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import {
   allowedBody,
+  AUTHORIZATION,
   AUTHORIZED,
   BODY_BYTES_MAX,
   edgeRoutes,
@@ -17,13 +18,11 @@ import {
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 const edge = await sharedEdge()
-// Whatever a test sent: the server is still there, and nothing of it was a defect.
+// After every test, the server still responds, and no defect was reported.
 afterEach(async () => {
   expect((await fetch(`${edge.origin}/healthy`)).status).toBe(200)
   expect(edge.faults).toEqual([])
 })
-
-const AUTHORIZATION = `Authorization: ${AUTHORIZED.authorization}`
 
 const LAST_CHUNK = '0\r\n\r\n'
 
@@ -39,12 +38,12 @@ function chunk(text: string): string {
   return `${text.length.toString(16)}\r\n${text}\r\n`
 }
 
-describe('the ceiling', () => {
-  test('is reached by a body of exactly that many bytes', async () => {
+describe('the limit of body bytes', () => {
+  test('is inclusive', async () => {
     expect((await post('/allowed', allowedBody(BODY_BYTES_MAX))).status).toBe(200)
   })
 
-  test('refuses a body of one byte more, and the connection lives on', async () => {
+  test('rejects a body with one more byte, and keeps the connection open', async () => {
     const connection = await RawConnection.open(edge.port)
     const body = allowedBody(BODY_BYTES_MAX + 1)
     await connection.send(allowedText([`Content-Length: ${body.length}`], body))
@@ -60,7 +59,7 @@ describe('the ceiling', () => {
     connection.destroy()
   })
 
-  test('refuses by the announced length, before any of the body came', async () => {
+  test('rejects a larger Content-Length before it receives the body', async () => {
     for (const path of ['/allowed', '/access/v1/evaluation', '/v2/things']) {
       const connection = await RawConnection.open(edge.port)
       const headers = [AUTHORIZATION, 'Content-Type: application/json', 'Content-Length: 999999999']
@@ -70,7 +69,7 @@ describe('the ceiling', () => {
     }
   })
 
-  test('ends the connection of one who sends more than that without saying how much', async () => {
+  test('closes the connection of a client that sends a chunked body far over it', async () => {
     const connection = await RawConnection.open(edge.port)
     await connection.send(allowedText(['Transfer-Encoding: chunked'], ''))
     const piece = chunk('x'.repeat(BODY_BYTES_MAX))
@@ -80,7 +79,7 @@ describe('the ceiling', () => {
     await connection.closed
   })
 
-  test('holds for a chunked body of unknown length, to the byte', async () => {
+  test('applies exactly to a chunked body', async () => {
     for (const [excess, status] of [
       [0, 200],
       [1, 413],
@@ -97,8 +96,8 @@ describe('the ceiling', () => {
   })
 })
 
-describe('pieces', () => {
-  test('are put together, wherever the body was cut', async () => {
+describe('the pieces of a body', () => {
+  test('are joined for any position of the cut', async () => {
     const body = allowedBody(60)
     for (const cut of [0, 1, 20, body.length - 1]) {
       const connection = await RawConnection.open(edge.port)
@@ -110,7 +109,7 @@ describe('pieces', () => {
     }
   })
 
-  test('of a refused request are passed over, and the connection lives on', async () => {
+  test('are discarded if the request is rejected, and the connection stays open', async () => {
     const connection = await RawConnection.open(edge.port)
     await connection.send(requestText('POST /nowhere', ['Content-Length: 10'], 'abcde'))
     await connection.send('fghij')
@@ -121,17 +120,17 @@ describe('pieces', () => {
   })
 })
 
-describe('a body of no bytes that is announced', () => {
+describe('an announced body without bytes', () => {
   const LENGTHS = ['0', '00']
 
-  test.each(LENGTHS)('by the length %s is none, wherever the head was cut', async length => {
+  test.each(LENGTHS)('counts as absent with the length %s, for any cut of the head', async length => {
     for (const [line, status] of [
       ['POST /allowed', 400],
       ['POST /nowhere', 404],
       ['DELETE /v2/things/bulk', 204],
     ] as const) {
       const text = requestText(line, [AUTHORIZATION, `Content-Length: ${length}`])
-      // Of a request line in two packets the library makes 505.
+      // The HTTP library returns 505 if the request line arrives in two packets.
       const headersAt = text.indexOf('Host')
       for (const cut of [headersAt, headersAt + 10, text.length - 7, text.length - 2, text.length - 1]) {
         const connection = await RawConnection.open(edge.port)
@@ -146,7 +145,7 @@ describe('a body of no bytes that is announced', () => {
     }
   })
 
-  test.each(LENGTHS)('by the length %s is none, with another request behind it', async length => {
+  test.each(LENGTHS)('counts as absent with the length %s, with a pipelined request', async length => {
     const connection = await RawConnection.open(edge.port)
     const empty = requestText('DELETE /v2/things/bulk', [AUTHORIZATION, `Content-Length: ${length}`])
     const body = allowedBody()
@@ -157,12 +156,9 @@ describe('a body of no bytes that is announced', () => {
     connection.destroy()
   })
 
-  test('by chunks is none, wherever the head was cut', async () => {
-    const text = requestText(
-      'DELETE /v2/things/bulk',
-      [AUTHORIZATION, 'Transfer-Encoding: chunked'],
-      LAST_CHUNK,
-    )
+  test('counts as absent if it is chunked, for any cut of the head', async () => {
+    const headers = [AUTHORIZATION, 'Transfer-Encoding: chunked']
+    const text = requestText('DELETE /v2/things/bulk', headers, LAST_CHUNK)
     const headersAt = text.indexOf('Host')
     for (const cut of [headersAt, text.length - LAST_CHUNK.length - 1, text.length - LAST_CHUNK.length]) {
       const connection = await RawConnection.open(edge.port)
@@ -174,23 +170,23 @@ describe('a body of no bytes that is announced', () => {
     }
   })
 
-  /** Resolves when what was sent before has come to the server, as a packet of its own. */
+  /** Resolves when the server has read the previous bytes, so that the next ones are a separate packet. */
   async function edgeHasRead(): Promise<void> {
     await (await fetch(`${edge.origin}/healthy`)).text()
   }
 })
 
-/** Has as many pieces waiting for a handler as are taken off the wire, and more behind them. */
+/** More bytes than the server queues for a handler. */
 const MORE_THAN_IS_QUEUED = 3 * 1_048_576
 const RECEIVE_MS_MAX = 1_000
 
-test('a body that is taken in pieces is not too late while it is us who do not take it; its sender is as soon as we do', async () => {
+test('the time limit of a body in pieces counts only while the handler reads', async () => {
   const latch = new Latch()
-  const taking = defineRoute({
+  const counting = defineRoute({
     method: 'POST',
     path: '/pieces',
     operationId: 'pieces',
-    summary: 'Counts the bytes of a body, when it is let',
+    summary: 'Counts the bytes of a body after the latch is released',
     family: 'native',
     access: 'public',
     bodyInPieces: { contentType: 'text/plain', description: 'Anything', schema: Type.String() },
@@ -204,39 +200,39 @@ test('a body that is taken in pieces is not too late while it is us who do not t
     },
   })
   const limits = { bodyBytesMax: BODY_BYTES_MAX, receiveMsMax: RECEIVE_MS_MAX }
-  const own = await startedEdge({ routes: [taking, ...edgeRoutes(latch)], limits })
+  const own = await startedEdge({ routes: [counting, ...edgeRoutes(latch)], limits })
   const [heldUp, late] = [await RawConnection.open(own.port), await RawConnection.open(own.port)]
   const length = `Content-Length: ${MORE_THAN_IS_QUEUED + 2}`
   await heldUp.send(requestText('POST /pieces', [length], 'x'.repeat(MORE_THAN_IS_QUEUED)))
   await latch.entered
-  // Begun later, and refused: the time of the first is over by then.
+  // This body starts later and is rejected, so the time limit of the first one is over as well.
   await late.send(allowedText(['Content-Length: 100'], '{'))
   expect((await late.answer())?.status).toBe(408)
   await heldUp.send('xx')
   latch.release()
   expect((await heldUp.answer())?.body).toBe(JSON.stringify({ bytes: MORE_THAN_IS_QUEUED + 2 }))
-  // The same sender without a word to say.
+  // The same client does not send the rest of its next body.
   await heldUp.send(requestText('POST /pieces', [length], 'x'.repeat(MORE_THAN_IS_QUEUED)))
   expect((await heldUp.answer())?.status).toBe(408)
   await heldUp.closed
   expect(own.faults).toEqual([])
 })
 
-describe('lengths that contradict each other', () => {
-  test.each(['2', '5'])('5 and %s end the connection with 400', async second => {
+describe('ambiguous framing of a body', () => {
+  test.each(['2', '5'])('with the lengths 5 and %s closes the connection with 400', async second => {
     const connection = await RawConnection.open(edge.port)
     const smuggled = requestText('GET /healthy')
     await connection.send(
       requestText('POST /v2/things', ['Content-Length: 5', `content-length: ${second}`], `abcde${smuggled}`),
     )
-    // The 400 may be lost on the way: the library ends a connection that sends on while it is being refused.
+    // The 400 can be lost: the library closes a connection that keeps sending while it is rejected.
     expect([undefined, 400]).toContain((await connection.answer())?.status)
     await connection.closed
-    // What stood behind the body was not taken for a request.
+    // The bytes after the body were not read as a request.
     expect(await connection.answer()).toBeNull()
   })
 
-  test('are told to a caller who sends nothing behind them', async () => {
+  test('is reported to a client that sends nothing after the body', async () => {
     const connection = await RawConnection.open(edge.port)
     await connection.send(requestText('POST /v2/things', ['Content-Length: 5', 'Content-Length: 2'], 'abcde'))
     const answer = await connection.answer()
@@ -249,29 +245,29 @@ describe('lengths that contradict each other', () => {
 
   test.each([
     ['an empty length', ['Content-Length:']],
-    ['a length of blanks', ['Content-Length:   ']],
+    ['a blank length', ['Content-Length:   ']],
     ['an empty coding', ['Transfer-Encoding:']],
     ['an empty coding and a length', ['Transfer-Encoding:', 'Content-Length: 5']],
     ['chunks and an empty length', ['Transfer-Encoding: chunked', 'Content-Length:']],
     ['chunks twice', ['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked']],
-    ['chunks, and another coding behind them', ['Transfer-Encoding: chunked', 'Transfer-Encoding: gzip']],
+    ['chunks and then another coding', ['Transfer-Encoding: chunked', 'Transfer-Encoding: gzip']],
     ['another coding', ['Transfer-Encoding: gzip']],
     ['another coding before chunks', ['Transfer-Encoding: gzip, chunked']],
     ['a coding that ends like chunks', ['Transfer-Encoding: xchunked']],
     ['chunks with a parameter', ['Transfer-Encoding: chunked;q=1']],
-  ])('%s: refused, and nothing behind it is a request', async (_, headers) => {
+  ])('is rejected, and later bytes are not a request: %s', async (_, headers) => {
     const body = allowedBody()
     for (const sent of [body, chunk(body) + LAST_CHUNK, '']) {
       const connection = await RawConnection.open(edge.port)
       await connection.send(allowedText(headers, sent + requestText('GET /healthy')))
-      // 505 is the library's, of what it finds behind five bytes before we are heard.
+      // The library can return 505 for the bytes after the body before the service responds.
       expect([undefined, 400, 505]).toContain((await connection.answer())?.status)
       await connection.closed
       expect(await connection.answer()).toBeNull()
     }
   })
 
-  test('chunks in any spelling are chunks', async () => {
+  test('does not include `chunked` in upper or mixed case', async () => {
     for (const coding of ['chunked', 'Chunked', 'CHUNKED']) {
       const connection = await RawConnection.open(edge.port)
       await connection.send(allowedText([`Transfer-Encoding: ${coding}`], chunk(allowedBody()) + LAST_CHUNK))
@@ -280,7 +276,7 @@ describe('lengths that contradict each other', () => {
     }
   })
 
-  test('a length with chunks, or no number, never reaches us', async () => {
+  test('with a length and chunks, or an invalid length, is rejected by the HTTP library', async () => {
     for (const headers of [['Content-Length: 5', 'Transfer-Encoding: chunked'], ['Content-Length: 5, 5']]) {
       const connection = await RawConnection.open(edge.port)
       await connection.send(allowedText(headers, 'abcde'))
@@ -290,8 +286,8 @@ describe('lengths that contradict each other', () => {
   })
 })
 
-describe('text', () => {
-  test('that is no UTF-8 is malformed', async () => {
+describe('the text of a body', () => {
+  test('is rejected as malformed if it is not UTF-8', async () => {
     // A continuation byte, an overlong slash, an encoded surrogate, a cut character, latin1.
     for (const bytes of ['80', 'c0af', 'eda080', 'c3', 'fc']) {
       const text = `{"user":{"key":"${Buffer.from(bytes, 'hex').toString('latin1')}"},"action":"read"}`
@@ -310,7 +306,7 @@ describe('text', () => {
     `${'9'.repeat(310)}`,
     `${'1'.repeat(250)}e99`,
     '{"b":\n 1.5e999}',
-  ])('with the number %s, which would be kept as null, is refused by management', number => {
+  ])('is rejected by management with the number %s, which would be stored as null', number => {
     const parse = (depthMax: typeof JSON_DEPTH_MAX | typeof DECISION_DEPTH_MAX) => () =>
       parseJson(Buffer.from(`{"a":${number}}`), depthMax)
     expect(parse(JSON_DEPTH_MAX)).toThrow(
@@ -319,18 +315,18 @@ describe('text', () => {
         message: 'body: must not contain numbers beyond 1.8e308',
       }),
     )
-    // Decisions keep nothing.
+    // Decisions store nothing.
     expect(parse(DECISION_DEPTH_MAX)).not.toThrow()
   })
 
   test.each(['1e308', '-1.7976931348623157e308', '1e-400', '"a:1e400"', '"[1e999,"'])(
-    'with %s is taken by management',
+    'is accepted by management with %s',
     value => {
       expect(parseJson(Buffer.from(`{"a":${value}}`), JSON_DEPTH_MAX)).toEqual({ a: JSON.parse(value) })
     },
   )
 
-  test('with an unpaired surrogate is malformed, and any other character is what it says', async () => {
+  test('is rejected with an unpaired surrogate, and all other characters are preserved', async () => {
     const answerTo = (key: string) => post('/allowed', `{"user":{"key":"${key}"},"action":"read"}`)
     const unpaired = String.raw`\ud800 \udc00 a\uDBFFb \ud83d\ud83d \ud83d\ud83d\ude00 \ude00\ud83d \\\ud800`
     for (const escape of unpaired.split(' ')) {
@@ -340,14 +336,14 @@ describe('text', () => {
         { code: 400, message: 'the body must not contain unpaired surrogates' },
       ])
     }
-    for (const [written, meant] of [
+    for (const [written, expected] of [
       [String.raw`\ud83d\ude00`, '😀'],
       ['😀', '😀'],
       [String.raw`\u0041\n`, 'A\n'],
       [String.raw`\\ud800`, String.raw`\ud800`],
       ['\uFFFD', '\uFFFD'],
     ] as const) {
-      expect(await (await answerTo(written)).json()).toMatchObject({ user: meant })
+      expect(await (await answerTo(written)).json()).toMatchObject({ user: expected })
     }
   })
 })
@@ -360,34 +356,35 @@ function thing(depth: number): string {
   return `{"key":"a","attributes":${nested(depth - 1)}}`
 }
 
-describe('nesting', () => {
-  test('of a management body goes as deep as the ceiling and no deeper', async () => {
+describe('the nesting of a body', () => {
+  test('has an inclusive limit on management', async () => {
     expect((await post('/v2/things', thing(JSON_DEPTH_MAX))).status).toBe(200)
-    const refused = await post('/v2/things', thing(JSON_DEPTH_MAX + 1))
-    expect(refused.status).toBe(422)
-    expect(await refused.json()).toMatchObject({
+    const rejected = await post('/v2/things', thing(JSON_DEPTH_MAX + 1))
+    expect(rejected.status).toBe(422)
+    expect(await rejected.json()).toMatchObject({
       detail: [{ loc: ['body'], msg: `must not nest deeper than ${JSON_DEPTH_MAX} levels`, type: 'depth' }],
     })
   })
 
-  test('is not counted inside of strings', async () => {
+  test('is not counted inside strings', async () => {
     const body = JSON.stringify({ key: 'a', attributes: `"\\${'[{'.repeat(JSON_DEPTH_MAX)}` })
     expect((await post('/v2/things', body)).status).toBe(200)
   })
 
-  test('of a decision goes deeper, but not without end', async () => {
+  test('has a higher limit on decisions', async () => {
     expect((await post('/allowed/bulk', nested(DECISION_DEPTH_MAX))).status).toBe(200)
     expect((await post('/allowed/bulk', nested(DECISION_DEPTH_MAX + 1))).status).toBe(400)
   })
 
-  test('of brackets alone, as many as a body may have, is refused', async () => {
+  test('is limited in a body of the maximum size that contains only brackets', async () => {
     const half = BODY_BYTES_MAX / 2
     for (const body of ['['.repeat(BODY_BYTES_MAX), `${'['.repeat(half)}${']'.repeat(half)}`]) {
       expect((await post('/v2/things', body)).status).toBe(422)
       expect((await post('/allowed/bulk', body)).status).toBe(400)
     }
   })
-  test('of 16 MiB is refused at the first level too many, before anything is built', () => {
+
+  test('is rejected at the first level over the limit, before 16 MiB are parsed', () => {
     const bytes = Buffer.from(nested(8 * 1_024 * 1_024))
     expect(() => parseJson(bytes, JSON_DEPTH_MAX)).toThrow('must not nest deeper than 64 levels')
     expect(() => parseJson(bytes, DECISION_DEPTH_MAX)).toThrow('must not nest deeper than 2048 levels')

@@ -1,4 +1,4 @@
-/** How much memory a body in pieces takes while it comes. */
+/** Memory that a body takes while its pieces arrive. */
 import { describe, expect, test } from 'vitest'
 import { joined, longBodiesBytesMax, SEGMENT_BYTES, SegmentStock } from '#http/edge/body-segments.ts'
 import { BodyBuffers } from '#http/message/body-buffers.ts'
@@ -9,7 +9,7 @@ const MEGABYTE = 1_024 * 1_024
 const BYTES_MAX = 16 * MEGABYTE
 const PIECE_BYTES = MEGABYTE / 2
 const STOCK_BYTES = longBodiesBytesMax(BYTES_MAX)
-/** No body is long enough. */
+/** No body is long enough for segments. */
 const NO_SEGMENTS = { stock: new SegmentStock(0), share: 'one', from: Infinity }
 
 type Segments = ConstructorParameters<typeof BodyCollector>[0]['segments']
@@ -32,7 +32,7 @@ function newCollector(
   return new BodyCollector({ bytesMax, announcedBytes, isKept: true, buffers, segments })
 }
 
-/** Gives the collector a body of so many bytes in pieces, each of other bytes. */
+/** Passes a body to the collector in pieces with different content. */
 function fill(collector: BodyCollector, bytes: number): void {
   for (let from = 0; from < bytes; from += PIECE_BYTES) {
     const length = Math.min(PIECE_BYTES, bytes - from)
@@ -52,19 +52,19 @@ function expectWhole(body: Buffer, bytes: number): void {
   for (let at = 0; at < bytes; at += 1_000) expect(body[at]).toBe(1 + Math.floor(at / PIECE_BYTES))
 }
 
-test('a body of which a quarter or more comes at first is copied into one buffer of its size', () => {
+test('a body is copied into one buffer of its size if the first piece is at least a quarter of it', () => {
   const { taken, body } = collect(1.75 * MEGABYTE, 1.75 * MEGABYTE)
   expect(taken).toEqual([1.75 * MEGABYTE])
   expectWhole(body, 1.75 * MEGABYTE)
 })
 
-test('whoever announces much and sends little holds four times what was sent', () => {
+test('a client that announces much and sends little occupies four times the sent bytes', () => {
   const buffers = new CountedBuffers()
   newCollector(BYTES_MAX, buffers).take(new ArrayBuffer(10_000))
   expect(buffers.taken).toEqual([40_000])
 })
 
-test('a body is copied once into a buffer of its size that is at hand, however little comes at first', () => {
+test('a body is copied once into an available buffer of its size, even if the first piece is small', () => {
   const buffers = new CountedBuffers()
   const [enough, tooSmall] = [Buffer.alloc(MEGABYTE), Buffer.alloc(MEGABYTE / 2)]
   buffers.giveBack(enough)
@@ -73,11 +73,11 @@ test('a body is copied once into a buffer of its size that is at hand, however l
   const collector = newCollector(announcedBytes, buffers)
   for (let from = 0; from < announcedBytes; from += 1_024) collector.take(new ArrayBuffer(1_024))
   expect(buffers.taken.length).toBe(1)
-  // The other one is still there.
+  // The other buffer is still available.
   expect(buffers.take(1)).toBe(tooSmall)
 })
 
-test('of buffers that will do the one given back last is used', () => {
+test('the suitable buffer that was returned last is used first', () => {
   const buffers = new BodyBuffers()
   const [one, other] = [Buffer.alloc(MEGABYTE), Buffer.alloc(MEGABYTE)]
   buffers.giveBack(one)
@@ -89,19 +89,19 @@ test('of buffers that will do the one given back last is used', () => {
 })
 
 test.each([0, 1, 3 * MEGABYTE])(
-  'a body of another length than the %i bytes announced is whole',
+  'a body that is longer than the announced %i bytes is complete',
   announced => {
     const { body } = collect(5.25 * MEGABYTE, announced)
     expectWhole(body, 5.25 * MEGABYTE)
   },
 )
 
-test('no buffer is larger than a body may be', () => {
+test('no buffer is larger than the limit of body bytes', () => {
   const { taken } = collect(BYTES_MAX - 1, 10 * BYTES_MAX)
   expect(Math.max(...taken)).toBeLessThanOrEqual(BYTES_MAX)
 })
 
-describe('a long body that another thread reads', () => {
+describe('the body for another thread', () => {
   class CountedSegments extends SegmentStock {
     out = 0
 
@@ -130,10 +130,10 @@ describe('a long body that another thread reads', () => {
   }
 
   test.each([
-    ['announced', 5.3 * MEGABYTE, 5.3 * MEGABYTE],
-    ['of a length that nobody said', 5.3 * MEGABYTE, 0],
-    ['of whole segments', 4 * MEGABYTE, 4 * MEGABYTE],
-  ])('is collected in segments, which come back: one %s', (_, length, announced) => {
+    ['has an announced length', 5.3 * MEGABYTE, 5.3 * MEGABYTE],
+    ['has an unknown length', 5.3 * MEGABYTE, 0],
+    ['fills whole segments', 4 * MEGABYTE, 4 * MEGABYTE],
+  ])('is collected in segments, which are returned: it %s', (_, length, announced) => {
     const bytes = Math.round(length)
     const { collector, stock } = collected(bytes, Math.round(announced))
     expect(stock.out).toBe(Math.ceil(bytes / SEGMENT_BYTES))
@@ -146,7 +146,7 @@ describe('a long body that another thread reads', () => {
     expect(stock.out).toBe(0)
   })
 
-  test('is in one buffer where it is short, and is copied into segments for another thread', () => {
+  test('is collected in one buffer if it is short, and then copied into segments', () => {
     const { collector, stock } = collected(1.75 * MEGABYTE, 1.75 * MEGABYTE)
     expect(stock.out).toBe(0)
     const own = collector.own()
@@ -156,7 +156,7 @@ describe('a long body that another thread reads', () => {
     expect(stock.out).toBe(0)
   })
 
-  test('gives its memory back where it is too long, or its caller leaves', () => {
+  test('releases its segments if it is too long or the client disconnects', () => {
     for (const isTooLong of [true, false]) {
       const stock = new CountedSegments()
       const segments = { stock, share, from }
@@ -169,7 +169,7 @@ describe('a long body that another thread reads', () => {
     }
   })
 
-  test('takes no segment for what is announced alone', () => {
+  test('takes no segment for bytes that are only announced', () => {
     const [buffers, stock] = [new CountedBuffers(), new CountedSegments()]
     newCollector(BYTES_MAX, buffers, { stock, share, from }).take(new ArrayBuffer(10_000))
     expect([buffers.taken, stock.out]).toEqual([[40_000], 0])

@@ -1,8 +1,8 @@
-/** The wire under a body in pieces is left alone when its sender has gone: the library ends the process otherwise. */
+/** Bodies in pieces do not touch the response of a disconnected client, which would terminate the process. */
 import { expect, test } from 'vitest'
 import { BodyPieces } from '#http/edge/body-pieces.ts'
 
-/** As the library's response: whoever touches one that is over gets an exception. */
+/** Throws after the response is over, like the HTTP library. */
 function wireOf() {
   const wire = {
     isOver: false,
@@ -15,7 +15,7 @@ function wireOf() {
   return wire
 }
 
-test.each([true, false])('a paused sender goes, all of its body there: %s', async isWhole => {
+test.each([true, false])('a paused client can disconnect; body complete: %s', async isWhole => {
   const wire = wireOf()
   const pieces = new BodyPieces(wire)
   pieces.take(new ArrayBuffer(2_000_000), false)

@@ -1,7 +1,7 @@
-/** Connections: kept, pipelined, asked for heads only, used by callers who do not know the rules. */
+/** Connections: keep-alive, pipelining, HEAD, closing, and invalid use. */
 import { Agent, request } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
-import { allowedBody, AUTHORIZED, sharedEdge } from './edge-server.ts'
+import { allowedBody, AUTHORIZATION, AUTHORIZED, postText, sharedEdge } from './edge-server.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 const edge = await sharedEdge()
@@ -11,33 +11,26 @@ afterEach(async () => {
   expect((await fetch(`${edge.origin}/healthy`)).status).toBe(200)
 })
 
-function allowed(): string {
-  const body = allowedBody()
-  const headers = [`aUtHoRiZaTiOn: ${AUTHORIZED.authorization}`, `Content-Length: ${body.length}`]
-  return requestText('POST /allowed', headers, body)
-}
+const ALLOWED = postText('/allowed', allowedBody(), [`aUtHoRiZaTiOn: ${AUTHORIZED.authorization}`])
 
-test('requests that are sent together are answered in order', async () => {
+test('pipelined requests are answered in order', async () => {
   connection = await RawConnection.open(edge.port)
   const unauthorized = requestText('POST /allowed', ['Content-Length: 3'], 'abc')
   const broken = requestText('POST /failures/broken')
-  await connection.send(allowed() + unauthorized + requestText('GET /nowhere') + broken + allowed())
+  await connection.send(ALLOWED + unauthorized + requestText('GET /nowhere') + broken + ALLOWED)
   const statuses = []
   for (let i = 0; i < 5; i++) statuses.push((await connection.answer())?.status)
   expect(statuses).toEqual([200, 401, 404, 500, 200])
 })
 
-test('a request with two different credentials is refused', async () => {
+test('a request with two different credentials is rejected', async () => {
   connection = await RawConnection.open(edge.port)
-  const body = allowedBody()
-  const lines = ['Authorization: Bearer nobody', `Authorization: ${AUTHORIZED.authorization}`]
-  await connection.send(requestText('POST /allowed', [...lines, `Content-Length: ${body.length}`], body))
+  await connection.send(postText('/allowed', allowedBody(), ['Authorization: Bearer unknown', AUTHORIZATION]))
   expect((await connection.answer())?.status).toBe(400)
 })
 
-test('HEAD is answered as GET is, without a body, and the connection lives on', async () => {
+test('HEAD has the response of GET without a body, and the connection stays open', async () => {
   connection = await RawConnection.open(edge.port)
-  const authorization = `Authorization: ${AUTHORIZED.authorization}`
   for (const [path, status, type] of [
     ['/healthy', 200, 'application/json'],
     ['/metrics', 200, 'text/plain'],
@@ -47,29 +40,24 @@ test('HEAD is answered as GET is, without a body, and the connection lives on', 
     ['/nowhere', 404, 'application/json'],
     ['/access/v1/evaluation', 405, 'text/plain; charset=utf-8'],
   ] as const) {
-    await connection.send(requestText(`HEAD ${path}`, [authorization]) + requestText('GET /healthy'))
+    await connection.send(requestText(`HEAD ${path}`, [AUTHORIZATION]) + requestText('GET /healthy'))
     const { status: got, headers } = (await connection.answer({ isToHead: true }))!
-    // No length rather than a wrong one: it would have to be that of the answer to GET.
-    expect([path, got, headers.get('content-type'), headers.get('content-length')]).toEqual([
-      path,
-      status,
-      type,
-      undefined,
-    ])
+    expect([path, got, headers.get('content-type')]).toEqual([path, status, type])
+    // The length would have to be that of the response to GET, so it is omitted.
+    expect(headers.get('content-length')).toBeUndefined()
     expect(await connection.answer()).toMatchObject({ status: 200, body: '{"caller":null}' })
   }
 })
 
-test('HEAD with a body beyond the ceiling is answered and ended', async () => {
+test('HEAD with a body over the limit gets 413, and the connection is closed', async () => {
   connection = await RawConnection.open(edge.port)
   await connection.send(requestText('HEAD /healthy', ['Content-Length: 999999999']))
   expect((await connection.answer({ isToHead: true }))?.status).toBe(413)
   await connection.closed
 })
 
-test('who asks for the end of the connection is told of it, once, and it ends', async () => {
+test('a request with `Connection: close` gets that header once, and the connection is closed', async () => {
   const body = allowedBody()
-  const authorization = `Authorization: ${AUTHORIZED.authorization}`
   for (const [line, status, text] of [
     ['GET /healthy', 200, ''],
     ['POST /allowed', 200, body],
@@ -80,8 +68,8 @@ test('who asks for the end of the connection is told of it, once, and it ends', 
     ['HEAD /large/2000000', 200, ''],
   ] as const) {
     connection = await RawConnection.open(edge.port)
-    const asked = text === '' ? 'close' : 'Close'
-    const headers = [`Connection: ${asked}`, ...(status === 401 ? [] : [authorization])]
+    const value = text === '' ? 'close' : 'Close'
+    const headers = [`Connection: ${value}`, ...(status === 401 ? [] : [AUTHORIZATION])]
     if (text !== '') headers.push(`Content-Length: ${text.length}`)
     await connection.send(requestText(line, headers, text))
     const answer = await connection.answer({ isToHead: line.startsWith('HEAD') })
@@ -91,14 +79,14 @@ test('who asks for the end of the connection is told of it, once, and it ends', 
   }
 })
 
-test('a client that keeps connections does not send on one that it asked to end', async () => {
+test('a keep-alive client does not reuse a connection after `Connection: close`', async () => {
   const agent = new Agent({ keepAlive: true })
   const status = () =>
     new Promise((resolve, reject) => {
-      const asked = request(`${edge.origin}/healthy`, { agent, headers: { connection: 'close' } }, answer => {
+      const sent = request(`${edge.origin}/healthy`, { agent, headers: { connection: 'close' } }, answer => {
         answer.resume().once('end', () => resolve(answer.statusCode))
       })
-      asked.once('error', reject).end()
+      sent.once('error', reject).end()
     })
   const statuses = []
   for (let times = 0; times < 20; times++) statuses.push(await status())
@@ -106,7 +94,7 @@ test('a client that keeps connections does not send on one that it asked to end'
   agent.destroy()
 })
 
-test('methods are told apart by case, and unknown ones are refused', async () => {
+test('methods are case-sensitive, and unknown methods are rejected with 405', async () => {
   connection = await RawConnection.open(edge.port)
   for (const method of ['get', 'Get', 'FROB', 'TRACE']) {
     await connection.send(requestText(`${method} /healthy`))
@@ -114,32 +102,31 @@ test('methods are told apart by case, and unknown ones are refused', async () =>
   }
 })
 
-test('a caller may wait for permission to send its body', async () => {
+test('a client that sends `Expect: 100-continue` gets 100 before it sends its body', async () => {
   connection = await RawConnection.open(edge.port)
   const body = allowedBody()
-  const headers = [`Authorization: ${AUTHORIZED.authorization}`, `Content-Length: ${body.length}`]
+  const headers = [AUTHORIZATION, `Content-Length: ${body.length}`]
   await connection.send(requestText('POST /allowed', [...headers, 'Expect: 100-continue']))
   expect((await connection.answer())?.status).toBe(100)
   await connection.send(body)
   expect((await connection.answer())?.status).toBe(200)
 })
 
-test('raw bytes in a path that are no UTF-8 name nothing', async () => {
+test('a path with invalid UTF-8 is rejected with 422', async () => {
   connection = await RawConnection.open(edge.port)
-  const headers = [`Authorization: ${AUTHORIZED.authorization}`]
-  await connection.send(requestText('GET /v2/things/\xff', headers))
+  await connection.send(requestText('GET /v2/things/\xff', [AUTHORIZATION]))
   expect((await connection.answer())?.status).toBe(422)
-  await connection.send(requestText('GET /v2/things/\xc3\xbc', headers))
+  await connection.send(requestText('GET /v2/things/\xc3\xbc', [AUTHORIZATION]))
   expect(JSON.parse((await connection.answer())!.body)).toEqual({ thing: 'ü' })
 })
 
-test('a caller who leaves before a promised answer harms nobody', async () => {
+test('a client that disconnects before an asynchronous response causes no fault', async () => {
   connection = await RawConnection.open(edge.port)
   await connection.send(requestText('GET /latch'))
   await edge.latch.entered
   connection.destroy()
   await connection.closed
-  // The server learns of it no later than of a request that is sent now.
+  // The server detects the disconnect before it reads this request.
   await fetch(`${edge.origin}/healthy`)
   edge.faults.length = 0
   edge.latch.release()
@@ -147,11 +134,10 @@ test('a caller who leaves before a promised answer harms nobody', async () => {
   expect(edge.faults).toEqual([])
 })
 
-test('a long answer arrives whole, however slowly it is read', async () => {
+test('a long response to a slow reader is complete and does not block other requests', async () => {
   connection = await RawConnection.open(edge.port)
   connection.pause()
   await connection.send(requestText('GET /large/4000000'))
-  // The server answers others meanwhile: what it could not send waits for the reader.
   expect((await fetch(`${edge.origin}/healthy`)).status).toBe(200)
   connection.resume()
   const answer = await connection.answer()
@@ -160,7 +146,7 @@ test('a long answer arrives whole, however slowly it is read', async () => {
   expect((await connection.answer())?.status).toBe(200)
 })
 
-test('what is no HTTP is refused by the library and ended', async () => {
+test('the HTTP library closes a connection that sends other bytes than HTTP', async () => {
   connection = await RawConnection.open(edge.port)
   await connection.send('\x16\x03\x01 hello\r\n\r\n')
   await connection.closed

@@ -1,4 +1,4 @@
-/** Pages of other origins: `CORS_ORIGINS`, by the protocol, and by a real browser that keeps to it. */
+/** Pages of other origins: `CORS_ORIGINS` at the protocol level and in a real browser. */
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -17,7 +17,7 @@ function corsHeaders(response: Response): Record<string, string> {
   return Object.fromEntries([...response.headers].filter(([name]) => /^(access-control-.*|vary)$/.test(name)))
 }
 
-test('off, as it is by default, nothing is said to pages, and a preflight is 405', async () => {
+test('by default, responses have no CORS headers, and a preflight request is rejected with 405', async () => {
   const verdict = await startedService()
   const got = await fetch(`${verdict.address}/healthy`, { headers: { origin: ORIGIN } })
   expect([got.status, corsHeaders(got)]).toEqual([200, {}])
@@ -25,7 +25,7 @@ test('off, as it is by default, nothing is said to pages, and a preflight is 405
   expect([preflight.status, corsHeaders(preflight)]).toEqual([405, {}])
 })
 
-describe('with origins', () => {
+describe('with allowed origins', () => {
   const exposed = 'X-Request-ID, X-Revision, Retry-After, Warning, ETag'
   const allowed = {
     'access-control-allow-origin': ORIGIN,
@@ -33,21 +33,21 @@ describe('with origins', () => {
     vary: 'Origin',
   }
 
-  test('every answer says so to a page of one of them, refusals included, and to no other', async () => {
+  test('all responses, including errors, have CORS headers for an allowed origin only', async () => {
     const verdict = await startedService({ corsOrigins: ['http://localhost:5173', ORIGIN] })
-    const said = async (path: string, headers: Record<string, string>) =>
+    const headersAt = async (path: string, headers: Record<string, string>) =>
       corsHeaders(await fetch(verdict.address + path, { method: 'POST', headers, body: '{}' }))
     const authorization = `Bearer ${API_KEY}`
     for (const path of ['/allowed', '/nowhere', '/healthy']) {
-      expect(await said(path, { origin: ORIGIN, authorization })).toEqual(allowed)
-      expect(await said(path, { origin: ORIGIN })).toEqual(allowed)
+      expect(await headersAt(path, { origin: ORIGIN, authorization })).toEqual(allowed)
+      expect(await headersAt(path, { origin: ORIGIN })).toEqual(allowed)
       for (const other of ['https://elsewhere.example.com', `${ORIGIN}.evil.example`, 'null'])
-        expect(await said(path, { origin: other, authorization })).toEqual({ vary: 'Origin' })
-      expect(await said(path, { authorization })).toEqual({ vary: 'Origin' })
+        expect(await headersAt(path, { origin: other, authorization })).toEqual({ vary: 'Origin' })
+      expect(await headersAt(path, { authorization })).toEqual({ vary: 'Origin' })
     }
   })
 
-  test('a preflight is answered for every path, with the headers that it names', async () => {
+  test('a preflight request succeeds on every path and allows the headers that it names', async () => {
     const verdict = await startedService({ corsOrigins: [ORIGIN] })
     for (const path of ['/allowed', '/v2/facts/default/default/users/anna', '/nowhere']) {
       const response = await fetch(verdict.address + path, { method: 'OPTIONS', headers: PREFLIGHT })
@@ -63,24 +63,24 @@ describe('with origins', () => {
       ])
     }
     const other = { ...PREFLIGHT, origin: 'https://elsewhere.example.com' }
-    const refused = await fetch(`${verdict.address}/allowed`, { method: 'OPTIONS', headers: other })
-    expect(corsHeaders(refused)).toEqual({ vary: 'Origin' })
-    const plain = await fetch(`${verdict.address}/allowed`, { method: 'OPTIONS' })
+    const options = (headers: Record<string, string>) =>
+      fetch(`${verdict.address}/allowed`, { method: 'OPTIONS', headers })
+    expect(corsHeaders(await options(other))).toEqual({ vary: 'Origin' })
+    const plain = await options({})
     expect([plain.status, plain.headers.get('allow')]).toEqual([405, 'POST'])
-    const strange = { ...PREFLIGHT, 'access-control-request-headers': 'a, b;é' }
-    const answered = await fetch(`${verdict.address}/allowed`, { method: 'OPTIONS', headers: strange })
-    expect([answered.status, corsHeaders(answered)['access-control-allow-headers']]).toEqual([204, undefined])
+    const invalid = await options({ ...PREFLIGHT, 'access-control-request-headers': 'a, b;é' })
+    expect([invalid.status, corsHeaders(invalid)['access-control-allow-headers']]).toEqual([204, undefined])
   })
 })
 
-test('every origin: *', async () => {
+test('with CORS_ORIGINS=*, every origin is allowed', async () => {
   const verdict = await startedService({ corsOrigins: ['*'] })
   const response = await fetch(`${verdict.address}/healthy`, { headers: { origin: ORIGIN } })
   expect(corsHeaders(response)).toMatchObject({ 'access-control-allow-origin': '*' })
   expect(response.headers.has('vary')).toBe(false)
 })
 
-test('the setting takes * or origins, and refuses what is no origin', () => {
+test('CORS_ORIGINS accepts * or origins, and rejects other values', () => {
   const origins = ['https://a.example', 'http://localhost:5173']
   expect(readConfig({ CORS_ORIGINS: '*' }).corsOrigins).toEqual(['*'])
   expect(readConfig({ CORS_ORIGINS: origins.join(', ') }).corsOrigins).toEqual(origins)
@@ -89,7 +89,7 @@ test('the setting takes * or origins, and refuses what is no origin', () => {
     expect(() => readConfig({ CORS_ORIGINS: text }), text).toThrow('setting CORS_ORIGINS: expected')
 })
 
-test('in Chromium a page of an origin that is named asks and reads, and one of another does not', async () => {
+test('in Chromium, only a page of an allowed origin can send requests and read responses', async () => {
   const pages = createServer((_request, response) => response.end('<!doctype html><title>A page</title>'))
   pages.listen(0, '127.0.0.1')
   onTestFinished(() => void pages.close())
@@ -99,15 +99,15 @@ test('in Chromium a page of an origin that is named asks and reads, and one of a
   const browser = await startChromium()
   onTestFinished(() => browser.close())
   const page = await openPage(browser)
-  const asked = JSON.stringify(question('nobody', 'read', 'document'))
+  const check = JSON.stringify(question('unknown', 'read', 'document'))
   const ask = `fetch(${JSON.stringify(`${verdict.address}/allowed`)}, {
     method: 'POST',
     headers: { authorization: 'Bearer ${API_KEY}', 'content-type': 'application/json' },
-    body: ${JSON.stringify(asked)},
-  }).then(async answer => [answer.status, await answer.text(), answer.headers.has('x-request-id')], () => 'not let')`
+    body: ${JSON.stringify(check)},
+  }).then(async answer => [answer.status, await answer.text(), answer.headers.has('x-request-id')], () => 'blocked')`
   await page.goto(`http://127.0.0.1:${port}/`)
   expect(await page.evaluate(ask)).toEqual([200, '{"allow":false,"result":false}', true])
-  // Another origin, though the same server.
+  // Another origin of the same server.
   await page.goto(`http://localhost:${port}/`)
-  expect(await page.evaluate(ask)).toBe('not let')
+  expect(await page.evaluate(ask)).toBe('blocked')
 })

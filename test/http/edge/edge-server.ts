@@ -1,7 +1,4 @@
-/**
- * A real server on a free port with a few tiny routes of each family, for the tests of the HTTP edge. The handlers echo
- * what they were given: what is tested is everything around them.
- */
+/** HTTP server on a free port with a few routes of each family whose handlers return their input. */
 import { Type } from 'typebox'
 import { afterAll, onTestFinished } from 'vitest'
 import { InvariantError } from '#model/assert.ts'
@@ -13,10 +10,13 @@ import { ContentStream } from '#management/content/content-stream.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import type { RequestObserver } from '#http/edge/request-watch.ts'
 import { HttpServer, type HttpServerOptions } from '#http/edge/server.ts'
+import { requestText } from '#testing/requests/raw-connection.ts'
 
 export const ENVIRONMENT_KEY = 'environment-key'
 export const ORGANIZATION_KEY = 'organization-key'
 export const AUTHORIZED = { authorization: `Bearer ${ENVIRONMENT_KEY}` }
+/** The same as a header line of a raw request. */
+export const AUTHORIZATION = `Authorization: ${AUTHORIZED.authorization}`
 export const BODY_BYTES_MAX = 200_000
 
 const PRINCIPALS = new Map<string, Principal>([
@@ -38,9 +38,12 @@ const PRINCIPALS = new Map<string, Principal>([
 const optional = <T extends import('typebox').TSchema>(schema: T) =>
   Type.Optional(Type.Union([schema, Type.Null()]))
 
-const described = { summary: 'A route of the tests', responses: { 200: { description: 'Fine' } } }
+const described = { summary: 'A test route', responses: { 200: { description: 'Fine' } } }
+const decision = { ...described, family: 'native', access: 'environment' } as const
+const open = { ...described, family: 'native', access: 'public' } as const
+const management = { ...described, family: 'management', access: 'any-key' } as const
 
-/** A handler that is finished from outside. */
+/** Blocks a handler until it is released. */
 export class Latch {
   readonly #entered = Promise.withResolvers<void>()
   readonly #released = Promise.withResolvers<void>()
@@ -61,12 +64,10 @@ export class Latch {
 export function edgeRoutes(latch: Latch): Route[] {
   return [
     defineRoute({
-      ...described,
+      ...decision,
       method: 'POST',
       path: '/allowed',
       operationId: 'allowed',
-      family: 'native',
-      access: 'environment',
       body: Type.Object({
         user: Type.Object({ key: Type.String({ minLength: 1 }), email: optional(Type.String()) }),
         action: Type.String({ minLength: 1 }),
@@ -80,40 +81,32 @@ export function edgeRoutes(latch: Latch): Route[] {
       }),
     }),
     defineRoute({
-      ...described,
+      ...decision,
       method: 'POST',
       path: '/allowed/bulk',
       operationId: 'allowed-bulk',
-      family: 'native',
-      access: 'environment',
       body: Type.Array(Type.Unknown()),
       handle: async call => ({ status: 200, body: { count: call.body.length } }),
     }),
     defineRoute({
-      ...described,
+      ...decision,
       method: 'POST',
       path: '/v1/data/root',
       operationId: 'opa-root',
-      family: 'native',
-      access: 'environment',
       handle: () => ({ status: 200, body: {} }),
     }),
     defineRoute({
-      ...described,
+      ...open,
       method: 'GET',
       path: '/healthy',
       operationId: 'healthy',
-      family: 'native',
-      access: 'public',
       handle: call => ({ status: 200, body: { caller: call.principal } }),
     }),
     defineRoute({
-      ...described,
+      ...open,
       method: 'GET',
       path: '/metrics',
       operationId: 'metrics',
-      family: 'native',
-      access: 'public',
       handle: () => ({ status: 200, body: new RawJson('up 1\n'), headers: { 'content-type': 'text/plain' } }),
     }),
     defineRoute({
@@ -137,12 +130,10 @@ export function edgeRoutes(latch: Latch): Route[] {
       handle: call => ({ status: 200, body: { caller: call.principal?.kind ?? null } }),
     }),
     defineRoute({
-      ...described,
+      ...management,
       method: 'GET',
       path: '/v2/things',
       operationId: 'list-things',
-      family: 'management',
-      access: 'any-key',
       query: Type.Object({
         page: Type.Optional(Type.Integer({ minimum: 1 })),
         ratio: Type.Optional(Type.Number()),
@@ -154,42 +145,34 @@ export function edgeRoutes(latch: Latch): Route[] {
       handle: call => ({ status: 200, body: call.query }),
     }),
     defineRoute({
-      ...described,
+      ...management,
       method: 'POST',
       path: '/v2/things',
       operationId: 'create-thing',
-      family: 'management',
-      access: 'any-key',
       body: Type.Object({ key: Type.String({ pattern: '^[a-z]+$' }), attributes: Type.Unknown() }),
       handle: call => ({ status: 200, body: call.body, headers: { 'X-Revision': 'epoch.7' } }),
     }),
     defineRoute({
-      ...described,
+      ...management,
       method: 'GET',
       path: '/v2/things/{thing_id}',
       operationId: 'get-thing',
-      family: 'management',
-      access: 'any-key',
       handle: call => ({ status: 200, body: { thing: call.params.thing_id } }),
     }),
     defineRoute({
-      ...described,
+      ...management,
       method: 'DELETE',
       path: '/v2/things/bulk',
       operationId: 'delete-things',
-      family: 'management',
-      access: 'any-key',
       optionalBody: Type.Object({ tenant: Type.Optional(Type.String()) }),
       handle: call =>
         call.body === undefined ? { status: 204, body: undefined } : { status: 200, body: call.body },
     }),
     defineRoute({
-      ...described,
+      ...management,
       method: 'PUT',
       path: '/v2/things/{thing_id}/users/{user_id}',
       operationId: 'put-user',
-      family: 'management',
-      access: 'any-key',
       params: Type.Object({ thing_id: Type.String(), user_id: Type.String({ maxLength: 8 }) }),
       handle: call => ({ status: 200, body: call.params }),
     }),
@@ -205,33 +188,27 @@ export function edgeRoutes(latch: Latch): Route[] {
       }),
     ),
     defineRoute({
-      ...described,
+      ...open,
       method: 'GET',
       path: '/large/{length}',
       operationId: 'large',
-      family: 'native',
-      access: 'public',
       handle: call => ({ status: 200, body: new RawJson(`"${'ü'.repeat(Number(call.params.length))}"`) }),
     }),
     defineRoute({
-      ...described,
+      ...open,
       method: 'GET',
       path: '/pieces/{count}',
       operationId: 'pieces',
-      family: 'native',
-      access: 'public',
       handle: async call => {
         const pieces = Array.from({ length: Number(call.params.count) }, (_, n) => `${n}\n`)
         return { status: 200, body: await RawPieces.begun(new ContentStream(pieces, () => {})) }
       },
     }),
     defineRoute({
-      ...described,
+      ...open,
       method: 'GET',
       path: '/latch',
       operationId: 'latch',
-      family: 'native',
-      access: 'public',
       handle: async () => {
         await latch.pass()
         return { status: 200, body: 'passed' }
@@ -240,7 +217,7 @@ export function edgeRoutes(latch: Latch): Route[] {
   ]
 }
 
-/** Fails in the way the path asks for. */
+/** Fails in the way that the path names. */
 function fail(
   code: string,
 ): Promise<never> | { status: number; body: unknown; headers?: Record<string, string> } {
@@ -284,14 +261,14 @@ export async function startEdge(options: Partial<HttpServerOptions> = {}): Promi
   return { server, port, origin: `http://127.0.0.1:${port}`, latch, faults }
 }
 
-/** Starts a server for the present test. */
+/** Starts a server for the current test. */
 export async function startedEdge(options: Partial<HttpServerOptions> = {}): Promise<EdgeServer> {
   const edge = await startEdge(options)
   onTestFinished(() => edge.server.close())
   return edge
 }
 
-/** Starts a server for all tests of the present file. */
+/** Starts a server for all tests of the current file. */
 export async function sharedEdge(options: Partial<HttpServerOptions> = {}): Promise<EdgeServer> {
   const edge = await startEdge(options)
   afterAll(() => edge.server.close())
@@ -304,7 +281,12 @@ export function allowedBody(bytes = 0): string {
   return bare.replace('"email":""', `"email":"${'x'.repeat(Math.max(0, bytes - bare.length))}"`)
 }
 
-/** An observer of requests, and the statuses with which they ended; 0 for a client that left. */
+/** Text of a POST with the length of its body. */
+export function postText(path: string, body: string, headers: readonly string[] = []): string {
+  return requestText(`POST ${path}`, [...headers, `Content-Length: ${body.length}`], body)
+}
+
+/** An observer of requests, and the statuses of completed requests; 0 for a client that disconnected. */
 export function countingObserver(): { statuses: number[]; observer: RequestObserver } {
   const statuses: number[] = []
   const observer = {

@@ -1,8 +1,8 @@
-/** The headers of a request, in a list that is used for one request after another. */
+/** A list of request headers, which is reused for later requests. */
 import { describe, expect, test } from 'vitest'
 import { HeaderList } from '#http/message/header-list.ts'
 
-test('a list that was cleared has nothing of the headers before, however it is asked', () => {
+test('a cleared list contains no earlier headers', () => {
   const headers = new HeaderList()
   for (const name of ['authorization', 'content-length', 'x-tenant', 'traceparent'])
     headers.add(name, 'before')
@@ -19,14 +19,14 @@ test('a list that was cleared has nothing of the headers before, however it is a
   expect([headers.get('authorization'), headers.has('x-tenant')]).toEqual([undefined, false])
 })
 
-test('of a repeated header the first counts', () => {
+test('the first value of a repeated header counts', () => {
   const headers = new HeaderList()
   headers.add('x-tenant', 'first')
   headers.add('x-tenant', 'second')
   expect([headers.get('x-tenant'), [...headers]]).toEqual(['first', [['x-tenant', 'first']]])
 })
 
-describe('a contradiction', () => {
+describe('a contradiction of headers', () => {
   const contradictionIn = (sent: readonly (readonly [string, string])[], singles: readonly string[] = []) => {
     const headers = new HeaderList()
     for (const [name, value] of sent) headers.add(name, value)
@@ -34,7 +34,7 @@ describe('a contradiction', () => {
   }
 
   test.each(['authorization', 'x-min-revision', 'content-type', 'content-encoding'])(
-    'is a second value of %s, and not the same value again',
+    'is a second, different value of %s',
     name => {
       expect(contradictionIn([[name, 'a'], [name, 'a'], ['host', 'h']])).toBeNull() // oxfmt-ignore
       expect(contradictionIn([[name, 'a'], ['host', 'h'], [name, 'b']])).toBe(name) // oxfmt-ignore
@@ -43,7 +43,7 @@ describe('a contradiction', () => {
     },
   )
 
-  test('is a second value of a header that the route names, and of no other header', () => {
+  test('is a second value of a header that the route names, but not of other headers', () => {
     const sent = [['permit-action', 'read'], ['accept', 'a'], ['accept', 'b'], ['permit-action', 'update']] as const // oxfmt-ignore
     expect(contradictionIn(sent)).toBeNull()
     expect(contradictionIn(sent, ['host', 'permit-user-key'])).toBeNull()
@@ -51,7 +51,7 @@ describe('a contradiction', () => {
     expect(contradictionIn([...sent.slice(0, 3), sent[0]!], ['permit-action'])).toBeNull()
   })
 
-  test('is forgotten with the request that had it', () => {
+  test('is cleared with its request', () => {
     const headers = new HeaderList()
     for (const value of ['a', 'b']) for (const name of ['authorization', 'host']) headers.add(name, value)
     headers.clear(true)
@@ -60,7 +60,7 @@ describe('a contradiction', () => {
   })
 })
 
-test('those with fields are found by name among others as long, and the first of each counts', () => {
+test('headers with fields are distinguished from other names of the same length, and the first value counts', () => {
   const headers = new HeaderList()
   const names = [
     'authorization',
@@ -72,7 +72,7 @@ test('those with fields are found by name among others as long, and the first of
     'transfer-encoding',
     'connection',
   ]
-  // As long as one of them each.
+  // Each of these has the same length as the name above.
   const others = [
     'accept-tokens',
     'x-request-at',
@@ -99,7 +99,7 @@ test('those with fields are found by name among others as long, and the first of
   expect([...headers]).toEqual(others.map(name => [name, 'another']))
 })
 
-test('where only those with fields are kept, they are all there, and to ask for another is a defect', () => {
+test('a list that keeps only headers with fields throws if another header is read', () => {
   const headers = new HeaderList()
   headers.clear(false)
   for (const name of ['host', 'content-type', 'authorization']) headers.add(name, `the ${name}`)
@@ -116,7 +116,7 @@ test('where only those with fields are kept, they are all there, and to ask for 
   expect([...headers]).toEqual([['host', 'now']])
 })
 
-test('a length is more bytes than another if its number is greater', () => {
+test('announced lengths are compared as numbers', () => {
   const lengths = '0 9 00009 99 100 101 1e3 1000 20000000 many -1 0x999 1e9'.split(' ')
   for (const length of ['', ' 5', '9'.repeat(30), ...lengths]) {
     const headers = new HeaderList()

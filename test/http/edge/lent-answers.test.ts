@@ -1,4 +1,4 @@
-/** Answers in memory that is lent: whoever lent it writes over it as soon as it comes back. */
+/** Responses in lent memory, which its owner overwrites as soon as it is returned. */
 import { expect, onTestFinished, test } from 'vitest'
 import { LentJson } from '#http/message/request-reply.ts'
 import { defineRoute } from '#http/routing/route.ts'
@@ -6,13 +6,13 @@ import { startedEdge } from './edge-server.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 async function lender() {
-  const cameBack: number[] = []
+  const returned: number[] = []
   const giveBack = (bytes: Uint8Array) => {
-    cameBack.push(bytes.length)
+    returned.push(bytes.length)
     bytes.fill(0)
   }
   const lent = defineRoute({
-    summary: 'A text of so many letters',
+    summary: 'A text of this length',
     responses: { 200: { description: 'Fine' } },
     method: 'GET',
     path: '/lent/{length}',
@@ -24,27 +24,30 @@ async function lender() {
   const edge = await startedEdge({ routes: [lent] })
   const connection = await RawConnection.open(edge.port)
   onTestFinished(() => connection.destroy())
-  return { connection, cameBack }
+  return { connection, returned }
 }
 
 const letters = (length: number) => Buffer.from(`"${'x'.repeat(length)}"`)
 
-test.each([0, 100, 1_000_000])('%i letters are sent before their memory comes back', async length => {
-  const { connection, cameBack } = await lender()
-  connection.pause()
-  await connection.send(requestText(`GET /lent/${length}`))
-  await expect.poll(() => cameBack).toEqual([length + 2])
-  connection.resume()
-  const answer = await connection.answer()
-  expect(answer?.body === letters(length).toString()).toBe(true)
-})
+test.each([0, 100, 1_000_000])(
+  'lent memory with %i characters is returned after it is sent',
+  async length => {
+    const { connection, returned } = await lender()
+    connection.pause()
+    await connection.send(requestText(`GET /lent/${length}`))
+    await expect.poll(() => returned).toEqual([length + 2])
+    connection.resume()
+    const answer = await connection.answer()
+    expect(answer?.body === letters(length).toString()).toBe(true)
+  },
+)
 
-test('the memory of what goes out piece by piece does not come back', async () => {
-  const { connection, cameBack } = await lender()
+test('lent memory that is sent in pieces is not returned', async () => {
+  const { connection, returned } = await lender()
   connection.pause()
   await connection.send(requestText('GET /lent/4000000'))
   connection.resume()
   const answer = await connection.answer()
   expect(answer?.body === letters(4_000_000).toString()).toBe(true)
-  expect(cameBack).toEqual([])
+  expect(returned).toEqual([])
 })

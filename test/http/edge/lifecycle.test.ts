@@ -1,4 +1,4 @@
-/** From listening to the last answer: free ports, shared ports, draining. */
+/** Lifecycle of the HTTP server: free and shared ports, draining, and closing. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
@@ -9,13 +9,13 @@ import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 const HOST = '127.0.0.1'
 
-test('a free port is found, or confirmed', async () => {
+test('a free port is found, and a requested free port is accepted', async () => {
   expect(await reservePort({ host: HOST, port: 0 })).toBeGreaterThan(0)
   const port = await freePort()
   expect(await reservePort({ host: HOST, port })).toBe(port)
 })
 
-test('a port that another server listens on is refused with its address', async () => {
+test('a port on which another server listens is rejected with its address', async () => {
   const other = createServer().listen(0, HOST)
   await once(other, 'listening')
   const { port } = other.address() as { port: number }
@@ -23,23 +23,23 @@ test('a port that another server listens on is refused with its address', async 
   other.close()
 })
 
-test('a port that a server of ours shares is refused too', async () => {
+test('a port that another Verdict server shares is rejected', async () => {
   const { server, port } = await startEdge()
   await expect(reservePort({ host: HOST, port })).rejects.toThrow('is already in use')
   await server.close()
   expect(await reservePort({ host: HOST, port })).toBe(port)
 })
 
-test('an address that is not ours is refused', async () => {
+test('an address of another host is rejected', async () => {
   await expect(reservePort({ host: '192.0.2.1', port: 0 })).rejects.toThrow('192.0.2.1:0 cannot be used')
   const { server } = await startEdge()
   await server.close()
 })
 
-test('a server that holds takes requests, answers none of them before it closes, and then all', async () => {
+test('a server on hold accepts requests and answers them only when it closes', async () => {
   const { server, port, origin } = await startEdge()
   server.hold()
-  const asked = ['GET /healthy', 'DELETE /nothing', 'POST /allowed'].map(async line => {
+  const sent = ['GET /healthy', 'DELETE /nothing', 'POST /allowed'].map(async line => {
     const connection = await RawConnection.open(port)
     const body = line.startsWith('POST') ? allowedBody() : ''
     const headers = [
@@ -49,21 +49,21 @@ test('a server that holds takes requests, answers none of them before it closes,
     await connection.send(requestText(line, headers, body))
     return connection
   })
-  const connections = await Promise.all(asked)
-  // Nobody is answered, however long it is waited: the next connection is taken behind those.
+  const connections = await Promise.all(sent)
+  // No request is answered before the server accepts this later connection.
   const latest = await RawConnection.open(port)
   const answers = connections.map(connection => connection.answer())
-  expect(await Promise.race([...answers, server.stopListening().then(() => 'nobody')])).toBe('nobody')
+  expect(await Promise.race([...answers, server.stopListening().then(() => 'none')])).toBe('none')
   await expect(fetch(`${origin}/healthy`)).rejects.toThrow()
   const closing = server.close()
-  const told = await Promise.all(answers)
-  expect(told.map(answer => answer?.status)).toEqual([200, 404, 401])
-  expect(told.map(answer => answer?.headers.get('connection'))).toEqual(['close', 'close', 'close'])
+  const received = await Promise.all(answers)
+  expect(received.map(answer => answer?.status)).toEqual([200, 404, 401])
+  expect(received.map(answer => answer?.headers.get('connection'))).toEqual(['close', 'close', 'close'])
   await closing
   await latest.closed
 })
 
-test('a connection that was made before the port was closed is served, also if its request comes later', async () => {
+test('a connection opened before the port was closed is served, even if its request arrives later', async () => {
   const { server, port } = await startEdge()
   server.hold()
   const connection = await RawConnection.open(port)
@@ -74,7 +74,7 @@ test('a connection that was made before the port was closed is served, also if i
   await closing
 })
 
-test('closing lets a promised answer out, takes nobody new, and ends idle connections', async () => {
+test('closing completes in-flight requests, accepts no new ones, and closes idle connections', async () => {
   const { server, port, origin, latch } = await startEdge()
   const idle = await RawConnection.open(port)
   await idle.send(requestText('GET /healthy'))
@@ -85,23 +85,19 @@ test('closing lets a promised answer out, takes nobody new, and ends idle connec
   const closing = server.close()
   await expect(fetch(`${origin}/healthy`)).rejects.toThrow()
   latch.release()
-  const answer = await waiting.answer()
-  expect([answer?.status, answer?.body, answer?.headers.get('connection')]).toEqual([
-    200,
-    '"passed"',
-    'close',
-  ])
+  const { status, body, headers } = (await waiting.answer())!
+  expect([status, body, headers.get('connection')]).toEqual([200, '"passed"', 'close'])
   await closing
   await Promise.all([idle.closed, waiting.closed])
 })
 
-test('closing waits until a long answer was read', async () => {
+test('closing waits until a client has read a long response', async () => {
   const { server, port, origin } = await startEdge()
   const connection = await RawConnection.open(port)
   connection.pause()
-  // Far more than the buffers of the kernel take, so that most of it still has to be sent.
+  // Larger than the buffers of the kernel, so that most of it is not sent yet.
   await connection.send(requestText('GET /large/8000000'))
-  // The server takes requests in the order they come: once it answers this one, it is at work on that one.
+  // The server processes requests in order. After this response, it has started the long one.
   await fetch(`${origin}/healthy`)
   const closing = server.close()
   connection.resume()
@@ -109,7 +105,7 @@ test('closing waits until a long answer was read', async () => {
   await closing
 })
 
-test('closing waits no longer than it was told to', async () => {
+test('closing waits at most until its time limit', async () => {
   const { server, port, latch } = await startEdge()
   const connection = await RawConnection.open(port)
   await connection.send(requestText('GET /latch'))
@@ -117,11 +113,11 @@ test('closing waits no longer than it was told to', async () => {
   await server.close({ withinMs: 1 })
   await connection.closed
   expect(await connection.answer()).toBeNull()
-  // The handler finishes after all; nobody is there to answer to.
+  // The handler completes, but its client is disconnected.
   latch.release()
 })
 
-test('a defect may close the server on the spot, and its own answer still goes out', async () => {
+test('a defect can close the server immediately, and its response is still sent', async () => {
   const edge = await startEdge()
   const connection = await RawConnection.open(edge.port)
   edge.faults.push = () => {
@@ -134,7 +130,7 @@ test('a defect may close the server on the spot, and its own answer still goes o
   await edge.server.close()
 })
 
-test('closing twice, and closing what never listened, is fine', async () => {
+test('a server can be closed twice', async () => {
   const { server } = await startEdge()
   await Promise.all([server.close(), server.close()])
 })

@@ -1,4 +1,4 @@
-/** Every ceiling is reached, says so in its own way, is counted, and leaves the service as it was. */
+/** Limits: each returns its documented error, is counted, and does not affect other requests. */
 import { describe, expect, test } from 'vitest'
 import { IMPORTS_MAX } from '#model/limits.ts'
 import { createKeyRates, KeyRates } from '#threads/channel/key-rates.ts'
@@ -38,11 +38,10 @@ test.each<[limit: string, status: number, send: () => Promise<Answer>]>([
   [
     'batch',
     400,
-    () =>
-      narrow.post('/access/v1/evaluations', {
-        ...evaluation('alice', 'read', 'document:1'),
-        evaluations: four.fill({}),
-      }),
+    () => {
+      const defaults = evaluation('alice', 'read', 'document:1')
+      return narrow.post('/access/v1/evaluations', { ...defaults, evaluations: four.fill({}) })
+    },
   ],
   ['list', 400, () => narrow.post('/user-permissions', { user: { key: 'alice' } })],
   ['page', 422, () => narrow.get(`${FACTS}/users?per_page=101`)],
@@ -54,15 +53,16 @@ test.each<[limit: string, status: number, send: () => Promise<Answer>]>([
       return narrow.send('POST', `${FACTS}/users`, { text })
     },
   ],
-])('a ceiling on one request (%s) is answered with %i and counted', async (limit, status, send) => {
+])('a request over the limit %s is rejected with %i and counted', async (limit, status, send) => {
   const before = await counted(narrow, limit)
   expect((await send()).status).toBe(status)
   expect(await counted(narrow, limit)).toBe(before + 1)
 })
 
-describe('a page of things with large attributes is refused before it is larger than the process can take', () => {
+describe('a page with large attributes is rejected', () => {
   const attributes = { long: 'x'.repeat(500_000) }
-  test('in one environment, where a smaller page is answered', async () => {
+
+  test('in one environment, while a smaller page is returned', async () => {
     for (let n = 0; n < 17; n++) {
       expect((await roomy.post(`${FACTS}/users`, { key: `user-${n}`, attributes })).status).toBe(200)
     }
@@ -75,7 +75,7 @@ describe('a page of things with large attributes is refused before it is larger 
     }
   })
 
-  test('over several environments', async () => {
+  test('in a list over several environments', async () => {
     const key = await neighbourOf(roomy, 'other')
     const made = { key, body: { key: 'user-of-other', attributes } }
     expect((await roomy.send('POST', '/v2/facts/default/other/users', made)).status).toBe(200)
@@ -83,7 +83,7 @@ describe('a page of things with large attributes is refused before it is larger 
     expect([(await page(18)).status, (await page(12)).status]).toEqual([400, 200])
   })
 
-  test('of rows that all tell of the same large one', async () => {
+  test('if many rows contain the same large entity', async () => {
     await roomy.tenantRole('guest', [])
     const operations = Array.from({ length: 17 }, (_, n) => ({ key: `tenant-${n}`, name: 'Tenant' }))
     expect((await roomy.post(`${FACTS}/bulk/tenants`, { operations })).status).toBe(200)
@@ -95,7 +95,7 @@ describe('a page of things with large attributes is refused before it is larger 
   })
 })
 
-test('connections beyond MAX_CONNECTIONS are closed at once, and taken again when others have gone', async () => {
+test('connections over MAX_CONNECTIONS are closed immediately until other connections are closed', async () => {
   const verdict = await startedService({ connectionsMax: 2, httpThreads: 2 })
   const first = await RawConnection.open(verdict.port)
   const second = await RawConnection.open(verdict.port)
@@ -107,7 +107,7 @@ test('connections beyond MAX_CONNECTIONS are closed at once, and taken again whe
   const third = await RawConnection.open(verdict.port)
   await third.closed
   expect(await third.answer()).toBe(null)
-  // Those that are there go on.
+  // Existing connections remain open.
   await second.send(requestText('GET /metrics', []))
   const scrape = new Scrape((await second.answer())!.body)
   expect(scrape.sum('verdict_limit_reached_total', { limit: 'connections' })).toBe(1)
@@ -121,18 +121,14 @@ test('connections beyond MAX_CONNECTIONS are closed at once, and taken again whe
   second.destroy()
 })
 
-/**
- * Sends a body of which some byte is always coming, and never the last, until the connection ends; that may cut off the
- * answer.
- */
-async function dripUntilRefused(verdict: Client, target: string, start: string) {
+/** Sends an endless body byte by byte until the connection is closed, which can cut off the response. */
+async function dripUntilRejected(verdict: Client, target: string, start: string) {
   const slow = await RawConnection.open(verdict.port)
   const head = ['Content-Length: 1000000', `Authorization: Bearer ${API_KEY}`]
   await slow.send(requestText(target, head, start))
   const connection = { isOver: false }
   void slow.closed.then(() => (connection.isOver = true))
   const dripping = (async () => {
-    // Never idle, never done.
     while (!connection.isOver) {
       await slow.send(' ')
       await new Promise(resolve => setImmediate(resolve))
@@ -144,19 +140,19 @@ async function dripUntilRefused(verdict: Client, target: string, start: string) 
   return answer
 }
 
-describe('a body', () => {
-  test('that keeps coming for longer than BODY_TIMEOUT_MS is 408, and the connection ends', async () => {
+describe('a body that takes longer than BODY_TIMEOUT_MS', () => {
+  test('is rejected with 408, and the connection is closed', async () => {
     const verdict = await startedService({ receiveMsMax: 200 })
-    // The end of the connection may overtake the answer, for a sender that goes on sending.
+    // For a client that keeps sending, the close of the connection can arrive before the response.
     let tries = 0
     let answer
     do {
       tries += 1
-      answer = await dripUntilRefused(verdict, 'POST /allowed', '{')
+      answer = await dripUntilRejected(verdict, 'POST /allowed', '{')
     } while (answer === null)
     expect(answer?.status).toBe(408)
     expect(await counted(verdict, 'receive-time')).toBe(tries)
-    // Who sends a body in pieces and in time is answered.
+    // A body in pieces that arrives in time is accepted.
     const inTime = await startedService({ receiveMsMax: HANG_MS })
     const brisk = await RawConnection.open(inTime.port)
     const body = JSON.stringify(question('alice', 'read', 'document'))
@@ -167,100 +163,96 @@ describe('a body', () => {
     brisk.destroy()
   })
 
-  test('of an import that drips for longer than that is 408 as well, and leaves its place', async () => {
+  test('is rejected with 408 in an import, and no longer counts as a running import', async () => {
     const verdict = await startedService({ receiveMsMax: 200 })
     const target = 'POST /v2/projects/default/envs/default/import'
-    // Each is counted as it is refused, also where the end of the connection overtook the answer.
-    for (let i = 0; i <= IMPORTS_MAX; i++) await dripUntilRefused(verdict, target, '{"kind":')
+    // Each rejection is counted, even if the connection was closed before the response arrived.
+    for (let i = 0; i <= IMPORTS_MAX; i++) await dripUntilRejected(verdict, target, '{"kind":')
     expect(await counted(verdict, 'receive-time')).toBe(IMPORTS_MAX + 1)
   })
 })
 
 describe('management requests', () => {
-  test('beyond half of MAX_MANAGEMENT_QUEUE of one environment are 429 with Retry-After, at once, and those of another are served', async () => {
+  test('over half of MAX_MANAGEMENT_QUEUE in one environment get 429; others are served', async () => {
     const verdict = await startedService({ managementQueueMax: 4 })
     const key = await neighbourOf(verdict, 'polite')
     const answers: Answer[] = []
-    // However late the calls of one round come: in some they meet.
+    // Repeats until requests of one round overlap.
     while (answers.every(({ status }) => status === 200)) {
       const from = answers.length
       const flood = Array.from({ length: 40 }, (_, n) =>
         verdict.post(`${FACTS}/users`, { key: `user-${from + n}` }),
       )
-      const polite = await verdict.send('POST', '/v2/facts/default/polite/users', {
-        key,
-        body: { key: `bob-${from}` },
-      })
+      const body = { key: `bob-${from}` }
+      const polite = await verdict.send('POST', '/v2/facts/default/polite/users', { key, body })
       expect(polite.status).toBe(200)
       answers.push(...(await Promise.all(flood)))
     }
-    const refused = answers.filter(({ status }) => status !== 200)
-    expect(refused.length).toBeGreaterThan(0)
-    expect(answers.length - refused.length).toBeGreaterThan(0)
-    for (const answer of refused) {
+    const rejected = answers.filter(({ status }) => status !== 200)
+    expect(rejected.length).toBeGreaterThan(0)
+    expect(answers.length - rejected.length).toBeGreaterThan(0)
+    for (const answer of rejected) {
       expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '1'])
     }
     const scrape = await Scrape.of(verdict.address)
-    expect(scrape.sum('verdict_limit_reached_total', { limit: 'share' })).toBe(refused.length)
+    expect(scrape.sum('verdict_limit_reached_total', { limit: 'share' })).toBe(rejected.length)
     expect(scrape.sum('verdict_management_in_flight')).toBe(0)
   })
 
-  test('beyond MAX_MANAGEMENT_QUEUE of all are 503 with Retry-After, at once, and decisions go on', async () => {
+  test('over MAX_MANAGEMENT_QUEUE get 503 with Retry-After, and decisions continue', async () => {
     const verdict = await startedService({ managementQueueMax: 2 })
     const keys = [API_KEY, await neighbourOf(verdict, 'second'), await neighbourOf(verdict, 'third')]
     const names = ['default', 'second', 'third']
     const answers: Answer[] = []
     while (!answers.some(({ status }) => status === 503)) {
       const from = answers.length
-      const calls = Array.from({ length: 60 }, (_, n) =>
-        verdict.send('POST', `/v2/facts/default/${names[n % 3]}/users`, {
-          key: keys[n % 3]!,
-          body: { key: `user-${from + n}` },
-        }),
-      )
+      const calls = Array.from({ length: 60 }, (_, n) => {
+        const options = { key: keys[n % 3]!, body: { key: `user-${from + n}` } }
+        return verdict.send('POST', `/v2/facts/default/${names[n % 3]}/users`, options)
+      })
       answers.push(...(await Promise.all(calls)))
     }
-    const refused = answers.filter(({ status }) => status === 503)
+    const rejected = answers.filter(({ status }) => status === 503)
     expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(0)
-    expect(refused.length).toBeGreaterThan(0)
-    for (const answer of refused) {
+    expect(rejected.length).toBeGreaterThan(0)
+    for (const answer of rejected) {
       expect(refusal(answer)).toEqual([503, 'UNEXPECTED_ERROR'])
       expect(answer.headers.get('retry-after')).toBe('1')
     }
     const { body } = await verdict.get<{ total_count: number }>(`${FACTS}/users?include_total_count=true`)
     expect(body.total_count).toBe(answers.filter(({ status }, n) => status === 200 && n % 3 === 0).length)
     const scrape = await Scrape.of(verdict.address)
-    expect(scrape.sum('verdict_limit_reached_total', { limit: 'queue' })).toBe(refused.length)
+    expect(scrape.sum('verdict_limit_reached_total', { limit: 'queue' })).toBe(rejected.length)
     expect(scrape.sum('verdict_management_in_flight')).toBe(0)
     expect(await verdict.allows('user-0', 'read', 'document')).toBe(false)
   })
 })
 
-describe('a rate', () => {
-  test('holds for a key on all threads together, with 429 and Retry-After, and for no other key', async () => {
+describe('the rate limit', () => {
+  test('applies to each key on all threads together, with 429 and Retry-After', async () => {
     const verdict = await startedService({ requestsPerSecondMax: 2, httpThreads: 2 })
     const neighbour = await neighbourOf(verdict, 'neighbour')
     const ask = (key: string) =>
       verdict.send('POST', '/allowed', { key, body: question('alice', 'read', 'document') })
-    const refused: Answer[] = []
-    while (refused.length === 0) {
+    const rejected: Answer[] = []
+    while (rejected.length === 0) {
       const answers = await Promise.all(Array.from({ length: 20 }, () => ask(API_KEY)))
-      refused.push(...answers.filter(({ status }) => status !== 200))
+      rejected.push(...answers.filter(({ status }) => status !== 200))
     }
-    for (const { status, headers, body } of refused) {
+    for (const { status, headers, body } of rejected) {
       const message = 'too many requests with this key; try again shortly'
       expect([status, headers.get('retry-after'), body]).toEqual([429, '1', { code: 429, message }])
     }
     expect((await ask(neighbour)).status).toBe(200)
-    // What needs no key has no rate.
+    // Routes without a key have no rate limit.
     for (let call = 0; call < 10; call += 1) {
       expect((await verdict.send('GET', '/ready', { key: null })).status).toBe(200)
     }
-    expect(await counted(verdict, 'rate')).toBe(refused.length)
+    expect(await counted(verdict, 'rate')).toBe(rejected.length)
     while ((await ask(API_KEY)).status !== 200);
   })
 
-  test('is told in the form of the path', async () => {
+  test('has the error form of the API family of the path', async () => {
     const verdict = await startedService({ requestsPerSecondMax: 1 })
     const spent = async (method: string, path: string, key: string) => {
       for (;;) {
@@ -269,13 +261,11 @@ describe('a rate', () => {
       }
     }
     expect((await spent('POST', '/access/v1/evaluation', API_KEY)).body).toMatch(/^too many requests/)
-    expect(refusal(await spent('DELETE', `${SCHEMA}/roles/nobody`, ADMIN_KEY))).toEqual([
-      429,
-      'UNEXPECTED_ERROR',
-    ])
+    const rejected = await spent('DELETE', `${SCHEMA}/roles/unknown`, ADMIN_KEY)
+    expect(refusal(rejected)).toEqual([429, 'UNEXPECTED_ERROR'])
   })
 
-  test('counts by the second, what is refused not at all, and lets the second of another one begin anew', () => {
+  test('counts only accepted requests per second, and recovers from a wraparound after one second', () => {
     let now = 1_700_000_000_000
     const handle = createKeyRates()
     const threads = [new KeyRates(handle, 3, () => now), new KeyRates(handle, 3, () => now)]
@@ -287,19 +277,17 @@ describe('a rate', () => {
       ])
     }
     const take = (keyId: string) => threads.map(rates => rates.take(keyId))
-    expect([take('a'), take('a')]).toEqual([
+    const [all, half] = [
       [true, true],
       [true, false],
-    ])
-    expect(take('b')).toEqual([true, true])
+    ]
+    expect([take('a'), take('a')]).toEqual([all, half])
+    expect(take('b')).toEqual(all)
     now += 999
     expect(take('a')).toEqual([false, false])
     now += 1
-    expect([take('a'), take('a')]).toEqual([
-      [true, true],
-      [true, false],
-    ])
-    // The numbers of seconds in a cell begin anew after 4,096 of them.
+    expect([take('a'), take('a')]).toEqual([all, half])
+    // The number of seconds in a cell wraps around after 4,096.
     now += 4_096_000
     expect(take('a')).toEqual([false, false])
     now += 1_000

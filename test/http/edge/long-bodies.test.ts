@@ -1,4 +1,4 @@
-/** Long bodies that are being received: how many there is room for, whose they are, and what becomes of that room. */
+/** Capacity for long bodies that are being received: limits in all and per environment, and its release. */
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { longBodiesBytesMax, SEGMENT_BYTES, SegmentStock } from '#http/edge/body-segments.ts'
 import { bearerToken } from '#model/bearer-token.ts'
@@ -6,12 +6,12 @@ import type { Principal } from '#model/principal.ts'
 import { allowedBody, countingObserver, type EdgeServer, startEdge } from './edge-server.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
-/** Room for two bodies of the length that most have here; one environment has half of it. */
+/** Capacity for two bodies of `LENGTH`; one environment has half of it. */
 const SEGMENTS_MAX = 8
 const LENGTH = 4 * SEGMENT_BYTES
 const ids = { organizationId: 'o', projectId: 'p', projectKey: 'project' }
 
-/** A key is the name of its environment here. */
+/** Each key is the name of its environment. */
 function authenticate(authorization: string): Principal | null {
   const environmentId = bearerToken(authorization)!
   return { kind: 'environment', keyId: null, ...ids, environmentId, environmentKey: environmentId }
@@ -34,7 +34,7 @@ class CountedSegments extends SegmentStock {
 
 interface Started extends EdgeServer {
   readonly stock: CountedSegments
-  /** The keys of requests that the server has heard of. */
+  /** Keys of the requests whose heads the server has received. */
   readonly heads: string[]
   readonly statuses: number[]
   readonly limits: string[]
@@ -82,7 +82,7 @@ async function ask(edge: Started, environment: string, bytes: number, path: Path
   return { status: answer.status, retryAfter: answer.headers.get('retry-after') }
 }
 
-/** A connection that has sent all of a request but its last byte. */
+/** A connection that sent a request except its last byte. */
 async function unfinished(edge: Started, environment: string, bytes = LENGTH, path: Path = '/allowed') {
   const connection = await RawConnection.open(edge.port)
   onTestFinished(() => connection.destroy())
@@ -90,15 +90,15 @@ async function unfinished(edge: Started, environment: string, bytes = LENGTH, pa
   return connection
 }
 
-async function until(edge: Started, isSo: () => boolean): Promise<void> {
-  while (!isSo()) await fetch(`${edge.origin}/nowhere`)
+async function until(edge: Started, holds: () => boolean): Promise<void> {
+  while (!holds()) await fetch(`${edge.origin}/nowhere`)
 }
 
-const REFUSED = { status: 503, retryAfter: '1' }
+const REJECTED = { status: 503, retryAfter: '1' }
 const GOOD = { status: 200, retryAfter: null }
 
-describe.each(Object.keys(PATHS) as Path[])('%s', path => {
-  test('waves of twice what there is room for, whose callers leave: no memory is made for the next ones', async () => {
+describe.each(Object.keys(PATHS) as Path[])('the capacity for long bodies at %s', path => {
+  test('is reused after clients with twice as many bodies disconnect, without new allocations', async () => {
     const edge = await started()
     for (let wave = 1; wave <= 3; wave += 1) {
       const callers = ['one', 'one', 'other', 'other'].map(name => unfinished(edge, name, LENGTH, path))
@@ -113,14 +113,14 @@ describe.each(Object.keys(PATHS) as Path[])('%s', path => {
     expect(edge.stock.made).toBe(SEGMENTS_MAX)
   })
 
-  test('one environment has half of the room, to the byte; its other bodies, and those of others, still come', async () => {
+  test('is half for one environment, to the byte, and does not limit short bodies or other environments', async () => {
     const edge = await started()
     expect(await ask(edge, 'one', LENGTH - 1, path)).toEqual(GOOD)
     expect(await ask(edge, 'one', LENGTH, path)).toEqual(GOOD)
-    expect(await ask(edge, 'one', LENGTH + 1, path)).toEqual(REFUSED)
+    expect(await ask(edge, 'one', LENGTH + 1, path)).toEqual(REJECTED)
     const held = await unfinished(edge, 'one', LENGTH, path)
     await until(edge, () => edge.stock.out === SEGMENTS_MAX / 2)
-    expect(await ask(edge, 'one', LENGTH, path)).toEqual(REFUSED)
+    expect(await ask(edge, 'one', LENGTH, path)).toEqual(REJECTED)
     expect(await ask(edge, 'one', LENGTH / 4, path)).toEqual(GOOD)
     expect(await ask(edge, 'other', LENGTH, path)).toEqual(GOOD)
     expect(new Set(edge.limits)).toEqual(new Set(['pool']))
@@ -130,7 +130,7 @@ describe.each(Object.keys(PATHS) as Path[])('%s', path => {
   })
 })
 
-test('whoever is refused hears of it when all has passed, and has its connection still', async () => {
+test('a rejected long body gets its response after the body was received, and keeps its connection', async () => {
   const edge = await started()
   const connection = await RawConnection.open(edge.port)
   onTestFinished(() => connection.destroy())
@@ -141,14 +141,14 @@ test('whoever is refused hears of it when all has passed, and has its connection
   expect((await connection.answer())?.status).toBe(200)
 })
 
-test('where others have all the room, one is refused that has none', async () => {
+test('a long body is rejected if other environments occupy the whole capacity', async () => {
   const edge = await started()
   await Promise.all(['one', 'other'].map(name => unfinished(edge, name)))
   await until(edge, () => edge.stock.out >= SEGMENTS_MAX)
-  expect(await ask(edge, 'third', LENGTH)).toEqual(REFUSED)
+  expect(await ask(edge, 'third', LENGTH)).toEqual(REJECTED)
 })
 
-test('there is room for eight of the longest bodies, four of one environment; and for some, however short', () => {
+test('the capacity is eight bodies of the maximum length, with a minimum', () => {
   expect(longBodiesBytesMax(16 * SEGMENT_BYTES)).toBe(128 * SEGMENT_BYTES)
   expect(longBodiesBytesMax(16 * SEGMENT_BYTES + 1)).toBe(8 * 17 * SEGMENT_BYTES)
   expect(longBodiesBytesMax(1)).toBe(32 * SEGMENT_BYTES)

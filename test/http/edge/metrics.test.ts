@@ -1,4 +1,4 @@
-/** What `/metrics` says is what happened: real requests first, then the numbers. */
+/** `/metrics` after real requests. */
 import { describe, expect, test } from 'vitest'
 import { freePort } from '#testing/processes/free-port.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
@@ -13,12 +13,12 @@ import {
 } from '#testing/processes/running-service.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
-/** For how long a request waits for a state that does not come. */
+/** Time that a request waits for a revision that does not arrive. */
 const WAIT_MS = 200
 const METRICS_TOKEN = 'token-of-the-scraper'
 
-describe('requests', () => {
-  test('are counted by endpoint and status, with their time by outcome', async () => {
+describe('metrics of requests', () => {
+  test('count requests by endpoint and status, and their duration by outcome', async () => {
     const from = performance.now()
     const verdict = await startedService({ minRevisionWaitMs: WAIT_MS })
     await verdict.createDocumentModel()
@@ -44,7 +44,7 @@ describe('requests', () => {
     expect(durations('count', { outcome: 'refused' })).toBe(2)
     expect(durations('bucket', { outcome: 'answered', le: '+Inf' })).toBe(2)
     expect(durations('sum', { outcome: 'answered' })).toBeGreaterThan(0)
-    // Of the one that waited, in seconds: as long as that took at the least, and no longer than all of this.
+    // The duration of the waiting request, in seconds: at least its wait, and at most that of the whole test.
     const seconds = durations('sum', { outcome: 'failed' })
     expect(seconds).toBeGreaterThanOrEqual((WAIT_MS - 1) / 1_000)
     expect(seconds).toBeLessThanOrEqual((performance.now() - from) / 1_000)
@@ -52,9 +52,9 @@ describe('requests', () => {
     expect(scrape.sum('verdict_http_requests_in_flight')).toBe(1)
   })
 
-  test('of all threads are added up, with the memory of each; whose callers go away are aborted ones', async () => {
+  test('add up all threads, report the memory of each, and count disconnected clients as aborted', async () => {
     const verdict = await startedService({ httpThreads: 3 })
-    // Each call has a connection of its own, which the kernel gives to one of the threads.
+    // Each request has its own connection, which the kernel assigns to one of the threads.
     for (let call = 0; call < 30; call += 1) {
       const response = await fetch(`${verdict.address}/healthy`, { headers: { connection: 'close' } })
       expect(response.status).toBe(200)
@@ -75,7 +75,7 @@ describe('requests', () => {
     await until(async () => (await sum('verdict_http_requests_total', aborted)) === 1)
   })
 
-  test('are not counted with METRICS=off, and what the main thread knows is told all the same', async () => {
+  test('are not collected with METRICS=off, except those of the main thread', async () => {
     const verdict = await startedService({ metrics: 'off' })
     await verdict.get('/healthy')
     const scrape = await Scrape.of(verdict.address)
@@ -84,8 +84,8 @@ describe('requests', () => {
   })
 })
 
-describe('decisions', () => {
-  test('are counted one by one, those of bulks, batches and AuthZEN too', async () => {
+describe('metrics of decisions', () => {
+  test('count each decision, including those of bulks, batches and AuthZEN', async () => {
     const verdict = await startedService({ opaPort: await freePort() })
     await verdict.createDocumentModel()
     await verdict.user('alice')
@@ -103,12 +103,9 @@ describe('decisions', () => {
       evaluations: [{ resource }, { resource }],
     })
     const opa = `http://127.0.0.1:${verdict.settings.opaPort}/v1/data/permit/root`
-    const asked = await fetch(opa, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${API_KEY}` },
-      body: JSON.stringify({ input: yes }),
-    })
-    expect(await asked.json()).toMatchObject({ result: { allow: true } })
+    const headers = { authorization: `Bearer ${API_KEY}` }
+    const response = await fetch(opa, { method: 'POST', headers, body: JSON.stringify({ input: yes }) })
+    expect(await response.json()).toMatchObject({ result: { allow: true } })
     const scrape = await Scrape.of(verdict.address)
     expect(scrape.sum('verdict_checks_total', { decision: 'allow' })).toBe(5)
     expect(scrape.sum('verdict_checks_total', { decision: 'deny' })).toBe(3)
@@ -123,7 +120,7 @@ describe('decisions', () => {
     ['parsed', 5, { hasBytesPath: false }],
     ['read from their bytes', 5, { hasBytesPath: true }],
     ['spread over the pool', 5_000, { hasBytesPath: true, poolThreads: 1 }],
-  ])('about subjects that are no users are none: %s', async (_, count, settings) => {
+  ])('do not count checks of subjects that are not users: %s', async (_, count, settings) => {
     const verdict = await startedService(settings)
     await verdict.createDocumentModel()
     const batchOf = (types: readonly string[]) => ({
@@ -132,12 +129,9 @@ describe('decisions', () => {
       evaluations: types.map(type => ({ subject: { type, id: 'alice' } })),
     })
     const types = Array.from({ length: count }, (_unused, index) => (index % 5 < 2 ? 'user' : 'robot'))
-    for (const asked of [types, ['robot', 'robot']]) {
-      const { body } = await verdict.post<{ evaluations: unknown[] }>(
-        '/access/v1/evaluations',
-        batchOf(asked),
-      )
-      expect(body.evaluations).toEqual(asked.map(() => ({ decision: false })))
+    for (const sent of [types, ['robot', 'robot']]) {
+      const { body } = await verdict.post('/access/v1/evaluations', batchOf(sent))
+      expect(body).toEqual({ evaluations: sent.map(() => ({ decision: false })) })
     }
     const scrape = await Scrape.of(verdict.address)
     expect(scrape.sum('verdict_checks_total')).toBe((count * 2) / 5)
@@ -146,8 +140,8 @@ describe('decisions', () => {
   })
 })
 
-describe('an environment', () => {
-  test('has its revision, its facts and the bytes of each region', async () => {
+describe('metrics of environments', () => {
+  test('report the revision, the facts and the bytes of each region', async () => {
     const verdict = await startedService({ metricsToken: METRICS_TOKEN })
     await neighbourOf(verdict, 'empty')
     await verdict.createDocumentModel()
@@ -167,7 +161,7 @@ describe('an environment', () => {
     expect(scrape.sum('verdict_staleness_seconds', ours)).toBe(0)
   })
 
-  test('is not named to a scraper without a token, who is told numbers of all of them together', async () => {
+  test('contain no names without METRICS_TOKEN, only sums over all environments', async () => {
     const verdict = await startedService()
     await neighbourOf(verdict, 'merger-with-globex')
     await verdict.createDocumentModel()
@@ -192,7 +186,7 @@ describe('an environment', () => {
     ])
   })
 
-  test('has the closures that were built, and the containers whose closures a change voided', async () => {
+  test('count built closures, and containers whose closures a change invalidated', async () => {
     const verdict = await startedService()
     await verdict.resource({
       key: 'folder',
@@ -221,7 +215,7 @@ describe('an environment', () => {
   })
 })
 
-test('the pool has its jobs, its threads and how long they have worked', async () => {
+test('metrics report the jobs, threads and busy time of the pool', async () => {
   const verdict = await startedService({ poolThreads: 1 })
   const bulk = Array(10_000).fill(question('alice', 'read', 'document'))
   await until(async () => {
@@ -232,12 +226,12 @@ test('the pool has its jobs, its threads and how long they have worked', async (
   await until(async () => (await Scrape.of(verdict.address)).sum('verdict_pool_jobs') === 0)
 })
 
-test('commits are counted with their time, and conflicts beside them', async () => {
+test('metrics count commits with their duration, and conflicts', async () => {
   const verdict = await startedService({ storeUrl: `lmdb:${storeDirectory()}` })
   const before = await Scrape.of(verdict.address)
   const conflicts = (scrape: Scrape) => scrape.sum('verdict_commits_total', { outcome: 'conflict' })
   let after = before
-  // All of one key: one is first, and the others lose to it or find it there. In some round two meet.
+  // All requests write the same key. In some round, two of them conflict.
   for (let round = 0; conflicts(after) === conflicts(before); round += 1) {
     const body = { key: 'alice', email: `${round}@b.c` }
     await Promise.all(Array.from({ length: 20 }, () => verdict.put(`${FACTS}/users/alice`, body)))
@@ -250,7 +244,7 @@ test('commits are counted with their time, and conflicts beside them', async () 
   expect(after.sum('verdict_commits_total', { outcome: 'failed' })).toBe(0)
 })
 
-test('the process has the delay of every event loop, its memory, its processor time and its start', async () => {
+test('metrics report event-loop delays, memory, processor time and the start of the process', async () => {
   const verdict = await startedService()
   const isMeasured = (scrape: Scrape, thread: string) =>
     scrape.sum('verdict_event_loop_delay_seconds_count', { thread }) > 0
@@ -267,7 +261,7 @@ test('the process has the delay of every event loop, its memory, its processor t
   }
 })
 
-test('with METRICS_TOKEN metrics are for its bearer alone, and keys of the service open nothing there', async () => {
+test('with METRICS_TOKEN, metrics require that token, and API keys are rejected', async () => {
   const verdict = await sharedService({ metricsToken: METRICS_TOKEN })
   for (const key of [null, API_KEY, `${METRICS_TOKEN}x`, METRICS_TOKEN.slice(1)]) {
     const answer = await verdict.send('GET', '/metrics', { key })
@@ -276,7 +270,7 @@ test('with METRICS_TOKEN metrics are for its bearer alone, and keys of the servi
   await Scrape.of(verdict.address, { authorization: `Bearer ${METRICS_TOKEN}` })
 })
 
-/** Asks again and again, over HTTP, until it holds; the test's own time is the limit. */
+/** Polls until the condition holds; the timeout of the test is the limit. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise(resolve => setImmediate(resolve))
 }

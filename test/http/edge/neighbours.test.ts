@@ -1,7 +1,7 @@
 /**
- * Nothing crosses environments. Two of them hold the same things under the same keys; every route of the table is called
- * with the other one's key, and with the other one's ids in every place where an id may stand. A new route is called
- * as well, without a word here, unless it takes a body: then this file has to say what the body may refer to.
+ * Isolation of environments. Two environments contain the same entities with the same keys. Every route is
+ * called with the other environment's key, and with its ids in every position of an id. New routes are
+ * included automatically. For a route with a body, this file must list the possible references in the body.
  */
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Route } from '#http/routing/route.ts'
@@ -39,7 +39,7 @@ async function made(method: string, path: string, body: unknown, key = ADMIN_KEY
   return answer.body
 }
 
-/** What everything is called in both. */
+/** Keys of all entities in both environments. */
 const KEYS: Ids = {
   resource_id: 'doc',
   action_id: 'read',
@@ -58,7 +58,7 @@ const KEYS: Ids = {
   proxy_config_id: 'gateway',
 }
 
-/** The kind of thing a parameter stands for: two names are used for two kinds each. */
+/** The kind of entity that a parameter names: two parameter names are used for two kinds each. */
 function kindOf(route: Route, parameter: string): string {
   if (parameter === 'parent_role_id') return kindOf(route, 'role_id')
   if (parameter === 'role_id' && !route.path.includes('{resource_id}')) return 'tenant_role_id'
@@ -78,10 +78,10 @@ function call(route: Route, path: string, key: string, body?: unknown): Promise<
   return verdict.send(route.method, path, { key, ...(route.method !== 'GET' && { body }) })
 }
 
-/** What both environments show of themselves on every route that lists. */
+/** The responses of all list routes for both environments. */
 async function allListed(): Promise<unknown[]> {
   const listings = inEnvironments.filter(
-    // The stream of changes says where it begins, which is behind what was refused or tidied up meanwhile.
+    // The change stream starts at a revision that changes during the tests.
     ({ method, paramNames, operationId }) =>
       method === 'GET' && paramNames.length === 2 && operationId !== 'streamChanges',
   )
@@ -92,11 +92,8 @@ async function allListed(): Promise<unknown[]> {
     ['default/neighbour', neighbourKey],
   ] as const) {
     for (const route of listings) {
-      const answer = await call(
-        route,
-        pathOf(route, place, () => '') + (REQUIRED_QUERIES[route.path] ?? ''),
-        key,
-      )
+      const path = pathOf(route, place, () => '') + (REQUIRED_QUERIES[route.path] ?? '')
+      const answer = await call(route, path, key)
       expect([route.operationId, answer.status]).toEqual([route.operationId, 200])
       listed.push([route.operationId, answer.body])
     }
@@ -111,25 +108,28 @@ interface Named {
 
 const named = (route: Route): Named => ({ name: `${route.method} ${route.path}`, route })
 
-describe("a neighbour's key", () => {
-  test.each(ofEnvironments.map(named))('is 403 at $name, whatever else is wrong', async ({ route }) => {
-    for (const place of ['default/default', 'default/nowhere', 'abroad/default', '%ff/default']) {
-      const path = pathOf(route, place, parameter => KEYS[kindOf(route, parameter)] ?? 'nothing')
-      expect(refusal(await call(route, path, neighbourKey))).toEqual([403, 'FORBIDDEN_ACCESS'])
-      if (route.method === 'GET') continue
-      const broken = await verdict.send(route.method, path, { key: neighbourKey, text: '{' })
-      expect(refusal(broken)).toEqual([403, 'FORBIDDEN_ACCESS'])
-    }
-  })
+describe('the key of another environment', () => {
+  test.each(ofEnvironments.map(named))(
+    'is rejected with 403 at $name before other checks',
+    async ({ route }) => {
+      for (const place of ['default/default', 'default/nowhere', 'abroad/default', '%ff/default']) {
+        const path = pathOf(route, place, parameter => KEYS[kindOf(route, parameter)] ?? 'nothing')
+        expect(refusal(await call(route, path, neighbourKey))).toEqual([403, 'FORBIDDEN_ACCESS'])
+        if (route.method === 'GET') continue
+        const broken = await verdict.send(route.method, path, { key: neighbourKey, text: '{' })
+        expect(refusal(broken)).toEqual([403, 'FORBIDDEN_ACCESS'])
+      }
+    },
+  )
 
   const ofProjects = routes.filter(({ path }) => path.includes('{proj_id}'))
-  test.each(ofProjects.map(named))('of another project is 403 at $name', async ({ route }) => {
+  test.each(ofProjects.map(named))('is rejected with 403 in another project at $name', async ({ route }) => {
     const path = pathOf(route, 'default/default', parameter => KEYS[kindOf(route, parameter)] ?? 'nothing')
     expect(refusal(await call(route, path, projectKey['secret']!))).toEqual([403, 'FORBIDDEN_ACCESS'])
   })
 
   test.each(routes.filter(({ path }) => path.includes('{api_key_id}')).map(named))(
-    'of another project knows no key of ours: 404 at $name',
+    'cannot find API keys of another project: 404 at $name',
     async ({ route }) => {
       const { body } = await verdict.admin<{ id: string }>('GET', '/v2/api-key/default/neighbour')
       const path = route.path.replace('{api_key_id}', body.id)
@@ -138,17 +138,17 @@ describe("a neighbour's key", () => {
   )
 })
 
-/** An upsert: what it does not know under that name, it makes. */
-const MAKES_WHAT_IT_NAMES = new Set(['replaceUser'])
+/** Upserts, which create an unknown entity. */
+const UPSERTS = new Set(['replaceUser'])
 
 const cases = inEnvironments.flatMap(route =>
   route.paramNames
-    .filter(name => name !== 'proj_id' && name !== 'env_id' && !MAKES_WHAT_IT_NAMES.has(route.operationId))
+    .filter(name => name !== 'proj_id' && name !== 'env_id' && !UPSERTS.has(route.operationId))
     .map(parameter => ({ ...named(route), parameter })),
 )
 
-describe("a neighbour's id", () => {
-  test.each(cases)('as $parameter is 404 at $name', async ({ route, parameter }) => {
+describe('an id of another environment', () => {
+  test.each(cases)('as $parameter is rejected with 404 at $name', async ({ route, parameter }) => {
     const kind = kindOf(route, parameter)
     expect(neighbours[kind], kind).toMatch(/^[0-9a-f-]{36}$/)
     expect(neighbours[kind]).not.toBe(ours[kind])
@@ -161,10 +161,10 @@ describe("a neighbour's id", () => {
   })
 
   test.each(inEnvironments.filter(({ body }) => body !== null).map(named))(
-    'in the body is 404 at $name, in every place where one may stand',
+    'in any position of the body is rejected with 404 at $name',
     async ({ route }) => {
       const bodiesWith = BODIES[route.operationId]
-      expect(bodiesWith, `what may the body of ${route.operationId} refer to?`).toBeDefined()
+      expect(bodiesWith, `add bodies with references for ${route.operationId}`).toBeDefined()
       const path = pathOf(route, 'default/default', each => KEYS[kindOf(route, each)]!)
       for (const kind of Object.keys(KEYS)) {
         const bodies = bodiesWith!({ ...KEYS, [kind]: neighbours[kind]! })
@@ -178,7 +178,7 @@ describe("a neighbour's id", () => {
     },
   )
 
-  test('is somebody else to a user that is put: one of that key is made here, none is changed there', async () => {
+  test('in a PUT of a user creates a new user with that key, and does not change the other environment', async () => {
     const path = `/v2/facts/default/default/users/${neighbours['user_id']}`
     const answer = await verdict.put<{ id: string }>(path, { key: neighbours['user_id'], email: 'a@b.c' })
     expect(answer.status).toBe(201)
@@ -192,7 +192,7 @@ const entry = (name: Ids) => ({
   on_resource: name['resource_id'],
   linked_by_relation: name['relation_id'],
 })
-/** Of the right shape for whatever refers to nothing. */
+/** A body without references. */
 const nothing = () => [{ key: 'new', name: 'New', type: 'number', permissions: [], operations: [] }]
 const instanceOf = (name: Ids) => ({
   resource: name['resource_id'],
@@ -232,7 +232,7 @@ const conditionSetOf = (name: Ids) => [
   { key: 'new', name: 'New', type: 'resourceset', resource_id: name['resource_id'] },
   { key: 'new', name: 'New', parent_id: name['condition_set_id'] },
 ]
-/** A user need not be stored: one of a neighbour is as unknown as any. */
+/** A trial accepts unknown users, so an id of another environment's user is not rejected. */
 const triedSetOf = (name: Ids) => [
   { type: 'resourceset', resource_id: name['resource_id'] },
   { parent_id: name['condition_set_id'] },
@@ -268,8 +268,8 @@ const newcomer = (name: Ids) => [
 const tenantMember = (name: Ids) => [{ tenant: name['tenant_id'] }]
 
 /**
- * Bodies with the given names wherever they may refer to something. With the keys they are good; that is not tried, since
- * none of them may change anything here: each is sent with one name that is the neighbour's id.
+ * Bodies with the given names in every position of a reference. They are valid with `KEYS`, but are not sent
+ * with them, because these tests must not change data. Each is sent with one id of the other environment.
  */
 const BODIES: Readonly<Record<string, (name: Ids) => unknown[]>> = {
   createResource: resourceOf,
@@ -346,7 +346,7 @@ describe('a decision', () => {
   const subject = { type: 'user', id: 'alice' }
   const resource = { type: 'doc', id: 'd1' }
   const [action, anyDoc] = [{ name: 'read' }, { type: 'doc' }]
-  const asked: Readonly<Record<string, unknown>> = {
+  const bodies: Readonly<Record<string, unknown>> = {
     isAllowed: question('alice', 'read', 'doc:d1'),
     explainAllowed: question('alice', 'read', 'doc:d1'),
     isAllowedBulk: [question('alice', 'read', 'doc:d1')],
@@ -362,36 +362,36 @@ describe('a decision', () => {
     searchActions: { subject, resource },
   }
 
-  // Gateways get other responses: nginx.test.ts, kong.test.ts, allowed-url.test.ts. Triggers say nothing: container-aliases.test.ts.
+  // Other files test gateways (nginx.test.ts, kong.test.ts, allowed-url.test.ts) and update triggers
+  // (container-aliases.test.ts).
   const others = ['/nginx_allowed', '/kong', '/allowed_url', ...UPDATE_TRIGGERS]
-  const asking = routes.filter(({ access, path }) => access === 'environment' && !others.includes(path))
+  const deciding = routes.filter(({ access, path }) => access === 'environment' && !others.includes(path))
 
-  test.each(asking.map(named))('of $name is about the environment of the key alone', async ({ route }) => {
-    const body = asked[route.operationId]
-    expect(Object.keys(asked), `what is to be asked of ${route.operationId}?`).toContain(route.operationId)
+  test.each(deciding.map(named))('at $name uses only the environment of the key', async ({ route }) => {
+    const body = bodies[route.operationId]
+    expect(Object.keys(bodies), `add a body for ${route.operationId}`).toContain(route.operationId)
     const [here, there, elsewhere] = await Promise.all(
       [API_KEY, neighbourKey, emptyKey].map(key => call(route, route.path, key, body)),
     )
     expect([here!.status, there!.status, elsewhere!.status]).toEqual([200, 200, 200])
     expect(there!.body).toEqual(here!.body)
-    // Where nothing was ever made, nothing of theirs is known.
+    // The empty environment contains none of their data.
     expect(elsewhere!.body).not.toEqual(here!.body)
-    expect(JSON.stringify(withoutQuestion(elsewhere!.body))).not.toContain('alice')
+    expect(JSON.stringify(withoutRequest(elsewhere!.body))).not.toContain('alice')
     for (const key of [ADMIN_KEY, projectKey['secret']!]) {
       expect((await call(route, route.path, key, body)).status).toBe(403)
     }
   })
 
-  test('changes for the environment in which something changed, and for no other', async () => {
+  test('changes only in the environment of the change', async () => {
     const facts = '/v2/facts/default/neighbour/role_assignments'
     const fact = { user: 'alice', role: 'owner', resource_instance: 'doc:d2' }
-    const ask = async (key: string) =>
-      (
-        await verdict.send<Record<string, { roles: string[] }>>('POST', '/user-permissions', {
-          key,
-          body: { user: { key: 'alice' } },
-        })
-      ).body['doc:d2']?.roles
+    const ask = async (key: string) => {
+      const options = { key, body: { user: { key: 'alice' } } }
+      type Permissions = Record<string, { roles: string[] }>
+      const { body } = await verdict.send<Permissions>('POST', '/user-permissions', options)
+      return body['doc:d2']?.roles
+    }
     await made('POST', facts, fact, neighbourKey)
     expect([await ask(API_KEY), await ask(neighbourKey)]).toEqual([undefined, ['owner']])
     expect((await verdict.send('DELETE', facts, { key: neighbourKey, body: fact })).status).toBe(204)
@@ -399,14 +399,14 @@ describe('a decision', () => {
   })
 })
 
-/** An explanation begins with the question. */
-function withoutQuestion(body: unknown): unknown {
+/** Removes the copy of the request from an explanation. */
+function withoutRequest(body: unknown): unknown {
   const { debug, ...rest } = body as { readonly debug?: Readonly<Record<string, unknown>> }
   const { request: _request, ...explanation } = debug ?? {}
   return { ...rest, ...explanation }
 }
 
-test("lists over all environments of a key show an environment's key its own alone", async () => {
+test('lists over all environments contain only the environment of an environment key', async () => {
   for (const path of ['/v1/users', '/v1/tenants']) {
     const { body } = await verdict.send<{ id: string; environment_id: string }[]>('GET', path, {
       key: neighbourKey,

@@ -1,4 +1,4 @@
-/** What a page for operators asks: which nodes there are, and what this one did in the last minutes. */
+/** Requests of the operations page: the list of nodes, and the recent figures of this node. */
 import { hostname } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import { pause } from '#testing/processes/pause.ts'
@@ -16,12 +16,12 @@ import {
 
 const RECENT = '/v2/nodes/this/recent'
 
-/** The figures, once there is a sample like that. What happens in one go may be in two samples. */
-async function sampled(verdict: Client, isIt: (sample: RecentSample) => boolean): Promise<RecentSample> {
+/** The first sample that matches. Requests that are sent together can be in two samples. */
+async function sampled(verdict: Client, matches: (sample: RecentSample) => boolean): Promise<RecentSample> {
   for (;;) {
     const { status, body } = await verdict.get<RecentFigures>(RECENT)
     expect(status).toBe(200)
-    const found = body.samples.find(isIt)
+    const found = body.samples.find(matches)
     if (found) return found
     await pause()
   }
@@ -34,7 +34,7 @@ async function listed(verdict: Client, key?: string): Promise<NodeList> {
 }
 
 describe('the list of nodes', () => {
-  test('has this node alone on a store that nobody else may have', async () => {
+  test('contains only this node on a store that is not shared', async () => {
     const verdict = await startedService({ httpThreads: 2 })
     const { nodes, ...rest } = await listed(verdict, ADMIN_KEY)
     expect(rest).toEqual({ is_complete: true, missing: null })
@@ -56,7 +56,7 @@ describe('the list of nodes', () => {
     expect(nodes[0]!.seen_at > nodes[0]!.started_at).toBe(true)
   })
 
-  test('says to a key of an environment how far the node is there, and of no other environment', async () => {
+  test("shows the revision of the key's environment, and of no other environment", async () => {
     const verdict = await startedService()
     const neighbour = await neighbourOf(verdict, 'staging')
     const made = await verdict.post('/v2/facts/default/default/users', { key: 'alice' })
@@ -68,8 +68,8 @@ describe('the list of nodes', () => {
   })
 })
 
-describe('what this node did in the last minutes', () => {
-  test('is what its callers did', async () => {
+describe('the recent figures of a node', () => {
+  test('reflect the requests of its clients', async () => {
     const verdict = await startedService({ httpThreads: 2 })
     await verdict.createDocumentModel()
     await verdict.users('alice')
@@ -83,11 +83,11 @@ describe('what this node did in the last minutes', () => {
     await verdict.send('POST', '/allowed', { text: '{' })
     const decided = await sampled(verdict, ({ checks_per_second: checks }) => checks!.allow > 0)
     expect(decided.checks_per_second!.deny / decided.checks_per_second!.allow).toBeCloseTo(2, 1)
-    const refused = await sampled(verdict, ({ refused_per_second: rate }) => rate! > 0)
-    expect(refused.requests_per_second!.decisions).toBeGreaterThanOrEqual(refused.refused_per_second!)
-    expect(refused.connections).toBeGreaterThan(0)
-    expect(refused.loop_delay_p99_ms.main).toBeGreaterThan(0)
-    expect(refused.loop_delay_p99_ms.http).toBeGreaterThan(0)
+    const rejected = await sampled(verdict, ({ refused_per_second: rate }) => rate! > 0)
+    expect(rejected.requests_per_second!.decisions).toBeGreaterThanOrEqual(rejected.refused_per_second!)
+    expect(rejected.connections).toBeGreaterThan(0)
+    expect(rejected.loop_delay_p99_ms.main).toBeGreaterThan(0)
+    expect(rejected.loop_delay_p99_ms.http).toBeGreaterThan(0)
     const answered = await sampled(verdict, ({ latency_ms: latency }) => latency !== null)
     expect(answered.latency_ms!.p50).toBeGreaterThan(0)
     expect(answered.latency_ms!.p99).toBeGreaterThanOrEqual(answered.latency_ms!.p50)
@@ -95,7 +95,7 @@ describe('what this node did in the last minutes', () => {
     await sampled(verdict, ({ requests_per_second: rates }) => rates!.management > 0)
   })
 
-  test('is for keys of the organization alone where metrics are not for everybody', async () => {
+  test('require a key of the organization if METRICS_TOKEN is set', async () => {
     const verdict = await startedService({ metricsToken: 'token-of-the-scraper' })
     const body = { project_id: 'default' }
     const made = await verdict.admin<{ secret: string }>('POST', '/v2/api-key', body)
@@ -103,11 +103,11 @@ describe('what this node did in the last minutes', () => {
     const asProject = await verdict.send('GET', RECENT, { key: made.body.secret })
     expect(refusal(asProject)).toEqual([403, 'FORBIDDEN_ACCESS'])
     expect((await verdict.admin('GET', RECENT)).status).toBe(200)
-    // What tells of no other environment stays for all of them.
+    // The list of nodes reveals no other environment, so all keys can read it.
     expect((await verdict.get('/v2/nodes')).status).toBe(200)
   })
 
-  test('is for keys alone, says of which node it is, and is not known where nothing is counted', async () => {
+  test('require a key, name the node, and contain null for requests with METRICS=off', async () => {
     const verdict = await startedService({ metrics: 'off' })
     for (const path of ['/v2/nodes', RECENT])
       expect((await verdict.send('GET', path, { key: null })).status).toBe(401)

@@ -1,17 +1,14 @@
-/** Requests one after another in one thread, most of which have the conversation of one before: none knows of another. */
+/** Consecutive requests in one thread, which reuse exchange objects, do not affect each other. */
 import { expect, test } from 'vitest'
 import { Random } from '#testing/data/random.ts'
-import { allowedBody, AUTHORIZED, BODY_BYTES_MAX, sharedEdge, startEdge } from './edge-server.ts'
+import { allowedBody, AUTHORIZATION, BODY_BYTES_MAX, postText, sharedEdge, startEdge } from './edge-server.ts'
 import { type RawAnswer, RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
-const KEY = `Authorization: ${AUTHORIZED.authorization}`
+const KEY = AUTHORIZATION
 const ROUNDS = 300
 
 const edge = await sharedEdge()
-
-function post(path: string, headers: readonly string[], body: string): string {
-  return requestText(`POST ${path}`, [...headers, `Content-Length: ${body.length}`], body)
-}
+const post = (path: string, headers: readonly string[], body: string) => postText(path, body, headers)
 
 const THING = JSON.stringify({ key: 'thing', attributes: {} })
 const ACTION = JSON.stringify({ action: { name: 'read' } })
@@ -21,7 +18,7 @@ const REQUESTS = [
   post('/allowed', [KEY], allowedBody()),
   post('/allowed', [KEY, 'X-One: 1', 'X-Two: 2', 'X-Three: 3'], allowedBody(1_000)),
   post('/allowed', [], allowedBody()),
-  post('/allowed', ['Authorization: Bearer nobody', 'X-Request-ID: theirs'], allowedBody()),
+  post('/allowed', ['Authorization: Bearer unknown', 'X-Request-ID: theirs'], allowedBody()),
   post('/allowed', [KEY], '{"user":'),
   post('/allowed', [KEY], '{}'),
   post('/allowed', [KEY], allowedBody(BODY_BYTES_MAX + 1)),
@@ -34,20 +31,20 @@ const REQUESTS = [
   post('/access/v1/evaluation', [KEY, 'Content-Type: application/json'], ACTION),
   post('/access/v1/evaluation', [KEY], ACTION),
   requestText('GET /healthy'),
-  // Goes out as fast as it is read.
+  // Sent as fast as the client reads it.
   requestText('GET /large/1100000', ['Content-Length: 1'], 'x'),
   requestText('DELETE /v2/things/bulk', [KEY]),
 ]
 
-/** But for the date, and for names that were made up. */
-function lasting(answer: RawAnswer | null): unknown {
+/** The response without its date and generated request id. */
+function comparable(answer: RawAnswer | null): unknown {
   if (answer === null) return null
   const headers = [...answer.headers].filter(([name]) => name !== 'date')
-  const told = JSON.stringify([answer.status, headers, answer.body])
-  return told.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/gu, 'new')
+  const text = JSON.stringify([answer.status, headers, answer.body])
+  return text.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/gu, 'new')
 }
 
-/** At once, or with the last bytes of the body when the server has seen what is before them. */
+/** Sends the whole request, or its last bytes after the server has read the bytes before them. */
 async function ask(port: number, text: string, lastBytes = 0): Promise<unknown> {
   const connection = await RawConnection.open(port)
   const cut = text.length - lastBytes
@@ -56,12 +53,12 @@ async function ask(port: number, text: string, lastBytes = 0): Promise<unknown> 
     await fetch(`http://127.0.0.1:${port}/healthy`)
     await connection.send(text.slice(cut))
   }
-  const answer = lasting(await connection.answer())
+  const answer = comparable(await connection.answer())
   connection.destroy()
   return answer
 }
 
-/** A request that begins before this connection ends, and comes whole after that, is answered; and so are others meanwhile. */
+/** Expects responses to other requests, one of which starts before and completes after this disconnect. */
 async function expectOthersAnswered(ending: RawConnection): Promise<void> {
   const begun = await RawConnection.open(edge.port)
   await begun.send(NAMED.slice(0, -1))
@@ -74,7 +71,7 @@ async function expectOthersAnswered(ending: RawConnection): Promise<void> {
   begun.destroy()
 }
 
-test('each is answered as by a server that has answered nobody yet', async () => {
+test('each request gets the same response as from a new server', async () => {
   const alone = await Promise.all(
     REQUESTS.map(async text => {
       const fresh = await startEdge()
@@ -83,7 +80,7 @@ test('each is answered as by a server that has answered nobody yet', async () =>
       return answer
     }),
   )
-  expect(new Set(alone).size, 'requests that are answered differently').toBeGreaterThan(13)
+  expect(new Set(alone).size, 'different responses').toBeGreaterThan(13)
   const random = new Random(4)
   for (let round = 0; round < ROUNDS; round++) {
     const which = random.below(REQUESTS.length)
@@ -102,17 +99,17 @@ test('each is answered as by a server that has answered nobody yet', async () =>
 test.each([
   ['a decision', 200, NAMED],
   ['a GET', 200, requestText('GET /healthy')],
-  ['nothing', 204, requestText('DELETE /v2/things/bulk', [KEY])],
+  ['an empty response', 204, requestText('DELETE /v2/things/bulk', [KEY])],
   ['a HEAD', 200, requestText('HEAD /healthy')],
-  ['a refusal', 401, post('/allowed', [], '{}')],
-])('whoever hangs up after an answer to %s ends no request but its own', async (_, status, before) => {
+  ['an error', 401, post('/allowed', [], '{}')],
+])('a client that disconnects after %s affects no other request', async (_, status, before) => {
   const connection = await RawConnection.open(edge.port)
   await connection.send(before)
   expect((await connection.answer({ isToHead: before.startsWith('HEAD') }))?.status).toBe(status)
   await expectOthersAnswered(connection)
 })
 
-test('an answer that cannot be written ends its connection, and nobody else hears of it', async () => {
+test('a response that cannot be written closes its connection and affects no other request', async () => {
   const lost = await RawConnection.open(edge.port)
   await lost.send(post('/failures/unwritable', ['X-Request-ID: lost'], 'x'))
   const begun = await RawConnection.open(edge.port)
@@ -126,16 +123,16 @@ test('an answer that cannot be written ends its connection, and nobody else hear
   begun.destroy()
 })
 
-test('whoever hangs up in the middle of a long answer ends no request but its own', async () => {
+test('a client that disconnects during a long response affects no other request', async () => {
   const slow = await RawConnection.open(edge.port)
   slow.pause()
-  // Far more than the buffers of the kernel take, so that most of it still has to be sent.
+  // Larger than the buffers of the kernel, so that most of it is not sent yet.
   await slow.send(requestText('GET /large/8000000', ['Content-Length: 1'], 'x'))
   await fetch(`${edge.origin}/healthy`)
   await expectOthersAnswered(slow)
 })
 
-test('a promised answer goes to whom it was promised, whoever has come since', async () => {
+test('an asynchronous response is sent to its own client after later requests', async () => {
   const waiting = await RawConnection.open(edge.port)
   await waiting.send(requestText('GET /latch', ['X-Request-ID: waiting', 'Content-Length: 1'], 'x'))
   await edge.latch.entered

@@ -1,4 +1,4 @@
-/** Which error wins, in which form: path and method, credentials, content type, JSON, shape (native.md D-38). */
+/** Order and form of errors: path and method, credentials, content type, JSON, shape (native.md D-38). */
 import { describe, expect, test } from 'vitest'
 import { allowedBody, AUTHORIZED, ORGANIZATION_KEY, sharedEdge } from './edge-server.ts'
 
@@ -15,7 +15,7 @@ async function textOf(response: Response): Promise<[number, string | null, strin
 }
 
 describe('unknown paths', () => {
-  test('answer 404 in the form of their family', async () => {
+  test('return 404 in the form of their API family', async () => {
     expect(await textOf(await send('GET', '/nowhere'))).toEqual([
       404,
       'application/json',
@@ -27,23 +27,20 @@ describe('unknown paths', () => {
       'there is nothing under this path',
     ])
     for (const path of ['/v2', '/v2/nowhere', '/v1/nowhere', '/v2/things/']) {
-      // Whatever else is wrong.
       const response = await send('POST', path, {}, '{')
       expect(response.status).toBe(404)
       expect(await response.json()).toMatchObject({ error_code: 'NOT_FOUND', support_link: null })
     }
   })
 
-  test('are not management because they begin alike', async () => {
+  test('that only start like management paths have the native form', async () => {
     for (const path of ['/v20', '/v2x/things', '/access/v10/evaluation']) {
-      expect(await (await send('GET', path)).json()).toEqual({
-        code: 404,
-        message: 'there is nothing under this path',
-      })
+      const message = 'there is nothing under this path'
+      expect(await (await send('GET', path)).json()).toEqual({ code: 404, message })
     }
   })
 
-  test('include known paths in other case, with a trailing slash, or with encoded fixed parts', async () => {
+  test('include known paths in another case, with a trailing slash, or with encoded fixed parts', async () => {
     for (const path of ['/Allowed', '/allowed/', '//allowed', '/%61llowed']) {
       expect((await send('POST', path, AUTHORIZED, allowedBody())).status, path).toBe(404)
     }
@@ -51,7 +48,7 @@ describe('unknown paths', () => {
 })
 
 describe('another method on a known path', () => {
-  test('answers 405 with the methods that would do, in the form of the family', async () => {
+  test('returns 405 with the allowed methods, in the form of the API family', async () => {
     const native = await send('GET', '/allowed')
     expect([native.status, native.headers.get('allow')]).toEqual([405, 'POST'])
     expect(await native.json()).toEqual({ code: 405, message: 'this path answers to POST' })
@@ -68,7 +65,7 @@ describe('another method on a known path', () => {
     ])
   })
 
-  test('covers OPTIONS, and HEAD where nothing answers to GET', async () => {
+  test('can be OPTIONS, or HEAD without a GET route', async () => {
     for (const [method, path, allow] of [
       ['OPTIONS', '/healthy', 'GET, HEAD'],
       ['HEAD', '/allowed', 'POST'],
@@ -78,14 +75,14 @@ describe('another method on a known path', () => {
     }
   })
 
-  test('falls back to the parameter where the fixed part has no such method', async () => {
+  test('uses a path with a parameter if the fixed path has no such method', async () => {
     const response = await send('GET', '/v2/things/bulk', AUTHORIZED)
     expect(await response.json()).toEqual({ thing: 'bulk' })
-    const refused = await send('PATCH', '/v2/things/bulk', AUTHORIZED)
-    expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'DELETE, GET, HEAD'])
+    const rejected = await send('PATCH', '/v2/things/bulk', AUTHORIZED)
+    expect([rejected.status, rejected.headers.get('allow')]).toEqual([405, 'DELETE, GET, HEAD'])
   })
 
-  test('wins over missing credentials', async () => {
+  test('is reported before missing credentials', async () => {
     expect((await send('PUT', '/allowed', {}, '{')).status).toBe(405)
   })
 })
@@ -97,10 +94,10 @@ describe('credentials', () => {
     ['a bare token', 'environment-key'],
     ['a scheme without a token', 'Bearer'],
     ['a scheme with blanks', 'Bearer   '],
-    ['unknown', 'Bearer nobody'],
+    ['unknown', 'Bearer unknown'],
     ['two tokens', 'Bearer environment-key environment-key'],
     ['a longer scheme', 'Bearerx environment-key'],
-  ])('that are %s answer 401 with a challenge', async (_, authorization) => {
+  ])('that are %s are rejected with 401 and a challenge', async (_, authorization) => {
     const headers = authorization === undefined ? {} : { authorization }
     for (const path of ['/allowed', '/access/v1/evaluation', '/v2/things']) {
       const response = await send('POST', path, headers, '{')
@@ -109,44 +106,41 @@ describe('credentials', () => {
     }
   })
 
-  test('are asked for in the form of the route, even where its path looks like another family', async () => {
+  test('that are missing return the error form of the route, even if its path resembles another family', async () => {
     const response = await send('POST', '/v1/data/root')
     expect([response.status, await response.json()]).toMatchObject([401, { code: 401 }])
   })
 
-  test('may be sent with the scheme in any case', async () => {
+  test('can have the scheme in any case', async () => {
     for (const scheme of ['bearer', 'bEaReR']) {
       const headers = { authorization: `${scheme} environment-key` }
       expect((await send('POST', '/allowed', headers, allowedBody())).status).toBe(200)
     }
   })
 
-  test('of an organization are refused where an environment decides, and accepted elsewhere', async () => {
+  test('must belong to an environment for decisions, but not on other routes', async () => {
     const organization = { authorization: `Bearer ${ORGANIZATION_KEY}` }
-    const refused = await send('POST', '/allowed', organization, '{')
-    expect(refused.status).toBe(403)
-    expect(await refused.json()).toEqual({
-      code: 403,
-      message: 'this request needs the API key of an environment',
-    })
+    const rejected = await send('POST', '/allowed', organization, '{')
+    const message = 'this request needs the API key of an environment'
+    expect([rejected.status, await rejected.json()]).toEqual([403, { code: 403, message }])
     expect((await send('GET', '/v2/things', organization)).status).toBe(200)
   })
 
-  test('are not looked at on a public route', async () => {
-    const response = await send('GET', '/healthy', { authorization: 'Bearer nobody' })
+  test('are ignored on a public route', async () => {
+    const response = await send('GET', '/healthy', { authorization: 'Bearer unknown' })
     expect(await response.json()).toEqual({ caller: null })
   })
 
-  test('may be left out of an optional-key route, but must be valid when sent', async () => {
+  test('are optional on an optional-key route, but must be valid if sent', async () => {
     const path = '/.well-known/authzen-configuration'
     expect(await (await send('GET', path)).json()).toEqual({ caller: null })
     expect(await (await send('GET', path, AUTHORIZED)).json()).toEqual({ caller: 'environment' })
-    expect((await send('GET', path, { authorization: 'Bearer nobody' })).status).toBe(401)
+    expect((await send('GET', path, { authorization: 'Bearer unknown' })).status).toBe(401)
   })
 })
 
-describe('the content type', () => {
-  test('must be JSON on the access interface, whatever its parameters', async () => {
+describe('the content type of a request', () => {
+  test('must be JSON for AuthZEN, with any parameters', async () => {
     for (const type of ['application/json', 'application/json; charset=utf-8', 'Application/JSON ;x=y']) {
       const headers = { ...AUTHORIZED, 'content-type': type }
       const response = await send('POST', '/access/v1/evaluation', headers, '{"action":{"name":"read"}}')
@@ -154,7 +148,7 @@ describe('the content type', () => {
     }
   })
 
-  test('is refused with 400 when it is another one or missing, before the body is read', async () => {
+  test('is rejected with 400 for AuthZEN if it is another one or missing, before the body is parsed', async () => {
     for (const type of ['text/plain', 'application/jsonx', 'application/x-www-form-urlencoded', null]) {
       const response = await fetch(`${edge.origin}/access/v1/evaluation`, {
         method: 'POST',
@@ -169,7 +163,7 @@ describe('the content type', () => {
     }
   })
 
-  test('does not matter anywhere else', async () => {
+  test('is ignored on other routes', async () => {
     for (const type of ['text/plain', 'application/octet-stream']) {
       const response = await send('POST', '/allowed', { ...AUTHORIZED, 'content-type': type }, allowedBody())
       expect(response.status).toBe(200)
@@ -177,9 +171,9 @@ describe('the content type', () => {
   })
 })
 
-describe('JSON before shape', () => {
+describe('the syntax of a body is checked before its shape', () => {
   test.each(['', ' ', '{', 'nul', '{"a":1}}', "{'a':1}", '{"a":NaN}', '\uFEFF\uFEFF{}'])(
-    'a body %j is malformed: 400 on decisions, 422 on management',
+    '%j is malformed: 400 on decisions, 422 on management',
     async body => {
       expect((await send('POST', '/allowed', JSON_HEADERS, body)).status).toBe(400)
       expect((await send('POST', '/access/v1/evaluation', JSON_HEADERS, body)).status).toBe(400)
@@ -192,7 +186,7 @@ describe('JSON before shape', () => {
     },
   )
 
-  test.each(['[]', 'null', '3', '"text"', 'true'])('a body %s is of the wrong kind', async body => {
+  test.each(['[]', 'null', '3', '"text"', 'true'])('%s has the wrong JSON type', async body => {
     expect(await textOf(await send('POST', '/allowed', JSON_HEADERS, body))).toEqual([
       400,
       'application/json',
@@ -205,7 +199,7 @@ describe('JSON before shape', () => {
     })
   })
 
-  test('an object where an array is expected is of the wrong kind', async () => {
+  test('an object instead of an array has the wrong JSON type', async () => {
     const response = await send('POST', '/allowed/bulk', JSON_HEADERS, '{"checks":[]}')
     expect(await response.json()).toEqual({ code: 400, message: 'body: must be array' })
     expect(await (await send('POST', '/allowed/bulk', JSON_HEADERS, '[1,2]')).json()).toEqual({ count: 2 })

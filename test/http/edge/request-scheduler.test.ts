@@ -1,15 +1,10 @@
-/** The order in which requests of several environments are answered, by count: how many of one in each iteration of the event loop. */
+/** Order of requests of several environments: number of requests per environment and event-loop iteration. */
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import {
-  COST_PER_ITERATION,
-  LARGE_BODY_BYTES_MIN,
-  FairRequestScheduler,
-} from '#http/edge/request-scheduler.ts'
-import { requestText } from '#testing/requests/raw-connection.ts'
-import { allowedBody, AUTHORIZED, type EdgeServer, startEdge } from './edge-server.ts'
+import { COST_A_TURN, LARGE_BODY_BYTES_MIN, RequestTurns } from '#http/edge/request-turns.ts'
+import { allowedBody, AUTHORIZATION, type EdgeServer, postText, startEdge } from './edge-server.ts'
 
-/** The turns of a thread, and the shares whose requests it has answered, in order. */
+/** A scheduler, and the shares whose requests it has answered, in order. */
 function open() {
   const answered: string[] = []
   const turns = new FairRequestScheduler()
@@ -20,11 +15,11 @@ function open() {
 }
 
 const nextTurn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
-/** More than the requests that are not counted by share. */
+/** Upper bound of the requests that are not counted per share. */
 const SLACK = 2_048
 const PIPELINED = 2_000
 
-test('one share is answered a bounded number of requests in an iteration, and another share does not wait for the rest', async () => {
+test('a limited number of requests of one share is answered per iteration, before those of other shares', async () => {
   const { arrive, answered, countOf } = open()
   arrive('many', { count: 3 * COST_PER_ITERATION })
   expect(countOf('many')).toBeLessThanOrEqual(COST_PER_ITERATION + SLACK)
@@ -50,7 +45,7 @@ test('waiting requests are answered round-robin over the shares', async () => {
   expect(later.slice(0, 6)).toEqual(['a', 'b', 'a', 'b', 'a', 'b'])
 })
 
-test('a request does not overtake those of its share that wait', async () => {
+test('a request does not overtake waiting requests of its share', async () => {
   const { turns, arrive } = open()
   arrive('a', { count: 2 * COST_PER_ITERATION + SLACK })
   await nextTurn()
@@ -58,13 +53,13 @@ test('a request does not overtake those of its share that wait', async () => {
   expect(turns.begin(0, 'b')).toBe(true)
 })
 
-test('bytes count: a share is answered fewer requests with long bodies', async () => {
+test('fewer requests of a share with long bodies are answered per iteration', async () => {
   const { arrive, countOf } = open()
   arrive('long', { count: 1_000, bytes: LARGE_BODY_BYTES_MIN - 1 })
   expect(countOf('long')).toBeLessThanOrEqual(30)
 })
 
-test('one large body is answered in an iteration, round-robin over the shares', async () => {
+test('one large body is answered per iteration, round-robin over the shares', async () => {
   const { arrive, answered } = open()
   for (const share of ['a', 'a', 'a', 'b']) arrive(share, { bytes: LARGE_BODY_BYTES_MIN })
   expect(answered).toEqual(['a'])
@@ -76,7 +71,7 @@ test('one large body is answered in an iteration, round-robin over the shares', 
   expect(answered).toEqual(['a', 'a', 'b', 'a'])
 })
 
-/** Requests that were handled since the event loop last looked at its sockets, and the most there were. */
+/** Number of requests handled in the current event-loop iteration, and the maximum of this number. */
 let inTurn = 0
 let most = 0
 let edge: EdgeServer
@@ -91,7 +86,7 @@ beforeAll(async () => {
 })
 afterAll(() => edge.server.close())
 
-test('connections that pipeline thousands of requests have one share of an iteration together', async () => {
+test('connections of one share that pipeline thousands of requests share its limit per iteration', async () => {
   const statuses = await Promise.all(Array.from({ length: 8 }, () => statusesOf(edge.port, PIPELINED)))
   expect(most).toBeLessThanOrEqual(COST_PER_ITERATION + SLACK + statuses.length)
   expect(new Set(statuses.flat())).toEqual(new Set(['200']))
@@ -102,11 +97,9 @@ test('clients with a hundred connections that pipeline a hundred requests lose n
   for (const statuses of await Promise.all(connections)) expect(statuses).toHaveLength(100)
 })
 
-/** Sends `count` requests at once. Resolves with the statuses of the answers that come until the last, or until the connection ends. */
+/** Pipelines `count` requests. Resolves with the statuses of the responses when the connection is closed. */
 function statusesOf(port: number, count: number): Promise<string[]> {
-  const body = allowedBody()
-  const headers = [`Authorization: ${AUTHORIZED.authorization}`, `Content-Length: ${body.length}`]
-  const text = requestText('POST /allowed', headers, body).repeat(count)
+  const text = postText('/allowed', allowedBody(), [AUTHORIZATION]).repeat(count)
   const socket = connect(port, '127.0.0.1', () => socket.write(text, 'latin1'))
   const pieces: string[] = []
   let answers = 0

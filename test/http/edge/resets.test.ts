@@ -1,4 +1,4 @@
-/** Callers who reset their connections, and what others hear meanwhile. */
+/** Connection resets do not affect other clients. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { API_KEY, FACTS, question, sharedService } from '#testing/processes/running-service.ts'
@@ -9,7 +9,7 @@ await verdict.createDocumentModel()
 
 const RESETTERS = 12
 const ROUNDS = 100 * Number(process.env['VERDICT_RUNS'] ?? 1)
-/** Of more than the library writes in one piece. */
+/** Its response is larger than one write of the library. */
 const bulk = JSON.stringify(Array(1_500).fill(question('alice', 'read', 'document')))
 const request = requestText(
   'POST /allowed/bulk',
@@ -17,21 +17,21 @@ const request = requestText(
   bulk,
 )
 
-test('a caller who resets the connection before a long answer takes nobody else the answer', async () => {
+test('other clients get their responses while clients reset connections before long responses', async () => {
   const others = { areAnswered: false }
   const made = { resets: 0 }
   const reset = async (): Promise<void> => {
     while (!others.areAnswered) {
       const connection = await RawConnection.open(verdict.port)
       await connection.send(request)
-      // The moment that counts is between the reading of the request and the writing of its answer.
+      // The critical time is between reading the request and writing its response.
       for (let turns = made.resets++ % 60; turns > 0; turns--) await turn()
       connection.reset()
     }
   }
   const resetting = Promise.all(Array.from({ length: RESETTERS }, reset))
   try {
-    // However late the resetters come on a busy machine: as many resets as there are others at the least.
+    // At least as many resets as other requests, even on a busy machine.
     for (let round = 0; round < ROUNDS || made.resets <= ROUNDS; round++) {
       expect((await verdict.post(`${FACTS}/users`, { key: `user-${round}` })).status).toBe(200)
     }

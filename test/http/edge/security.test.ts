@@ -1,6 +1,6 @@
-/** Attacks that no other file tries: what docs/threat-model.md refers to beside the tests of the parts themselves. */
+/** Attacks from docs/threat-model.md that no other file tests. */
 import { randomBytes } from 'node:crypto'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import {
   API_KEY,
   FACTS,
@@ -14,7 +14,7 @@ import { ServiceProcess } from '#testing/processes/service-process.ts'
 const verdict = await sharedService()
 await verdict.createDocumentModel()
 
-test('guessing a key tells nothing: near misses, lengths and spellings are all the same answer', async () => {
+test('all invalid keys get the same response, including keys that are similar to a valid one', async () => {
   const guesses = [
     API_KEY.slice(0, -1),
     `${API_KEY}x`,
@@ -33,16 +33,16 @@ test('guessing a key tells nothing: near misses, lengths and spellings are all t
       }),
     ),
   )
-  const told = answers.map(({ status, body, headers }) => {
+  const texts = answers.map(({ status, body, headers }) => {
     const { date: _date, 'x-request-id': _id, ...rest } = Object.fromEntries(headers)
     return JSON.stringify({ status, body, rest })
   })
   expect(answers[0]!.status).toBe(401)
-  expect(new Set(told).size).toBe(1)
-  expect(told[0]).not.toContain(guesses[0])
+  expect(new Set(texts).size).toBe(1)
+  expect(texts[0]).not.toContain(guesses[0])
 })
 
-test('keys are never in the log or in metrics, and no line of the log can be forged by what a request calls itself', async () => {
+test('logs and metrics never contain keys, and a request id cannot forge a log line', async () => {
   const service = new ServiceProcess({
     cwd: storeDirectory(),
     env: { API_KEY, STORE_URL: 'memory:', HTTP_THREADS: '1', LOG_LEVEL: 'debug', SLOW_REQUEST_MS: '1' },
@@ -50,7 +50,7 @@ test('keys are never in the log or in metrics, and no line of the log can be for
   const address = await service.address()
   const forged = 'x"}{"level":60,"msg":"forged\\n'
   const body = JSON.stringify(Array(10_000).fill(question('eve\n{"level":60}', 'read', 'document')))
-  for (const key of [API_KEY, 'a-guess-of-somebody']) {
+  for (const key of [API_KEY, 'a-guessed-key']) {
     const headers = { authorization: `Bearer ${key}`, 'x-request-id': forged }
     await fetch(`${address}/allowed/bulk`, { method: 'POST', headers, body })
   }
@@ -58,7 +58,7 @@ test('keys are never in the log or in metrics, and no line of the log can be for
   expect(await service.end('SIGTERM')).toBe(0)
   for (const text of [service.stderr, metrics]) {
     expect(text).not.toContain(API_KEY)
-    expect(text).not.toContain('a-guess-of-somebody')
+    expect(text).not.toContain('a-guessed-key')
   }
   const lines = service.stderr
     .trim()
@@ -73,33 +73,29 @@ test('keys are never in the log or in metrics, and no line of the log can be for
   })
 })
 
-describe('names that mean something to JavaScript', () => {
+test('attributes with names that are special in JavaScript are stored unchanged and pollute no prototype', async () => {
   const text =
     '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":null,"a":{"__proto__":[{"b":2}]}}'
-
-  test('are attributes like any others: kept as they were sent, and they change nothing else', async () => {
-    const write = async (path: string, fields: string) => {
-      const answer = await verdict.send('POST', path, { text: `{${fields},"attributes":${text}}` })
-      expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-    }
-    await write(`${FACTS}/users`, '"key":"mallory"')
-    await write(`${FACTS}/tenants`, '"key":"evil","name":"Evil"')
-    await write(`${FACTS}/resource_instances`, '"resource":"document","key":"bad","tenant":"evil"')
-    for (const path of ['users/mallory', 'tenants/evil', 'resource_instances/document:bad']) {
-      const response = await fetch(`${verdict.address}${FACTS}/${path}`, {
-        headers: { authorization: `Bearer ${API_KEY}` },
-      })
-      expect(await response.text()).toContain(`"attributes":${text}`)
-    }
-    // The thread that writes is this one.
-    expect(({} as Record<string, unknown>)['polluted']).toBe(undefined)
-    await verdict.user('innocent')
-    const { body } = await verdict.get<{ attributes: object }>(`${FACTS}/users/innocent`)
-    expect(body.attributes).toEqual({})
-  })
+  const write = async (path: string, fields: string) => {
+    const answer = await verdict.send('POST', path, { text: `{${fields},"attributes":${text}}` })
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  }
+  await write(`${FACTS}/users`, '"key":"mallory"')
+  await write(`${FACTS}/tenants`, '"key":"evil","name":"Evil"')
+  await write(`${FACTS}/resource_instances`, '"resource":"document","key":"bad","tenant":"evil"')
+  const headers = { authorization: `Bearer ${API_KEY}` }
+  for (const path of ['users/mallory', 'tenants/evil', 'resource_instances/document:bad']) {
+    const response = await fetch(`${verdict.address}${FACTS}/${path}`, { headers })
+    expect(await response.text()).toContain(`"attributes":${text}`)
+  }
+  // The writer runs in this thread.
+  expect(({} as Record<string, unknown>)['polluted']).toBe(undefined)
+  await verdict.user('innocent')
+  const { body } = await verdict.get<{ attributes: object }>(`${FACTS}/users/innocent`)
+  expect(body.attributes).toEqual({})
 })
 
-test('slashes and colons in a path are parts of a key when they are encoded, and lead nowhere else', async () => {
+test('encoded slashes and colons in a path are part of a key and never lead to another entity', async () => {
   const neighbour = await neighbourOf(verdict, 'next-door')
   await verdict.instance('document:a/b:c')
   await verdict.instance('document:a')
@@ -117,7 +113,7 @@ test('slashes and colons in a path are parts of a key when they are encoded, and
   ]) {
     expect([spelling, (await read(spelling)).status]).toEqual([spelling, 404])
   }
-  // By way of our own environment into another one.
+  // A traversal from one environment into another one.
   const { status } = await read('/..%2Fnext-door/users', neighbour)
   expect([403, 404]).toContain(status)
 })

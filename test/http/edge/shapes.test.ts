@@ -1,4 +1,4 @@
-/** What callers are told about the shape of bodies, paths and queries, and what a handler then gets. */
+/** Validation of bodies, paths and queries: error messages, and the values that handlers receive. */
 import { describe, expect, test } from 'vitest'
 import { AUTHORIZED, sharedEdge } from './edge-server.ts'
 
@@ -18,10 +18,10 @@ async function messageFor(body: unknown): Promise<string> {
   return ((await response.json()) as { message: string }).message
 }
 
-describe('a body of the wrong shape', () => {
+describe('the error for an invalid body', () => {
   const fine = { user: { key: 'alice' }, action: 'read' }
 
-  test('is told place by place', async () => {
+  test('names each position', async () => {
     expect(await messageFor({ user: { key: 3 }, action: '' })).toBe(
       'user.key: must be string; action: must not have fewer than 1 characters',
     )
@@ -34,20 +34,19 @@ describe('a body of the wrong shape', () => {
     expect(await messageFor({})).toBe('user: is required; action: is required')
   })
 
-  test('names all kinds a place may have, once', async () => {
-    expect(await messageFor({ ...fine, user: { key: 'a', email: 3 } })).toBe(
-      'user.email: must be string or null',
-    )
+  test('names all allowed types of a position once', async () => {
+    const user = { key: 'a', email: 3 }
+    expect(await messageFor({ ...fine, user })).toBe('user.email: must be string or null')
     expect(await messageFor({ ...fine, mode: 'warp' })).toBe('mode: must be "fast" or "slow"')
     expect(await messageFor({ ...fine, context: [] })).toBe('context: must be object or null')
   })
 
-  test('names the deeper place when the kind fits', async () => {
+  test('names the nested position if the outer type is valid', async () => {
     expect(await messageFor({ ...fine, context: {} })).toBe('context.ip: is required')
     expect(await messageFor({ ...fine, context: { ip: 3 } })).toBe('context.ip: must be string')
   })
 
-  test('never repeats the value that was sent', async () => {
+  test('never contains the invalid value', async () => {
     expect(await messageFor({ ...fine, action: ['my-password'] })).not.toContain('my-password')
     expect(await messageFor({ ...fine, mode: 'my-password' })).not.toContain('my-password')
   })
@@ -66,17 +65,13 @@ describe('a body of the wrong shape', () => {
   })
 })
 
-describe('a body of the right shape', () => {
-  test('may have unknown fields, and null where a field is optional', async () => {
-    const response = await post('/allowed', {
-      user: { key: 'alice', email: null, id: 7 },
-      action: 'read',
-      sdk: null,
-    })
-    expect(response.status).toBe(200)
+describe('a valid body', () => {
+  test('can have unknown members, and null in optional members', async () => {
+    const user = { key: 'alice', email: null, id: 7 }
+    expect((await post('/allowed', { user, action: 'read', sdk: null })).status).toBe(200)
   })
 
-  test('may be left out where it is optional, and is checked when it is there', async () => {
+  test('can be absent if it is optional, and is validated otherwise', async () => {
     const remove = (body?: string): Promise<Response> =>
       fetch(`${edge.origin}/v2/things/bulk`, { method: 'DELETE', headers: AUTHORIZED, ...(body && { body }) })
     const without = await remove()
@@ -86,13 +81,13 @@ describe('a body of the right shape', () => {
     expect((await remove('{')).status).toBe(422)
   })
 
-  test('is ignored where the route takes none', async () => {
+  test('is ignored by a route without a body', async () => {
     const response = await fetch(`${edge.origin}/v2/failures/NOT_FOUND`, { method: 'POST', body: '{' })
     expect(response.status).toBe(404)
   })
 })
 
-describe('path parameters', () => {
+describe('a path parameter', () => {
   test.each([
     ['doc%3A1', 'doc:1'],
     ['doc:1', 'doc:1'],
@@ -108,7 +103,7 @@ describe('path parameters', () => {
     expect(await (await get(`/v2/things/${raw}`)).json()).toEqual({ thing: decoded })
   })
 
-  test.each(['%', '%2', '%zz', '%ff', '%ED%A0%80', '%C3'])('%s has no meaning and is refused', async raw => {
+  test.each(['%', '%2', '%zz', '%ff', '%ED%A0%80', '%C3'])('%s is rejected', async raw => {
     const response = await get(`/v2/things/${raw}`)
     expect(response.status).toBe(422)
     expect(await response.json()).toMatchObject({
@@ -116,28 +111,28 @@ describe('path parameters', () => {
     })
   })
 
-  test('may be long', async () => {
+  test('can be long', async () => {
     const key = 'k'.repeat(2_000)
     expect(await (await get(`/v2/things/${key}`)).json()).toEqual({ thing: key })
   })
 
-  test('are validated where the route says so', async () => {
+  test('is validated if the route has a schema for it', async () => {
     const put = (user: string): Promise<Response> =>
       fetch(`${edge.origin}/v2/things/t/users/${user}`, { method: 'PUT', headers: AUTHORIZED })
     expect(await (await put('alice')).json()).toEqual({ thing_id: 't', user_id: 'alice' })
-    const refused = await put('much-too-long')
-    expect(refused.status).toBe(422)
-    expect(await refused.json()).toMatchObject({ detail: [{ loc: ['path', 'user_id'], type: 'maxLength' }] })
+    const rejected = await put('much-too-long')
+    expect(rejected.status).toBe(422)
+    expect(await rejected.json()).toMatchObject({ detail: [{ loc: ['path', 'user_id'], type: 'maxLength' }] })
   })
 })
 
 describe('query parameters', () => {
-  test('arrive as the types their schema names', async () => {
+  test('have the types of their schema', async () => {
     const response = await get('/v2/things?page=2&ratio=-1.5&detailed=false&search=a%20b+c%26')
     expect(await response.json()).toEqual({ page: 2, ratio: -1.5, detailed: false, search: 'a b c&' })
   })
 
-  test('that no schema names are refused, since ignoring them would answer with more than was asked for', async () => {
+  test('that are unknown are rejected, because ignoring a filter would return more than requested', async () => {
     const response = await get('/v2/things?page=2&unknown=1')
     expect([response.status, await response.json()]).toEqual([
       422,
@@ -145,13 +140,13 @@ describe('query parameters', () => {
     ])
   })
 
-  test('may repeat where they are lists', async () => {
+  test('can be repeated if they are lists', async () => {
     const response = await get('/v2/things?user=a&user=b&level=1&level=2')
     expect(await response.json()).toEqual({ user: ['a', 'b'], level: [1, 2] })
     expect(await (await get('/v2/things?user=a')).json()).toEqual({ user: ['a'] })
   })
 
-  test('may all be absent', async () => {
+  test('are optional', async () => {
     expect(await (await get('/v2/things')).json()).toEqual({})
   })
 
@@ -168,7 +163,7 @@ describe('query parameters', () => {
     ['detailed=1', 'detailed', 'must be true or false'],
     ['ratio=Infinity', 'ratio', 'must be number'],
     ['level=1&level=x', 'level', 'must be integer'],
-  ])('%s is refused', async (query, name, msg) => {
+  ])('like %s are rejected', async (query, name, msg) => {
     const response = await get(`/v2/things?${query}`)
     expect(response.status).toBe(422)
     expect(await response.json()).toMatchObject({

@@ -1,4 +1,4 @@
-/** The log of slow requests: a line for each of them, and never so many that a bad minute becomes a worse one. */
+/** The slow-request log: one line per slow request, up to a rate limit. */
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { RequestWatch, type SlowRequest } from '#http/edge/request-watch.ts'
@@ -6,7 +6,7 @@ import { KEPT_REQUEST_ID_LENGTH_MAX } from '#model/limits.ts'
 import { countingObserver } from './edge-server.ts'
 import { SlowRequestLog } from '#telemetry/slow-request-log.ts'
 
-/** A log whose clock stands still, and the lines that were written to it. */
+/** A log with a stopped clock, and the lines that were written to it. */
 function slowRequestLog() {
   const lines: Record<string, unknown>[] = []
   const log = pino({ base: null }, { write: line => lines.push(JSON.parse(line) as Record<string, unknown>) })
@@ -25,7 +25,7 @@ function slowRequestLog() {
   }
 }
 
-test('has one line for each slow request, up to ten a second, and none of them left anything out', () => {
+test('the slow-request log has one line for each slow request, up to ten per second', () => {
   const log = slowRequestLog()
   log.write(10)
   expect(log.lines).toHaveLength(10)
@@ -39,7 +39,7 @@ test('has one line for each slow request, up to ten a second, and none of them l
   for (const line of log.lines) expect(line).not.toHaveProperty('omitted')
 })
 
-test('leaves out those beyond ten a second, and says with the next line how many', () => {
+test('the slow-request log omits requests over ten per second, and the next line has their number', () => {
   const log = slowRequestLog()
   log.write(25)
   expect(log.lines.map(({ requestId }) => requestId).at(-1)).toBe('request-10')
@@ -56,12 +56,12 @@ test('leaves out those beyond ten a second, and says with the next line how many
   expect(log.lines.at(-1)).not.toHaveProperty('omitted')
 })
 
-test('has of a request id what logs keep', () => {
-  const told: SlowRequest[] = []
+test('the slow-request log truncates request ids', () => {
+  const logged: SlowRequest[] = []
   const { observer } = countingObserver()
-  const watch = new RequestWatch([], observer, { ms: 0, onSlow: request => told.push(request) })
+  const watch = new RequestWatch([], observer, { ms: 0, onSlow: request => logged.push(request) })
   for (const length of [KEPT_REQUEST_ID_LENGTH_MAX, 15_000])
     watch.end(watch.begin(), null, 200, { requestId: 'i'.repeat(length), traceparent: null })
   const kept = 'i'.repeat(KEPT_REQUEST_ID_LENGTH_MAX)
-  expect(told.map(({ requestId }) => requestId)).toEqual([kept, kept])
+  expect(logged.map(({ requestId }) => requestId)).toEqual([kept, kept])
 })

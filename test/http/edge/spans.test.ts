@@ -1,4 +1,4 @@
-/** Spans of one thread: which requests have one, what becomes of them, and that never more wait than may. */
+/** Spans of one thread: sampling, status, export and the limit of queued spans. */
 import { EventEmitter, once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { openTracing, QUEUED_SPANS_MAX, type SpanExportOptions } from '#telemetry/span-export.ts'
@@ -8,7 +8,7 @@ import { OtlpCollector } from '../../support/otlp-collector.ts'
 
 const ROUTE = { path: '/allowed', operationId: 'isAllowed' }
 const CALLER = 'b7ad6b7169203331'
-/** The part of the traces that is kept is told by their ids: of these two the first is kept before the second. */
+/** Sampling depends on the trace id: a sampler keeps the lower of these two ids before the higher one. */
 const [LOW, HIGH] = ['00000000000000000000000000000001', 'ffffffff000000000000000000000000']
 
 async function tracing(options: Partial<SpanExportOptions> = {}) {
@@ -35,7 +35,7 @@ async function tracing(options: Partial<SpanExportOptions> = {}) {
     const metric = counters.metrics('http-1').find(({ name }) => name === 'verdict_spans_total')!
     return Object.fromEntries(metric.values.map(({ labels, value }) => [labels['result'], value]))
   }
-  /** Resolves when so many have come to that. */
+  /** Resolves when `count` spans have this result. */
   const until = async (result: string, count: number): Promise<void> => {
     while (counted()[result] !== count) await once(added, 'added')
   }
@@ -47,13 +47,13 @@ function trace(by: Tracing, path: string, { status = 200, traceparent = '' } = {
   by.begin(ROUTE, { method: 'POST', path, headers }).end(status)
 }
 
-describe('which requests are traced', () => {
+describe('the sampler', () => {
   test.each([
     ['parentbased_always_on', '/sampled /own'],
     ['parentbased_always_off', '/sampled'],
     ['always_on', '/sampled /not-sampled /own'],
     ['always_off', ''],
-  ] as const)('%s: %s', async (tracesSampler, traced) => {
+  ] as const)('%s traces the requests: %s', async (tracesSampler, traced) => {
     const { collector, tracing: by } = await tracing({ tracesSampler })
     trace(by, '/sampled', { traceparent: `00-${LOW}-${CALLER}-01` })
     trace(by, '/not-sampled', { traceparent: `00-${LOW}-${CALLER}-00` })
@@ -64,20 +64,18 @@ describe('which requests are traced', () => {
 
   test.each([
     ['traceidratio', [LOW]],
-    // Of a trace of one's own; what the caller has begun is the caller's.
+    // Samples only traces that the service starts. For others, it follows the decision of the client.
     ['parentbased_traceidratio', [LOW, HIGH]],
-  ] as const)('%s keeps a part of the traces, the same on every node', async (tracesSampler, kept) => {
+  ] as const)('%s keeps a share of the traces, the same on every node', async (tracesSampler, kept) => {
     const { collector, tracing: by } = await tracing({ tracesSampler, tracesShare: 0.5 })
     for (const id of [LOW, HIGH]) trace(by, '/allowed', { traceparent: `00-${id}-${CALLER}-01` })
     await by.close()
     expect(collector.spans.map(({ traceId }) => traceId)).toEqual(kept)
   })
 
-  test('parentbased_traceidratio keeps a part of those that nobody has begun', async () => {
-    const { collector, tracing: by } = await tracing({
-      tracesSampler: 'parentbased_traceidratio',
-      tracesShare: 0.5,
-    })
+  test('parentbased_traceidratio keeps a share of the traces that the service starts', async () => {
+    const options = { tracesSampler: 'parentbased_traceidratio', tracesShare: 0.5 } as const
+    const { collector, tracing: by } = await tracing(options)
     for (let count = 0; count < 400; count += 1) trace(by, '/allowed')
     await by.close()
     expect(collector.spans.length).toBeGreaterThan(0)
@@ -91,40 +89,40 @@ test.each([
   [499, 0, undefined],
   [500, 2, '500'],
   [503, 2, '503'],
-  // The caller had left.
+  // The client disconnected.
   [0, 2, 'aborted'],
-])('an answer with status %i: the span has status %i, and the error %s', async (status, told, error) => {
+])('a response with status %i has a span with status %i and error %s', async (status, ofSpan, error) => {
   const { collector, tracing: by } = await tracing()
   trace(by, '/allowed', { status })
   await by.close()
   const [span] = collector.spans
-  expect(span!.status).toBe(told)
+  expect(span!.status).toBe(ofSpan)
   expect(span!.attributes['error.type']).toBe(error)
   expect(span!.attributes['http.response.status_code']).toBe(status === 0 ? undefined : status)
 })
 
-test('no more spans wait than may, those on their way among them; the others are dropped and counted', async () => {
+test('spans over the limit of queued and in-flight spans are dropped and counted', async () => {
   const { collector, tracing: by, counted, until } = await tracing()
-  const goOn = collector.hold()
+  const release = collector.hold()
   for (let count = 0; count < QUEUED_SPANS_MAX; count += 1) trace(by, '/kept')
   expect(counted()).toEqual({ sent: 0, dropped: 0, failed: 0 })
-  // Some have left the queue, and nobody has taken them yet.
+  // Some spans left the queue and are in flight.
   await collector.until(() => collector.arrivals.length > 0)
   for (let count = 0; count < 3; count += 1) trace(by, '/dropped')
   expect(counted()).toEqual({ sent: 0, dropped: 3, failed: 0 })
-  goOn()
+  release()
   await until('sent', QUEUED_SPANS_MAX)
-  // There is room again.
+  // The queue has free capacity again.
   trace(by, '/kept')
   await collector.until(() => collector.spans.length > QUEUED_SPANS_MAX)
   expect(counted()).toMatchObject({ dropped: 3, failed: 0 })
   expect(new Set(collector.spans.map(({ attributes }) => attributes['url.path']))).toEqual(new Set(['/kept']))
 })
 
-test('a collector that refuses is told of once until it takes spans again', async () => {
+test('a collector that rejects spans is reported once until it accepts spans again', async () => {
   const { collector, tracing: by, until, faults } = await tracing()
   collector.status = 400
-  // As many as are sent at once.
+  // One export batch.
   const send = async (failed: number) => {
     for (let count = 0; count < 128; count += 1) trace(by, '/allowed')
     await until('failed', failed)
@@ -140,11 +138,10 @@ test('a collector that refuses is told of once until it takes spans again', asyn
   expect(faults).toHaveLength(2)
 })
 
-test('an end waits for a collector that does not answer, but not for long', async () => {
+test('closing waits for an unresponsive collector for a limited time', async () => {
   const { collector, tracing: by, counted } = await tracing()
   collector.hold()
   trace(by, '/allowed')
-  // Resolves although nobody answers.
   await by.close()
   expect(collector.spans).toHaveLength(1)
   expect(counted()).toEqual({ sent: 0, dropped: 0, failed: 0 })

@@ -1,4 +1,4 @@
-/** Content that is the same for everybody: loaded once, unless that fails. */
+/** Static content, which is loaded once. */
 import { readFile } from 'node:fs/promises'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,28 +8,28 @@ import { StaticContent } from '#http/routes/static-content.ts'
 
 const NO_HEADERS = { headers: new Map<string, string>() }
 
-test('content that could not be loaded is loaded by the next request, and from then on kept', async () => {
+test('static content that could not be loaded is loaded by the next request and then kept', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'verdict-static-'))
   onTestFinished(() => rmSync(directory, { recursive: true }))
   const file = join(directory, 'page.html')
   const content = new StaticContent('text/html', () => readFile(file))
-  const told = async () => (await content.reply(NO_HEADERS)).body
-  await expect(told()).rejects.toMatchObject({ code: 'ENOENT' })
+  const read = async () => (await content.reply(NO_HEADERS)).body
+  await expect(read()).rejects.toMatchObject({ code: 'ENOENT' })
   writeFileSync(file, 'first')
-  const first = await told()
+  const first = await read()
   expect(first).toEqual({ bytes: Buffer.from('first') })
   writeFileSync(file, 'second')
-  expect(await told()).toEqual(first)
+  expect(await read()).toEqual(first)
 })
 
-test('content is current for its tag as a proxy changed it, and no proxy may change the content', async () => {
+test('static content matches ETags that a proxy modified, and forbids proxies to transform the content', async () => {
   const content = new StaticContent('text/html', () => Buffer.from('first'))
   const { ETag: tag, 'Cache-Control': cached } = (await content.reply(NO_HEADERS)).headers!
   expect(cached).toBe('no-cache, no-transform')
   const begin = tag!.slice(0, -1)
-  const told = async (sent: string): Promise<number> =>
+  const statusFor = async (sent: string): Promise<number> =>
     (await content.reply({ headers: new Map([['if-none-match', sent]]) })).status
   for (const sent of [tag!, `W/${tag}`, `${begin}-gzip"`, `W/${begin}-br"`, `"a", ${begin};gzip"`, '*'])
-    expect(await told(sent), sent).toBe(304)
-  for (const sent of ['"a"', 'W/"a-gzip"', `${begin}x"`]) expect(await told(sent), sent).toBe(200)
+    expect(await statusFor(sent), sent).toBe(304)
+  for (const sent of ['"a"', 'W/"a-gzip"', `${begin}x"`]) expect(await statusFor(sent), sent).toBe(200)
 })

@@ -1,8 +1,8 @@
-/** Bytes for many readers at once: a turn of the loop writes some of them, and decisions come between. */
+/** Streaming responses to many readers: each event-loop iteration writes for a limited time. */
 import { expect, test } from 'vitest'
 import { StreamScheduler } from '#http/edge/stream-scheduler.ts'
 
-/** Readers who each take some pieces, on a clock of which a piece takes a millisecond. */
+/** Readers with several pieces each. Each piece advances the clock by 1 ms. */
 function open() {
   let now = 0
   const written: string[] = []
@@ -22,13 +22,13 @@ function open() {
 
 const nextTurn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
-test('what comes alone is written at once', () => {
+test('a single piece is written immediately', () => {
   const { take, written } = open()
   take('ann', 1)
   expect(written).toEqual(['ann'])
 })
 
-test('a turn of the loop writes two milliseconds long, however many readers there are; they have their turns in order', async () => {
+test('each event-loop iteration writes for two milliseconds, round-robin over the readers', async () => {
   const { take, written } = open()
   for (const name of ['ann', 'bob', 'cyd']) take(name, 2)
   expect(written).toEqual(['ann', 'ann'])
@@ -40,7 +40,7 @@ test('a turn of the loop writes two milliseconds long, however many readers ther
   expect(written.length).toBe(6)
 })
 
-test('who comes while others wait is behind them', async () => {
+test('a new reader is queued after the waiting readers', async () => {
   const { take, written } = open()
   take('ann', 4)
   take('bob', 1)
