@@ -1,4 +1,7 @@
-/** What is told of single changes: those who gain and lose, once, and what is to be listed anew where they are too many. */
+/**
+ * Access changes of single commits: users who gain or lose access are reported once; if there are too many,
+ * the scope to list again is reported.
+ */
 import { describe, expect, test } from 'vitest'
 import type { AccessPair } from '#model/access-change.ts'
 import { ACCESS_LIMITS, AccessChanges, type AccessLimits } from '#engine/access-changes.ts'
@@ -50,7 +53,7 @@ function open(limits: Partial<AccessLimits> = {}) {
     { ...ACCESS_LIMITS, ...limits },
   )
   access.load(model)
-  /** What is told of a commit, by permission. */
+  /** Access changes that a commit reports, by permission. */
   return (...changes: Change[]) => {
     const told = runAtOnce(access.apply(changes, [READ, OPEN]))
     return Object.fromEntries(
@@ -66,7 +69,7 @@ function open(limits: Partial<AccessLimits> = {}) {
   }
 }
 
-test('a role on a folder gives what is below it, of each type', () => {
+test('a role on a folder grants access to all instances below it, of each type', () => {
   const commit = open()
   expect(commit(assign('ann', 'viewer', 'folder:top'))).toEqual({
     read: { gained: ['ann one'] },
@@ -79,7 +82,7 @@ test('a role on a folder gives what is below it, of each type', () => {
   })
 })
 
-test('a user who is removed loses all, a new one has nothing', () => {
+test('a removed user loses all access, and a user put again has none', () => {
   const commit = open()
   commit(assign('ann', 'viewer', 'folder:top'))
   expect(commit(removed(user('ann')))).toEqual({
@@ -89,8 +92,8 @@ test('a user who is removed loses all, a new one has nothing', () => {
   expect(commit(user('ann'))).toEqual({})
 })
 
-describe('what is to be listed anew', () => {
-  test('a tenant role that allows: of that user in that tenant', () => {
+describe('scopes to list again', () => {
+  test('a tenant role that allows the permission reports its user and tenant', () => {
     const commit = open()
     const grant = assignInTenant('ann', 'reader', 'default')
     const many = [{ user: 'ann', tenant: 'default' }]
@@ -99,7 +102,7 @@ describe('what is to be listed anew', () => {
     expect(commit(removed(grant))).toEqual({ read: { many } })
   })
 
-  test('a role above more than is looked at: of that user; a tuple there: everything', () => {
+  test('a role above too many instances reports its user, and a tuple above too many reports the environment', () => {
     const commit = open({ reached: 2 })
     expect(commit(assign('ann', 'viewer', 'folder:sub'))).toEqual({
       read: { gained: ['ann one'] },
@@ -117,8 +120,8 @@ describe('what is to be listed anew', () => {
     })
   })
 
-  test('more than is told, and commits with more changes than are looked into', () => {
-    const few = open({ reported: 1 })
+  test('a commit with too many access changes, or with too many changes, reports the environment', () => {
+    const few = open({ told: 1 })
     expect(few(assign('ann', 'viewer', 'folder:top')).open).toEqual({ many: [{}] })
     const commit = open()
     const many = Array.from({ length: 1_001 }, (_, n) => user(`user-${n}`))
@@ -126,7 +129,7 @@ describe('what is to be listed anew', () => {
     expect(commit(...many.slice(0, 1_000))).toEqual({})
   })
 
-  test('a change of the schema, and none that nobody is allowed by', () => {
+  test('a schema change is reported only if some role allows the permission', () => {
     const commit = open()
     const all = { read: { many: [{}] }, open: { many: [{}] } }
     expect(commit(role('document', 'viewer', { can: [] }))).toEqual(all)
@@ -140,7 +143,7 @@ describe('what is to be listed anew', () => {
   })
 })
 
-test('who catches up has each thing walked down from once a commit, and stops between changes', () => {
+test('scopes of a backlog visit each subject once per commit and pause between changes', () => {
   const engine = new SharedEngine()
   const reach = new Reach(engine.writer.handle, { threadId: 3 })
   const walks: string[] = []
@@ -168,7 +171,7 @@ test('who catches up has each thing walked down from once a commit, and stops be
   expect([walks, stops]).toEqual([['top'], 101])
 })
 
-test('a commit with more changes than are looked into is applied with stops on the way', () => {
+test('a commit with more changes than the limit is applied in several steps', () => {
   const engine = new SharedEngine()
   const reach = new Reach(engine.writer.handle, { threadId: 3 })
   const access = new AccessChanges({ sink: engine, open: () => ({ engine, reach }) }, ACCESS_LIMITS)

@@ -1,8 +1,8 @@
 /**
- * What a removal removes besides (native.md C.7), and that none of it comes back. A world allows something by
- * exactly the facts listed. One is removed, and everything is put again except one dependant. The answer must
- * stay no until that dependant is put as well. Tested also the other way round: a dependant put too early is
- * ignored.
+ * Cascades: entities that are deleted with another entity (native.md C.7) are not restored with it. In each
+ * world, exactly the listed facts allow a check. One fact is removed, and all are put again except one
+ * dependent. The check must be denied until the dependent is put again. The reverse is also tested: a
+ * dependent that is put too early is ignored.
  */
 import { describe, expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
@@ -47,7 +47,7 @@ const owner = role('document', 'owner', { extends: ['author'] })
 const aliceOwnsD1 = assign('alice', 'owner', 'document:d1')
 
 interface Cascade {
-  /** By which way the facts allow it. */
+  /** Kind of access by which the facts allow the check. */
   readonly way: string
   readonly facts: readonly Change[]
   readonly gone: Change
@@ -99,7 +99,7 @@ const CASCADES = [
       [d1, [aliceOwnsD1]],
     ],
   ),
-].map(cascade => ({ ...cascade, name: `${named(cascade.goesWithIt)} with ${named(cascade.gone)}` }))
+].map(cascade => ({ ...cascade, name: `${named(cascade.goesWithIt)}, deleted with ${named(cascade.gone)}` }))
 
 function named(change: Change): string {
   const { kind, ...fields } = removed(change)
@@ -107,7 +107,7 @@ function named(change: Change): string {
 }
 
 describe.each(JUDGES)('$name', ({ newJudge }) => {
-  test.each(CASCADES)('$way: there goes $name', ({ facts, gone, goesWithIt }) => {
+  test.each(CASCADES)('$way: $name is deleted', ({ facts, gone, goesWithIt }) => {
     const world = new World(newJudge(), ...facts)
     expect(world.can('alice', 'write', 'document:d1')).toBe(true)
     world.apply(removed(gone))
@@ -118,16 +118,19 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(world.can('alice', 'write', 'document:d1')).toBe(true)
   })
 
-  test.each(CASCADES)('$way: put too early is $name', ({ facts, gone, goesWithIt }) => {
-    const rest = facts.filter(fact => fact !== goesWithIt)
-    const world = new World(newJudge(), ...rest.filter(fact => fact !== gone), goesWithIt)
-    world.apply(...rest)
-    expect(world.can('alice', 'write', 'document:d1')).toBe(false)
-    world.apply(goesWithIt, ...facts)
-    expect(world.can('alice', 'write', 'document:d1')).toBe(true)
-  })
+  test.each(CASCADES)(
+    '$way: a dependent put before its dependency is ignored: $name',
+    ({ facts, gone, goesWithIt }) => {
+      const rest = facts.filter(fact => fact !== goesWithIt)
+      const world = new World(newJudge(), ...rest.filter(fact => fact !== gone), goesWithIt)
+      world.apply(...rest)
+      expect(world.can('alice', 'write', 'document:d1')).toBe(false)
+      world.apply(goesWithIt, ...facts)
+      expect(world.can('alice', 'write', 'document:d1')).toBe(true)
+    },
+  )
 
-  test('an action no longer declared takes its permission out of every role, for good', () => {
+  test('removing an action from a type removes its permission from every role permanently', () => {
     const world = new World(
       newJudge(),
       defaultTenant,
@@ -150,7 +153,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     }
   })
 
-  test('an instance put in another tenant is a new instance, there and when it comes back', () => {
+  test('an instance put in another tenant is a new instance, and again a new one when it returns', () => {
     const facts = [
       ...byDerivation,
       acme,
@@ -170,31 +173,31 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(world.can('alice', 'write', 'document:d1')).toBe(true)
   })
 
-  test('what an instance gave to others goes when it is put in another tenant', () => {
+  test('an instance put in another tenant no longer gives roles to other instances', () => {
     const world = new World(newJudge(), ...byDerivation, acme, f1, d1, aliceEditsF1, d1InF1)
     world.apply(instance('folder:f1', 'acme'))
     expect(world.can('alice', 'write', 'document:d1')).toBe(false)
   })
 
-  test('an instance that moved does not go with the tenant it left', () => {
+  test('an instance that moved to another tenant is not deleted with its former tenant', () => {
     const world = new World(newJudge(), ...byDerivation, author, acme, instance('document:d1', 'acme'), d1)
     world.apply(assign('alice', 'author', 'document:d1'), removed(acme))
     expect(world.can('alice', 'write', 'document:d1')).toBe(true)
   })
 
-  test('an instance put again where it is keeps its roles and tuples', () => {
+  test('an instance put again in its tenant keeps its roles and tuples', () => {
     const world = new World(newJudge(), ...byDerivation, f1, d1, aliceEditsF1, d1InF1)
     world.apply({ ...d1, attributes: { size: 3 } }, { ...f1, attributes: null }, defaultTenant, alice, parent)
     expect(world.can('alice', 'write', 'document:d1')).toBe(true)
   })
 
-  test('a tenant takes only its own instances along', () => {
+  test('deleting a tenant deletes only its own instances', () => {
     const world = new World(newJudge(), ...byDerivation, acme, f1, d1, aliceEditsF1, d1InF1)
     world.apply(instance('document:d2', 'acme'), removed(acme))
     expect(world.can('alice', 'write', 'document:d1')).toBe(true)
   })
 
-  test('a relation put with another subject type is a new relation: its tuples and entries are gone', () => {
+  test('a relation put with another subject type is a new relation without tuples and derivations', () => {
     const world = new World(newJudge(), ...byDerivation, f1, d1, aliceEditsF1, d1InF1)
     world.apply(relation('document', 'parent', 'document'), parent)
     world.apply(documentEditor)
@@ -205,7 +208,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(world.can('alice', 'write', 'document:d1')).toBe(false)
   })
 
-  test('a relation that comes from another type by now does not go with the type it came from', () => {
+  test('a relation whose subject type changed is not deleted with its former subject type', () => {
     const chained = role('document', 'author', {
       can: ['write'],
       from: [heldBy({ role: 'author', on: 'document', over: 'parent' })],
@@ -217,7 +220,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(world.can('alice', 'write', 'document:d1')).toBe(true)
   })
 
-  test('a type takes along the relations between its own instances', () => {
+  test('deleting a type deletes the relations between its own instances', () => {
     const nested = role('folder', 'editor', {
       can: ['open'],
       from: [heldBy({ role: 'editor', on: 'folder', over: 'in' })],

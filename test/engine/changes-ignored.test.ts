@@ -1,4 +1,4 @@
-/** Changes that change nothing: about unknown names, already in effect, or against an invariant. */
+/** Changes without effect: they name unknown entities, are already in effect, or violate an invariant. */
 import { describe, expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
 import {
@@ -37,7 +37,7 @@ const facts: Change[] = [
   link('folder:f1', 'parent', 'document:d1'),
 ]
 
-/** Each names one thing that does not exist. */
+/** Each names one entity that does not exist. */
 const strangers: Change[] = [
   role('spaceship', 'editor', { can: ['write'] }),
   relation('spaceship', 'parent', 'folder'),
@@ -54,11 +54,10 @@ const strangers: Change[] = [
 ]
 
 describe.each(JUDGES)('$name', ({ newJudge }) => {
-  test('an empty engine denies', () => {
-    expect(new World(newJudge()).can('alice', 'read', 'document:d1')).toBe(false)
-  })
+  test('an empty engine denies', () =>
+    expect(new World(newJudge()).can('alice', 'read', 'document:d1')).toBe(false))
 
-  test('changes about unknown names leave everything as it is', () => {
+  test('changes about unknown names change no decision', () => {
     const world = new World(newJudge(), ...facts)
     world.apply(...strangers)
     expect(world.can('alice', 'write', 'document:d1')).toBe(true)
@@ -66,7 +65,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(world.can('alice', 'read', 'document', 'nowhere')).toBe(false)
   })
 
-  test('removals of what is not there leave everything as it is', () => {
+  test('removals of entities that do not exist change no decision', () => {
     const world = new World(newJudge(), ...facts)
     world.apply(...strangers.filter(isRemovalOfNothing).map(removed))
     world.apply(
@@ -82,7 +81,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(world.can('alice', 'read', 'document')).toBe(true)
   })
 
-  test('a fact put twice is there once: removing it once removes it', () => {
+  test('a fact put twice is removed by one removal', () => {
     for (const fact of facts) {
       const world = new World(newJudge(), ...facts.flatMap(each => [each, each]))
       expect(world.can('alice', 'read', 'document:d1')).toBe(true)
@@ -108,7 +107,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(world.can('alice', 'write', 'document:a1')).toBe(true)
   })
 
-  test('a tuple whose subject is of another type than the relation says is ignored', () => {
+  test('a tuple is ignored if its subject does not have the subject type of the relation', () => {
     const world = new World(
       newJudge(),
       ...facts,
@@ -126,8 +125,8 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
 })
 
 /**
- * Whether the removal of this change removes nothing. Some, like that of the relation `parent`, would name the
- * real one.
+ * True if the removal of this change removes nothing. Some removals, such as that of the relation `parent`,
+ * name an existing entity.
  */
 function isRemovalOfNothing(change: Change): boolean {
   return !facts.some(fact => JSON.stringify(removed(fact)) === JSON.stringify(removed(change)))

@@ -20,7 +20,7 @@ import { type Case, JUDGES, World } from './world.ts'
 
 const parentEditor = { role: 'editor', on: 'folder', over: 'parent' }
 
-/** A document d1 in a folder f1. The given entries say who is editor of a document. */
+/** A document d1 in a folder f1. The given derivations define the editors of a document. */
 function library(...editors: readonly ReturnType<typeof heldBy>[]): Change[] {
   return [
     tenant('default'),
@@ -52,7 +52,7 @@ const writesNot = { 'alice write document:d1': false }
 
 const DERIVATIONS: readonly Case[] = [
   [
-    'gives the role on the object to those who hold the source role on the subject, in its tenant',
+    'gives the role on the object to users with the source role on the subject, in its tenant',
     [editsF1, assign('bob', 'editor', 'folder:f2')],
     {
       ...writes,
@@ -62,7 +62,7 @@ const DERIVATIONS: readonly Case[] = [
     },
   ],
   [
-    'does not work from the object to the subject',
+    'does not give roles on the subject to users with a role on the object',
     [role('folder', 'editor', { can: ['open'] }), assign('alice', 'editor', 'document:d1')],
     { 'alice open folder:f1': false },
   ],
@@ -93,7 +93,7 @@ const DERIVATIONS: readonly Case[] = [
     writesNot,
   ],
   [
-    'whose relation leads to another type than it says is void',
+    'is void if its relation has another subject type than the derivation',
     [
       role('document', 'editor', {
         can: ['write'],
@@ -125,14 +125,14 @@ const GUARDED: readonly Case[] = [
     writes,
   ],
   ...['viewer', 'nobody'].map((direct): Case => [
-    `is void for a user with a direct role on the object: ${direct}`,
+    `is void for a user with the direct role ${direct} on the object`,
     [editsF1, assign('alice', direct, 'document:d1')],
     { ...writesNot, 'alice read document:d1': direct === 'viewer' },
     [removed(assign('alice', direct, 'document:d1'))],
     writes,
   ]),
   [
-    'leaves other entries of the same role alone',
+    'does not affect other derivations of the same role',
     [
       role('document', 'editor', {
         can: ['write'],
@@ -146,7 +146,7 @@ const GUARDED: readonly Case[] = [
     writes,
   ],
   [
-    'does not mind derived roles, tenant roles, or direct roles on the subject',
+    'ignores derived roles, tenant roles and direct roles on the subject',
     [
       role('document', 'viewer', {
         can: ['read'],
@@ -161,7 +161,7 @@ const GUARDED: readonly Case[] = [
   ],
 ]
 
-/** The example of the contract: an account above folders above documents. */
+/** Example of the contract: an account above folders above documents. */
 const overParent = (source: string): ReturnType<typeof heldBy> =>
   heldBy({ role: source, on: 'folder', over: 'parent' })
 const account = [
@@ -208,7 +208,7 @@ const IN_ACCOUNT: readonly Case[] = [
     },
   ],
   [
-    'a direct folder role replaces what the account gave, for that folder and all below it, while it is held',
+    'a direct folder role replaces the role from the account on that folder and below it, while it is assigned',
     [assign('admin', 'viewer', 'folder:finance'), assign('member', 'viewer', 'folder:finance')],
     {
       'admin delete document:budget': false,

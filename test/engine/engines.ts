@@ -1,4 +1,4 @@
-/** The engines that must fulfil the contract, each made anew and empty. */
+/** The engines that must fulfill the contract. Each is created empty. */
 import type { Engine } from '#engine/engine.ts'
 import {
   COLLIDING,
@@ -11,7 +11,7 @@ import {
 export interface EngineUnderTest {
   readonly name: string
   readonly newEngine: () => Engine
-  /** Of the random histories of a property, those it is held to: all, or the first of them. */
+  /** Fraction of the random histories of a property that this engine runs: all, or the first ones. */
   readonly share: number
 }
 
@@ -19,10 +19,10 @@ export const ENGINES: readonly EngineUnderTest[] = [
   { name: 'the shared index', newEngine: () => new SharedEngine(), share: 1 },
 ]
 
-/** For what differs from the index in few places, which some of the first histories meet. */
+/** For engines that differ from the index in few places, which some of the first histories cover. */
 const FIRST = 0.4
 
-/** The shared index under conditions in which it takes other ways to the same answers. */
+/** The shared index under conditions in which it reaches the same decisions in other ways. */
 export const STRAINED_ENGINES: readonly EngineUnderTest[] = [
   {
     name: 'with keys that all collide',
@@ -30,24 +30,24 @@ export const STRAINED_ENGINES: readonly EngineUnderTest[] = [
     share: FIRST,
   },
   { name: 'beyond its cap on states', newEngine: () => new SharedEngine({ statesMax: 3 }), share: FIRST },
-  // The first tenant role has the last index on the tenant's own line.
+  // The first tenant role has the last index on the cache line of the tenant.
   {
     name: 'with tenant roles in annexes',
     newEngine: () => new SharedEngine({ firstTenantRoleIndex: 2_047 }),
     share: FIRST,
   },
-  // A large graph, whose lines do not begin where its buffer does.
+  // A large graph, whose cache lines do not begin at the start of its buffer.
   {
-    name: 'moved to where all its address space is',
+    name: 'moved to a buffer with its full address space',
     newEngine: () =>
       new SharedEngine({ largeGraphBytes: 0, graphBytesMax: 1 << 24, closureBytesMax: 1 << 23 }),
     share: FIRST,
   },
   { name: 'locking every read', newEngine: () => new SharedEngine({ lockEveryRead: true }), share: FIRST },
-  { name: 'kept and restored after every commit', newEngine: () => new SavingEngine(), share: FIRST },
-  // What is wrong with numbers that are used again, or with closures, one history in a hundred meets.
+  { name: 'saved and restored after every commit', newEngine: () => new SavingEngine(), share: FIRST },
+  // About one history in a hundred detects faults in reused numbers or in closures.
   { name: 'collecting after every commit', newEngine: () => new CollectingEngine(), share: 1 },
-  { name: 'with every closure built ahead', newEngine: () => new PrecomputingEngine(1_000_000), share: 1 },
-  // Few enough steps that a commit often comes while containers wait.
-  { name: 'building closures ahead bit by bit', newEngine: () => new PrecomputingEngine(40), share: 1 },
+  { name: 'with every closure precomputed', newEngine: () => new PrecomputingEngine(1_000_000), share: 1 },
+  // Few enough steps that a commit often arrives while containers wait.
+  { name: 'precomputing closures in small steps', newEngine: () => new PrecomputingEngine(40), share: 1 },
 ]

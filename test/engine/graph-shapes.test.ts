@@ -1,6 +1,6 @@
 /**
- * Hostile graphs: deep, wide, tangled. Answers must be right and must come: no recursion, and each instance
- * visited once. The oracle takes part only where its polynomial time allows.
+ * Hostile graphs: deep, wide, cyclic. Checks must be correct and must finish: no recursion, and each instance
+ * is visited once. The oracle takes part only where its polynomial time allows.
  */
 import { describe, expect, test } from 'vitest'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
@@ -29,7 +29,7 @@ const nestedFolders = [
   viewerBelow('folder', 'open'),
 ]
 
-/** Folders 0 to `depth`, each in the one before. */
+/** Folders 0 to `depth`, each in the folder before it. */
 function folderChain(depth: number): Change[] {
   const chain: Change[] = [instance('folder:0')]
   for (let level = 1; level <= depth; level++) {
@@ -38,7 +38,9 @@ function folderChain(depth: number): Change[] {
   return chain
 }
 
-/** Layers of two folders, each in both folders of the layer before: 2^layers ways from the last to the first. */
+/**
+ * Layers of two folders, each in both folders of the layer before: 2^layers paths from the last to the first.
+ */
 function folderLattice(layers: number): Change[] {
   const lattice: Change[] = []
   for (let layer = 0; layer < layers; layer++) {
@@ -55,13 +57,13 @@ function folderLattice(layers: number): Change[] {
 describe.each(JUDGES)('$name', ({ newJudge }) => {
   const nested = (...facts: readonly Change[]): World => new World(newJudge(), ...nestedFolders, ...facts)
 
-  test('a lattice with more ways than could ever be walked is answered at once', () => {
+  test('a check on a lattice with too many paths to enumerate finishes', () => {
     const world = nested(...folderLattice(30), assign('alice', 'viewer', 'folder:left0'))
     expect(world.can('alice', 'open', 'folder:right29')).toBe(true)
     expect(world.can('bob', 'open', 'folder:right29')).toBe(false)
   })
 
-  test('a circle of folders is left again, whoever asks', () => {
+  test('a check on a cycle of folders finishes, with either result', () => {
     const world = nested(
       ...folderChain(5),
       link('folder:5', 'parent', 'folder:0'),
@@ -74,7 +76,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
 })
 
 describe('the shared index', () => {
-  test('a role held ten thousand folders above counts at the bottom, until the chain breaks', () => {
+  test('a role on a folder ten thousand levels above counts at the bottom until the chain breaks', () => {
     const world = new World(
       new SharedEngine(),
       ...nestedFolders,
@@ -88,7 +90,7 @@ describe('the shared index', () => {
     expect(world.can('alice', 'open', 'folder:5000')).toBe(false)
   })
 
-  test('a role extends a thousand roles deep', () => {
+  test('a role can extend other roles through a thousand levels', () => {
     const roles = Array.from({ length: 1_000 }, (_, level) =>
       role('folder', `r${level}`, level === 0 ? { can: ['open'] } : { extends: [`r${level - 1}`] }),
     )
@@ -104,7 +106,7 @@ describe('the shared index', () => {
     expect(world.can('alice', 'open', 'folder:f')).toBe(false)
   })
 
-  test('of ten thousand groups with a role on one document, each member counts and no one else', () => {
+  test('only members of the ten thousand groups with a role on a document can read it', () => {
     const groups = Array.from({ length: 10_000 }, (_, index) => `group:g${index}`)
     const world = new World(
       new SharedEngine(),

@@ -1,4 +1,6 @@
-/** Roles on one instance: what they allow there, what `extends` adds, what is no permission at all (native.md A.2). */
+/**
+ * Roles on one instance: their permissions, the effect of `extends`, and invalid permissions (native.md A.2).
+ */
 import { describe, test } from 'vitest'
 import {
   assign,
@@ -31,7 +33,7 @@ const shelf = [
 
 const CASES: readonly Case[] = [
   [
-    'a role on an instance counts for its holder, on that instance, for its actions',
+    'a role on an instance allows its actions on that instance to its holder',
     [assign('alice', 'viewer', 'document:d1')],
     {
       'alice read document:d1': true,
@@ -46,7 +48,7 @@ const CASES: readonly Case[] = [
     { 'alice read folder:d1': false },
   ],
   [
-    'a tenant role and a resource role of one name are different roles',
+    'a tenant role and a resource role with the same key are different roles',
     [
       tenantRole('viewer', { can: ['document:write'] }),
       assign('alice', 'viewer', 'document:d1'),
@@ -55,7 +57,7 @@ const CASES: readonly Case[] = [
     { 'alice write document:d1': false, 'bob read document:d1': false, 'bob write document:d1': true },
   ],
   [
-    'a role on an instance does not count for the type as a whole, or when the question names another tenant',
+    'a role on an instance does not count for the type as a whole or in another tenant',
     [assign('alice', 'owner', 'document:d1')],
     {
       'alice read document': false,
@@ -64,7 +66,7 @@ const CASES: readonly Case[] = [
     },
   ],
   [
-    'a role has the permissions of the roles it extends, transitively, and not the other way round',
+    'a role has the permissions of the roles it extends, transitively, but not the reverse',
     [assign('alice', 'owner', 'document:d1'), assign('bob', 'editor', 'document:d1')],
     {
       'alice read document:d1': true,
@@ -75,7 +77,7 @@ const CASES: readonly Case[] = [
     },
   ],
   [
-    'roles that extend each other in a circle have the same permissions',
+    'roles that extend each other in a cycle have the same permissions',
     [
       role('document', 'viewer', { can: ['read'], extends: ['owner'] }),
       assign('alice', 'viewer', 'document:d1'),
@@ -83,7 +85,7 @@ const CASES: readonly Case[] = [
     { 'alice delete document:d1': true },
   ],
   [
-    'several roles on one instance add up, and taking one away leaves the others',
+    'several roles on one instance add up, and removing one leaves the others',
     [
       role('document', 'shredder', { can: ['delete'] }),
       assign('alice', 'viewer', 'document:d1'),
@@ -94,19 +96,19 @@ const CASES: readonly Case[] = [
     { 'alice delete document:d1': false, 'alice read document:d1': true },
   ],
   [
-    'a role put again says what it said last, for those who hold it already',
+    'a role put again takes effect for users who already hold it',
     [assign('alice', 'editor', 'document:d1')],
     [role('document', 'editor', { can: ['delete'] })],
     { 'alice delete document:d1': true, 'alice write document:d1': false, 'alice read document:d1': false },
   ],
   [
-    'a role that changes changes those that extend it',
+    'a changed role changes the roles that extend it',
     [assign('alice', 'owner', 'document:d1')],
     [role('document', 'viewer')],
     { 'alice read document:d1': false, 'alice write document:d1': true },
   ],
   [
-    'an action the type does not declare is denied, even if a role lists it',
+    'an action that the type does not declare is denied, even if a role lists it',
     [
       role('document', 'publisher', { can: ['publish', 'read'] }),
       tenantRole('press', { can: ['document:publish', 'document:read'] }),
@@ -121,7 +123,7 @@ const CASES: readonly Case[] = [
     },
   ],
   [
-    'a permission listed before its action is declared does not come to life with the declaration',
+    'a permission listed before its action is declared stays without effect',
     [
       role('document', 'publisher', { can: ['publish'] }),
       assign('alice', 'publisher', 'document:d1'),
@@ -143,7 +145,7 @@ const CASES: readonly Case[] = [
     { 'alice read folder:d1': true, 'alice read document:d1': false },
   ],
   [
-    'unknown users, types and actions are denied, not refused',
+    'unknown users, types and actions are denied, not rejected',
     [assign('alice', 'owner', 'document:d1')],
     { 'mallory read document:d1': false, 'alice read spaceship:d1': false, 'alice fly document:d1': false },
   ],

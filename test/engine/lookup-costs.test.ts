@@ -1,6 +1,7 @@
 /**
- * Lookups of instances cost what their attributes weigh: bytes are paid for before they are parsed, and a question that needs more steps
- * than a thread gives it in one go is not decided there. By the bytes that are parsed, and never by a clock.
+ * Lookups of instances cost as many steps as their attributes have bytes. The cost is charged before parsing,
+ * and a check that needs more steps than one call allows is not decided in that call. The tests count parsed
+ * bytes and use no clock.
  */
 import { afterEach, expect, test, vi } from 'vitest'
 import { STEPS_MAX } from '#conditions/evaluation-budget.ts'
@@ -25,7 +26,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** Bytes of JSON that are parsed during the call. */
+/** Number of JSON bytes that the call parses. */
 function parsedBytes(work: () => void): number {
   const parse = JSON.parse
   let bytes = 0
@@ -40,7 +41,7 @@ function parsedBytes(work: () => void): number {
 
 const matching = (match: object) => ({ any_match: { fk_resource_type: 'document', match } })
 
-/** Ann names so many instances with long attributes, of which the last is open. */
+/** Ann names `count` instances with long attributes. Only the last is open. */
 function engineWith(
   count: number,
   conditions: Readonly<Record<string, unknown>>,
@@ -67,7 +68,7 @@ function engineWith(
 
 const OPEN = { 'user.documents': matching({ open: { equals: true } }) }
 
-test('instances whose attributes a question cannot pay for are neither copied nor parsed, and grant nothing', () => {
+test('instances whose attributes exceed the steps of a check are neither copied nor parsed, and grant nothing', () => {
   const few = engineWith(5, OPEN)
   expect(few.evaluate(QUERY)).toBe(true)
   const many = engineWith(200, OPEN)
@@ -78,14 +79,14 @@ test('instances whose attributes a question cannot pay for are neither copied no
   expect(many.evaluateAll([QUERY, QUERY])).toEqual([false, false])
 })
 
-test('an attribute that was too expensive to read is not absent', () => {
+test('an attribute that is too expensive to read is not absent', () => {
   const absent = engineWith(200, { 'user.documents': matching({ none: { exists: true } }) })
   const negated = engineWith(200, { not: { 'user.documents': matching({ none: { exists: true } }) } })
   expect(absent.evaluate(QUERY)).toBe(false)
   expect(negated.evaluate(QUERY)).toBe(false)
 })
 
-test('a chain of lookups has the steps of one question, though each link is evaluated again', () => {
+test('a chain of lookups shares the steps of one check, although each link is evaluated again', () => {
   let match: object = { none: { equals: true } }
   for (let depth = 0; depth < 6; depth++) match = { next: matching(match) }
   const engine = engineWith(12, { 'user.documents': matching(match) })
@@ -93,7 +94,7 @@ test('a chain of lookups has the steps of one question, though each link is eval
   expect(bytes).toBeLessThan(STEPS_MAX / PARSED_BYTE_STEPS + 100_000)
 })
 
-test('a question that needs more steps than it is given is left undecided, alone and among others', () => {
+test('a check that needs more steps than allowed stays undecided, alone and in a batch', () => {
   const engine = engineWith(5, OPEN)
   const bytes = parsedBytes(() => expect(engine.evaluateWithin(QUERY, AT_ONCE)).toBeNull())
   expect(bytes).toBeLessThan(AT_ONCE / PARSED_BYTE_STEPS + LONG.length)
@@ -105,7 +106,7 @@ test('a question that needs more steps than it is given is left undecided, alone
   expect([...verdicts.subarray(0, 2)]).toEqual([1, 0])
 })
 
-test('conditions are read some at a time, and the decision is the same', () => {
+test('conditions are read in several calls with the same decision', () => {
   const engine = new SharedEngine()
   const sets = Array.from({ length: 400 }, (_, n) =>
     conditionSet(`s${n}`, { 'user.mail': { match: `*@${n}.example` } }),

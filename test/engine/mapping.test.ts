@@ -1,11 +1,11 @@
-/** Which question a request stands for, by mapping rules (conditions.md 10.3), on every engine. */
+/** Mapping rules translate a request URL into a check (conditions.md 10.3), on every engine. */
 import { describe, expect, test } from 'vitest'
 import type { Change, MappingPut, MappingRule } from '#model/change.ts'
 import { ASKED_QUERY_MEMBERS_MAX, MAPPING_SEGMENTS_MAX } from '#model/limits.ts'
 import { removed, resourceType } from '#testing/engines/changes.ts'
 import { ENGINES, STRAINED_ENGINES } from './engines.ts'
 
-/** A rule that says `type` about GET, in a config made at `createdAt`. */
+/** A rule that maps GET requests for `url` to `type`. */
 function rule(url: string, type = 'page', more: Partial<MappingRule> = {}): MappingRule {
   return { url, method: 'get', type, action: 'read', priority: 0, ...more }
 }
@@ -47,12 +47,12 @@ describe.each([...ENGINES, ...STRAINED_ENGINES.slice(4, 6)])('$name', ({ newEngi
     ['https://{host}/users', 'https://eve@a.org/users', null],
     ['https://a.org/users', '/users', null],
     ['https://a.org/users', '', null],
-    // Scheme and host are the same in any case.
+    // Scheme and host are compared without regard to case.
     ['https://a.org/users', 'HTTPS://A.org/users', {}],
     ['HTTPS://A.org/users', 'https://a.ORG/users', {}],
     ['{scheme}://A.org', 'ftp://a.org', null],
     ['https://{host}/users', 'https://A.org/users', { host: 'a.org' }],
-    // A placeholder is exactly one segment, and not an empty one.
+    // A placeholder matches exactly one non-empty segment.
     ['https://a.org/users/{id}', 'https://a.org/users/1', { id: '1' }],
     ['https://a.org/users/{id}', 'https://a.org/users/1/', { id: '1' }],
     ['https://a.org/users/{id}', 'https://a.org/users/', null],
@@ -62,7 +62,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES.slice(4, 6)])('$name', ({ newEngi
     ['https://a.org/{a}/x/{b}', 'https://a.org/1/x/2', { a: '1', b: '2' }],
     ['https://a.org/{key}', 'https://a.org/1', { key: '1' }],
     ['https://a.org/{__proto__}', 'https://a.org/1', Object.fromEntries([['__proto__', '1']])],
-    // Decoded once, behind the parting.
+    // Segments are decoded once, after splitting.
     ['https://a.org/{id}', 'https://a.org/a%2Fb', { id: 'a/b' }],
     ['https://a.org/{id}', 'https://a.org/a%252Fb', { id: 'a%2Fb' }],
     ['https://a.org/{id}', 'https://a.org/%C3%A4%20+', { id: 'ä +' }],
@@ -72,14 +72,14 @@ describe.each([...ENGINES, ...STRAINED_ENGINES.slice(4, 6)])('$name', ({ newEngi
     ['https://a.org/a/b', 'https://a.org/a%2Fb', null],
     ['https://a.org/a%2Fb', 'https://a.org/a/b', null],
     ['https://a.org/a%2Fb', 'https://a.org/a%2fb', {}],
-    // Escapes that are none fit nothing, wherever they stand.
+    // Invalid escapes never match, anywhere in the URL.
     ['https://a.org/{id}', 'https://a.org/100%', null],
     ['https://a.org/{id}', 'https://a.org/%zz', null],
     ['https://a.org/{id}', 'https://a.org/%C3', null],
     ['https://a.org/{id}', 'https://a.org/%C3/%A4', null],
     ['https://a.org/{id}', 'https://a.org/1?x=%', null],
     ['https://a.org/{id}', 'https://a.org/1#%', null],
-    // What others may take for another path fits nothing.
+    // URLs that another server could normalize to a different path never match.
     ['https://a.org/{a}/{b}', 'https://a.org/x/..', null],
     ['https://a.org/{a}/{b}', 'https://a.org/./x', null],
     ['https://a.org/{a}/{b}', 'https://a.org/%2E%2e/x', null],
@@ -92,7 +92,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES.slice(4, 6)])('$name', ({ newEngi
     ['https://a.org/{a}/{b}', 'https://a.org/..%00/x', null],
     ['https://a.org/{a}/{b}', 'https://a.org/..%3Bv=1/x', null],
     ['https://a.org/{a}/{b}', 'https://a.org/..%253bv=1/x', null],
-    // What others may take for the end of a segment, or leave out.
+    // Segments that another server could truncate never match.
     ['https://a.org/{id}', 'https://a.org/admin;v=1', null],
     ['https://a.org/{id}', 'https://a.org/admin;', null],
     ['https://a.org/{id}', 'https://a.org/admin\\', null],
@@ -106,7 +106,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES.slice(4, 6)])('$name', ({ newEngi
     ['https://a.org/{id}', 'https://a.org/x?role%00=admin', null],
     ['https://a.org/{id}', 'https://a.org/x?note=a%0Ab;c\\d', { id: 'x' }],
     ['https://a.org/{a}/{b}', 'https://a.org/..a/...', { a: '..a', b: '...' }],
-    // Query members of the rule must be there; the others do not matter.
+    // Query members of the rule are required; other members are ignored.
     ['https://a.org/x', 'https://a.org/x?a=1&b', {}],
     ['https://a.org/x?a=1', 'https://a.org/x?b=2&a=1', {}],
     ['https://a.org/x?a=1', 'https://a.org/x/?a=1', {}],
@@ -124,7 +124,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES.slice(4, 6)])('$name', ({ newEngi
     ['https://a.org/x?a={id}', 'https://a.org/x?a', { id: '' }],
     ['https://a.org/x?a={id}', 'https://a.org/x?b=1', null],
     ['https://a.org/{x}?a={y}', 'https://a.org/1?a=2', { x: '1', y: '2' }],
-    // A plus sign is a space there, and not in the path.
+    // A plus sign is a space in the query, but not in the path.
     ['https://a.org/x?a=b+c', 'https://a.org/x?a=b%20c', {}],
     ['https://a.org/x?a=b%20c', 'https://a.org/x?a=b+c', {}],
     ['https://a.org/x?a=b%2Bc', 'https://a.org/x?a=b+c', null],
@@ -132,33 +132,33 @@ describe.each([...ENGINES, ...STRAINED_ENGINES.slice(4, 6)])('$name', ({ newEngi
     ['https://a.org/x?a={id}', 'https://a.org/x?a=b+c%2B', { id: 'b c+' }],
     ['https://a.org/x?a={b+c}', 'https://a.org/x?a=1', { 'b+c': '1' }],
     ['https://a.org/b%20c', 'https://a.org/b+c', null],
-    // A member with two values: whoever is behind the gateway may read either.
+    // A member with two values never matches, because the server behind the gateway could read either value.
     ['https://a.org/x?a=1', 'https://a.org/x?a=1&a=2', null],
     ['https://a.org/x?a=1', 'https://a.org/x?a=2&a=1', null],
     ['https://a.org/x?a={id}', 'https://a.org/x?a=1&%61=2', null],
     ['https://a.org/x?a={id}', 'https://a.org/x?a=1&a=1', { id: '1' }],
     ['https://a.org/x?a=1', 'https://a.org/x?a=1&b=1&b=2', {}],
-  ])('a rule %s and the URL %s: %j', (ruled, url, attributes) => {
+  ])('rule %s and URL %s: %j', (ruled, url, attributes) => {
     expect(attributesOf(ruled, url)).toEqual(attributes)
   })
 
-  test('the method is compared without regard to case; another one fits nothing', () => {
+  test('the method is compared without regard to case, and another method never matches', () => {
     const url = 'https://a.org/x'
     for (const method of ['get', 'GET', 'Get']) expect(onlyRule(rule(url), url, method)).not.toBeNull()
     for (const method of ['post', '', 'TRACE', 'get ']) expect(onlyRule(rule(url), url, method)).toBeNull()
   })
 
-  test('an action that is not named is the method in lower case', () => {
+  test('a rule without an action uses the method in lower case', () => {
     const url = 'https://a.org/x'
     const ruled = rule(url, 'page', { action: null, method: 'delete' })
     expect(onlyRule(ruled, url, 'DELETE')).toEqual({ type: 'page', action: 'delete', attributes: {} })
   })
 
-  describe('of several rules that fit', () => {
+  describe('among several matching rules', () => {
     const url = 'https://a.org/x/1?a=1'
     const first = (...rules: readonly MappingRule[]) => engineOf(config(rules)).mapped('get', url)?.type
 
-    test('the one of the highest priority counts', () => {
+    test('the one with the highest priority is used', () => {
       const [wide, exact] = [
         rule('https://a.org/{a}/{b}', 'wide', { priority: 1 }),
         rule('https://a.org/x/1'),
@@ -167,14 +167,14 @@ describe.each([...ENGINES, ...STRAINED_ENGINES.slice(4, 6)])('$name', ({ newEngi
       expect(first({ ...wide, priority: -1 }, exact)).toBe('page')
     })
 
-    test('of equal priority a literal segment precedes a placeholder, whatever their lengths', () => {
+    test('a literal segment precedes a placeholder at equal priority, regardless of their lengths', () => {
       const [long, short] = [rule('https://a.org/{long}/1', 'long'), rule('https://a.org/x/1', 'short')]
       expect([first(long, short), first(short, long)]).toEqual(['short', 'short'])
       const [any, known] = [rule('https://a.org/{a}/1?a={long}', 'any'), rule('https://a.org/x/1', 'known')]
       expect([first(any, known), first(known, any)]).toEqual(['known', 'known'])
     })
 
-    test('of equal segments the one with more query members counts, and a literal value precedes a placeholder', () => {
+    test('more query members and literal values take precedence if the segments are equal', () => {
       const [none, any, known] = ['', '?a={placeholder}', '?a=1'].map((query, index) =>
         rule(`https://a.org/x/1${query}`, ['none', 'any', 'known'][index]!),
       ) as [MappingRule, MappingRule, MappingRule]
@@ -182,14 +182,14 @@ describe.each([...ENGINES, ...STRAINED_ENGINES.slice(4, 6)])('$name', ({ newEngi
       expect([first(any, known), first(known, any)]).toEqual(['known', 'known'])
     })
 
-    test('of as many literal segments the longer text outside of placeholders counts, and of equal length the older one', () => {
+    test('more literal text and then the older rule take precedence if literal segments are equal in number', () => {
       const [one, other] = [rule('https://a.org/{a}/1', 'one'), rule('https://a.org/x/{longer}', 'other')]
       expect([first(one, other), first(other, one)]).toEqual(['one', 'other'])
       const long = rule('https://a.org/{a}/1?a=1', 'long', { priority: 0 })
       expect([first(long, other), first(other, long)]).toEqual(['long', 'long'])
     })
 
-    test('the config that was made first counts, whichever came first', () => {
+    test('the config that was created first is used, in any order of arrival', () => {
       const older = config([rule('https://a.org/{a}/1', 'older')], 'z', 1)
       const newer = config([rule('https://a.org/x/{b}', 'newer')], 'a', 2)
       for (const changes of [
@@ -202,7 +202,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES.slice(4, 6)])('$name', ({ newEngi
       expect(engineOf(older, same).mapped('get', url)?.type).toBe('newer')
     })
 
-    test('one whose query can be read in two ways ends the search, and one that counts more does not see it', () => {
+    test('an ambiguous query ends the search, unless a rule with precedence matches', () => {
       const ambiguous = rule('https://a.org/x/1?b=1', 'ambiguous')
       const wide = rule('https://a.org/x/{b}', 'wide')
       const asked = `${url}&b=1&b=2`
@@ -213,13 +213,13 @@ describe.each([...ENGINES, ...STRAINED_ENGINES.slice(4, 6)])('$name', ({ newEngi
     })
   })
 
-  test('as many segments as a rule may have are told apart from one more', () => {
+  test('a rule with the maximum number of segments does not match one more segment', () => {
     const segments = Array.from({ length: MAPPING_SEGMENTS_MAX }, (_, index) => `s${index}`).join('/')
     expect(attributesOf(segments, segments)).toEqual({})
     expect(attributesOf(segments, `${segments}/more`)).toBeNull()
   })
 
-  test('a query with more members than are read is not told apart where a rule asks for one', () => {
+  test('a rule with query members does not match a query with more members than the limit', () => {
     const members = (count: number) => Array.from({ length: count }, (_, index) => `m${index}`).join('&')
     const [most, more] = [ASKED_QUERY_MEMBERS_MAX, ASKED_QUERY_MEMBERS_MAX + 1].map(
       count => `https://a.org/x?a=1&${members(count - 1)}`,
@@ -234,7 +234,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES.slice(4, 6)])('$name', ({ newEngi
     expect(engineOf(config(rules)).mapped('get', more)).toBeNull()
   })
 
-  test('a rule goes on fitting when what it names is gone, so that no wider one takes its place', () => {
+  test('a rule still matches after its type is removed, so that no wider rule takes its place', () => {
     const rules = config([rule('https://a.org/x', 'gone', { priority: 1 }), rule('https://a.org/{a}')])
     const engine = engineOf(resourceType('gone', 'read'), resourceType('page', 'read'), rules)
     expect(engine.mapped('get', 'https://a.org/x')?.type).toBe('gone')
@@ -242,7 +242,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES.slice(4, 6)])('$name', ({ newEngi
     expect(engine.mapped('get', 'https://a.org/x')?.type).toBe('gone')
   })
 
-  test('what is put again, emptied or removed is so at once, and the schema around it may change', () => {
+  test('configs that are put again, emptied or removed take effect immediately, independent of schema changes', () => {
     const engine = engineOf(config([rule('https://a.org/x')]), config([rule('https://a.org/y')], 'b'))
     const known = () => ['x', 'y', 'z'].filter(path => engine.mapped('get', `https://a.org/${path}`))
     expect(known()).toEqual(['x', 'y'])
@@ -258,7 +258,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES.slice(4, 6)])('$name', ({ newEngi
     expect(known()).toEqual(['x'])
   })
 
-  test('a rule that a later release wrote, and which cannot be read, fits nothing', () => {
+  test('a rule of a later release that cannot be parsed never matches', () => {
     const unreadable = [
       rule('https://a.org/x{', 'page', { priority: 1 }),
       rule('https://a.org/x', 'page', { method: 'link' as MappingRule['method'], priority: 1 }),

@@ -1,4 +1,7 @@
-/** What an explanation says would have allowed, but for one thing. Other tests compare it with the oracle at random. */
+/**
+ * Near misses in explanations: exactly one missing condition. Other tests compare them with the oracle at
+ * random.
+ */
 import { describe, expect, test } from 'vitest'
 import { NEAR_MISS_ROLES_MAX, NEAR_MISS_STEPS_MAX, NEAR_MISSES_MAX } from '#engine/explanation.ts'
 import type { Change } from '#model/change.ts'
@@ -22,7 +25,7 @@ import { ENGINES } from './engines.ts'
 
 const overParent = heldBy({ role: 'viewer', on: 'folder', over: 'parent' })
 
-/** A document in a folder in a folder: whoever is viewer of one is viewer of what is in it. */
+/** A document in a folder in a folder. Viewers of a folder are viewers of its content. */
 const library = [
   tenant('default'),
   tenant('acme'),
@@ -63,7 +66,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
     return runAtOnce(engine.explain(query, EXPLAIN_STEPS_MAX)).nearMisses
   }
 
-  test('a role that extends the one a derivation asks for is named with the derivation', () => {
+  test('a role that extends the source role of a derivation is reported with the derivation', () => {
     expect(nearMisses([assign('anna', 'owner', 'folder:f'), assign('anna', 'guest', 'folder:f')])).toEqual({
       found: [
         {
@@ -81,7 +84,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
     })
   })
 
-  test('a guard that makes a derivation void is named with the roles that it is about', () => {
+  test('a guard that blocks a derivation is reported with the blocking roles', () => {
     const guarded = heldUnlessDirectBy({ role: 'viewer', on: 'folder', over: 'parent' })
     const facts = [
       role('document', 'viewer', { can: ['read'], from: [guarded] }),
@@ -103,7 +106,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
     expect(nearMisses(without).found).toEqual([])
   })
 
-  test('a tuple that is not there is named where the user holds what it would need, in the same tenant', () => {
+  test('a missing tuple is reported if the user holds its source role in the same tenant', () => {
     const alone = instance('document:alone')
     const expected = {
       kind: 'no-tuple',
@@ -124,7 +127,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
     })
   })
 
-  test('they are the nearest ones and a few, and there being more is said', () => {
+  test('the nearest near misses are reported up to the limit, with a flag if there are more', () => {
     const chain = Array.from({ length: NEAR_MISSES_MAX + 1 }, (_, n) => `folder:${n}`)
     const facts = [
       ...chain.map(name => instance(name)),
@@ -143,7 +146,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
     }
   })
 
-  test('of the roles that one of them names, not more than some are told', () => {
+  test('a near miss reports a limited number of held roles', () => {
     const roles = Array.from({ length: NEAR_MISS_ROLES_MAX + 5 }, (_, n) => `r${String(n).padStart(2, '0')}`)
     const facts = roles.flatMap(key => [role('folder', key), assign('anna', key, 'folder:f')])
     const [miss] = nearMisses([...facts, role('folder', roles.at(-1)!, { extends: ['viewer'] })]).found
@@ -151,7 +154,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
     expect(held).toEqual([roles.at(-1), ...roles.slice(0, NEAR_MISS_ROLES_MAX - 1)])
   })
 
-  test('one that is very far away is not told, but that there is more', () => {
+  test('a near miss beyond the maximum distance is not reported but sets the flag for more', () => {
     const chain = Array.from({ length: NEAR_MISS_STEPS_MAX + 1 }, (_, n) => `folder:${n}`)
     const facts = [
       ...chain.map(name => instance(name)),
@@ -182,8 +185,9 @@ describe('the shared index', () => {
     return runAtOnce(engine.explain(query, stepsMax, detail))
   }
 
-  test('looks for near misses in what steps are left, and says where those did not suffice', () => {
-    // What anna holds is found in some steps; then the folder is the next to be walked to, before the many above it.
+  test('near misses use the remaining steps of the budget, and set the flag for more if these do not suffice', () => {
+    // The roles of anna are found in a few steps. The folder is visited next, before the many folders above
+    // it.
     expect(explain('anna', 300).nearMisses).toMatchObject({
       found: [{ instance: { key: 'f' } }],
       hasMore: true,
@@ -196,7 +200,7 @@ describe('the shared index', () => {
     expect(explain('busy', EXPLAIN_STEPS_MAX).nearMisses.found).toHaveLength(NEAR_MISSES_MAX)
   })
 
-  test('walks for none where nobody asks for detail', () => {
+  test('the search for near misses is skipped if no detail is requested', () => {
     expect(explain('anna', EXPLAIN_STEPS_MAX, 'none').nearMisses).toEqual({ found: [], hasMore: false })
     const steps = (detail: 'none' | 'leaf') => explain('anna', EXPLAIN_STEPS_MAX, detail).steps
     expect(steps('leaf')).toBeGreaterThan(steps('none'))

@@ -1,7 +1,4 @@
-/**
- * Keys belong to the callers and have no meaning here: delimiters, prototype members and look-alikes are just
- * text.
- */
+/** Keys have no meaning for the engine: delimiters, prototype members and look-alikes are plain text. */
 import { describe, expect, test } from 'vitest'
 import type { InstanceKey } from '#model/change.ts'
 import { heldBy, relation, resourceType, role, tenant, tenantRole, user } from '#testing/engines/changes.ts'
@@ -22,7 +19,7 @@ const ODD_KEYS = [
 ]
 
 describe.each(JUDGES)('$name', ({ newJudge }) => {
-  test('an odd key names a user, a type, an action, a role, a relation, a tenant and an instance', () => {
+  test('an unusual key can name a user, a type, an action, a role, a relation, a tenant and an instance', () => {
     for (const odd of ODD_KEYS) {
       const judge = newJudge()
       const question = { user: odd, action: odd, type: odd, key: odd, tenant: null }
@@ -50,7 +47,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     }
   })
 
-  test('an odd tenant role in an odd tenant counts there', () => {
+  test('an unusual tenant role in an unusual tenant is effective there', () => {
     for (const odd of ODD_KEYS) {
       const judge = newJudge()
       const permissions = [{ type: odd, action: odd }]

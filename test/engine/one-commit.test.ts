@@ -1,5 +1,6 @@
 /**
- * Things removed, put again and used within one commit: a name means what it means at that point of the commit.
+ * Entities that are removed, put again and used within one commit: each name refers to the entity at that
+ * point of the commit.
  */
 import { describe, expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
@@ -43,7 +44,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     return ['alice', 'bob', 'carol'].filter(name => world.can(name, 'read', 'document:d'))
   }
 
-  test('an instance removed and put again starts anew, and takes the roles and tuples put after it', () => {
+  test('an instance removed and put again has only the roles and tuples that are put after it', () => {
     expect(who()).toEqual(['alice', 'bob'])
     const again = [removed(instance('document:d')), instance('document:d')]
     expect(who(...again)).toEqual([])
@@ -51,7 +52,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(who(...again, assign('carol', 'viewer', 'document:d'))).toEqual(['carol'])
   })
 
-  test('so does what it hangs on, and who holds a role', () => {
+  test('a subject and a user removed and put again have only the tuples and roles that are put after them', () => {
     const folder = [removed(instance('folder:f')), instance('folder:f')]
     expect(who(...folder)).toEqual(['bob'])
     const again = [link('folder:f', 'parent', 'document:d'), assign('carol', 'viewer', 'folder:f')]
@@ -61,13 +62,13 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(who(...bob, assign('bob', 'viewer', 'document:d'))).toEqual(['alice', 'bob'])
   })
 
-  test('an instance that moves to another tenant and back is put anew', () => {
+  test('an instance that moves to another tenant and back is a new instance', () => {
     const moved = [instance('document:d', 'other'), instance('document:d')]
     expect(who(...moved)).toEqual([])
     expect(who(...moved, link('folder:f', 'parent', 'document:d'))).toEqual(['alice'])
   })
 
-  test('a type removed and put again has none of its instances, until they are put', () => {
+  test('a type removed and put again has no instances until they are put', () => {
     const again = [removed(resourceType('document')), ...documents]
     const edge = link('folder:f', 'parent', 'document:d')
     expect(who(...again, edge, assign('bob', 'viewer', 'document:d'))).toEqual([])
@@ -75,7 +76,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(who(instance('document:d'), ...again, instance('document:d'), edge)).toEqual(['alice'])
   })
 
-  test('a role taken away and given again, over and over, is held', () => {
+  test('a role removed and assigned repeatedly in one commit has the last state', () => {
     const toggled = assign('bob', 'viewer', 'document:d')
     expect(who(removed(toggled), toggled, removed(toggled), toggled)).toEqual(['alice', 'bob'])
     expect(who(removed(toggled), toggled, removed(toggled))).toEqual(['alice'])

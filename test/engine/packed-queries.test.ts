@@ -1,11 +1,11 @@
-/** Packed questions: what is read back is what was asked. */
+/** Packed queries: reading returns the queries that were packed. */
 import { expect, test } from 'vitest'
 import type { Query } from '#model/decision.ts'
 import { packQueries } from '#model/packed-queries.ts'
 
 const ask: Query = { user: 'alice', action: 'read', type: 'document', key: 'd1', tenant: null }
 
-test('questions are read back as they were asked, in any script', () => {
+test('packed queries are read back unchanged, in any script', () => {
   const queries: Query[] = [
     ask,
     { ...ask, user: '鍵😀', key: 'ü', tenant: 'default' },
@@ -19,12 +19,12 @@ test('questions are read back as they were asked, in any script', () => {
   expect(packQueries([])!.count).toBe(0)
 })
 
-test('behind the last key three more bytes can be read', () => {
+test('three more bytes can be read after the last key', () => {
   const { bytes, keyRanges } = packQueries([{ ...ask, user: 'é', key: '鍵' }])!
   expect(bytes.byteLength).toBe(keyRanges[2]! + keyRanges[3]! + 3)
 })
 
-test('questions that ask the same beside their keys share one terms object', () => {
+test('queries that differ only in their keys share one terms object', () => {
   const queries = [
     ask,
     { ...ask, tenant: 'other' },
@@ -40,19 +40,19 @@ test('questions that ask the same beside their keys share one terms object', () 
 })
 
 test.each(['\ud800', 'a\udc00', '\udc00\ud800', '', 'a'.repeat(513)])(
-  'a key that nobody can have is not packed: %j',
+  'an impossible key is not packed: %j',
   key => {
     expect(packQueries([ask, { ...ask, user: key }])).toBe(null)
     expect(packQueries([ask, { ...ask, key }])).toBe(null)
   },
 )
 
-test.each(['type', 'action', 'tenant'] as const)('a %s that is longer than any is not packed', name => {
+test.each(['type', 'action', 'tenant'] as const)('a %s longer than the maximum is not packed', name => {
   expect(packQueries([ask, { ...ask, [name]: 'a'.repeat(128) }])).not.toBe(null)
   expect(packQueries([ask, { ...ask, [name]: 'a'.repeat(129) }])).toBe(null)
 })
 
-test('questions whose keys are longer together than any body are not packed', () => {
+test('queries whose keys exceed the maximum body size are not packed', () => {
   const long = { ...ask, user: 'a'.repeat(512), key: 'b'.repeat(512) }
   const many = (count: number) => Array.from({ length: count }, () => long)
   expect(packQueries(many(16 * 1_024))).not.toBe(null)

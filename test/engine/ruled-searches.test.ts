@@ -1,4 +1,7 @@
-/** Each way in which a rule names whom it may allow: found by a list of owners, by a key, or by trying all there are, it is the same. */
+/**
+ * Searches with rules find the same results by inverted indexes of attribute values, by keys, and by trying
+ * all candidates.
+ */
 import { describe, expect, test, vi } from 'vitest'
 import { ruleOf } from '#testing/engines/changes.ts'
 import type { Engine } from '#engine/engine.ts'
@@ -10,7 +13,10 @@ import { ListingEngine, SharedEngine } from '#testing/engines/shared-engine.ts'
 
 type Conditions = Readonly<Record<string, unknown>>
 
-/** 30 documents in two tenants: `owner` goes round three users, `tags` has one of two and a number, every tenth is public. */
+/**
+ * 30 documents in two tenants. Three users alternate as `owner`, `tags` has one of two strings and a number,
+ * every tenth is public.
+ */
 const DOCUMENTS = Array.from({ length: 30 }, (_, n) => ({
   key: `d${String(n).padStart(2, '0')}`,
   tenant: n % 2 === 0 ? 'acme' : 'beta',
@@ -34,7 +40,7 @@ const STANDING: readonly Change[] = [
   ...DOCUMENTS.map(({ key, tenant, attributes }): Change => {
     return { kind: 'instance-put', instance: { type: 'document', key }, tenant, attributes }
   }),
-  // Of another type, with the same values.
+  // Another type with the same values.
   {
     kind: 'instance-put',
     instance: { type: 'folder', key: 'f' },
@@ -67,7 +73,10 @@ function documents(isIt: (document: (typeof DOCUMENTS)[number], n: number) => bo
 const asked = { action: 'read', type: 'document', tenant: null }
 const ALL: Page = { after: null, limit: 100 }
 
-/** Who searches, by what resource set, and what is found. `by`: how many lists and keys it is found by; `null`: all are tried. */
+/**
+ * User and resource conditions with the expected result. `by`: number of lists and keys used; `null`: all
+ * candidates are tried.
+ */
 const RESOURCES: readonly {
   readonly name: string
   readonly user?: Conditions
@@ -76,25 +85,25 @@ const RESOURCES: readonly {
   readonly by: readonly [ranges: number, keys: number] | null
 }[] = [
   {
-    name: 'an attribute that is equal to the key of the user',
+    name: 'an attribute that equals the key of the user',
     resource: { 'resource.owner': { 'equals-ref': 'user.key' } },
     found: documents((_, n) => n % 3 === 0),
     by: [1, 0],
   },
   {
-    name: 'the same the other way round',
+    name: 'an attribute that equals the key of the user, reversed',
     resource: { 'user.key': { equals: { ref: 'resource.owner' } } },
     found: documents((_, n) => n % 3 === 0),
     by: [1, 0],
   },
   {
-    name: 'an attribute that is equal to a constant',
+    name: 'an attribute that equals a constant',
     resource: { 'resource.isPublic': { equals: true } },
     found: ['d00', 'd10', 'd20'],
     by: [1, 0],
   },
   {
-    name: 'an attribute that is one of several',
+    name: 'an attribute that equals one of several constants',
     resource: { 'resource.owner': { in: ['bob', 'eve', 'nobody'] } },
     found: documents((_, n) => n % 3 !== 0),
     by: [3, 0],
@@ -118,7 +127,7 @@ const RESOURCES: readonly {
     by: [0, 1],
   },
   {
-    name: 'one of several demands: the one that fewest meet',
+    name: 'the most selective of several conditions',
     resource: {
       allOf: [{ 'resource.tags': { array_contains: 'even' } }, { 'resource.isPublic': { equals: true } }],
     },
@@ -126,7 +135,7 @@ const RESOURCES: readonly {
     by: [1, 0],
   },
   {
-    name: 'any of several demands',
+    name: 'any of several conditions',
     resource: {
       anyOf: [{ 'resource.tags': { array_contains: 7 } }, { 'resource.isPublic': { equals: true } }],
     },
@@ -134,19 +143,19 @@ const RESOURCES: readonly {
     by: [2, 0],
   },
   {
-    name: 'a demand beside what no list serves',
+    name: 'a condition with and one without an inverted index',
     resource: { 'resource.owner': { 'equals-ref': 'user.key' }, 'resource.level': { 'less-than': 10 } },
     found: ['d00', 'd03', 'd06', 'd09'],
     by: [1, 0],
   },
   {
-    name: 'what no list serves',
+    name: 'a condition without an inverted index',
     resource: { 'resource.level': { 'less-than': 3 } },
     found: ['d00', 'd01', 'd02'],
     by: null,
   },
   {
-    name: 'a demand or what no list serves',
+    name: 'one of two conditions, one of them without an inverted index',
     resource: {
       anyOf: [{ 'resource.isPublic': { equals: true } }, { 'resource.level': { 'less-than': 3 } }],
     },
@@ -154,21 +163,21 @@ const RESOURCES: readonly {
     by: null,
   },
   {
-    name: 'nothing, if the user does not match',
+    name: 'a user condition that does not match',
     user: { 'user.team': { equals: 'blue' } },
     resource: {},
     found: [],
     by: [0, 0],
   },
   {
-    name: 'nothing, if what is asked of the user is missing',
+    name: 'an attribute that the user does not have',
     resource: { 'resource.owner': { 'equals-ref': 'user.nothing' } },
     found: [],
     by: [0, 0],
   },
 ]
 
-/** How often an engine was told to find candidates, and by what. */
+/** Runs the work and returns the sources of candidates that the engine used for it. */
 function spied<Answer>(work: () => Answer): { readonly answer: Answer; readonly by: unknown[] } {
   const spy = vi.spyOn(CandidateFinder.prototype, 'find')
   try {
@@ -176,7 +185,7 @@ function spied<Answer>(work: () => Answer): { readonly answer: Answer; readonly 
     const by = spy.mock.results.map(({ value }) => {
       if (value === 'all') return null
       if (value === 'nobody') return [0, 0]
-      // Beside each list stand those whose values are in none.
+      // Each list has a companion for entities whose values are not indexed.
       const { ranges, keys } = value as Exclude<ReturnType<CandidateFinder['find']>, string>
       return [ranges.length - new Set(ranges.map(({ name }) => name)).size, keys.length]
     })
@@ -202,19 +211,19 @@ describe.each(ENGINES)('%s', (name, newEngine) => {
 
   test.each([
     [
-      'an attribute that is equal to a constant',
+      'an attribute that equals a constant',
       { user: { 'user.team': { equals: 'red' } } },
       ['ann', 'bob'],
       [1, 0],
     ],
     [
-      'the key that an attribute of the resource is',
+      'the key in an attribute of the resource',
       { resource: { 'resource.owner': { 'equals-ref': 'user.key' } } },
       ['bob'],
       [0, 1],
     ],
     [
-      'a list that contains an element of the resource',
+      'a list that contains a constant',
       { user: { 'user.tags': { array_contains: 'odd' } } },
       USERS.map(({ key }) => key),
       [1, 0],
@@ -226,12 +235,17 @@ describe.each(ENGINES)('%s', (name, newEngine) => {
       [2, 0],
     ],
     [
-      'nobody, if the resource does not match',
+      'a resource condition that does not match',
       { resource: { 'resource.isPublic': { equals: true } } },
       [],
       [0, 0],
     ],
-    ['what no list serves', { user: { 'user.team': { match: 'b*' } } }, ['eve', 'ian', 'joe'], null],
+    [
+      'a condition without an inverted index',
+      { user: { 'user.team': { match: 'b*' } } },
+      ['eve', 'ian', 'joe'],
+      null,
+    ],
   ] as const)('finds users by %s', (_, sets, found, by) => {
     const engine = newEngine()
     ruled(engine, sets)
@@ -241,7 +255,7 @@ describe.each(ENGINES)('%s', (name, newEngine) => {
       expect(new Set(foundBy.map(each => JSON.stringify(each)))).toEqual(new Set([JSON.stringify(by)]))
   })
 
-  test('what is sent of the user, and the context, count; what is sent of the resource counts for each', () => {
+  test('user attributes and context of the request count, and its resource attributes count for each candidate', () => {
     const engine = newEngine()
     ruled(engine, {
       user: { 'user.team': { equals: 'green' }, 'context.day': { equals: 1 } },
@@ -259,7 +273,7 @@ describe.each(ENGINES)('%s', (name, newEngine) => {
     expect(searchResources(engine, bare, ALL).keys).toEqual([])
   })
 
-  test('a page that has tried enough goes on behind the last candidate, until all are tried', () => {
+  test('a page that reaches its limit of tried candidates continues after the last one, until all are tried', () => {
     const engine = newEngine()
     ruled(engine, { resource: { 'resource.level': { 'greater-than': 25 } } })
     const pages: unknown[] = []

@@ -1,4 +1,4 @@
-/** Decisions by rules (conditions.md 1.5, 4 and 6), on every engine and the oracle. */
+/** Decisions by rules (conditions.md 1.5, 4 and 6), by every engine and the oracle. */
 import { describe, expect, test } from 'vitest'
 import type { Attributes, Change, ConditionSetPut, RuleChange } from '#model/change.ts'
 import { type Path, readPath } from '#conditions/paths.ts'
@@ -68,7 +68,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     return { engine, reads }
   }
 
-  test('a rule allows where both sides match, and nothing else', () => {
+  test('a rule allows only if both its user set and its resource set match', () => {
     const { reads } = judge(
       known('alice', { department: 'sales' }),
       known('bob', { department: 'law' }),
@@ -83,11 +83,11 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(reads('alice', { key: 'secret' })).toBe(false)
     expect(reads('alice', { action: 'write' })).toBe(false)
     expect(reads('alice', { action: 'no such' })).toBe(false)
-    // What is not stored has no attributes.
+    // An instance that is not stored has no attributes.
     expect(reads('alice', { key: 'none' })).toBe(false)
   })
 
-  test('what is sent comes before what is stored, and members of objects are merged', () => {
+  test('request attributes precede stored attributes, and objects are merged', () => {
     const { reads } = judge(
       known('alice', { home: { city: 'Bern', zip: '3000' }, level: 1 }),
       set('here', { 'user.home.city': { equals: 'Basel' }, 'user.home.zip': { equals: '3000' } }),
@@ -95,16 +95,16 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     )
     expect(reads('alice')).toBe(false)
     const sent = { user: { home: { city: 'Basel' } } }
-    expect(reads('alice', { queryContext: queryContext(sent) })).toBe(true)
-    expect(reads('alice', { queryContext: queryContext({ user: { home: null } }) })).toBe(false)
-    // Of a user that is not stored there is what was sent.
-    expect(reads('nobody', { queryContext: queryContext(sent) })).toBe(false)
+    expect(reads('alice', { circumstances: circumstances(sent) })).toBe(true)
+    expect(reads('alice', { circumstances: circumstances({ user: { home: null } }) })).toBe(false)
+    // A user that is not stored has only the attributes of the request.
+    expect(reads('nobody', { circumstances: circumstances(sent) })).toBe(false)
     expect(
       reads('nobody', { queryContext: queryContext({ user: { home: { city: 'Basel', zip: '3000' } } }) }),
     ).toBe(true)
   })
 
-  test('computed names cannot be overridden by what is stored or sent', () => {
+  test('computed names cannot be overridden by stored or request attributes', () => {
     const forged = { key: 'root', roles: ['member'], tenants: ['default', 'other'] }
     const { reads } = judge(
       known('alice', forged),
@@ -125,7 +125,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect([reads('alice'), reads('alice', { queryContext: sent })]).toEqual([false, false])
   })
 
-  test('roles, tenants and the attributes of the tenant are those of who has a tenant role there', () => {
+  test('roles, tenants and tenant attributes are available only for users with a tenant role in the tenant', () => {
     const { reads, engine } = judge(
       { kind: 'tenant-put', tenant: 'default', attributes: { plan: 'gold' } },
       set('members', { 'user.roles': { array_contains: 'member' } }),
@@ -149,7 +149,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(all()).toEqual([false, false, false])
   })
 
-  test('a role and a type may be sides themselves', () => {
+  test('a role or a type can be a side of a rule', () => {
     const { reads, engine } = judge(assignInTenant('alice', 'member', 'default'), rule('__autogen_member'))
     expect([reads('alice'), reads('bob'), reads('alice', { key: null })]).toEqual([true, false, true])
     expect(reads('alice', { tenant: 'other', key: null })).toBe(false)
@@ -157,7 +157,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(reads('alice')).toBe(false)
   })
 
-  test('a set holds only with all sets above it, and on its type', () => {
+  test('a set matches only with all its ancestors and on its type', () => {
     const { reads } = judge(
       known('alice', { a: 1, b: 2 }),
       known('bob', { b: 2 }),
@@ -165,14 +165,14 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
       set('low', { 'user.b': { equals: 2 } }, { parent: 'top' }),
       resourceSet('folders', {}, { type: 'folder' }),
       rule('low'),
-      // Of another type than the set: it does not come to stand.
+      // The set has another type, so the rule is ignored.
       rule('low', 'folders', 'write'),
     )
     expect([reads('alice'), reads('bob')]).toEqual([true, false])
     expect(reads('alice', { action: 'write' })).toBe(false)
   })
 
-  test('rules deny in a tenant that is not stored, and through one the instance does not live in', () => {
+  test('rules deny in a tenant that is not stored, and in a tenant other than that of the instance', () => {
     const { reads, engine } = judge(set('all', {}), rule('all'))
     expect([
       reads('alice'),
@@ -183,7 +183,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(reads('alice')).toBe(false)
   })
 
-  test('the time of the question is the service’s, and unknown without one', () => {
+  test('the time of a check is set by the service, and unknown if it is missing', () => {
     const { reads } = judge(
       set('hours', { 'server.time': { between: ['2026-11-26T09:00:00Z', '2026-11-26T17:00:00Z'] } }),
       rule('hours'),
@@ -195,7 +195,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(reads('alice', { queryContext: late })).toBe(false)
   })
 
-  test('instances are looked up by keys that attributes hold, in the question’s tenant only', () => {
+  test('instances are looked up by the keys in attributes, only in the tenant of the check', () => {
     const match = { open: { equals: true } }
     const { reads } = judge(
       known('alice', { folders: ['f1'] }),
@@ -209,7 +209,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect([reads('alice'), reads('bob')]).toEqual([true, false])
   })
 
-  test('what rules and sets name takes them along, and does not bring them back', () => {
+  test('sets and rules are deleted with the entities they reference, and are not restored with them', () => {
     const rules: readonly Change[] = [
       set('all', {}),
       set('below', {}, { parent: 'all' }),
@@ -238,7 +238,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
 })
 
 test.each(ENGINES)(
-  '$name explains what rules say: the first test that decided, and what was found',
+  '$name explains rules with the first test that decided and the value it found',
   ({ newEngine }) => {
     const engine = newEngine()
     engine.apply([
@@ -291,7 +291,7 @@ test.each(ENGINES)(
   },
 )
 
-test('an attribute that several sources say is merged once a question, and what was sent is not looked at for the time', () => {
+test('an attribute with several sources is merged once per check, and request attributes are not read for the time', () => {
   let looked = 0
   const values = new ValuesOfQuestion(
     {
@@ -324,10 +324,11 @@ test('an attribute that several sources say is merged once a question, and what 
   expect(looked).toBe(1)
 })
 
-test.each(JUDGES)('$name takes a user of whom an older release wrote no attributes', ({ newJudge }) => {
+test.each(JUDGES)('$name accepts a user from an older release without attributes', ({ newJudge }) => {
   const engine = newJudge()
   engine.apply([...standing, set('unknown', { 'user.level': { exists: false } }), rule('unknown')])
-  // As it stands in the log of a node that is not upgraded yet; among others, so that a commit prepares for it.
+  // Format in the log of a node that is not upgraded yet. There are two users, so that the commit is
+  // prepared.
   const older = JSON.parse(
     '[{"kind":"user-put","user":"carol"},{"kind":"user-put","user":"alice"}]',
   ) as Change[]
@@ -344,7 +345,7 @@ function withManyRules(): SharedEngine {
   return engine
 }
 
-test('the shared index explains a hundred rules, those that allow first, and says that there are more', () => {
+test('the shared index explains at most a hundred rules, those that allow first, with a flag if there are more', () => {
   const engine = withManyRules()
   const query = ALICE_READS
   const { allow, rules } = runAtOnce(engine.explain(query, 1_000))
@@ -356,11 +357,11 @@ test('the shared index explains a hundred rules, those that allow first, and say
   ])
 })
 
-test('an explanation in slices tells of its own question, whatever is asked between them', () => {
+test('an explanation in slices is not affected by checks between the slices', () => {
   const engine = withManyRules()
   engine.apply([
     known('bob', { level: 7 }),
-    // Of the roles of who is asked about, which are looked at last.
+    // A rule by a role of the user. Such rules are evaluated last.
     assignInTenant('alice', 'member', 'default'),
     rule('__autogen_member'),
   ])
@@ -383,7 +384,7 @@ test('an explanation in slices tells of its own question, whatever is asked betw
 })
 
 test.each(ENGINES)(
-  '$name: a question of which only texts were kept is not decided by a rule that has come since',
+  '$name does not apply rules to a query that was stored without attributes before the rules existed',
   ({ newEngine }) => {
     const engine = newEngine()
     engine.apply([...standing, set('everybody', { 'user.banned': { exists: false } }), rule('everybody')])
@@ -395,7 +396,7 @@ test.each(ENGINES)(
 )
 
 test.each(ENGINES)(
-  '$name: what one user holds in a tenant is nothing that another holds, or holds elsewhere, in one bulk',
+  '$name keeps the tenant roles of users and tenants apart in one bulk check',
   ({ newEngine }) => {
     const engine = newEngine()
     engine.apply([
@@ -432,7 +433,7 @@ test.each(ENGINES)(
   },
 )
 
-test('an explanation has the answer of the decision, also where its trees cost more than one question may', () => {
+test('an explanation has the result of the decision, even if its trees cost more steps than a check allows', () => {
   const engine = new SharedEngine()
   const listed = 10_000
   const sets = Array.from({ length: Math.ceil(STEPS_MAX / listed) + 2 }, (_, number) => `s${number}`)

@@ -1,6 +1,6 @@
 /**
- * Searches, listings and explanations of an engine: its decision seen from the other sides (native.md A.2, A.4,
- * A.5, D-14, D-36, D-46). Other tests compare them with the oracle at random; here each rule has a name.
+ * Searches, listings and explanations of an engine (native.md A.2, A.4, A.5, D-14, D-36, D-46). Other tests
+ * compare them with the oracle at random; here each requirement has a named test.
  */
 import { NO_NEAR_MISSES, NO_RULES } from '#engine/explanation.ts'
 import { describe, expect, test } from 'vitest'
@@ -37,7 +37,9 @@ import {
 const ALL = { after: null, limit: 1_000 }
 const ANY: InstanceFilter = { tenants: null, types: null, accepts: null }
 
-/** An engine asked in words. `on` is `type:key`, or `type` alone for the type as a whole. */
+/**
+ * An engine that is queried with short texts. `on` is `type:key`, or `type` alone for the type as a whole.
+ */
 class Asked {
   readonly engine: Engine
 
@@ -62,7 +64,7 @@ class Asked {
     return runAtOnce(this.engine.searchActions({ user: userKey, ...place(on), tenant: inTenant }))
   }
 
-  /** `user role@type:key`, or `user role` for a tenant role. */
+  /** Formats each grant as `user role@type:key`, or as `user role` for a tenant role. */
   grants(action: string, on: string, inTenant: string | null = null): string[] {
     return grantsOn(this.engine, { action, ...place(on), tenant: inTenant }, 1_000)
       .map(grant => {
@@ -72,7 +74,7 @@ class Asked {
       .toSorted()
   }
 
-  /** `type:key: roles: actions`. */
+  /** Formats each instance as `type:key: roles: actions`. */
   held(userKey: string, filter: Partial<InstanceFilter> = {}): string[] {
     return instanceRolesOf(this.engine, userKey, { ...ANY, ...filter }, 1_000)
       .map(({ instance: { type, key }, roles, actions }) => {
@@ -130,7 +132,10 @@ const office = [
   instance('document:a1', 'acme'),
 ]
 
-/** What `office` holds with its guarded variant: readers of a folder read its documents unless they have a role there. */
+/**
+ * Guarded variant of the viewer role in `office`: readers of a folder can read its documents unless they have
+ * a role there.
+ */
 const guardedViewer = role('document', 'viewer', {
   can: ['read'],
   from: [heldUnlessDirectBy({ role: 'viewer', on: 'folder', over: 'parent' })],
@@ -139,7 +144,7 @@ const guardedViewer = role('document', 'viewer', {
 describe.each(ENGINES)('$name', ({ newEngine }) => {
   const inOffice = (...facts: readonly Change[]): Asked => new Asked(newEngine(), ...office, ...facts)
 
-  test('names are told as they were given, byte for byte', () => {
+  test('keys are returned byte for byte', () => {
     const asked = inOffice(
       user('\ufeffalice'),
       instance('document:\ufeffd1'),
@@ -153,7 +158,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
   })
 
   describe('a search for resources', () => {
-    test('lists every instance of a tenant in which a tenant role allows, and none of another tenant', () => {
+    test('lists every instance of a tenant in which a tenant role allows the action, and none of another tenant', () => {
       const asked = inOffice(assignInTenant('alice', 'lead', 'default'))
       expect(asked.resources('alice', 'read', 'document')).toEqual(['d1', 'd2'])
       expect(asked.resources('alice', 'delete', 'document')).toEqual(['d1', 'd2'])
@@ -180,7 +185,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
       expect(asked.resources('alice', 'read', 'document')).toEqual([])
     })
 
-    test('ends where tuples run in circles', () => {
+    test('ends if tuples form cycles', () => {
       const asked = inOffice(
         assign('alice', 'viewer', 'folder:f1'),
         link('folder:f1', 'parent', 'folder:f2'),
@@ -204,7 +209,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
   })
 
   describe('a search for users', () => {
-    test('lists those with a tenant role, a direct role, a derived one and one through groups, each once', () => {
+    test('lists users with tenant, direct, derived and group roles, each once', () => {
       const asked = inOffice(
         assignInTenant('alice', 'lead', 'default'),
         assignInTenant('alice', 'reader', 'default'),
@@ -222,7 +227,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
       expect(asked.users('read', 'document:d2')).toEqual(['alice'])
     })
 
-    test('leaves out the users a guard blocks, and only those', () => {
+    test('omits exactly the users that a guard blocks', () => {
       const asked = inOffice(
         guardedViewer,
         assign('alice', 'viewer', 'folder:f1'),
@@ -236,7 +241,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
       expect(asked.users('read', 'document:d1')).toEqual(['alice', 'bob', 'carol'])
     })
 
-    test('without a key, or for an instance nobody stored, lists by tenant roles alone (native.md D-36)', () => {
+    test('uses only tenant roles without a key or for an instance that is not stored (native.md D-36)', () => {
       const asked = inOffice(
         assignInTenant('alice', 'reader', 'default'),
         assignInTenant('bob', 'reader', 'acme'),
@@ -251,7 +256,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
   })
 
   describe('a search for actions', () => {
-    test('lists what the user may do, whichever role allows it, in order', () => {
+    test('lists all allowed actions in order, by any role', () => {
       const asked = inOffice(
         assign('alice', 'editor', 'document:d1'),
         assignInTenant('alice', 'lead', 'default'),
@@ -263,7 +268,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
   })
 
   describe('a page', () => {
-    // By UTF-16 code units the last two would change places.
+    // In the order of UTF-16 code units, the last two would be swapped.
     const ordered = ['!', '0', '10', '2', 'A', 'a', 'a:', 'ab', 'ß', '鍵', '\ue000', '\uffee', '😀', '😁']
     const many = (...facts: readonly Change[]): Asked =>
       inOffice(
@@ -275,7 +280,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
         ...facts,
       )
 
-    test('is in the order of UTF-8 bytes, also beyond the surrogates (native.md D-46)', () => {
+    test('is in the order of UTF-8 bytes, including surrogate pairs (native.md D-46)', () => {
       expect(
         ordered.toSorted((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right))),
       ).toEqual(ordered)
@@ -296,7 +301,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
       expect(asked.actions('alice', 'machine:m')).toEqual(ordered)
     })
 
-    test('of at most nothing holds nothing but says the total and whether there is more', () => {
+    test('with a limit of zero has no keys but the total and whether there are more', () => {
       const question = { action: 'read', type: 'document', key: null, tenant: 'acme' }
       const { engine } = many()
       const total = ordered.length
@@ -320,7 +325,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
   })
 
   describe('the tenant roles of a user', () => {
-    test('come by tenant with what they permit, extended roles worked in but not named', () => {
+    test('are listed by tenant with the permissions of the roles they extend', () => {
       const asked = inOffice(
         { ...tenant('acme'), attributes: { plan: 'gold' } },
         assignInTenant('alice', 'lead', 'default'),
@@ -347,7 +352,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
       expect(tenantRolesOf(asked.engine, 'stranger', null, 10)).toEqual([])
     })
 
-    test('are looked for in the accepted tenants only, however many others there are', () => {
+    test('are searched for in the accepted tenants only', () => {
       const asked = inOffice(
         ...['t1', 't2', 't3'].flatMap(key => [tenant(key), assignInTenant('alice', 'lead', key)]),
       )
@@ -370,7 +375,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
       assignInTenant('alice', 'lead', 'default'),
     ]
 
-    test('come by instance, direct and derived, with what they permit and without what tenant roles do', () => {
+    test('are listed by instance, direct and derived, with the permissions of resource roles only', () => {
       const asked = inOffice(...facts)
       expect(asked.held('alice')).toEqual([
         'document:a1: viewer: read',
@@ -386,7 +391,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
       expect(d1).toMatchObject({ tenant: 'default', attributes: { secret: true } })
     })
 
-    test('pass every filter there is', () => {
+    test('can be filtered by tenant, type and key', () => {
       const asked = inOffice(...facts)
       const keysOf = (filter: Partial<InstanceFilter>) =>
         asked.held('alice', filter).map(text => text.split(': ')[0])
@@ -401,8 +406,8 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
     })
   })
 
-  describe('the grants on a question', () => {
-    test('name the assignment at the root: tenant role, direct role, and membership for members of groups', () => {
+  describe('the grants that allow a check', () => {
+    test('name the assigned role: tenant role, direct role, or membership of a group', () => {
       const asked = inOffice(
         assignInTenant('alice', 'lead', 'default'),
         assignInTenant('alice', 'nobody', 'default'),
@@ -429,7 +434,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
       expect(asked.grants('fly', 'document:d1')).toEqual([])
     })
 
-    test('come once each though derived in several ways, and no more than asked for', () => {
+    test('are listed once per assignment even if derived in several ways, up to the limit', () => {
       const asked = inOffice(
         assign('alice', 'viewer', 'folder:f1'),
         link('folder:f1', 'parent', 'folder:f2'),
@@ -446,7 +451,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
     })
   })
 
-  test('the tenant of an instance is known while the instance is stored', () => {
+  test('the tenant of an instance is known as long as the instance is stored', () => {
     const asked = inOffice()
     expect(asked.engine.tenantOf('document', 'a1')).toBe('acme')
     expect(asked.engine.tenantOf('document', 'unheard-of')).toBe(null)
@@ -463,7 +468,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
       nearMisses: NO_NEAR_MISSES,
     }
 
-    test('of an allow by tenant role is that role', () => {
+    test('names the role of an allow by tenant role', () => {
       const asked = inOffice(assignInTenant('alice', 'lead', 'acme'))
       expect(asked.explain('alice', 'read', 'document:a1')).toEqual({
         allow: true,
@@ -478,7 +483,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
       })
     })
 
-    test('never leads over a derivation that a guard blocks, though the same tuple ends serve another one', () => {
+    test('never uses a derivation that a guard blocks, even if another derivation has the same subject and object', () => {
       const asked = inOffice(
         relation('document', 'shelf', 'folder'),
         role('document', 'viewer', {
@@ -498,7 +503,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
       expect(path.at(-1)).toMatchObject({ relation: 'shelf', derivation: { guarded: false } })
     })
 
-    test('of a deny has no path and says what is known and what would have allowed', () => {
+    test('names the known entities and the allowing roles for a deny', () => {
       const asked = inOffice(
         assign('alice', 'guest', 'document:d1'),
         assignInTenant('alice', 'nobody', 'default'),
@@ -528,7 +533,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
       expect(asked.explain('alice', 'read', 'document').known.instance).toBe(false)
     })
 
-    test('of a question through the wrong tenant says so, whatever is held', () => {
+    test('reports a check in the wrong tenant', () => {
       const asked = inOffice(
         assignInTenant('alice', 'lead', 'default'),
         assign('alice', 'editor', 'document:a1'),

@@ -1,4 +1,4 @@
-/** Tenant roles: where they count, and which tenant a question is about (native.md A.2, D-14, D-15). */
+/** Tenant roles: their scope, and the tenant of a check (native.md A.2, D-14, D-15). */
 import { describe, test } from 'vitest'
 import {
   assignInTenant,
@@ -31,7 +31,7 @@ const office = [
 
 const CASES: readonly Case[] = [
   [
-    'a tenant role allows what it names on the type and on every instance of the tenant, and nothing else',
+    'a tenant role allows its permissions on the type and on every instance of the tenant only',
     [assignInTenant('alice', 'reader', 'default')],
     {
       'alice read document default': true,
@@ -47,7 +47,7 @@ const CASES: readonly Case[] = [
     { 'alice read document': false },
   ],
   [
-    'a tenant role has the permissions of the roles it extends, transitively, and not the other way round',
+    'a tenant role has the permissions of the roles it extends, transitively, but not the reverse',
     [assignInTenant('alice', 'owner', 'default'), assignInTenant('bob', 'reader', 'default')],
     { 'alice read document': true, 'alice write document': true, 'bob write document': false },
   ],
@@ -73,7 +73,7 @@ const CASES: readonly Case[] = [
     { 'alice read document:d1': false },
   ],
   [
-    'a tenant role counts in its tenant only, which is that of the instance where the question names none',
+    'a tenant role is effective in its tenant only, by default the tenant of the instance',
     [assignInTenant('alice', 'reader', 'acme')],
     {
       'alice read document acme': true,
@@ -84,7 +84,7 @@ const CASES: readonly Case[] = [
     },
   ],
   [
-    'without a tenant or a known instance, a question is about the default tenant',
+    'a check without a tenant or a known instance is made in the default tenant',
     [assignInTenant('alice', 'reader', 'default'), assignInTenant('bob', 'reader', 'acme')],
     {
       'alice read document': true,
@@ -94,12 +94,12 @@ const CASES: readonly Case[] = [
     },
   ],
   [
-    'an instance nobody stored is reached by the roles of the tenant named',
+    'tenant roles apply to an instance that is not stored, in the tenant of the check',
     [assignInTenant('alice', 'reader', 'acme')],
     { 'alice read document:unheard-of acme': true, 'alice read document:unheard-of default': false },
   ],
   [
-    'a known instance is not reached through another tenant, whatever roles are held there',
+    'a known instance is denied in another tenant, even for users with roles there',
     [assignInTenant('alice', 'owner', 'default'), assignInTenant('alice', 'owner', 'acme')],
     {
       'alice read document:a1 acme': true,
@@ -116,7 +116,7 @@ const CASES: readonly Case[] = [
     { 'alice read document acme': true, 'alice read document:a1': true },
   ],
   [
-    'a role taken away in a tenant no longer counts there',
+    'a role revoked in a tenant is no longer effective there',
     [assignInTenant('alice', 'reader', 'default')],
     [removed(assignInTenant('alice', 'reader', 'acme'))],
     { 'alice read document': true },

@@ -1,10 +1,13 @@
-/** URLs that servers read in several ways, held against mapping rules (conditions.md 10.3), on every engine. */
+/**
+ * URLs that servers interpret differently, matched against mapping rules (conditions.md 10.3), on every
+ * engine.
+ */
 import { describe, expect, test } from 'vitest'
 import type { MappingPut, MappingRule } from '#model/change.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import { ENGINES } from './engines.ts'
 
-/** A rule that says `type` about GET. */
+/** A rule that maps GET requests for `url` to `type`. */
 function rule(url: string, type = 'page', more: Partial<MappingRule> = {}): MappingRule {
   return { url, method: 'get', type, action: 'read', priority: 0, ...more }
 }
@@ -13,7 +16,7 @@ function config(rules: readonly MappingRule[]): MappingPut {
   return { kind: 'mapping-put', config: 'a', createdAt: 1, rules }
 }
 
-describe.each(ENGINES)('$name: a URL that some server takes for one of a narrower rule', ({ newEngine }) => {
+describe.each(ENGINES)('$name: a URL that some server could map to a narrower rule', ({ newEngine }) => {
   const engineOf = (change: MappingPut) => {
     const engine = newEngine()
     engine.apply([change])
@@ -26,22 +29,22 @@ describe.each(ENGINES)('$name: a URL that some server takes for one of a narrowe
     engineOf(config(rules)).mapped('get', `https://a.org${url}`)?.type ?? null
 
   test.each([
-    // The case of letters, in any language.
+    // Upper and lower case, in any language.
     '/Admin',
     '/ADMIN/',
     '/%41dmin',
     '/adm%C4%B1n',
     '/adm%C4%B0n',
-    // Escapes of escapes.
+    // Escaped escapes.
     '/%2561dmin',
     '/%25%36%31dmin',
     '/%25252561dmin',
     '/%25u0061dmin',
     '/%25c1%25a1dmin',
     '/%25e0%2581%25a1dmin',
-    // More rounds than any server decodes, and what is left of them.
+    // More rounds than any server decodes, and the rest of them.
     `/%${'25'.repeat(20)}61dmin`,
-    // Encoded slashes and backslashes, in front, inside and at the end.
+    // Encoded slashes and backslashes at the start, inside and at the end.
     '/admin%2Fusers',
     '/admin%2fusers',
     '/admin%5Cusers',
@@ -56,7 +59,7 @@ describe.each(ENGINES)('$name: a URL that some server takes for one of a narrowe
     '/admin%2F%2Fusers',
     '/admin%EF%BC%8Fusers',
     '/admin%EF%BC%BCusers',
-    // Parameters, and ends of the path.
+    // Parameters, and delimiters that end the path.
     '/admin%3B',
     '/admin%3Bx=1',
     '/admin%253Bx',
@@ -82,7 +85,7 @@ describe.each(ENGINES)('$name: a URL that some server takes for one of a narrowe
     '/ad%C2%ADmin',
     '/admin%E2%80%8B',
     '/%EF%BC%85%EF%BC%96%EF%BC%91dmin',
-  ])('%s fits no rule', url => {
+  ])('%s matches no rule', url => {
     expect(askedOf([PUBLIC, WIDE, ...ADMIN])(url)).toBeNull()
     expect(askedOf([...ADMIN, PUBLIC, WIDE])(url)).toBeNull()
   })
@@ -103,7 +106,7 @@ describe.each(ENGINES)('$name: a URL that some server takes for one of a narrowe
     '/x/%u002e',
     `/x/a${'%CC%81'.repeat(31)}`,
     `/x/${'\uFDFA'.repeat(99)}`,
-  ])('%s fits no rule, whatever rules there are', url => {
+  ])('%s matches no rule, regardless of the rules', url => {
     expect(askedOf([PUBLIC, WIDE])(url)).toBeNull()
   })
 
@@ -134,13 +137,13 @@ describe.each(ENGINES)('$name: a URL that some server takes for one of a narrowe
     expect(askedOf([PUBLIC, WIDE, ...ADMIN])(url)).toBe(type)
   })
 
-  test('where no rule is about the parted path, an encoded slash is a part of its segment', () => {
+  test('an encoded slash is part of its segment unless a rule matches the split path', () => {
     expect(askedOf([PUBLIC])('/admin%2Fusers')).toBe('public')
     expect(askedOf([PUBLIC, ADMIN[0]!])('/admin%2Fusers')).toBe('public')
     expect(askedOf([rule('https://a.org/files/{path}', 'files'), PUBLIC])('/files/a%2Fb%5Cc')).toBe('files')
   })
 
-  test('a rule of a higher priority does not hide one that an encoded slash leads to', () => {
+  test('a rule with a higher priority does not hide a rule for the split path', () => {
     const page = rule('https://a.org/pages/{id}', 'page', { priority: 1 })
     const asked = askedOf([page, rule('https://a.org/pages/{id}/comments', 'comments')])
     expect([asked('/pages/1'), asked('/pages/1%2Fcomments'), asked('/pages/1%2Fx')]).toEqual([
@@ -150,7 +153,7 @@ describe.each(ENGINES)('$name: a URL that some server takes for one of a narrowe
     ])
   })
 
-  test('a rule that counts more decides in every spelling', () => {
+  test('a rule with precedence decides for every spelling', () => {
     const asked = askedOf([{ ...PUBLIC, priority: 1 }, ...ADMIN])
     expect(['/admin', '/Admin', '/admin%3Bx', '/admin.'].map(asked)).toEqual(Array(4).fill('public'))
   })
@@ -165,7 +168,7 @@ describe.each(ENGINES)('$name: a URL that some server takes for one of a narrowe
     'A.ORG',
     '%61.org:443',
     'a.org.:443',
-  ])('the host %s is not another one', host => {
+  ])('the host %s never reaches the rules of other hosts', host => {
     const engine = engineOf(
       config([rule('https://{host}/{page}', 'wide'), rule('https://a.org/x', 'narrow')]),
     )
@@ -173,7 +176,7 @@ describe.each(ENGINES)('$name: a URL that some server takes for one of a narrowe
     expect(engine.mapped('get', 'https://b.org/x')?.type).toBe('wide')
   })
 
-  test('a rule that is case-sensitive leaves other cases to wider rules, and no other spellings', () => {
+  test('a case-sensitive rule leaves only other cases to wider rules, not other spellings', () => {
     const sensitive = ADMIN.map(ruled => ({ ...ruled, caseSensitive: true }))
     const asked = askedOf([PUBLIC, WIDE, ...sensitive])
     expect(['/Admin', '/%41dmin', '/Admin/x', '/ADMIN%2Fx'].map(asked)).toEqual([
@@ -191,7 +194,7 @@ describe.each(ENGINES)('$name: a URL that some server takes for one of a narrowe
     ])
   })
 
-  test('a rule whose encoded slashes are literal leaves parted paths to wider rules, and no other spellings', () => {
+  test('a rule with literal encoded slashes leaves only split paths to wider rules, not other spellings', () => {
     const literal = ADMIN.map(ruled => ({ ...ruled, encodedSlashes: 'literal' as const }))
     const asked = askedOf([
       PUBLIC,
@@ -223,7 +226,7 @@ describe.each(ENGINES)('$name: a URL that some server takes for one of a narrowe
     '?ｍode=all',
     '?mode=all&mode=few',
     '%3Fmode=all',
-  ])('the query of %s fits no rule, since it can be one of a narrower rule', query => {
+  ])('the query of %s matches no rule, because a server could match it to a narrower rule', query => {
     const rules = [rule('https://a.org/{x}', 'wide'), rule('https://a.org/x?mode=all', 'narrow')]
     expect(askedOf(rules)(`/x${query}`)).toBeNull()
     expect(askedOf(rules)(`/x?mode=few`)).toBe('wide')
@@ -231,7 +234,7 @@ describe.each(ENGINES)('$name: a URL that some server takes for one of a narrowe
     expect(askedOf(rules)('/x?mode=all&note=a%26b;c&Mode=all')).toBe('narrow')
   })
 
-  test('names of members with dots and spaces are those with underscores to some servers', () => {
+  test('dots and spaces in names of members are treated as underscores, as some servers do', () => {
     const rules = [rule('https://a.org/x', 'wide'), rule('https://a.org/x?a_b=1', 'narrow')]
     expect(['?a.b=1', '?a+b=1', '?a%20b=1', '?a-b=1'].map(query => askedOf(rules)(`/x${query}`))).toEqual([
       null,
@@ -253,7 +256,7 @@ describe.each(ENGINES)('$name: a URL that some server takes for one of a narrowe
   })
 })
 
-test('hostile URLs of encoded slashes end, and fit no rule where too much would have to be compared', () => {
+test('matching hostile URLs of encoded slashes terminates, without a match above the comparison limit', () => {
   const rules = Array.from({ length: 1_024 }, (_, index) =>
     rule(
       `https://a.org/${Array.from({ length: 10 }, (_part, bit) => ((index >> bit) & 1 ? `{p${bit}}` : 'a')).join('/')}`,

@@ -1,8 +1,6 @@
 /**
- * A world under test: a judge (an engine, or the oracle itself) that takes changes and is asked in words.
- *
- * Specifications run against every judge of `JUDGES`, so the oracle, which judges engines elsewhere, must
- * fulfil the contract too.
+ * A world under test: a judge (an engine or the oracle) that takes changes and is queried with short texts.
+ * The oracle is one of the `JUDGES`, because other tests judge engines by it, so it must fulfill the contract too.
  */
 import { expect } from 'vitest'
 import type { Change } from '#model/change.ts'
@@ -29,18 +27,17 @@ export class World {
     judge.apply(facts)
   }
 
-  /** Applies further changes. */
   apply(...changes: readonly Change[]): void {
     this.#judge.apply(changes)
   }
 
-  /** `on` is `type:key`, or `type` alone for the question about the type as a whole. */
+  /** `on` is `type:key`, or `type` alone for a check on the type as a whole. */
   can(user: string, action: string, on: string, tenant: string | null = null): boolean {
     const { type, key } = on.includes(':') ? instanceKey(on) : { type: on, key: null }
     return this.#judge.evaluate({ user, action, type, key, tenant })
   }
 
-  /** Applies each list of changes, and then expects the answers that follow it. */
+  /** Applies each list of changes, and expects the decisions that follow it. */
   follows(steps: readonly Step[]): void {
     for (const step of steps) {
       if (isChanges(step)) this.apply(...step)
@@ -54,10 +51,12 @@ export class World {
   }
 }
 
-/** Changes, or the answers to questions such as `alice read document:d1`, or `alice read document acme` for a tenant. */
+/**
+ * Changes, or decisions on checks such as `alice read document:d1`, or `alice read document acme` in a
+ * tenant.
+ */
 type Step = readonly Change[] | Readonly<Record<string, boolean>>
 
-/** A row of a table of tests. */
 export type Case = readonly [name: string, ...steps: readonly Step[]]
 
 function isChanges(step: Step): step is readonly Change[] {

@@ -1,4 +1,4 @@
-/** Attributes in the index come out as they went in, whatever they are, and take about half of their text. */
+/** Attributes in the index are read back unchanged and take about half the size of their JSON text. */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { NAMES_MAX } from '#engine/shared-index/memory/attribute-names.ts'
@@ -23,7 +23,7 @@ function owner() {
   return { regions, line: newRecord(regions, key, 1, 0) }
 }
 
-test('any JSON comes out as it went in, in other threads, too', () => {
+test('any JSON is read back unchanged, including in other threads', () => {
   const { regions, line } = owner()
   const reader = Regions.attach(regions.handle)
   const plain: Attributes[] = [
@@ -57,7 +57,7 @@ test('any JSON comes out as it went in, in other threads, too', () => {
   holdsFor(roots(USUAL), 300, ({ user, resource, tenant }) => [user, resource, tenant].forEach(check))
 })
 
-test('names beyond the numbered ones, and very many of them, leave attributes as they are', () => {
+test('attributes are unchanged if their names exceed the numbered names', () => {
   const { regions, line } = owner()
   for (let from = 0; from < NAMES_MAX; from += 64) {
     const names = Array.from({ length: 64 }, (_, n) => [`name-${from + n}`, n])
@@ -75,7 +75,7 @@ test('names beyond the numbered ones, and very many of them, leave attributes as
   expect(attributesText(reader, line)).toBe('{"name-17":"a","another":"b"}')
 })
 
-test('five everyday attributes take a line', () => {
+test('five typical attributes fit into one cache line', () => {
   const { regions, line } = owner()
   const attributes = { department: 'sales', level: 3, region: 'eu-west', suspended: false, clearance: 2 }
   setAttributes(regions, line, attributes)

@@ -1,4 +1,4 @@
-/** The compiled form of rules after random changes, which are made in it: it leads to the rules that there are, and to no other. */
+/** The compiled form of rules after random changes to it: lookups find the current rules and no others. */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { valueIn, wordsBehind } from '#engine/shared-index/memory/values.ts'
@@ -14,10 +14,10 @@ const TYPE = 'document'
 const ACTIONS = ['read', 'write']
 const USER_SETS = 40
 const RESOURCE_SETS = 3
-/** What the sets demand: an attribute and the values that it may have. */
+/** Requirements of a set: attributes with the values that match. */
 type Demanded = Readonly<Record<string, readonly number[]>>
 
-/** Numbers of which all want the same place in a small table, and others. */
+/** 20 numbers that collide in a small table, and 20 others. */
 const VALUES = (() => {
   const words = new ValueWords()
   const alike: number[] = []
@@ -74,7 +74,7 @@ function conditionsOf(says: Demanded): object {
   return { allOf: Object.entries(says).map(([path, values]) => ({ [path]: { in: values } })) }
 }
 
-/** One of any resource, and others of the resource. */
+/** The first set is for any resource, the others have a condition on the resource. */
 function putResourceSets(all: CompiledRules): void {
   for (let n = 0; n < RESOURCE_SETS; n++) {
     const conditions = n === 0 ? {} : { 'resource.d': { equals: n } }
@@ -82,7 +82,7 @@ function putResourceSets(all: CompiledRules): void {
   }
 }
 
-/** Does a step, and notes what the sets demand. */
+/** Performs a step, and records the requirements of the sets. */
 function take(
   all: CompiledRules,
   says: Map<string, Demanded>,
@@ -113,7 +113,7 @@ function take(
   }
 }
 
-/** By path and value: the rules under it, as their two sides; those that each question evaluates; and all. */
+/** Returns the rules, each as its two sides: by path and value; those that each check evaluates; all. */
 function read(plan: Plan) {
   const { view, at } = plan
   const { program } = view
@@ -143,7 +143,7 @@ function read(plan: Plan) {
   }
 }
 
-/** Demands of a rule: of both its sets and those above them. */
+/** Requirements of a rule: of both its sets and their ancestors. */
 function demandsOf(
   { userSet, resourceSet }: RuleChange,
   sets: ReadonlyMap<string, ConditionSetPut>,
@@ -182,7 +182,7 @@ function expectToLead(all: CompiledRules, says: ReadonlyMap<string, Demanded>): 
       expect({ name, chosen }).not.toEqual({ name, chosen: undefined })
       underValues += chosen![1].length
     }
-    // No rule is anywhere else, and a rule that has a demand is found by it.
+    // No rule is listed elsewhere, and each rule with a requirement is found by it.
     const placed = [...found.under.values()].flatMap(ofPath => [...ofPath.values()].flat())
     expect(placed).toHaveLength(underValues)
     const free = rules.filter(rule => demandsOf(rule, sets, says).length === 0)
@@ -192,7 +192,7 @@ function expectToLead(all: CompiledRules, says: ReadonlyMap<string, Demanded>): 
   }
 }
 
-test('leads to each rule by a value that its sets demand, and to nothing that has gone', () => {
+test('compiled rules are found by a value that their sets require, and removed rules are not found', () => {
   holdsFor(fc.array(step, { minLength: 20, maxLength: 120, size: 'max' }), 20, steps => {
     const all = new CompiledRules()
     const says = new Map<string, Demanded>()

@@ -1,6 +1,6 @@
 /**
- * Memory under long churn: things of very different sizes come and go at random. After a while the regions stop
- * growing. This shows that free blocks, which are split and never joined, need no joining.
+ * Memory under long churn: entities of very different sizes are created and deleted at random. The regions
+ * stop growing after a while. This shows that free blocks, which are split but never joined, need no joining.
  */
 import { expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
@@ -20,7 +20,7 @@ import { CollectingEngine } from '#testing/engines/shared-engine.ts'
 
 const ROUNDS = 600
 const SETTLED = 400
-/** About how many facts there are at a time. In half of the rounds most of them are removed. */
+/** Approximate number of facts at a time. In half of the rounds, most of them are removed. */
 const CROWD = 3_000
 
 const schema: Change[] = [
@@ -33,7 +33,7 @@ const schema: Change[] = [
   viewerBelow('document', 'read'),
 ]
 
-/** A user or an instance with edges: few have very many. */
+/** A user or an instance with edges. Few have very many. */
 function arrival(random: Random, n: number): Change[] {
   const size = Math.floor(2 ** (random.next() * random.next() * 10))
   const long = 'k'.repeat(random.below(random.below(2) === 0 ? 8 : 400))
@@ -53,7 +53,7 @@ function arrival(random: Random, n: number): Change[] {
   return changes
 }
 
-test('things of all sizes come and go, six hundred rounds, and after four hundred nothing grows any more', () => {
+test('memory stops growing after four hundred rounds of creating and deleting entities of all sizes', () => {
   const engine = new CollectingEngine()
   const random = new Random(99)
   engine.apply([...schema, instance('folder:top')])
@@ -71,7 +71,7 @@ test('things of all sizes come and go, six hundred rounds, and after four hundre
     }
     const last = standing.at(-1)!.find(put => put.kind === 'instance-put')!
     engine.evaluate({ user: 'u0', action: 'open', type: 'folder', key: last.instance.key, tenant: null })
-    // A small or a large share, of small and large things, in random order.
+    // A small or a large share, of small and large entities, in random order.
     const share = random.below(2) === 0 ? 0.2 : 0.9
     const stays = standing.filter(() => random.next() > share)
     for (const puts of standing) {

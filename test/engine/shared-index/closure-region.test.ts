@@ -1,4 +1,4 @@
-/** The closure region starts over when most of it is dead and when it is full, and answers stay right. */
+/** The closure region starts over when most of it is dead and when it is full. Decisions stay correct. */
 import { expect, test } from 'vitest'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Change } from '#model/change.ts'
@@ -20,7 +20,7 @@ const KIB = 1 << 10
 const CHAINS = 60
 const DEPTH = 60
 
-/** Chains of folders with a user on each folder, so that closures deep down are too long to lie inline. */
+/** Chains of folders with a user on each folder. Closures at the bottom are too long for inline storage. */
 function chains(): Change[] {
   return Array.from({ length: CHAINS }, (_, c) => chainOf(c)).flat()
 }
@@ -48,19 +48,19 @@ function worldWith(closureBytesMax: number): { world: World; header: Int32Array;
   return { world, engine, header: new Int32Array(engine.writer.handle.header) }
 }
 
-/** A user with a role at the top of a chain may open its bottom; the next chain's user may not. */
+/** A user with a role at the top of a chain can open its bottom. The user of the next chain cannot. */
 function expectRight(world: World, chain: number): void {
   const bottom = `folder:${chain}-${DEPTH - 1}`
   expect(world.can(`u${chain}-0`, 'open', bottom)).toBe(true)
   expect(world.can(`u${(chain + 1) % CHAINS}-0`, 'open', bottom)).toBe(false)
 }
 
-test('when it is full of closures that hold, again and again, for more are asked for than fit', () => {
+test('the closure region starts over whenever it is full of valid closures', () => {
   const { world, header, engine } = worldWith(32 * KIB)
   for (let round = 0; round < 3; round++) {
     for (let chain = 0; chain < CHAINS; chain++) {
       expectRight(world, chain)
-      // Asks again for what was built before the region started over.
+      // Needs closures that were built before the region started over.
       expectRight(world, chain >> 1)
     }
   }
@@ -68,7 +68,7 @@ test('when it is full of closures that hold, again and again, for more are asked
   expect(engine.writer.bytes().closures).toBeLessThanOrEqual(32 * KIB)
 })
 
-test('when most of it is dead, instead of growing', () => {
+test('the closure region starts over instead of growing when most of it is dead', () => {
   const { world, header, engine } = worldWith(64 * KIB * KIB)
   const cut = link('folder:0-0', 'parent', 'folder:0-1')
   let grown = 0
@@ -84,14 +84,14 @@ test('when most of it is dead, instead of growing', () => {
   expectRight(world, 1)
 })
 
-/** Precomputes until nothing is left; returns the steps that took. */
+/** Precomputes until nothing is left, and returns the number of steps. */
 function buildAhead({ writer }: SharedEngine, stepsMax = 10_000): number {
   let steps = 1
   while (steps < stepsMax && writer.precompute(100)) steps += 1
   return steps
 }
 
-test('and all closures are built ahead again in idle moments', () => {
+test('all closures are precomputed again after the region starts over', () => {
   const { world, header, engine } = worldWith(64 * KIB * KIB)
   buildAhead(engine)
   const [era, cut] = [header[L.H_CLOSURE_ERA]!, link('folder:0-0', 'parent', 'folder:0-1')]
@@ -106,7 +106,7 @@ test('and all closures are built ahead again in idle moments', () => {
   expect(engine.writer.figures().closuresBuilt).toBe(closuresBuilt)
 })
 
-test('where they do not all fit they are built ahead once, and then left to who needs them', () => {
+test('closures that do not all fit are precomputed once and then built on demand', () => {
   const { world, header, engine } = worldWith(32 * KIB)
   const steps = buildAhead(engine)
   expect(steps).toBeLessThan(10_000)
@@ -116,7 +116,7 @@ test('where they do not all fit they are built ahead once, and then left to who 
   expect(engine.writer.precompute(100)).toBe(false)
 })
 
-test('and grows, where hardly anything in it is dead, so that building ahead ends', () => {
+test('the closure region grows if hardly anything in it is dead, so that precomputation ends', () => {
   const { world, header, engine } = worldWith(64 * KIB * KIB)
   const cut = link('folder:0-0', 'parent', 'folder:0-1')
   const startOver = (): void => {

@@ -1,4 +1,4 @@
-/** Removed things return their memory and their numbers, and a thread that dies returns the lock. */
+/** Removed entities return their memory and their numbers, and a thread that dies returns the lock. */
 import { expect, test } from 'vitest'
 import { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -35,7 +35,7 @@ const schema: Change[] = [
   viewerBelow('document', 'read'),
 ]
 
-/** Folders in folders, documents in them, users with roles on both, some with long keys and attributes. */
+/** Folders in folders, documents in them, users with roles on both. Some have long keys and attributes. */
 function content(): Change[] {
   const changes: Change[] = []
   for (let n = 0; n < 300; n++) changes.push(user(`u${n}`), assignInTenant(`u${n}`, 'reader', 'default'))
@@ -75,7 +75,7 @@ const REMOVALS: Record<string, (standing: readonly Change[]) => Change[]> = {
 }
 
 test.each(Object.entries(REMOVALS))(
-  'loaded and removed %s, again and again, memory stays flat',
+  'memory stays constant when entities are loaded and removed repeatedly %s',
   (_, remove) => {
     const engine = new SharedEngine()
     const world = new World(engine, ...schema)
@@ -96,11 +96,11 @@ test.each(Object.entries(REMOVALS))(
   },
 )
 
-test('numbers of removed roles, relations and types are used again, and nothing of the old ones with them', () => {
+test('numbers of removed roles, relations and types are reused without their former assignments', () => {
   const engine = new SharedEngine()
   const world = new World(engine, ...schema, user('alice'), instance('folder:f'), instance('document:d'))
   for (let round = 0; round < 70; round++) {
-    // Seventy times 32 roles are more than a type can have at a time.
+    // 70 rounds with 32 roles: more roles than a type can have at a time.
     const names = Array.from({ length: 32 }, (_, n) => `r${round}-${n}`)
     world.apply(...names.map(name => role('folder', name, { can: ['open'] })))
     expect(world.can('alice', 'open', 'folder:f')).toBe(false)
@@ -112,7 +112,7 @@ test('numbers of removed roles, relations and types are used again, and nothing 
   }
 })
 
-test('a record with a hundred thousand references goes at once and is collected later, in short sections', () => {
+test('a record with a hundred thousand references is removed immediately and collected later in short sections', () => {
   const engine = new SharedEngine()
   const members = Array.from({ length: 100_000 }, (_, n) => `u${n}`)
   const world = new World(engine, ...schema, instance('folder:all'))
@@ -129,7 +129,7 @@ test('a record with a hundred thousand references goes at once and is collected 
   expect(world.can('u5', 'open', 'folder:all')).toBe(false)
 })
 
-test('the lock of a thread that died is taken over, and everybody goes on', () => {
+test('the lock of a dead thread is taken over, and the index remains usable', () => {
   for (const inSection of [false, true]) {
     const engine = new SharedEngine()
     const world = new World(engine, ...schema, user('alice'), instance('folder:f'), instance('document:d'))
@@ -147,7 +147,7 @@ test('the lock of a thread that died is taken over, and everybody goes on', () =
   }
 })
 
-test('an instance forgets the users who are gone', () => {
+test('an instance does not keep references to deleted users', () => {
   const engine = new SharedEngine()
   engine.apply([...schema, instance('folder:f'), user('alice'), assign('alice', 'viewer', 'folder:f')])
   engine.apply([
@@ -158,7 +158,7 @@ test('an instance forgets the users who are gone', () => {
   ])
   const regions = Regions.attach(engine.writer.handle)
   const key = new Key(SECRETS.start, SECRETS.multiplier)
-  // The type that is put first has number 1.
+  // The type that is put first has the number 1.
   expect(key.read('f', 1)).toBe(true)
   const folder = find(regions, key, 1)
   expect(folder).toBeGreaterThan(0)

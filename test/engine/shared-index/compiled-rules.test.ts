@@ -1,4 +1,7 @@
-/** Condition sets and rules in their compiled form: what is made once, what a question looks at, what a change compiles. */
+/**
+ * Compiled form of condition sets and rules: shared parts, attributes that a check reads, and the parts that
+ * a change compiles again.
+ */
 import { describe, expect, test } from 'vitest'
 import { hashOfScalar, ValueWords } from '#engine/shared-index/memory/values.ts'
 import { LEAF, LOOKUP_WORDS, PLAN } from '#engine/shared-index/rules/rule-code.ts'
@@ -33,8 +36,8 @@ function countsOf({ view, at }: Plan) {
   return { lookups: program[at + PLAN.lookups]!, others: program[at + PLAN.others]! }
 }
 
-describe('what is made once', () => {
-  test('equal leaves are one leaf, wherever they stand, and spellings of a path are one path', () => {
+describe('shared parts of compiled rules', () => {
+  test('equal leaves are compiled to one leaf, and spellings of a path to one path', () => {
     const view = compiled(
       [
         set('a', { 'user.level': { equals: 1 } }),
@@ -46,7 +49,7 @@ describe('what is made once', () => {
     expect([view.leafFrom.length, view.paths]).toEqual([2, 1])
   })
 
-  test('sets that differ in the constant of an equality are one lookup', () => {
+  test('sets that differ in the constant of an equality share one lookup', () => {
     const sets = Array.from({ length: 1_000 }, (_, n) =>
       set(`in-${n}`, {
         allOf: [{ 'user.active': { equals: true } }, { 'user.group': { equals: `g-${n}` } }],
@@ -62,7 +65,7 @@ describe('what is made once', () => {
     expect(LOOKUP_WORDS).toBe(2)
   })
 
-  test('what may hold without an equality is asked of each rule', () => {
+  test('rules that can match without an equality are evaluated by each check', () => {
     const sets = [
       set('any', { anyOf: [{ 'user.group': { equals: 'a' } }, { 'user.group': { equals: 'b' } }] }),
       set('not', { not: { 'user.group': { equals: 'a' } } }),
@@ -77,7 +80,7 @@ describe('what is made once', () => {
     expect(countsOf(plan)).toEqual({ lookups: 1, others: 3 })
   })
 
-  test('everyday leaves are kept without their text, rare ones with it', () => {
+  test('common leaves are stored without their text, rare leaves with it', () => {
     const everyday = [
       { 'user.a': { equals: 'x' } },
       { 'user.a': { 'not-equals': { ref: 'resource.a' } } },
@@ -101,8 +104,11 @@ describe('what is made once', () => {
   })
 })
 
-describe('what a change compiles', () => {
-  /** Two kinds of sets, of which rules are found by a value and are not. Every action has rules on all of them. */
+describe('recompilation after a change', () => {
+  /**
+   * Two kinds of sets: one has rules that are found by a value, the other does not. Every action has rules on
+   * all sets.
+   */
   function filled(sets: number, actions: number): CompiledRules {
     const puts = Array.from({ length: sets }, (_, n) =>
       set(`s-${n}`, n % 2 === 0 ? { 'user.group': { equals: n } } : { 'user.level': { 'greater-than': n } }),
@@ -122,7 +128,7 @@ describe('what a change compiles', () => {
   test.each([
     ['few rules', 20, 5],
     ['very many rules', 5_000, 10],
-  ])('a change costs what it changes with %s', (_, sets, actions) => {
+  ])('the cost of a change does not depend on the other rules, with %s', (_, sets, actions) => {
     const all = filled(sets, actions)
     const work = (change: () => unknown) =>
       workOf(all, () => {
@@ -139,14 +145,14 @@ describe('what a change compiles', () => {
       sets: 1,
       rules: 1,
     })
-    // It is found, and read, as before.
+    // The rule is found and read as before.
     const level = (above: number) => set('s-1', { 'user.level': { 'greater-than': above } })
     expect(work(() => all.book.putSet(level(7)))).toEqual({ sets: 1, rules: 0 })
     expect(work(() => all.book.removeRule(rule('own', 'a-1')))).toEqual({ sets: 0, rules: 0 })
     expect(work(() => all.book.removeSet('s-0'))).toEqual({ sets: 0, rules: 0 })
   })
 
-  test('leaves, paths and words that no set has any more do not pile up', () => {
+  test('leaves, paths and words without sets do not accumulate', () => {
     const all = following([set('s', {})], [rule('s')])
     for (let n = 0; n < 5_000; n++) {
       all.book.putSet(set('s', { [`user.a${n}`]: { equals: n } }))
@@ -157,7 +163,7 @@ describe('what a change compiles', () => {
     expect(view!.program.length).toBeLessThan(50_000)
   })
 
-  test('words of rules that come and go do not pile up', () => {
+  test('words of rules that are created and deleted do not accumulate', () => {
     const all = filled(1_000, 1)
     const before = all.compile().view!.program.length
     for (let n = 0; n < 3_000; n++) {
@@ -170,7 +176,7 @@ describe('what a change compiles', () => {
     expect(all.compile().view!.program.length).toBeLessThan(4 * before)
   })
 
-  test('rules of all sets are planned as those that are compiled at once', () => {
+  test('incremental compilation plans rules like a complete compilation', () => {
     const changed = filled(100, 1)
     for (let n = 100; n < 400; n++) {
       changed.book.putSet(
@@ -183,7 +189,7 @@ describe('what a change compiles', () => {
     expect(countsOf(plan)).toEqual({ lookups: 1, others: 50 })
   })
 
-  test('a permission without rules has no plan, and all that is left has its own', () => {
+  test('a permission without rules has no plan, and other permissions keep theirs', () => {
     const all = filled(4, 200)
     for (let a = 0; a < 200; a += 2) {
       for (let n = 0; n < 4; n++) all.book.removeRule(rule(`s-${n}`, `a-${a}`))
@@ -198,7 +204,7 @@ describe('what a change compiles', () => {
   })
 })
 
-describe('what a question looks at', () => {
+describe('a check with rules', () => {
   const standing: readonly Change[] = [
     resourceType('document', 'read', 'write'),
     tenant('default'),
@@ -224,7 +230,7 @@ describe('what a question looks at', () => {
     return { queryContext: { readAt: 0, sent: () => sent }, looks }
   }
 
-  test('an attribute once, however many sets and rules ask for it, and none that no rule leads to', () => {
+  test('reads an attribute once for all sets and rules, and none that no rule needs', () => {
     const engine = new SharedEngine()
     const sets = Array.from({ length: 20 }, (_, n) =>
       set(`s-${n}`, {
@@ -243,22 +249,22 @@ describe('what a question looks at', () => {
     expect(other.looks).toEqual({ group: 1, level: 1 })
   })
 
-  test('nothing where the action has no rule, or roles allow', () => {
+  test('reads no attributes if the action has no rules', () => {
     const engine = new SharedEngine()
     const all = set('all', { 'context.group': { equals: 'a' } })
     engine.apply([...standing, all, rulePut(rule('all'))])
     const queryContext: QueryContext = {
       readAt: 0,
       sent: () => {
-        throw new Error('nobody asks')
+        throw new Error('must not be read')
       },
     }
-    expect(engine.evaluate({ ...query, action: 'write', queryContext })).toBe(false)
-    expect(() => engine.evaluate({ ...query, queryContext })).toThrow('nobody asks')
+    expect(engine.evaluate({ ...query, action: 'write', circumstances })).toBe(false)
+    expect(() => engine.evaluate({ ...query, circumstances })).toThrow('must not be read')
   })
 })
 
-test('an object that is sent and one that is stored are compared as the one they make', () => {
+test('an object from the request and from storage is merged before a comparison', () => {
   const engine = new SharedEngine()
   engine.apply([
     resourceType('document', 'read'),
@@ -283,7 +289,7 @@ test('an object that is sent and one that is stored are compared as the one they
   expect(reads({ city: 'Basel' })).toBe(false)
 })
 
-test('a name that gets its number after rules were read is found from then on', () => {
+test('a name that gets its number after rules were compiled is found from then on', () => {
   const engine = new SharedEngine()
   engine.apply([
     resourceType('document', 'read'),
@@ -305,11 +311,11 @@ test('a name that gets its number after rules were read is found from then on', 
   expect(reads({ late: 1 })).toBe(true)
   expect(reads({ late: 2, a: { b: 2 } })).toBe(false)
   expect(reads({ late: 2, a: { b: 1 } })).toBe(true)
-  // An attribute whose own name has a dot comes before a member.
+  // An attribute whose own name contains a dot precedes a member.
   expect(reads({ 'a.b': 2, a: { b: 1 } })).toBe(false)
 })
 
-/** Whether somebody who is sent with that number may do it. */
+/** Returns the decision for a user with this number in the request attributes. */
 function allows(engine: SharedEngine, action: string, n: number): boolean {
   return engine.evaluate({
     user: 'u',
@@ -321,8 +327,8 @@ function allows(engine: SharedEngine, action: string, n: number): boolean {
   })
 }
 
-describe('constants that are made to collide', () => {
-  /** Numbers whose hashes begin alike: all of them want the same place in a table of up to a thousand slots. */
+describe('constants with colliding hashes', () => {
+  /** Numbers whose hashes share a prefix. They collide in tables of up to a thousand slots. */
   const colliding: number[] = []
   const words = new ValueWords()
   for (let number = 0; colliding.length < 300; number++) {
@@ -331,7 +337,7 @@ describe('constants that are made to collide', () => {
     if (hashOfScalar(head, words.words, 0) >>> 22 === 0) colliding.push(number)
   }
 
-  test('are found all the same, by rules and in a list', () => {
+  test('are found by rules and in a list', () => {
     const engine = new SharedEngine()
     engine.apply([
       resourceType('document', 'read', 'write'),
@@ -348,7 +354,7 @@ describe('constants that are made to collide', () => {
     }
   })
 
-  test('are found and taken out again when their rules come and go one by one', () => {
+  test('are found and removed when their rules are created and deleted one by one', () => {
     const engine = new SharedEngine()
     engine.apply([
       resourceType('document', 'read'),
@@ -367,7 +373,7 @@ describe('constants that are made to collide', () => {
   })
 })
 
-test('a demand of no values, and one of very many, lead to no wrong answer', () => {
+test('a condition with no values never matches, and one with many values matches exactly these', () => {
   const engine = new SharedEngine()
   const many = Array.from({ length: 100 }, (_, n) => n)
   engine.apply([

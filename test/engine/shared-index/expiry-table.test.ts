@@ -1,4 +1,4 @@
-/** The table of ends and the queue of those that come next, by themselves. */
+/** The table of expiration times and the queue of the facts that expire next, in isolation. */
 import { describe, expect, test } from 'vitest'
 import {
   blocksForExpiry,
@@ -23,7 +23,7 @@ function factOf(n: number): FactNumbers {
   return { isTuple: n % 3 === 0, line: 1 + (n & L.LINE_MASK), other, link: n % 3 === 0 ? n & 0xffff : n & 31 }
 }
 
-test('facts and their ends come and go as in a map, through every size', () => {
+test('expiration times are stored and removed as in a map, in tables of every size', () => {
   const regions = Regions.create(SECRETS)
   const random = new Random(5)
   const right = new Map<number, number>()
@@ -52,7 +52,7 @@ test('facts and their ends come and go as in a map, through every size', () => {
   }
 })
 
-test('without ends nothing is taken of the graph, and with the last of them all of it is free again', () => {
+test('the table takes no space in the graph without expiration times, and frees its space with the last one', () => {
   const regions = Regions.create(SECRETS)
   const { header } = regions
   const used = (): number => header[L.H_GRAPH_TOP]! - header[L.H_GRAPH_FREE_WORDS]!
@@ -64,7 +64,7 @@ test('without ends nothing is taken of the graph, and with the last of them all 
 })
 
 test.each([1_000, 30_000, 100_000, 250_000, 450_000, 700_000, 1_000_000])(
-  '%i ends take 32 bytes each at most',
+  '%i expiration times take at most 32 bytes each',
   count => {
     const regions = Regions.create(SECRETS)
     for (let n = 0; n < count; n++) setExpiry(regions, factOf(n), n)
@@ -90,8 +90,11 @@ test('no more is allocated than was computed before', () => {
 describe('the queue', () => {
   const HOUR_MS = 3_600_000
 
-  /** What ends while time goes on from one wake to the next, with the time at which it was said. */
-  function run(queue: ExpiryQueue, regions: Regions, until: number): [number, number][] {
+  /**
+   * Returns the facts that expire while time advances from one wake to the next, each with its time of
+   * expiry.
+   */
+  function run(queue: EndQueue, regions: Regions, until: number): [number, number][] {
     const said: [number, number][] = []
     for (let now = 0; now < until; now = Math.max(now, Math.min(queue.wakeAt, until))) {
       for (const fact of queue.next(now, 7)) {
@@ -103,7 +106,7 @@ describe('the queue', () => {
     return said
   }
 
-  test.each([50, 3_000, 20_000])('says of %i facts when each ends, over a day, in order', count => {
+  test.each([50, 3_000, 20_000])('expires %i facts in order, each at its time, over a day', count => {
     const regions = Regions.create(SECRETS)
     const queue = new ExpiryQueue(regions)
     const random = new Random(count)
@@ -116,7 +119,7 @@ describe('the queue', () => {
     expect(said).toEqual(ends.toSorted((one, other) => one - other).map(until => [until, until]))
   })
 
-  test('a fact that was moved, or made lasting, ends as it was said last', () => {
+  test('a changed or removed expiration time replaces the former one', () => {
     const regions = Regions.create(SECRETS)
     const queue = new ExpiryQueue(regions)
     const put = (n: number, until: number): void => {
@@ -136,7 +139,7 @@ describe('the queue', () => {
     ])
   })
 
-  test('until all ends were looked through, nobody may rely on any time', () => {
+  test('the queue promises no time until it has scanned all expiration times', () => {
     const regions = Regions.create(SECRETS)
     const queue = new ExpiryQueue(regions)
     expect([queue.wakeAt, queue.expiresFrom]).toEqual([Infinity, Infinity])
@@ -147,7 +150,7 @@ describe('the queue', () => {
     expect(queue.wakeAt).toBeLessThan(HOUR_MS)
   })
 
-  test('more facts that end soon than the queue has room for end in time, too', () => {
+  test('facts expire on time even if more of them expire soon than the queue can hold', () => {
     const regions = Regions.create(SECRETS)
     const queue = new ExpiryQueue(regions)
     const count = 150_000
@@ -162,7 +165,7 @@ describe('the queue', () => {
     expect(said.length).toBe(count - 1)
     expect(said.filter(([until, now]) => until !== now)).toEqual([])
   })
-  test('what is put beside very many that end together makes nobody look through all ends again', () => {
+  test('a new expiration time does not restart the scan of many facts that expire together', () => {
     const regions = Regions.create(SECRETS)
     const queue = new ExpiryQueue(regions)
     const [now, together] = [6_000, 10_000]
@@ -176,7 +179,7 @@ describe('the queue', () => {
     }
   })
 
-  test('a look through very many ends comes to its end, whatever is put meanwhile', () => {
+  test('a scan of many expiration times finishes despite concurrent additions', () => {
     const regions = Regions.create(SECRETS)
     const queue = new ExpiryQueue(regions)
     for (let n = 0; n < 100_000; n++) setExpiry(regions, factOf(n), 10_000)

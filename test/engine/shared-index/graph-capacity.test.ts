@@ -1,4 +1,4 @@
-/** A full index: what it has no room for is refused before anything is changed, and removals make room. */
+/** A full index rejects commits before anything is changed, and removals free space. */
 import { describe, expect, test } from 'vitest'
 import { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -21,6 +21,7 @@ import {
   user,
 } from '#testing/engines/changes.ts'
 import { SECRETS, SharedEngine } from '#testing/engines/shared-engine.ts'
+import { Random } from '#testing/data/random.ts'
 import { World } from '../world.ts'
 
 const FULL = expect.objectContaining({ code: 'LIMIT_EXCEEDED' })
@@ -38,16 +39,7 @@ const SCHEMA: Change[] = [
   viewerBelow('document', 'read'),
 ]
 
-/** A reproducible sequence of numbers, for reproducible worlds. */
-function numbers(seed: number): (below: number) => number {
-  let state = seed
-  return below => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) | 0
-    return Math.floor(((state >>> 8) / 2 ** 24) * below)
-  }
-}
-
-function anyCommit(below: (n: number) => number, names: number): Change[] {
+function anyCommit(below: (limit: number) => number, names: number): Change[] {
   const folder = () => `folder:f${below(names)}`
   const document = () => `document:${below(5) === 0 ? 'long-key-'.repeat(8) : 'd'}${below(4 * names)}`
   const anybody = () => `u${below(2 * names)}`
@@ -72,9 +64,10 @@ function anyCommit(below: (n: number) => number, names: number): Change[] {
   })
 }
 
-describe.each([1, 2, 3, 4])('a small index that is filled and emptied by chance, seed %i', seed => {
-  test('refuses whole commits and no others, decides as ever, and takes what there is room for again', () => {
-    const below = numbers(seed)
+describe.each([1, 2, 3, 4])('a small index with random commits and removals, seed %i', seed => {
+  test('rejects whole commits, decides correctly and accepts commits again when space is free', () => {
+    const random = new Random(seed)
+    const below = (limit: number): number => random.below(limit)
     const engine = new SharedEngine({ graphBytesMax: 1 << 17, firstTenantRoleIndex: 2_047 })
     const judge = new SharedEngine()
     for (const each of [engine, judge]) each.apply(SCHEMA)
@@ -90,7 +83,7 @@ describe.each([1, 2, 3, 4])('a small index that is filled and emptied by chance,
         taken += 1
       } catch (error) {
         expect(error).toEqual(FULL)
-        // The graph may have been opened further, and the lock may have been taken for that.
+        // The graph may have grown, and the lock may have been taken for that.
         expect(new Uint8Array(handle.graph).subarray(0, before[1]!.length)).toEqual(before[1])
         refusals += 1
       }
@@ -117,10 +110,10 @@ describe.each([1, 2, 3, 4])('a small index that is filled and emptied by chance,
   })
 })
 
-describe('room is held for commits that are being made', () => {
+describe('space reserved for pending commits', () => {
   const bulk = (prefix: string): Change[] => Array.from({ length: 1_000 }, (_, n) => user(`${prefix}${n}`))
 
-  test('so that what was accepted is applied, whatever comes first; and given back', () => {
+  test('is sufficient for accepted commits in any order, and can be released', () => {
     const engine = new SharedEngine({ graphBytesMax: 1 << 20 })
     engine.apply(SCHEMA)
     const accepted: { readonly changes: Change[]; readonly giveBack: () => void }[] = []
@@ -143,7 +136,7 @@ describe('room is held for commits that are being made', () => {
     expect(() => {
       for (let n = 0; n < 100; n++) fill(bulk(`v${n}-`))
     }).toThrow(FULL)
-    // Removals are accepted, full or not.
+    // Removals are accepted even if the index is full.
     const gone = accepted[0]!.changes.map(removed)
     engine.writer.reserveCapacity(gone)()
     engine.apply(gone)
@@ -151,13 +144,13 @@ describe('room is held for commits that are being made', () => {
     fill(accepted[0]!.changes)
   })
 
-  test('of one that failed it is given back', () => {
+  test('is released if the commit fails', () => {
     const engine = new SharedEngine({ graphBytesMax: 1 << 20 })
     for (let n = 0; n < 100; n++) engine.writer.reserveCapacity(bulk('u'))()
   })
 })
 
-test('a slab whose entries can just be counted takes no more of them', () => {
+test('a slab with the maximum number of entries rejects more', () => {
   const engine = new SharedEngine({ graphBytesMax: 1 << 20 })
   engine.apply([
     ...SCHEMA,
@@ -170,13 +163,13 @@ test('a slab whose entries can just be counted takes no more of them', () => {
   const key = new Key(SECRETS.start, SECRETS.multiplier)
   expect(key.read('alice', L.USER_TYPE)).toBe(true)
   const meta = (find(regions, key, L.USER_TYPE) << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS + 1
-  // As if there were 134 million roles, which take half of the largest graph.
+  // Simulates 134 million roles, which take half of the largest graph.
   regions.graph[meta] = ((L.ENTRIES_MAX << L.COUNT_SHIFT) | 28) >>> 0
   expect(() => engine.writer.reserveCapacity([assignInTenant('alice', 'reader', 'default')])).toThrow(FULL)
   engine.writer.reserveCapacity([assignInTenant('bob', 'reader', 'default')])()
 })
 
-test('a load of more than there is room for is refused, and another engine of its size goes on', () => {
+test('a load that exceeds the capacity is rejected, and a new engine of the same size works', () => {
   const engine = new SharedEngine({ graphBytesMax: 1 << 18 })
   const world = new World(engine, ...SCHEMA, user('alice'))
   const load = (): void => engine.writer.apply(Array.from({ length: 5_000 }, (_, n) => user(`u${n}`)))
@@ -185,7 +178,7 @@ test('a load of more than there is room for is refused, and another engine of it
   expect(world.can('alice', 'read', 'document:d')).toBe(true)
 })
 
-describe('where there is no room for a closure, questions are answered without', () => {
+describe('checks without space for their closure', () => {
   const levels = Array.from({ length: 8 }, (_, n) => `l${n}`)
   const layered: Change[] = [
     tenant('default'),
@@ -218,7 +211,7 @@ describe('where there is no room for a closure, questions are answered without',
     expect(new Set(expected).size).toBe(2)
   }
 
-  test('because its head has no place in a graph that is full', () => {
+  test('are correct if the closure head does not fit into a full graph', () => {
     const engine = new SharedEngine({ graphBytesMax: 1 << 17 })
     const folders = Array.from({ length: 100 }, (_, n) => n)
     const changes: Change[] = [
@@ -248,7 +241,7 @@ describe('where there is no room for a closure, questions are answered without',
     expect(left).toBeLessThan(L.OPEN_BEHIND_TOP + L.LINE_WORDS * 2)
   })
 
-  test('because it is longer than the region of closures', () => {
+  test('are correct if the closure is longer than the closure region', () => {
     const engine = new SharedEngine({ closureBytesMax: 1 << 13 })
     const folders = Array.from({ length: 400 }, (_, n) => n)
     const changes: Change[] = [

@@ -1,6 +1,6 @@
 /**
- * Searches and listings with very many users behind guarded derivations. A walk for each user took users ×
- * ways, minutes for these. Besides being right, the answer must come in time.
+ * Searches and listings with very many users and guarded derivations. A walk per user took users × paths,
+ * minutes for these sizes. Results must be correct and arrive in time.
  */
 import { expect, test } from 'vitest'
 import {
@@ -43,7 +43,7 @@ function grantsOf(engine: SharedEngine, type: string, key: string): string[] {
   return grants.map(grant => `${grant.user} ${grant.role}@${grant.instance!.type}:${grant.instance!.key}`)
 }
 
-test('one object shared with thousands of groups, to whose members a role of their own on it means less', () => {
+test('searches are correct for an object shared with thousands of groups with a guard', () => {
   const engine = new SharedEngine()
   engine.apply([
     ...groups,
@@ -70,7 +70,7 @@ test('one object shared with thousands of groups, to whose members a role of the
   expect(grantsOf(engine, 'hub', 'one').toSorted()).toEqual(expected.toSorted())
 })
 
-test('thousands of folders, each with somebody to whom it is closed', () => {
+test('searches are correct for thousands of folders that each exclude a user', () => {
   const engine = new SharedEngine()
   engine.apply([
     ...groups,
@@ -89,7 +89,7 @@ test('thousands of folders, each with somebody to whom it is closed', () => {
       instance(`folder:${n}`),
       link(`group:${n}`, 'of', `folder:${n}`),
       link(`folder:${n}`, 'part', 'index:one'),
-      // Odd users cannot take the way that is blocked for them.
+      // The guard blocks the path of even users; odd users have a free path.
       assign(`user-${n}`, 'guest', `folder:${n % 2 === 0 ? n : n - 1}`),
     ]),
   ])

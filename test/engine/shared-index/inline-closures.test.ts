@@ -1,6 +1,6 @@
 /**
- * Short closures lie inline in their container and make room for each other. Answers do not depend on where
- * they lie.
+ * Short closures are stored inline in their container and replace each other there. Decisions do not depend
+ * on their location.
  */
 import { beforeEach, expect, test } from 'vitest'
 import { MemoizedOracle } from '#testing/oracle/memoized-oracle.ts'
@@ -33,8 +33,8 @@ import { SECRETS, SharedEngine } from '#testing/engines/shared-engine.ts'
 import { World } from '../world.ts'
 
 /**
- * Each is allowed by one role. The heads of three of these states lie in the container, that of the fourth does
- * not.
+ * Each action is allowed by one role. The heads of three of these states are in the container, the head of
+ * the fourth is not.
  */
 const ACTIONS = ['see', 'edit', 'share', 'delete'] as const
 const DEPTH = 48
@@ -57,7 +57,9 @@ const chain: readonly Change[] = [
   ...Array.from({ length: DEPTH }, (_, n) => [instance(`folder:f${n}`), user(`u${n}`)]).flat(),
   ...parents,
 ]
-/** Closures of a folder this deep have an entry for each user above. */
+/**
+ * A role for each user on one folder. The closure of a folder at depth n has an entry for each user above.
+ */
 const everyHolds = (action: string): Change[] =>
   Array.from({ length: DEPTH }, (_, n) => assign(`u${n}`, action, `folder:f${n}`))
 
@@ -71,18 +73,21 @@ beforeEach(() => {
   header = new Int32Array(engine.writer.handle.header)
 })
 
-/** Words of the closure region in use. */
+/** Number of words of the closure region in use. */
 const inRegion = (): number => header[L.H_CLOSURE_TOP]! - L.LINE_WORDS
 
-/** A user with a role above a folder may do so there, one with a role below may not. Builds the closure. */
+/**
+ * Expects that a user with a role above a folder has access and that one with a role below has none. Builds
+ * the closure.
+ */
 function ask(action: string, depth: number): void {
   expect(world.can('u0', action, `folder:f${depth}`)).toBe(true)
   expect(world.can(`u${depth + 1}`, action, `folder:f${depth}`)).toBe(false)
 }
 
-test('a closure of up to 40 entries lies with its container, a longer one in the region', () => {
+test('a closure of up to 40 entries is stored in its container, a longer one in the region', () => {
   world.apply(...everyHolds('see'))
-  // Absorbs the closure of the folder above, which has 40 entries.
+  // Includes the closure of the folder above, which has 40 entries.
   ask('see', 40)
   expect(inRegion()).toBe(0)
   ask('see', 41)
@@ -92,7 +97,7 @@ test('a closure of up to 40 entries lies with its container, a longer one in the
   expect(inRegion()).toBe(long)
 })
 
-test('two of twenty entries share a room, and a third goes to the region', () => {
+test('two closures of twenty entries are stored inline, and a third in the region', () => {
   world.apply(...ACTIONS.flatMap(everyHolds))
   ask('see', 20)
   ask('edit', 20)
@@ -105,7 +110,7 @@ test('two of twenty entries share a room, and a third goes to the region', () =>
   expect(inRegion()).toBe(third)
 })
 
-test('the room of what holds no more is taken again, however often, and nothing goes to the region', () => {
+test('the inline space of invalid closures is reused repeatedly, without using the region', () => {
   world.apply(...ACTIONS.flatMap(everyHolds))
   for (let round = 0; round < 200; round++) {
     const actions = round % 2 === 0 ? ['see', 'edit'] : ['share', 'see']
@@ -118,12 +123,12 @@ test('the room of what holds no more is taken again, however often, and nothing 
   expect(inRegion()).toBe(0)
 })
 
-test('what one role loses makes room for another, beside those that go on holding', () => {
+test('inline space of an invalidated closure is reused while other closures stay valid', () => {
   world.apply(...['see', 'edit', 'share'].flatMap(everyHolds))
   ask('see', 20)
   ask('edit', 20)
   const { closuresBuilt } = engine.writer.figures()
-  // Another meaning voids the closures of this role only. Behind guards they are short and have gates.
+  // Another definition invalidates the closures of this role only. With guards they are short and have gates.
   world.apply(guarded('edit'))
   ask('see', 20)
   expect(engine.writer.figures().closuresBuilt).toBe(closuresBuilt)
@@ -139,12 +144,12 @@ test('what one role loses makes room for another, beside those that go on holdin
   expect(engine.writer.figures().closuresBuilt).toBe(builtBefore + 2)
 })
 
-test('entries have the masks of their types, though those with one mask stand side by side', () => {
+test('entries have the masks of their types, although entries with one mask are adjacent', () => {
   const names = Array.from({ length: 9 }, (_, n) => n)
   world.apply(
     resourceType('group'),
     relation('folder', 'shared', 'group'),
-    // Members have the same role index among the roles of groups as other roles among those of folders.
+    // Among the roles of groups, members have the same role index as other roles among those of folders.
     role('group', 'guest'),
     role('group', 'member'),
     role('folder', 'see', {
@@ -176,7 +181,7 @@ test('entries have the masks of their types, though those with one mask stand si
   expect(inRegion()).toBe(0)
 })
 
-test('an entry’s mask is found among any number of masks, and the gates behind them', () => {
+test('the mask of an entry and the gates after the masks are found for any number of masks', () => {
   const random = new Random(3)
   const [block, gates] = [5, 3]
   for (let entries = 1; entries <= L.CLOSURE_LIST_MAX; entries++) {
@@ -197,7 +202,7 @@ test('an entry’s mask is found among any number of masks, and the gates behind
   }
 })
 
-test('a torn head has nobody go through the graph', () => {
+test('a torn head never causes a scan of the graph', () => {
   world.apply(...everyHolds('see'))
   ask('see', 10)
   const regions = Regions.attach(engine.writer.handle)
@@ -240,7 +245,7 @@ test('a torn head has nobody go through the graph', () => {
   }
 })
 
-test('three roles and a fourth, in trees that change all the time, are answered as by the oracle, one by one and in batches', () => {
+test('decisions on trees that change constantly equal those of the oracle, one by one and in batches', () => {
   const [folders, users] = [36, 12]
   const judge = new MemoizedOracle()
   const random = new Random(7)

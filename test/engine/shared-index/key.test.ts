@@ -1,4 +1,4 @@
-/** A key is the same, whether it is read from a string, from the bytes of a body, or from a record. */
+/** A key has the same words and hash if read from a string, from the bytes of a body, or from a record. */
 import { expect, test } from 'vitest'
 import { Key } from '#engine/shared-index/memory/key.ts'
 import { KEY_BYTES_MAX } from '#engine/shared-index/memory/layout.ts'
@@ -6,7 +6,7 @@ import { COLLIDING, SECRETS } from '#testing/engines/shared-engine.ts'
 
 const ALPHABET = Array.from({ length: 0x80 }, (_, unit) => String.fromCharCode(unit)).join('')
 
-test.each([SECRETS, COLLIDING])('bytes and text of any length give the same words and hash', secrets => {
+test.each([SECRETS, COLLIDING])('bytes and text of any length have the same words and hash', secrets => {
   const text = new Key(secrets.start, secrets.multiplier)
   const bytes = new Key(secrets.start, secrets.multiplier)
   for (let length = 1; length <= KEY_BYTES_MAX; length++) {
@@ -25,7 +25,7 @@ test.each([SECRETS, COLLIDING])('bytes and text of any length give the same word
   }
 })
 
-test('words go where the caller wants them, and nowhere else', () => {
+test('words are written only to the requested position', () => {
   const key = new Key(SECRETS.start, SECRETS.multiplier)
   const into = new Int32Array(4).fill(-1)
   key.readBytes(viewOf(Buffer.from('"alice"}}')), 1, 5, 7, into, 1)

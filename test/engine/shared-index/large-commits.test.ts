@@ -1,6 +1,6 @@
 /**
- * A commit of many facts is prepared in steps, between which the thread may do other work, and becomes visible
- * as a whole.
+ * A commit of many facts is prepared in steps and becomes visible as a whole. Between the steps, the thread
+ * can do other work.
  */
 import { expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
@@ -14,7 +14,7 @@ const commit: readonly Change[] = keys.flatMap(key => [
   assign('alice', 'reader', `doc:${key}`),
 ])
 
-test('nothing of it is seen before the last step, whatever is asked, collected and held room for meanwhile', () => {
+test('a large commit is invisible before its last step, whatever else the thread does between steps', () => {
   const engine = new SharedEngine()
   engine.apply([
     tenant('default'),

@@ -1,6 +1,6 @@
 /**
- * An index that a load made large: it moves to its whole address space before any thread reads it, counts only
- * what is open of that, and goes on growing under its readers.
+ * An index that a load made large: it moves to its full address space before any thread reads it, counts only
+ * the part in use, and keeps growing while threads read it.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -16,13 +16,12 @@ import {
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
-
 import { assign, instance, resourceType, role, tenant, user } from '#testing/engines/changes.ts'
 import { instanceRolesOf, searchResources } from '#testing/engines/listed.ts'
 import { SECRETS, SharedEngine, restoredWriter } from '#testing/engines/shared-engine.ts'
 
 const HUGE_PAGES = '/sys/kernel/mm/transparent_hugepage/enabled'
-/** Enough users, of two lines each, to make the graph large. */
+/** Enough users, with two lines each, to make the graph large. */
 const USERS = Math.ceil(LARGE_GRAPH_BYTES / 128)
 const PART = 10_000
 const schema: Change[] = [
@@ -47,11 +46,11 @@ function mayRead(reader: SharedIndexReader, name: string): boolean {
   return reader.evaluate({ user: name, action: 'read', type: 'document', key: 'plan', tenant: null })
 }
 
-test('a small index takes no more address space than it may grow into', () => {
+test('a small index reserves only the address space that it can grow into', () => {
   expect(loaded(1_000).handle.graph.growable).toBe(true)
 })
 
-test('a large one has moved when it is handed out, complete, and grows under a reader that has it', () => {
+test('a large index is moved when it is handed out, complete, and grows under an attached reader', () => {
   const writer = loaded(USERS)
   const { handle } = writer
   expect(handle.graph.growable).toBe(false)
@@ -71,7 +70,7 @@ test('a large one has moved when it is handed out, complete, and grows under a r
   expect(writer.handle.graph).toBe(handle.graph)
 })
 
-test('a load in one piece has moved with its closures when it is handed out', () => {
+test('a load in one commit is moved with its closures when it is handed out', () => {
   const writer = new SharedIndexWriter({ threadId: 1, secrets: SECRETS })
   writer.apply([...schema, ...users(0, USERS), assign('u7', 'viewer', 'document:plan')])
   while (writer.precompute(100_000));
@@ -79,7 +78,7 @@ test('a load in one piece has moved with its closures when it is handed out', ()
   expect(writer.handle.graph.growable).toBe(false)
 })
 
-test('what was kept of a large one stands again, and grows', () => {
+test('a large index can be restored and grows', () => {
   const before = loaded(USERS)
   before.apply([assign('u7', 'viewer', 'document:plan')])
   while (before.collect(1_000) || before.precompute(100_000));
@@ -91,7 +90,7 @@ test('what was kept of a large one stands again, and grows', () => {
   expect(mayRead(reader, 'u8')).toBe(true)
 })
 
-test('what was moved keeps its texts, and attributes written after it change no neighbour', () => {
+test('a moved index keeps its texts, and later attributes do not change adjacent records', () => {
   const document = (key: string, value: number) => ({
     ...instance(`document:${key}`),
     attributes: { value, text: 'x'.repeat(value) },
@@ -102,7 +101,7 @@ test('what was moved keeps its texts, and attributes written after it change no 
   engine.apply([...schema, ...before.map(document), ...users(0, USERS)])
   engine.reader = new SharedIndexReader(engine.writer.handle, { threadId: 2 })
   expect(engine.writer.handle.graph.growable).toBe(false)
-  // Each record is followed by its block, and that by the next record.
+  // Each record is followed by its block, and the block by the next record.
   const after = Array.from({ length: 50 }, (_, n) => `after${n}`)
   for (const [n, key] of after.entries()) engine.apply([document(key, n)])
   engine.apply([...before, ...after].map(key => assign('u7', 'viewer', `document:${key}`)))
@@ -118,7 +117,7 @@ test('what was moved keeps its texts, and attributes written after it change no 
   for (const key of keys) expect(engine.evaluate({ ...question, key }), key).toBe(true)
 })
 
-test('no page comes into being in a section, for which readers would wait: not in the first commit after a load, nor in later ones', () => {
+test('no page is first touched in a critical section, neither in the first commit after a load nor later', () => {
   const writer = loaded(USERS)
   const header = new Int32Array(writer.handle.header)
   const faults = { before: 0, inSection: 0 }
@@ -143,7 +142,7 @@ test('no page comes into being in a section, for which readers would wait: not i
   }
 })
 
-test('closures that come after a load are written where pages have come into being', () => {
+test('closures built after a load are written to prefaulted pages', () => {
   const regions = Regions.restored(loaded(USERS).handle)
   regions.prefault(0)
   const top = regions.header[L.H_CLOSURE_TOP]!
@@ -154,7 +153,7 @@ test('closures that come after a load are written where pages have come into bei
   expect(process.resourceUsage().minorPageFault - before).toBeLessThan(CLOSURE_WORDS_AHEAD / 2 / 1_024 / 3)
 })
 
-/** What another process, started with these settings of the C library, reports of the memory of its graph. */
+/** Memory properties of a graph, reported by another process with these settings of the C library. */
 function graphMemory(tunables: string): { isMarkedForHugePages: boolean; isOnLines: boolean } {
   const script = fileURLToPath(new URL('large-index-process.ts', import.meta.url))
   const said = execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', script], {
@@ -164,13 +163,13 @@ function graphMemory(tunables: string): { isMarkedForHugePages: boolean; isOnLin
   return JSON.parse(said) as ReturnType<typeof graphMemory>
 }
 
-test('its memory is marked for huge pages where the C library was told to ask for them', () => {
-  // If all memory may be huge pages, or none, the C library need not ask for them.
+test('the memory is marked for huge pages if the C library is configured to request them', () => {
+  // If the kernel uses huge pages for all memory, or for none, the C library does not request them.
   const mode = existsSync(HUGE_PAGES) ? readFileSync(HUGE_PAGES, 'utf8') : ''
   expect(graphMemory('glibc.malloc.hugetlb=1').isMarkedForHugePages).toBe(mode.includes('[madvise]'))
   expect(graphMemory('').isMarkedForHugePages).toBe(false)
 })
 
-test('its lines are lines of the cache: a record that lies in two of them costs two misses', () => {
+test('lines of the index are cache lines, so that reading a record costs one miss', () => {
   for (const tunables of ['glibc.malloc.hugetlb=1', '']) expect(graphMemory(tunables).isOnLines).toBe(true)
 })

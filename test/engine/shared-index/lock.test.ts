@@ -1,6 +1,6 @@
 /**
- * The lock between threads, and what remains of it when they die. `bench/claims` shows that a waiting thread
- * gets it soon.
+ * The lock between threads, and its state after threads die. `bench/claims` shows that a waiting thread gets
+ * it soon.
  */
 import { expect, test } from 'vitest'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -12,7 +12,7 @@ import { SharedEngine, restoredWriter } from '#testing/engines/shared-engine.ts'
 const US = 1
 const DEAD = 99
 
-test('an index that was kept while somebody held its lock and somebody waited is restored with neither', () => {
+test('an index saved while its lock was held and awaited is restored without both', () => {
   const { writer } = new SharedEngine()
   writer.apply([tenant('default')])
   const header = new Int32Array(writer.handle.header)
@@ -22,17 +22,17 @@ test('an index that was kept while somebody held its lock and somebody waited is
   expect([restored[L.H_LOCK], restored[L.H_LOCK_NEXT]]).toEqual([0, 0])
 })
 
-test('a thread that died while it was next keeps nobody waiting', () => {
+test('a thread that died while it was next does not block other threads', () => {
   const header = new Int32Array(new SharedArrayBuffer(L.HEADER_WORDS * L.WORD_BYTES))
   header[L.H_LOCK_NEXT] = DEAD
   lock(header, US)
   expect(header[L.H_LOCK]).toBe(US)
   unlock(header, US)
   expect(tryLock(header, US), 'it is free').toBe(true)
-  expect(header[L.H_LOCK_NEXT], 'and nobody is next').toBe(0)
+  expect(header[L.H_LOCK_NEXT], 'and no thread is next').toBe(0)
 })
 
-test('a thread that was next when its end was seen is no longer next', () => {
+test('a dead thread is no longer next when its death is detected', () => {
   const { handle } = new SharedEngine().writer
   const header = new Int32Array(handle.header)
   header[L.H_LOCK_NEXT] = DEAD

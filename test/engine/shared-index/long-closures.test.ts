@@ -1,4 +1,4 @@
-/** Closures of all lengths, searched for many questions at once. */
+/** Closures of all lengths, searched by batches of checks. */
 import { expect, test } from 'vitest'
 import {
   viewerBelow,
@@ -15,7 +15,7 @@ import { SharedEngine } from '#testing/engines/shared-engine.ts'
 const LENGTHS = [1, 2, 31, 32, 33, 40, 41, 63, 64, 65, 96, 255, 256, 257]
 
 test.each(LENGTHS)(
-  'in a batch, who holds a role on one of %i folders above a document may open it, and nobody else',
+  'in a batch, only users with a role on one of %i folders above a document can open it',
   length => {
     const levels = Array.from({ length }, (_, level) => level)
     const engine = new SharedEngine()
@@ -41,7 +41,7 @@ test.each(LENGTHS)(
     })
     const wanted = [...levels.map(() => true), false]
     expect(engine.evaluateAll(queries)).toEqual(wanted)
-    // The closure is built by now.
+    // The closure exists from here on.
     expect(engine.evaluateAll(queries)).toEqual(wanted)
   },
 )

@@ -1,4 +1,4 @@
-/** The questions of one batch belong to one state, even if a writer disturbs every attempt. */
+/** The checks of one batch are made on one state, even if a writer disturbs every attempt. */
 import { expect, test } from 'vitest'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
@@ -8,7 +8,7 @@ import { assign, instance, removed, resourceType, role, tenant, user } from '#te
 import { SECRETS } from '#testing/engines/shared-engine.ts'
 
 test.each([1, 2, 3, 4, 5, 6, 7, 8])(
-  'a grant that moves %i times meanwhile is in exactly one of two places',
+  'a role moved %i times during a batch is seen in exactly one of two places',
   times => {
     const writer = new SharedIndexWriter({ threadId: 1, secrets: SECRETS })
     const grants = ['document:here', 'document:there'].map(place => assign('alice', 'viewer', place))
@@ -33,7 +33,7 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])(
     })
     const disturbing: Query = {
       ...asked('here'),
-      // Read while the batch is read. It does what a writer in another thread does whenever the lock is free.
+      // This getter runs while the batch is read. It acts like a writer thread whenever the lock is free.
       get user() {
         if (header[L.H_LOCK] === 0 && moves < times) {
           writer.apply([removed(grants[moves % 2]!), grants[(moves + 1) % 2]!])

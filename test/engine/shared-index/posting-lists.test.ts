@@ -1,4 +1,7 @@
-/** Lists of owners have exactly what there is, in order, however it changes and whenever they are built. */
+/**
+ * Owner lists (inverted indexes of attribute values) contain exactly the current entities, in order, after
+ * any changes and whenever they are built.
+ */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -59,7 +62,7 @@ const SCHEMA: Change[] = [
   condition('resource.tag'),
 ]
 
-/** What there is, as a plain model has it. */
+/** Expected entities, in a plain model. */
 class World {
   readonly users = new Map<string, Attributes | null>()
   readonly instances = new Map<
@@ -129,7 +132,7 @@ class Listed {
     while (this.writer.buildLists(1_000));
   }
 
-  /** Keys in a list, in its order; null: it cannot be read. */
+  /** Keys in a list, in its order; null if the list cannot be read. */
   keys(type: string | null, name: string, hash: number): string[] | null {
     const regions = this.#regions
     regions.refresh()
@@ -150,7 +153,10 @@ class Listed {
     return keys
   }
 
-  /** All lists say what there is. Instances of a removed tenant may stay until they are collected. */
+  /**
+   * Expects that all lists match the model. Instances of a removed tenant can remain until they are
+   * collected.
+   */
   expectRight(): void {
     const { users, instances } = this.world
     const sorted = (keys: string[]): string[] => keys.toSorted(compareUtf8)
@@ -205,7 +211,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   },
 )
 
-test('whatever changes, before lists are built, meanwhile and afterwards', () => {
+test('owner lists match the entities after changes before, during and after their construction', () => {
   const step = fc.record({
     changes: fc.array(change, { maxLength: 12 }),
     work: fc.constantFrom(0, 0, 40, 300),
@@ -236,7 +242,7 @@ test('whatever changes, before lists are built, meanwhile and afterwards', () =>
   )
 })
 
-test('instances stand under their tenant', () => {
+test('instances are listed by their tenant', () => {
   const listed = new Listed()
   listed.apply(TYPES.map(rule))
   const put = (key: string, of: string): Change => ({
@@ -265,7 +271,7 @@ test('instances stand under their tenant', () => {
   expect(listed.keys('document', BY_TENANT, beta)).toEqual(['b', 'c'])
 })
 
-test('who has more elements than are listed is found by any value', () => {
+test('entities with too many elements for a list are found by any value', () => {
   const listed = new Listed()
   listed.apply(TYPES.map(rule))
   const tags = (count: number) => ({ tag: Array.from({ length: count }, (_, n) => `t${n}`) })
@@ -281,7 +287,7 @@ test('who has more elements than are listed is found by any value', () => {
   expect(listed.keys(null, name, HASH_OF_UNLISTED)).toEqual(['above'])
 })
 
-test('lists go with the last rule that wants them, and their memory is used again', () => {
+test('lists are deleted with the last rule that needs them, and their memory is reused', () => {
   const listed = new Listed()
   listed.apply(KEYS.map((key): Change => ({ kind: 'user-put', user: key, attributes: { tag: key } })))
   const regions = Regions.attach(listed.writer.handle)
@@ -298,7 +304,7 @@ test('lists go with the last rule that wants them, and their memory is used agai
   expect(tops[2]).toBe(tops[1])
 })
 
-test('there are as many lists as there are slots; what is beyond has none', () => {
+test('attributes beyond the maximum number of lists have no list', () => {
   const listed = new Listed()
   const names = Array.from({ length: LISTS_MAX }, (_, n) => `user.n${n}`)
   listed.apply([
@@ -307,13 +313,13 @@ test('there are as many lists as there are slots; what is beyond has none', () =
     ...names.map(name => ruleOf(`by-${name}`)),
   ])
   listed.build()
-  // Three are those for scans.
+  // Three slots are for scans.
   expect(listed.keys(null, listOfAttribute('n0'), hashOf('a'))).toEqual(['u'])
   expect(listed.keys(null, listOfAttribute(`n${LISTS_MAX - 4}`), 0)).toEqual([])
   expect(listed.keys(null, listOfAttribute(`n${LISTS_MAX - 3}`), 0)).toBeNull()
 })
 
-test('lists that find no room are given up, and nothing else is', () => {
+test('lists without space are abandoned, and no entities are lost', () => {
   const writer = new SharedIndexWriter({ threadId: 1, secrets: SECRETS, listBytesMax: 1 << 16 })
   writer.apply([...SCHEMA, ...TYPES.map(rule)])
   const regions = Regions.attach(writer.handle)
@@ -334,7 +340,7 @@ test('lists that find no room are given up, and nothing else is', () => {
   expect(writer.figures().records).toBe(20_000 + TENANTS.length)
 })
 
-test('a list that found no room is built when another has made some', () => {
+test('a list without space is built after another list was deleted', () => {
   const writer = new SharedIndexWriter({ threadId: 1, secrets: SECRETS, listBytesMax: 1 << 17 })
   const ruleBy = (path: string) => ruleOf(`by-${path}`)
   writer.apply([...SCHEMA, condition('user.many'), condition('user.late')])
@@ -355,7 +361,7 @@ test('a list that found no room is built when another has made some', () => {
   writer.apply([removed(ruleBy('user.many'))])
   build()
   expect([isReady('many'), isReady('late')]).toEqual([false, true])
-  // Nothing has made room for it, so it is not begun again.
+  // No space was freed for the list, so its construction does not restart.
   writer.apply([ruleBy('user.many')])
   build()
   expect([isReady('many'), isReady('late')]).toEqual([false, true])

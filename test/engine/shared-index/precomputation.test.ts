@@ -1,4 +1,4 @@
-/** Closures are precomputed, and after a change of the schema only those that it voided. */
+/** Closures are precomputed. After a schema change, only invalidated closures are built again. */
 import { beforeEach, expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
 import {
@@ -64,7 +64,7 @@ function precompute(): void {
   while (engine.writer.precompute(100));
 }
 
-test('no question builds a closure after that, neither in a deep chain nor on a wide instance', () => {
+test('no check builds a closure after precomputation, neither in a deep chain nor on a wide instance', () => {
   const before = built()
   precompute()
   const ahead = built()
@@ -79,7 +79,7 @@ test('no question builds a closure after that, neither in a deep chain nor on a 
   expect(built()).toBe(ahead)
 })
 
-test('it is done once: what stands is not built again', () => {
+test('valid closures are not precomputed again', () => {
   precompute()
   const ahead = built()
   expect(engine.writer.precompute(1_000)).toBe(false)
@@ -88,16 +88,16 @@ test('it is done once: what stands is not built again', () => {
   expect(built()).toBe(ahead)
 })
 
-test('a new role that derives from nothing old rebuilds nothing old', () => {
+test('a new role without derivations invalidates no closures', () => {
   precompute()
   const ahead = built()
   world.apply(role('document', 'signer', { can: ['sign'] }))
   precompute()
-  // The closure of the wide document, for users who may sign.
+  // The closure of the wide document, for users with the new role.
   expect(built()).toBe(ahead + 1)
 })
 
-test('a new role with a derivation rebuilds what leads to it, and no closure of other roles', () => {
+test('a new role with a derivation builds only the closures of that role', () => {
   world.apply(...Array.from({ length: DEPTH }, (_, n) => assign('alice', 'viewer', `folder:f${n}`)))
   precompute()
   const ahead = built()
@@ -111,13 +111,13 @@ test('a new role with a derivation rebuilds what leads to it, and no closure of 
   expect(world.can('carol', 'read', 'document:deep')).toBe(false)
   precompute()
   const once = built()
-  // One for each folder, in the new role's state, and one for the wide document.
+  // One for each folder, in the state of the new role, and one for the wide document.
   expect(once - ahead).toBe(DEPTH + 1)
   expect(world.can('alice', 'read', 'document:deep')).toBe(true)
   expect(built()).toBe(once)
 })
 
-test('a permission taken away, and a role that gives none, are in force at once and rebuild nothing', () => {
+test('removing a permission takes effect immediately and rebuilds no closures', () => {
   precompute()
   const ahead = built()
   world.apply(role('document', 'viewer', { from: [throughFolder, throughGroup] }), role('folder', 'guest'))
@@ -130,7 +130,7 @@ test('a permission taken away, and a role that gives none, are in force at once 
   expect(built()).toBe(ahead)
 })
 
-test('a changed derivation is in force at once, and what it voided is built again', () => {
+test('a changed derivation takes effect immediately, and invalidated closures are built again', () => {
   precompute()
   const ahead = built()
   world.apply(viewer(throughGroup))
@@ -145,10 +145,10 @@ test('a changed derivation is in force at once, and what it voided is built agai
   expect(built()).toBe(again)
 })
 
-test('containers that go while they wait to be looked at are forgotten', () => {
+test('containers deleted while they wait for precomputation are skipped', () => {
   engine.writer.precompute(20)
   const folders = Array.from({ length: DEPTH }, (_, n) => removed(instance(`folder:f${n}`)))
-  // Users take the lines the folders leave.
+  // Users reuse the lines of the deleted folders.
   world.apply(...folders)
   while (engine.writer.collect(10));
   const users = Array.from({ length: 4 * DEPTH }, (_, n) => `u${n}`)

@@ -1,6 +1,6 @@
 /**
- * Answers are right while facts and schema change without pause: the short form of
- * `bench/engine/torn-reads.ts`.
+ * Decisions stay correct while facts and schema change continuously. `bench/engine/torn-reads.ts` runs
+ * longer.
  */
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
@@ -12,7 +12,7 @@ import { SECRETS } from '#testing/engines/shared-engine.ts'
 
 const CHECKS = 150_000
 
-test('a reader in another thread is never wrong about what does not change, nor about halves of one commit', async () => {
+test('a reader in another thread never decides wrongly on unchanged facts or sees half of a commit', async () => {
   const writer = new SharedIndexWriter({ threadId: 1, secrets: SECRETS })
   writer.apply(foundation())
   const workerData = { handle: writer.handle, threadId: 2, checks: CHECKS, seed: 1 }

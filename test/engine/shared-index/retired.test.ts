@@ -1,6 +1,6 @@
 /**
- * An index is retired if a commit left it half done, or if a reader found a broken invariant. Every way of
- * asking then throws, and no reader waits for the end of a section that has none.
+ * An index is retired if a commit was interrupted or a reader found a broken invariant. All queries then
+ * throw, and no reader waits for the end of an interrupted section.
  */
 import { expect, test } from 'vitest'
 import { IndexFault, type DecisionEngine } from '#engine/engine.ts'
@@ -61,17 +61,20 @@ function standingEngine(options: { readonly lockEveryRead?: boolean } = {}): Sha
   return engine
 }
 
-test.each([false, true])('a commit cut short ends every way of asking (with the lock: %s)', lockEveryRead => {
-  const engine = standingEngine({ lockEveryRead })
-  expect(() => engine.apply([user('bob'), UNKNOWN, assign('bob', 'viewer', 'document:d')])).toThrow(
-    InvariantError,
-  )
-  for (const [way, ask] of Object.entries(WAYS)) expect(() => ask(engine), way).toThrow(CLOSED)
-  // It throws each time, not only the first.
-  for (const [way, ask] of Object.entries(WAYS)) expect(() => ask(engine), way).toThrow(CLOSED)
-})
+test.each([false, true])(
+  'all queries fail after an interrupted commit (with the lock: %s)',
+  lockEveryRead => {
+    const engine = standingEngine({ lockEveryRead })
+    expect(() => engine.apply([user('bob'), UNKNOWN, assign('bob', 'viewer', 'document:d')])).toThrow(
+      InvariantError,
+    )
+    for (const [way, ask] of Object.entries(WAYS)) expect(() => ask(engine), way).toThrow(CLOSED)
+    // The error is permanent.
+    for (const [way, ask] of Object.entries(WAYS)) expect(() => ask(engine), way).toThrow(CLOSED)
+  },
+)
 
-test('whoever attaches to it afterwards is told as well, and it is neither kept nor written on', () => {
+test('a retired index can be neither attached, written nor saved', () => {
   const engine = standingEngine()
   expect(() => engine.apply([UNKNOWN])).toThrow(InvariantError)
   const { writer } = engine
@@ -80,7 +83,7 @@ test('whoever attaches to it afterwards is told as well, and it is neither kept 
   expect(writer.save()).toBeNull()
 })
 
-test('a reader in the midst of an answer when a commit is cut short gives none', () => {
+test('a read during an interrupted commit returns no result', () => {
   const engine = standingEngine()
   const filter = {
     tenants: null,
@@ -93,7 +96,7 @@ test('a reader in the midst of an answer when a commit is cut short gives none',
   expect(() => instanceRolesOf(engine, 'alice', filter, 10)).toThrow(CLOSED)
 })
 
-test('a section that a reader leaves half done, as where there is no room for a closure, ends the index and stops nobody', () => {
+test('a section that a reader interrupts, for lack of space, retires the index and blocks no reader', () => {
   const engine = standingEngine()
   const reads = new ConsistentReads(engine.writer.handle, { threadId: 3 }, () => {})
   const cutShort = () =>
@@ -105,7 +108,7 @@ test('a section that a reader leaves half done, as where there is no room for a 
   for (const [way, ask] of Object.entries(WAYS)) expect(() => ask(engine), way).toThrow(CLOSED)
 })
 
-test('an invariant that a reader finds broken is a fault of that index, told as such once, and ends it', async () => {
+test('a broken invariant is reported once as a fault of its index, and retires only that index', async () => {
   const [engine, other] = [standingEngine(), standingEngine()]
   const retired = engine.writer.whenRetired()
   const reads = new ConsistentReads(engine.writer.handle, { threadId: 3 }, () => {})
@@ -120,7 +123,7 @@ test('an invariant that a reader finds broken is a fault of that index, told as 
   for (const [way, ask] of Object.entries(WAYS)) expect(() => ask(other), way).not.toThrow()
 })
 
-test('who waits for the end of an index that is let go of waits no longer, and it decides on', async () => {
+test('waiting for the retirement of an index ends when the index is released, which remains usable', async () => {
   const engine = standingEngine()
   const retired = engine.writer.whenRetired()
   engine.writer.letGo()

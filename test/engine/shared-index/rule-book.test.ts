@@ -1,4 +1,6 @@
-/** What a removal costs the book of rules: what goes along with it is found by what it names, whatever else there is. */
+/**
+ * Removals from the rule book find dependents by the removed name, regardless of the number of other rules.
+ */
 import { describe, expect, test } from 'vitest'
 import { RuleBook } from '#engine/shared-index/rules/rule-book.ts'
 import type { RuleChange } from '#model/change.ts'
@@ -6,24 +8,24 @@ import { conditionSet } from '#testing/engines/changes.ts'
 
 const OTHERS = 1_000
 
-/** A ground on which everything stands, that counts what it is asked. */
-class CountingGround {
-  asked = 0
+/** A schema in which every name exists. It counts lookups. */
+class CountingSchema {
+  lookups = 0
 
   hasType(): boolean {
-    return this.#stands()
+    return this.#count()
   }
 
   hasAction(): boolean {
-    return this.#stands()
+    return this.#count()
   }
 
   hasTenantRole(): boolean {
-    return this.#stands()
+    return this.#count()
   }
 
-  #stands(): boolean {
-    this.asked += 1
+  #count(): boolean {
+    this.lookups += 1
     return true
   }
 }
@@ -34,8 +36,8 @@ function rule(userSet: string, type: string, action: string, resourceSet = `__au
 
 /** Many sets and rules on pages, and few on papers. */
 function filled() {
-  const ground = new CountingGround()
-  const book = new RuleBook(ground)
+  const schema = new CountingSchema()
+  const book = new RuleBook(schema)
   for (let n = 0; n < OTHERS; n++) {
     book.putSet(conditionSet(`other-${n}`, {}))
     book.putRule(rule(`other-${n}`, 'page', 'read'))
@@ -51,7 +53,7 @@ function filled() {
     rule('sales', 'page', 'read'),
   ]
   for (const each of few) book.putRule(each)
-  ground.asked = 0
+  schema.lookups = 0
   const left = () => {
     const { sets, rules } = book.save()
     const named = ({ userSet, type, action, resourceSet }: RuleChange) =>
@@ -62,7 +64,7 @@ function filled() {
       others: rules.filter(({ userSet }) => userSet.startsWith('other-')).length,
     }
   }
-  return { ground, book, left }
+  return { schema, book, left }
 }
 
 const ALL = {
@@ -76,15 +78,15 @@ const ALL = {
   others: OTHERS,
 }
 
-describe('a removal takes along what names what has gone, and asks nothing about the rest', () => {
+describe('a removal deletes dependents without lookups for other rules', () => {
   test.each<[string, (book: RuleBook) => boolean, Partial<typeof ALL>]>([
     [
-      'a set, with those below it',
+      'a set, with its descendants',
       book => book.removeSet('staff'),
       { sets: ['papers', 'public'], rules: [ALL.rules[2]!] },
     ],
     [
-      'a set below another',
+      'a set with a parent',
       book => book.removeSet('public'),
       { sets: ['staff', 'sales', 'papers'], rules: [ALL.rules[0]!, ...ALL.rules.slice(2)] },
     ],
@@ -97,36 +99,36 @@ describe('a removal takes along what names what has gone, and asks nothing about
     ['a tenant role', book => book.removeTenantRole('member'), { rules: [0, 1, 3].map(n => ALL.rules[n]!) }],
     ['a rule', book => book.removeRule(rule('sales', 'paper', 'read')), { rules: ALL.rules.slice(1) }],
   ])('%s', (_what, remove, then) => {
-    const { ground, book, left } = filled()
+    const { schema, book, left } = filled()
     expect(left()).toEqual(ALL)
     expect(remove(book)).toBe(true)
     expect(left()).toEqual({ ...ALL, ...then })
-    expect(ground.asked).toBe(0)
-    // What has gone cannot go again.
+    expect(schema.lookups).toBe(0)
+    // Removing it again has no effect.
     expect(remove(book)).toBe(false)
   })
 
-  test('a set that is limited to another type than before asks about what is below it and ruled with it', () => {
-    const { ground, book, left } = filled()
+  test('a set limited to another type looks up only its descendants and the rules that use it', () => {
+    const { schema, book, left } = filled()
     expect(book.putSet(conditionSet('papers', {}, { side: 'resource', type: 'page' }))).toBe(true)
     expect(left()).toEqual({
       ...ALL,
       sets: ['staff', 'sales', 'papers'],
       rules: [ALL.rules[0], ...ALL.rules.slice(2)],
     })
-    expect(ground.asked).toBeLessThan(10)
+    expect(schema.lookups).toBeLessThan(10)
   })
 })
 
-test('a rule that stands is no change when it is put again', () => {
+test('putting an existing rule again changes nothing', () => {
   const { book } = filled()
   expect(book.putRule(rule('sales', 'paper', 'read'))).toBe(false)
   expect(book.putRule(rule('sales', 'paper', 'write'))).toBe(true)
 })
 
-test('what is removed after a restart goes as it would have gone before', () => {
+test('removals after a restart have the same effect as before it', () => {
   const { book } = filled()
-  const restored = new RuleBook(new CountingGround())
+  const restored = new RuleBook(new CountingSchema())
   restored.restore(book.save())
   for (const each of [book, restored]) {
     each.removeSet('staff')
@@ -135,7 +137,7 @@ test('what is removed after a restart goes as it would have gone before', () => 
   expect(restored.save()).toEqual(book.save())
 })
 
-test('what many rules name is removed in steps, of which whoever does something in between need not know', () => {
+test('the removal of a name with many rules in steps is invisible to operations between the steps', () => {
   const many = () => {
     const { book, left } = filled()
     book.putSet(conditionSet('pages', {}, { side: 'resource', type: 'page' }))

@@ -1,4 +1,4 @@
-/** What a batch by rules needed in memory is given back with its answers, not with the next batch. */
+/** Memory that a batch with rules needs is released with its response, not by the next batch. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
@@ -43,17 +43,17 @@ const question = (n: number, more: Partial<Query> = {}): Query => {
 
 const RIGHT = Array.from({ length: USERS }, (_, n) => n % 2 === 0)
 
-test('of attributes that are stored', async () => {
+test('memory for stored attributes is released after a batch with rules', async () => {
   const engine = engineWith('x'.repeat(TEXT_BYTES))
-  // For what is made once.
+  // Allocates everything that is allocated only once.
   expect(engine.evaluateAll([question(0), question(1)])).toEqual([true, false])
   const before = keptBytes()
   expect(engine.evaluateAll(Array.from({ length: USERS }, (_, n) => question(n)))).toEqual(RIGHT)
-  // Buffers are freed by a thread beside, soon after the collection.
+  // Buffers are freed by another thread, soon after the collection.
   await expect.poll(() => keptBytes() - before).toBeLessThan(KEPT_BYTES_MAX)
 })
 
-test('of attributes that are sent', async () => {
+test('memory for request attributes is released after a batch with rules', async () => {
   const engine = engineWith('')
   const ask = (): void => {
     const queries = Array.from({ length: USERS }, (_, n) => {
@@ -65,6 +65,6 @@ test('of attributes that are sent', async () => {
   }
   const before = keptBytes()
   ask()
-  // Buffers are freed by a thread beside, soon after the collection.
+  // Buffers are freed by another thread, soon after the collection.
   await expect.poll(() => keptBytes() - before).toBeLessThan(KEPT_BYTES_MAX)
 })

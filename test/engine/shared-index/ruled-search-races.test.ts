@@ -1,4 +1,4 @@
-/** Searches with rules while lists of owners are built or given up, rules change, and an index is restored. */
+/** Searches with rules while owner lists are built or deleted, rules change, and an index is restored. */
 import { expect, test, vi } from 'vitest'
 import { ConsistentReads } from '#engine/shared-index/consistent-reads.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -41,7 +41,7 @@ function buildAll(engine: SharedEngine): void {
   while (engine.writer.buildLists(1_000));
 }
 
-test('an index that is restored builds its lists of what it has', () => {
+test('a restored index builds its owner lists from its content', () => {
   const engine = new SharedEngine()
   const owned = { 'resource.owner': { 'equals-ref': 'user.key' } }
   engine.apply([...STANDING, put('d', { owner: 'ann' }), put('e', { owner: 'bob' })])
@@ -54,7 +54,7 @@ test('an index that is restored builds its lists of what it has', () => {
   expect(searchResources(engine, asked, ALL).keys).toEqual(['d'])
 })
 
-test('rules that share a side which looks something up are all followed', () => {
+test('all rules that share a user set with a lookup are applied', () => {
   const engine = new ListingEngine(Infinity)
   const led = {
     'user.team': { object_match: { fk_resource_type: 'team', match: { lead: { equals: 'x' } } } },
@@ -93,9 +93,10 @@ test('keys in any script are found in a list of the resource', () => {
   expect(searchUsers(engine, question, ALL).keys).toEqual(editors.toSorted(compareUtf8))
 })
 
-test('a tenant that goes while a list is built takes no record out of it', () => {
+test('a tenant deleted while an owner list is built removes no entries of other tenants', () => {
   const documents = Array.from({ length: 10 }, (_, n) => `d${n}`)
-  // All records are in one partition of the string table, which three lists go through: before, in and after it.
+  // All records are in one partition of the string table, which is scanned for three lists: before, in and
+  // after it.
   for (let steps = 0; steps < 3 * 300; steps += 1) {
     const engine = new SharedEngine({ secrets: COLLIDING })
     engine.apply([...STANDING, { kind: 'tenant-put', tenant: 'gone', attributes: null }])
@@ -115,7 +116,7 @@ test('a tenant that goes while a list is built takes no record out of it', () =>
   }
 })
 
-test('a page during which the last rule goes still has what roles allow', () => {
+test('a page during which the last rule is deleted still lists what roles allow', () => {
   const engine = new ListingEngine(Infinity)
   engine.apply([
     ...STANDING,
@@ -144,7 +145,7 @@ test('a page during which the last rule goes still has what roles allow', () => 
   }
 })
 
-test('a page without a list ends, though candidates go while it is made', () => {
+test('a page without an owner list ends even if candidates are deleted while it is made', () => {
   const engine = new SharedEngine()
   const keys = Array.from({ length: 400 }, (_, n) => `d${1_000 + n}`)
   engine.apply([...STANDING, ...keys.map((key, n) => put(key, { n }))])
@@ -168,7 +169,7 @@ test('a page without a list ends, though candidates go while it is made', () => 
   expect(turns).toBeLessThan(1_000)
 })
 
-test('lists that find no slot are begun when others have left theirs', () => {
+test('lists without a slot are built when other lists are deleted', () => {
   const engine = new SharedEngine()
   const names = (prefix: string) => Array.from({ length: LISTS_MAX - 3 }, (_, n) => `${prefix}${n}`)
   const sets = [...names('a'), ...names('b')].map(name =>
@@ -184,7 +185,7 @@ test('lists that find no slot are begun when others have left theirs', () => {
   expect(ready).toEqual(names('b'))
 })
 
-test('attributes that cannot be read are refused only where a rule asks for them', () => {
+test('unreadable request attributes fail a search only if a rule needs them', () => {
   const engine = new ListingEngine(Infinity)
   engine.apply([
     ...STANDING,
@@ -215,7 +216,7 @@ test.each([
     'read',
   ],
 ] as const)(
-  'a search for %s finds what a role allows until a commit and a rule afterwards, or the reverse',
+  'a search for %s finds what a role allows before a commit and a rule allows after it, or the reverse',
   (_, search, found) => {
     const byRole = [tenantRole('viewer', { can: ['document:read'] }), removed(ruleOf('all'))]
     const byRule = [tenantRole('viewer'), ruleOf('all')]

@@ -1,4 +1,4 @@
-/** What a search with rules costs is bounded, a turn of it and what is done ahead of it as well, whatever the rules of an environment are. */
+/** The cost of a search with rules is bounded for any rules, in total, per slice and for preparatory work. */
 import * as fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
 import { RuleEvaluation } from '#engine/shared-index/check/rule-evaluation.ts'
@@ -19,7 +19,7 @@ import { searchUsers } from '#testing/engines/listed.ts'
 import { ListingEngine } from '#testing/engines/shared-engine.ts'
 import { holdsFor } from '../../properties/seeded.ts'
 
-/** A source of these keys; null is an entry that is passed over. It counts what is read of it. */
+/** A source of these keys. An entry with `counts: false` is skipped. The class counts the entries read. */
 class CountedSource implements KeySource {
   readonly #entries: readonly { readonly key: string; readonly counts: boolean }[]
   read = 0
@@ -46,7 +46,7 @@ function numbered(count: number, step = 1, from = 0): string[] {
   return Array.from({ length: count }, (_, n) => `k${String(from + n * step).padStart(6, '0')}`)
 }
 
-test('keys of many sources are merged in order, each once, in stretches of any size', () => {
+test('keys of many sources are merged in order, each once, in chunks of any size', () => {
   const key = fc.constantFrom(...numbered(30), 'é', '鍵', '😀', '')
   const entries = fc.uniqueArray(fc.record({ key, counts: fc.boolean() }), {
     selector: entry => entry.key,
@@ -75,17 +75,17 @@ test('keys of many sources are merged in order, each once, in stretches of any s
   )
 })
 
-test('of many sources little more is read than is wanted', () => {
+test('merging many sources reads little more than the requested keys', () => {
   const apart = Array.from({ length: 100 }, (_, n) => sourceOf(numbered(1_000, 100, n)))
   expect(mergedKeys(apart, null, 128).keys).toEqual(numbered(128))
   expect(apart.reduce((sum, { read }) => sum + read, 0)).toBeLessThan(1_000)
-  // All that comes first is in one of them.
+  // The first keys are all in one source.
   const [first, ...others] = [sourceOf(numbered(1_000)), ...numbered(99).map(() => sourceOf(['z']))]
   expect(mergedKeys([...others, first!], null, 128).keys).toEqual(numbered(128))
   expect(first!.read).toBeLessThan(300)
 })
 
-test('what all sources have, and what counts in none, ends a stretch early', () => {
+test('keys in all sources and skipped entries end a chunk early', () => {
   const wanted = 8
   const same = Array.from({ length: 100 }, () => sourceOf(numbered(1_000)))
   const { keys, last } = mergedKeys(same, null, wanted)
@@ -108,7 +108,7 @@ const OF_RESOURCES = { side: 'resource' } as const
 
 const rule = (userSet: string, resourceSet = 'any') => ruleOf(userSet, resourceSet)
 
-/** Steps of each turn of a page, and of the dearest question in it. */
+/** Steps of each slice of a page, and of the most expensive check in it. */
 function stepsOf(page: Generator<void, unknown>): {
   readonly turns: readonly number[]
   readonly dearest: number
@@ -135,7 +135,7 @@ function stepsOf(page: Generator<void, unknown>): {
   return { turns, dearest }
 }
 
-test('a turn ends behind a question that is dear, and so does a page, though those before it were cheap', () => {
+test('a slice and a page end after an expensive check, even if all checks before it were cheap', () => {
   const engine = new ListingEngine(Infinity)
   const dear = Array.from({ length: 1_000 }, (_, n) => ({ n }))
   const user = (n: number): Change => {
@@ -158,7 +158,7 @@ test('a turn ends behind a question that is dear, and so does a page, though tho
   expect(turns.reduce((sum, steps) => sum + steps, 0)).toBeLessThanOrEqual(2_000_000 + dearest)
 })
 
-/** By how many lists of owners users are found; `null`: all of them are tried. */
+/** Number of owner lists by which users are found; `null`: all users are tried. */
 function foundBy(sets: readonly ConditionSetPut[], rules: readonly Change[]): number | null {
   const engine = new ListingEngine(Infinity)
   engine.apply([...STANDING, { kind: 'user-put', user: 'ann', attributes: { team: 't1', age: 30 } }])
@@ -174,19 +174,19 @@ function foundBy(sets: readonly ConditionSetPut[], rules: readonly Change[]): nu
   }
 }
 
-test('rules that name more places than are looked at are not followed further: all are tried', () => {
+test('rules with more values than the limit are not evaluated further: all users are tried', () => {
   const teams = Array.from({ length: 60 }, (_, n) => `t${n}`)
   const sets = (count: number) =>
     Array.from({ length: count }, (_, n) =>
       conditionSet(`s${n}`, { 'user.team': { in: teams }, 'user.age': { 'greater-than': n % 20 } }),
     )
   const rules = (count: number) => Array.from({ length: count }, (_, n) => rule(`s${n}`))
-  // Beside them stand those whose values are in no list.
+  // One more list contains users whose values are not indexed.
   expect(foundBy(sets(300), rules(300))).toBe(teams.length + 1)
   expect(foundBy(sets(400), rules(400))).toBeNull()
 })
 
-test('a set that many rules name is looked at once', () => {
+test('a set that many rules use is evaluated once', () => {
   const teams = Array.from({ length: 60 }, (_, n) => `t${n}`)
   const resources = Array.from({ length: 1_000 }, (_, n) => conditionSet(`r${n}`, {}, OF_RESOURCES))
   const user = conditionSet('teams', { 'user.team': { in: teams } })
@@ -212,7 +212,7 @@ function journalOf(sets: readonly ConditionSetPut[], rules: readonly RuleChange[
   return { journal, standing }
 }
 
-/** Steps in which the lists of rules are found, and how many there are. */
+/** Number of steps in which the lists for the rules are found, and number of lists. */
 function stepsToFind(
   sets: readonly ConditionSetPut[],
   rules: readonly RuleChange[],
@@ -222,14 +222,14 @@ function stepsToFind(
   return [steps, wanted.lists()!.length]
 }
 
-test('which lists are wanted is found in short steps, of each set once', () => {
+test('the required lists are found in short steps, with each set evaluated once', () => {
   const attributes = (from: number) => ({
     anyOf: Array.from({ length: 900 }, (_, n) => ({ [`user.a${from + n}`]: { equals: 1 } })),
   })
   const few = Array.from({ length: 20 }, (_, n) => conditionSet(`u${n}`, attributes(n)))
   const many = Array.from({ length: 5_000 }, (_, n) => conditionSet(`r${n}`, {}, OF_RESOURCES))
   const sets = [...few, ...many]
-  // What the sets say is read first: a step each.
+  // The sets are read first, in one step each.
   const [, wanted] = stepsToFind(sets, [rule('u0', 'r0')])
   expect(wanted).toBe(LISTS_MAX)
   const [before] = stepsToFind(sets, [rule('u0', 'r0')])
@@ -245,7 +245,7 @@ test('which lists are wanted is found in short steps, of each set once', () => {
   expect(different - before).toBeGreaterThan(15)
 })
 
-test('which lists are wanted follows rules and sets, whatever comes first', () => {
+test('the required lists follow changes of rules and sets in any order', () => {
   const sets = [
     conditionSet('above', { 'user.above': { equals: 1 } }),
     conditionSet('below', { 'user.below': { equals: 1 } }, { parent: 'above' }),
@@ -266,7 +266,7 @@ test('which lists are wanted follows rules and sets, whatever comes first', () =
   const all = names()!
   const added = all.filter(name => !scans!.includes(name))
   expect(added).toHaveLength(5)
-  // One more rule that wants nothing new changes nothing.
+  // A further rule that needs no new list changes nothing.
   const [more] = follow(wanted, [], rules.slice(2))
   expect(names()).toBeNull()
   const remove = (...gone: readonly CurrentRule[]) => {

@@ -1,7 +1,7 @@
 /**
- * The cost of a schema change without a clock: how much of it is compiled anew, in how many steps, and how many
- * bytes the compiled schema has. Also that what is not compiled anew is right.
- * `bench/engine/schema-ceilings.ts` measures the milliseconds.
+ * The cost of a schema change without a clock: number of types compiled again, steps, and bytes of the
+ * compiled schema. The reused parts of the compiled schema must be correct. `bench/engine/schema-ceilings.ts`
+ * measures the time.
  */
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
@@ -59,14 +59,14 @@ function compiledBy(engine: SharedEngine, ...changes: readonly Change[]): number
   return engine.writer.figures().typesCompiled - before
 }
 
-describe('of 2,000 roles and 1,000 actions on each of three resources', () => {
+describe('2,000 roles and 1,000 actions on each of three types', () => {
   const engine = new SharedEngine()
   engine.apply(WIDE)
   const may = (action: string, type = 'b') =>
     engine.evaluate({ user: 'alice', action, type, key: null, tenant: null })
   engine.apply([assignInTenant('alice', 'role-7', 'default')])
 
-  test('a change of one role has only those resources compiled on which it permits something else', () => {
+  test('a changed role compiles only the types on which its permissions change', () => {
     expect(may('action-3')).toBe(false)
     const changed = tenantRolePut('role-7', on('b', 'action-7', 'action-3'), ['base'])
     expect(compiledBy(engine, changed)).toBe(1)
@@ -74,30 +74,30 @@ describe('of 2,000 roles and 1,000 actions on each of three resources', () => {
     expect(compiledBy(engine, changed)).toBe(0)
   })
 
-  test('a role that comes to extend another has the other’s resources compiled', () => {
+  test('a role that starts to extend another compiles the types of the other role', () => {
     expect(compiledBy(engine, tenantRolePut('role-7', on('b', 'action-7')))).toBe(2)
     expect(may('action-9', 'a')).toBe(false)
     expect(compiledBy(engine, tenantRolePut('role-7', on('b', 'action-7'), ['base']))).toBe(1)
     expect(may('action-9', 'a')).toBe(true)
   })
 
-  test('a role that is made and permits nothing, and one put as it is, have none compiled', () => {
+  test('a new role without permissions and an unchanged role compile no types', () => {
     expect(compiledBy(engine, tenantRolePut('new', []))).toBe(0)
     expect(compiledBy(engine, ...WIDE.slice(10, 500))).toBe(0)
   })
 
-  test('a resource that goes has none compiled, and an action that goes or comes one', () => {
+  test('deleting a type compiles no types, and adding or removing an action compiles one', () => {
     expect(compiledBy(engine, resourceType('b', ...ACTIONS.slice(1)))).toBe(1)
     expect(compiledBy(engine, removed(resourceType('c')))).toBe(0)
     expect(compiledBy(engine, resourceType('b', ...ACTIONS.slice(1), 'new'))).toBe(1)
     expect(may('action-7')).toBe(true)
   })
 
-  test('every one of the roles permits what it says, to the last action, and nothing else', () => {
+  test('every role has exactly its permissions', () => {
     const fresh = new SharedEngine()
     fresh.apply([tenant('default'), ...['a', 'b'].map(type => resourceType(type, ...ACTIONS))])
     const roles = WIDE.flatMap(change => (change.kind === 'role-put' ? [change] : []))
-    // In several commits, so that each is compiled beside existing ones.
+    // In several commits, so that roles are compiled next to existing ones.
     for (let from = 0; from < roles.length; from += 100) fresh.apply(roles.slice(from, from + 100))
     for (const { role: key } of roles)
       fresh.apply([user(`of ${key}`), assignInTenant(`of ${key}`, key, 'default')])
@@ -106,7 +106,8 @@ describe('of 2,000 roles and 1,000 actions on each of three resources', () => {
     expect(permitted('base', 'a', ACTIONS)).toEqual(ACTIONS)
     expect(permitted('base', 'b', ACTIONS)).toEqual([])
     for (let n = 0; n < 1_999; n += 1) {
-      // Its own, those beside it, the first and the last; a and b in turns, a all of it by the role that it extends.
+      // Its own action, the next, the first and the last. Types a and b alternate; the extended role has all
+      // actions on a.
       const near = [0, n % 1_000, (n + 1) % 1_000, 999].map(place => ACTIONS[place]!)
       const own = n % 2 === 0 ? [] : near.filter(action => action === ACTIONS[n % 1_000])
       expect([n, permitted(`role-${n}`, 'b', near)]).toEqual([n, own])
@@ -114,12 +115,12 @@ describe('of 2,000 roles and 1,000 actions on each of three resources', () => {
     }
   })
 
-  test('all of it takes less than a mebibyte, not a number for each action of each role', () => {
+  test('the compiled schema takes less than one mebibyte, because permissions are not stored per role and action', () => {
     expect(engine.writer.bytes().schema).toBeLessThan(2 ** 20)
   })
 })
 
-/** Few names, so that changes meet. Each role has a holder, and each type an instance. */
+/** Few names, so that changes affect each other. Each role has a holder, and each type an instance. */
 const TYPES = ['a', 'b', 'c']
 const DEEDS = ['read', 'write', 'share']
 const TENANT_ROLES = ['t0', 't1', 't2', 't3']
@@ -178,7 +179,7 @@ const anyPut: Arbitrary<Change> = fc.oneof(
 )
 const anyChange = fc.oneof({ weight: 5, arbitrary: anyPut }, { weight: 1, arbitrary: anyPut.map(removed) })
 
-test('whatever changes, what stands of the compiled schema and what is compiled anew are the schema together', () => {
+test('reused and recompiled parts of the compiled schema are consistent after any changes', () => {
   const met = { allowed: 0, compiled: 0 }
   const property = (changes: readonly Change[]): void => {
     const [engine, oracle] = [new SharedEngine(), new Oracle()]
@@ -189,7 +190,7 @@ test('whatever changes, what stands of the compiled schema and what is compiled 
     ])
     for (const judge of [engine, oracle]) judge.apply([...whole, ...FACTS])
     for (const change of changes) {
-      // A removed role is held again when it is put again.
+      // A removed role is assigned again when it is put again.
       oracle.apply([change])
       met.compiled += compiledBy(engine, change)
       for (const judge of [engine, oracle]) judge.apply(FACTS)
@@ -205,14 +206,14 @@ test('whatever changes, what stands of the compiled schema and what is compiled 
   }
   const histories = fc.array(anyChange, { minLength: 40, maxLength: 40, size: 'max' })
   for (const changes of fixedValues(histories, 5)) property(changes)
-  // Of 600 resources beside the changes.
+  // The full number would be 600.
   expect(met.compiled).toBeLessThan(250)
   expect(met.compiled).toBeGreaterThan(80)
   expect(met.allowed).toBeGreaterThan(500)
   holdsFor(histories, 60, property)
 })
 
-test('where a derivation changes, only states of the resource that derives are followed again', () => {
+test('a changed derivation only traverses the states of its type again', () => {
   const engine = new SharedEngine()
   const types = Array.from({ length: 40 }, (_, n) => `type-${n}`)
   engine.apply([
@@ -232,11 +233,11 @@ test('where a derivation changes, only states of the resource that derives are f
       from: [heldBy({ role: 'member', on: 'group', over: 'shared' })],
     }),
   ])
-  // Readers and writers, writers, and members, whom nothing led to before.
+  // Three states: readers and writers; writers; members, who had no state before.
   expect(engine.writer.figures().statesFollowed - before).toBe(3)
 })
 
-describe('a schema changes in steps', () => {
+describe('a schema change in steps', () => {
   const more = tenantRolePut('role-7', on('b', 'action-7', 'action-3'), ['base'])
   const removal: Change = { kind: 'role-removed', type: 'd', role: 'holder' }
   const started = () => {
@@ -256,7 +257,7 @@ describe('a schema changes in steps', () => {
     return { engine, asked }
   }
 
-  test('of which none shows anything of the commit before the last, whatever is collected meanwhile', () => {
+  test('is invisible before its last step, even if other work is done between the steps', () => {
     const { engine, asked } = started()
     const steps = engine.writer.applyInSteps([more, removal])
     let count = 0
@@ -273,7 +274,7 @@ describe('a schema changes in steps', () => {
     expect(engine.writer.figures().assignments).toBe(1)
   })
 
-  test('one for each role of a commit, and for so many actions of a resource', () => {
+  test('has a step for each role and for a limited number of actions', () => {
     const { engine } = started()
     const removals = WIDE.filter(({ kind }) => kind === 'role-put').map(removed)
     const steps = Array.from(engine.writer.applyInSteps(removals))
@@ -281,7 +282,7 @@ describe('a schema changes in steps', () => {
   })
 })
 
-test('at the ceilings, with as many different sets of roles as there can be, a compiled schema fits with room', () => {
+test('a schema at the limits, with as many different sets of roles as possible, fits into memory', () => {
   const engine = new SharedEngine()
   const types = Array.from({ length: ACTIONS_MAX / ACTIONS_PER_RESOURCE_MAX }, (_, n) => `type-${n}`)
   const all = types.flatMap(type => on(type, ...ACTIONS))
@@ -293,7 +294,7 @@ test('at the ceilings, with as many different sets of roles as there can be, a c
     ...wholes.map((key, n) =>
       tenantRolePut(key, all.slice(n * PERMISSIONS_PER_ROLE_MAX, (n + 1) * PERMISSIONS_PER_ROLE_MAX)),
     ),
-    // Half of all roles have all actions, and each action has some roles of its own.
+    // Half of all roles have all actions, and each action has some additional roles.
     ...Array.from({ length: single }, (_, n) => {
       const own = Array.from({ length: each }, (_each, m) => all[(n + m * single) % all.length]!)
       return tenantRolePut(`role-${n}`, own, n % 2 === 0 ? wholes : [])

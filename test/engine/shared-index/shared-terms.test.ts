@@ -1,5 +1,5 @@
 /**
- * The terms of packed questions are looked up once for many that share them, and mean what the schema says now.
+ * Packed queries with equal terms share one lookup of the terms, which is valid for the current schema only.
  */
 import { expect, test } from 'vitest'
 import type { Query } from '#model/decision.ts'
@@ -9,14 +9,14 @@ import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
 const SHARED: Query = { user: 'alice', action: 'read', type: 'document', key: 'plan', tenant: null }
 
-test('a question that is like the one before is answered by the schema as it is now', () => {
+test('a query with the terms of the previous one is decided by the current schema', () => {
   const engine = new SharedEngine()
-  // One object, as a template has it.
+  // One object, as created from a template.
   const question = packed([SHARED])
   const mayRead = () => engine.evaluateFirst(question)
   const viewer = role('document', 'viewer', { can: ['read'] })
   engine.apply([tenant('default'), user('alice')])
-  expect(mayRead(), 'nobody has declared a document').toBe(false)
+  expect(mayRead(), 'documents are not declared').toBe(false)
   engine.apply([
     resourceType('document', 'read'),
     viewer,
@@ -25,14 +25,14 @@ test('a question that is like the one before is answered by the schema as it is 
   ])
   expect(mayRead()).toBe(true)
   engine.apply([role('document', 'viewer')])
-  expect(mayRead(), 'viewers may nothing').toBe(false)
+  expect(mayRead(), 'viewers have no permissions').toBe(false)
   engine.apply([viewer])
   expect(mayRead()).toBe(true)
   engine.apply([removed(resourceType('document', 'read'))])
-  expect(mayRead(), 'documents are gone').toBe(false)
+  expect(mayRead(), 'documents are removed').toBe(false)
 })
 
-test('questions that differ in nothing but what they ask are told apart', () => {
+test('queries that differ only in their action or type are distinguished', () => {
   const engine = new SharedEngine()
   engine.apply([
     tenant('default'),
@@ -47,7 +47,7 @@ test('questions that differ in nothing but what they ask are told apart', () => 
   expect(asked.map(query => engine.evaluateFirst(packed([query])))).toEqual([true, false, false, true])
 })
 
-test('in a bulk, what is asked in turns is told apart, by action and by type, declared or not', () => {
+test('alternating terms in a bulk check are distinguished by action and type, declared or not', () => {
   const engine = new SharedEngine()
   engine.apply([
     tenant('default'),
@@ -61,7 +61,7 @@ test('in a bulk, what is asked in turns is told apart, by action and by type, de
     assign('alice', 'viewer', 'document:plan'),
     assign('alice', 'editor', 'folder:plan'),
   ])
-  // Each is one object, as a template has it, with its meaning.
+  // Each query is one object, as created from a template, with its expected decision.
   const read = { query: SHARED, isAllowed: true }
   const write = { query: { ...SHARED, action: 'write' }, isAllowed: false }
   const readFolder = { query: { ...SHARED, type: 'folder' }, isAllowed: false }
@@ -69,7 +69,7 @@ test('in a bulk, what is asked in turns is told apart, by action and by type, de
   const fly = { query: { ...SHARED, action: 'fly' }, isAllowed: false }
   const ghost = { query: { ...SHARED, type: 'ghost' }, isAllowed: false }
   const kinds = [read, write, readFolder, writeFolder, fly, ghost]
-  // Any two in turns, after any third one.
+  // Any two alternately, after any third.
   const asked = kinds.flatMap(one =>
     kinds.flatMap(other => kinds.flatMap(third => [third, one, other, one, other])),
   )

@@ -1,4 +1,4 @@
-/** Reads in slices, between which others read and write. Each still answers for one state. */
+/** Reads in slices with other reads and writes between them. Each read is consistent with one state. */
 import { expect, test } from 'vitest'
 import type { InstanceRoles, ResultSink } from '#engine/engine.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -21,7 +21,7 @@ import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import { searchResources, searchUsers } from '#testing/engines/listed.ts'
 
 const ANY = { tenants: null, types: null, accepts: null }
-/** Entries of more than one slice, but few enough to be read with the lock. */
+/** More entries than one slice, but few enough to be read with the lock. */
 const SHORT = 500
 const COUNT = 2_000
 /** Far more entries than are read with the lock. */
@@ -60,7 +60,7 @@ class Keys implements ResultSink<InstanceRoles> {
   }
 }
 
-/** Grants and revokes in one commit, so that alice may see exactly one of every two documents. */
+/** Grants and revokes in one commit, so that alice can see exactly one of every two documents. */
 function flip(engine: SharedEngine, turn: number, count = COUNT): void {
   engine.apply(
     Array.from({ length: count }, (_, n) => {
@@ -70,7 +70,7 @@ function flip(engine: SharedEngine, turn: number, count = COUNT): void {
   )
 }
 
-test('a list that meets one write begins anew, and is that of the later state', () => {
+test('a list interrupted by one write restarts and returns the later state', () => {
   const engine = newEngine()
   const found = new Keys()
   const reading = engine.instanceRolesOf('alice', ANY, COUNT, found)
@@ -82,7 +82,7 @@ test('a list that meets one write begins anew, and is that of the later state', 
   expect(found.keys.size).toBe(COUNT / 2)
 })
 
-test('a short list under writes that never pause comes to its end all the same, and is that of one state', () => {
+test('a short list ends despite continuous writes and returns one state', () => {
   const engine = newEngine(SHORT)
   const found = new Keys()
   const reading = engine.instanceRolesOf('alice', ANY, SHORT, found)
@@ -92,7 +92,7 @@ test('a short list under writes that never pause comes to its end all the same, 
   expect([found.keys.size, parities.size]).toEqual([SHORT / 2, 1])
 })
 
-test('a long list under writes that never pause keeps no writer waiting: it is begun anew some times, and refused with what to do', () => {
+test('a long list never blocks writers during continuous writes, and fails as overloaded after several restarts', () => {
   const engine = newEngine(LONG)
   const found = new Keys()
   const reading = engine.instanceRolesOf('alice', ANY, LONG, found)
@@ -110,17 +110,17 @@ test('a long list under writes that never pause keeps no writer waiting: it is b
   expect(read).toThrow(expect.objectContaining({ code: 'OVERLOADED', limit: 'list' }))
   expect(found.begun).toBeGreaterThan(10)
   expect(found.begun).toBeLessThan(40)
-  // The most that is read with the lock: a part of it, never the rest.
+  // Only a part is read with the lock.
   expect(mostAtOnce).toBeLessThan(LONG / 4)
 })
 
-test('a search under writes that never pause never locks them out, and is refused with what to do', () => {
+test('a search never blocks writers during continuous writes, and fails as overloaded', () => {
   const engine = newEngine(SHORT)
   const { header } = engine.writer.handle
   const words = new Int32Array(header)
   let turn = 0
   let wasLocked = false
-  // A write comes at the end of each attempt.
+  // A write takes place at the end of each attempt.
   const page = {
     after: null,
     triedMax: 100,
@@ -137,7 +137,7 @@ test('a search under writes that never pause never locks them out, and is refuse
   expect([wasLocked, turn > 10]).toEqual([false, true])
 })
 
-test('other questions asked between two slices are answered right, and leave the list right', () => {
+test('other queries between two slices do not affect the list or each other', () => {
   const engine = newEngine()
   const found = new Keys()
   const reading = engine.instanceRolesOf('alice', ANY, COUNT, found)
@@ -151,7 +151,7 @@ test('other questions asked between two slices are answered right, and leave the
   expect([found.begun, found.keys.size]).toEqual([1, COUNT])
 })
 
-test('the roles held on an instance are found by one walk, however many roles its type has', () => {
+test('the roles held on an instance are found by one walk, regardless of the number of roles of its type', () => {
   const roles = Array.from({ length: 300 }, (_, n) => `role-${n}`)
   const folders = Array.from({ length: 1_000 }, (_, n) => `folder:${n}`)
   const engine = new SharedEngine()
@@ -176,11 +176,11 @@ test('the roles held on an instance are found by one walk, however many roles it
   const { steps, instanceRoles, isCutShort, path } = runAtOnce(engine.explain(question, EXPLAIN_STEPS_MAX))
   expect(isCutShort).toBe(false)
   expect([instanceRoles.held.length, path.length]).toEqual([roles.length, 1 + folders.length])
-  // It takes some steps for each folder and each role, not for each pair of them.
+  // Some steps for each folder and each role, not for each pair.
   expect(steps).toBeLessThan(10 * (roles.length + folders.length))
 })
 
-test('an explanation whose decision has no room for closures walks for it in slices', () => {
+test('an explanation without space for closures walks in slices', () => {
   const folders = Array.from({ length: 10_000 }, (_, n) => `folder:${n}`)
   const question = { user: 'alice', action: 'read', type: 'folder', key: '9999', tenant: null }
   const slicesOf = (engine: SharedEngine): number => {
@@ -205,12 +205,12 @@ test('an explanation whose decision has no room for closures walks for it in sli
     }
   }
   const withRoom = slicesOf(new SharedEngine())
-  // The walk of the decision runs in the same slices of a thousand steps.
+  // The walk of the decision also runs in slices of a thousand steps.
   const withoutRoom = slicesOf(new SharedEngine({ closureBytesMax: 1 << 13 }))
   expect(withoutRoom).toBeGreaterThan(withRoom + folders.length / 1_024)
 })
 
-test('more roles on instances than a walk may find are refused, by lists and by searches, before they are kept', () => {
+test('lists and searches that find too many roles are rejected before the roles are stored', () => {
   const roles = Array.from({ length: 1_000 }, (_, n) => `role-${n}`)
   const papers = Array.from({ length: 8_400 }, (_, n) => `paper:${n}`)
   const engine = new SharedEngine()
@@ -232,7 +232,7 @@ test('more roles on instances than a walk may find are refused, by lists and by 
   const question = { user: 'alice', action: 'read', type: 'paper', tenant: null }
   expect(thrownBy(() => runAtOnce(engine.instanceRolesOf('alice', ANY, 10, new Keys())))).toEqual(refused)
   expect(thrownBy(() => searchResources(engine, question, { after: null, limit: 10 }))).toEqual(refused)
-  // A question about one of them is answered.
+  // A single check is decided.
   expect(engine.evaluate({ ...question, key: '8399' })).toBe(true)
 })
 

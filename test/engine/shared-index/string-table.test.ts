@@ -1,4 +1,4 @@
-/** Slots of the string table: which keys they lead to, and which line they name as the next. */
+/** Slots of the string table: their keys, and the next line that they name. */
 import { expect, test } from 'vitest'
 import { hashOf, Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -26,7 +26,7 @@ const schema = [
   relation('document', 'parent', 'folder'),
 ]
 const folderOf = (n: number): string => `folder:f${n % FOLDERS}`
-/** Some keys are longer than a record has room for. */
+/** Some keys are too long to fit into their record. */
 const documentOf = (n: number): string => `document:${n % 7 === 0 ? 'long-'.repeat(20) : 'd'}${n}`
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, n) => n)
 
@@ -36,7 +36,7 @@ interface Slot {
   readonly isOfKey: boolean
 }
 
-/** Every used slot, by the key of its record. */
+/** All used slots, by the key of their record. */
 function slotsOf({ header, graph }: Regions): Map<string, Slot> {
   const slots = new Map<string, Slot>()
   for (let partition = 0; partition < L.PARTITION_COUNT; partition++) {
@@ -56,9 +56,9 @@ function slotsOf({ header, graph }: Regions): Map<string, Slot> {
 }
 
 test.each([
-  ['spread', SECRETS],
+  ['without collisions', SECRETS],
   ['that all collide', COLLIDING],
-])('keys %s have one slot each while tables grow and shrink, with the hash of the key', (_, secrets) => {
+])('keys %s have one slot each with the hash of the key, while tables grow and shrink', (_, secrets) => {
   const engine = new SharedEngine({ secrets })
   const documents = numbers(secrets === SECRETS ? 20_000 : 500).map(n => instance(documentOf(n)))
   engine.apply([...schema, ...documents])
@@ -73,7 +73,7 @@ test.each([
   for (const [key, { line }] of left) expect(line).toBe(all.get(key)!.line)
 })
 
-test('a slot says which line is wanted after the record: the only in-edge’s container, or the first of the in-edges', () => {
+test('a slot names the next line: the container of the only in-edge, or the first line of several in-edges', () => {
   const engine = new SharedEngine()
   const count = 3_000
   const documents = numbers(count)
@@ -105,7 +105,7 @@ test('a slot says which line is wanted after the record: the only in-edge’s co
   expectNext(() => 0)
 })
 
-test('and after a user’s record the first line of the roles, also where few became more', () => {
+test('the slot of a user names the first line of its roles, even after the roles were moved', () => {
   const engine = new SharedEngine()
   const users = numbers(200)
   const folders = numbers(FOLDERS).map(n => instance(folderOf(n)))
@@ -131,7 +131,7 @@ test('and after a user’s record the first line of the roles, also where few be
   expectNext(() => 0)
 })
 
-test('a lookup looks at each slot twice at most, even where nothing that it reads is whole', () => {
+test('a lookup reads each slot at most twice, even if the table is inconsistent', () => {
   const [base, slots, line] = [1_024, 256, 40]
   const key = new Key(SECRETS.start, SECRETS.multiplier)
   key.read('anything', 1)
@@ -139,7 +139,7 @@ test('a lookup looks at each slot twice at most, even where nothing that it read
   const partition = L.H_PARTITIONS + (partitionOf(key.hash) << 1)
   header[partition] = base
   header[partition + 1] = Math.log2(slots)
-  // This is what a freed and reused block looks like: no slot is free, and one seems to be the key's.
+  // The content of a freed and reused block: no slot is free, and one seems to have the tag of the key.
   const words = new Int32Array(base + 2 * slots).fill(line | (~key.hash << L.LINE_BITS), base)
   const tagBits = 32 - L.LINE_BITS
   words[base] = line | (key.hash << L.LINE_BITS)

@@ -1,6 +1,6 @@
 /**
- * 10,000 tenant roles (`TENANT_ROLES_MAX`). A tenant's own line has room for 2,048; the others are held in
- * annexes.
+ * The maximum of 10,000 tenant roles (`TENANT_ROLES_MAX`). The cache line of a tenant has 2,048 role indexes;
+ * annexes have the others.
  */
 import { describe, expect, test } from 'vitest'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
@@ -24,7 +24,7 @@ import { SharedEngine, restoredWriter } from '#testing/engines/shared-engine.ts'
 import { World } from '../world.ts'
 
 const LAST = TENANT_ROLES_MAX - 1
-/** Role indexes on both sides of each border between two lines of a tenant. */
+/** Role indexes on both sides of each boundary between two lines of a tenant. */
 const ROLE_INDEXES = [0, 2_047, 2_048, 4_095, 4_096, 6_144, 8_191, 8_192, LAST]
 const ACTIONS = ROLE_INDEXES.map(roleIndex => `a${roleIndex}`)
 const ROLES = Array.from({ length: TENANT_ROLES_MAX }, (_, roleIndex) =>
@@ -58,7 +58,7 @@ describe('with 10,000 tenant roles', () => {
   const engine = new SharedEngine()
   const world = new World(engine, ...GROUND, ...ROLES)
 
-  test('each is told from the others, alone and in bulk, in strings and in bytes', () => {
+  test('each role is distinguished from the others, in single, bulk and packed checks', () => {
     world.apply(...heldByEach())
     expect(allowed(world)).toEqual(EACH_ITS_OWN)
     expect(allowed(world, 'document:a')).toEqual([])
@@ -92,7 +92,7 @@ describe('with 10,000 tenant roles', () => {
     })
   })
 
-  test('one user holds some of each line, and what is taken away is gone alone', () => {
+  test('a user can hold roles on each line, and revoking one leaves the others', () => {
     world.apply(...ROLE_INDEXES.map(roleIndex => assignInTenant('none', `r${roleIndex}`, 'acme')))
     expect(allowed(world, 'document:a')).toEqual(ACTIONS.map(action => `none ${action}`))
     const rows = tenantRolesOf(engine, 'none', null, 10)
@@ -107,18 +107,18 @@ describe('with 10,000 tenant roles', () => {
     expect(allowed(world, 'document:a')).toEqual([])
   })
 
-  test('a role removed and made again is held by nobody, and others keep theirs', () => {
+  test('a role removed and created again has no holders, and other roles keep theirs', () => {
     world.apply(removed(ROLES[8_192]!), ROLES[8_192]!)
     expect(allowed(world)).toEqual(EACH_ITS_OWN.filter(each => each !== 'u8192 a8192'))
     while (engine.writer.collect(100));
-    // It gets the number that was freed last, which is the removed role's.
+    // It reuses the number that was freed last, which is the number of the removed role.
     world.apply(tenantRole('heir', { can: ['document:a8192'] }))
     expect(allowed(world)).toEqual(EACH_ITS_OWN.filter(each => each !== 'u8192 a8192'))
     world.apply(removed(tenantRole('heir')), assignInTenant('u8192', 'r8192', 'default'))
     expect(allowed(world)).toEqual(EACH_ITS_OWN)
   })
 
-  test('they are there in an index that was kept', () => {
+  test('the roles are in a restored index', () => {
     while (engine.writer.collect(100));
     const writer = restoredWriter(engine.writer.save()!)
     const reader = new SharedIndexReader(writer.handle, { threadId: 2 })
@@ -130,7 +130,7 @@ describe('with 10,000 tenant roles', () => {
     expect(kept).toEqual(EACH_ITS_OWN)
   })
 
-  test('a tenant takes its annexes along, and one of that name begins with nothing', () => {
+  test('a deleted tenant loses its annexes, and a new tenant with its key has no roles', () => {
     world.apply(removed(tenant('default')))
     world.apply(tenant('default'), instance('document:d'))
     expect(allowed(world)).toEqual([])
@@ -139,7 +139,7 @@ describe('with 10,000 tenant roles', () => {
   })
 })
 
-test('annexes give back their memory with their tenant, and their roles with a user', () => {
+test('annexes are freed with their tenant, and their roles with a user', () => {
   const engine = new SharedEngine({ firstTenantRoleIndex: 2_047 })
   const roles = [0, 1, 2].map(n => tenantRole(`r${n}`, { can: ['document:read'] }))
   const world = new World(engine, tenant('default'), resourceType('document', 'read'), ...roles)

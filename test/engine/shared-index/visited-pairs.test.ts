@@ -1,12 +1,9 @@
-/**
- * The set of pairs that walks use: it keeps what was added, with its number, and adding takes equally long in
- * any order.
- */
+/** The set of pairs that walks use. It numbers pairs, and adding a pair takes the same time in any order. */
 import { expect, test } from 'vitest'
 import { ID_HASH } from '#engine/shared-index/memory/layout.ts'
 import { VisitedPairs } from '#engine/shared-index/memory/visited-pairs.ts'
 
-test('numbers pairs in the order in which they come, through growing and emptying', () => {
+test('pairs are numbered in order of insertion, including after growth and clearing', () => {
   const pairs = new VisitedPairs()
   for (const round of [0, 1]) {
     pairs.clear()
@@ -25,7 +22,7 @@ test('numbers pairs in the order in which they come, through growing and emptyin
   }
 })
 
-test('takes a million pairs in the order of slabs, most of which come so', () => {
+test('a million pairs can be added in the order of slabs', () => {
   const lines = Int32Array.from({ length: 1_000_000 }, (_, n) => n + 1)
   const inSlab = lines.toSorted((a, b) => (Math.imul(a, ID_HASH) >>> 0) - (Math.imul(b, ID_HASH) >>> 0))
   for (const second of [0, 7]) {

@@ -1,4 +1,3 @@
-/** The warm-up of the writer's code before the first reader. */
 import { afterEach, expect, test, vi } from 'vitest'
 import { warmUpWriter } from '#engine/shared-index/warm-up.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
@@ -31,24 +30,24 @@ const KINDS: Record<Change['kind'], true> = {
 
 afterEach(() => vi.restoreAllMocks())
 
-test('a warm-up makes every kind of change, collects all that it removes, and voids and builds closures', () => {
+test('a warm-up makes every kind of change, collects all that it removes, and invalidates and builds closures', () => {
   const apply = vi.spyOn(SharedIndexWriter.prototype, 'apply')
   const handle = vi.spyOn(SharedIndexWriter.prototype, 'handle', 'get')
   const writer = () => apply.mock.contexts[0] as SharedIndexWriter
   let before: ReturnType<SharedIndexWriter['figures']> | null = null
   let steps = 0
   for (const _ of warmUpWriter()) {
-    // From then on the index counts as read.
+    // From then on, readers can be attached to the index.
     if (handle.mock.calls.length === 0) before = writer().figures()
     steps++
   }
   const kinds = apply.mock.calls.flatMap(([changes]) => Array.from(changes, ({ kind }) => kind))
   expect(new Set(kinds)).toEqual(new Set(Object.keys(KINDS)))
-  // There are pauses between commits, so that other work gets its turn.
+  // Pauses between commits allow other work.
   expect(steps).toBeGreaterThan(apply.mock.calls.length)
   expect(writer().collect(1)).toBe(false)
   const { assignments, tuples, records, ...work } = writer().figures()
-  // Otherwise the next round would find nothing to do.
+  // Otherwise the next round would have nothing to do.
   expect({ assignments, tuples, records }).toEqual({
     assignments: before!.assignments,
     tuples: before!.tuples,
