@@ -1,4 +1,7 @@
-/** Executes the tables of docs/conditions.md and the patterns of docs/condition-patterns.md on every engine and the oracle. */
+/**
+ * Executes the tables of docs/conditions.md and the patterns of docs/condition-patterns.md on every engine
+ * and the oracle.
+ */
 import { describe, expect, test } from 'vitest'
 import { LOOKUPS_MAX, STEPS_MAX } from '#conditions/evaluation-budget.ts'
 import { operatorOf } from '#conditions/operators.ts'
@@ -152,7 +155,7 @@ function putSet(set: DocumentedSet): ConditionSetPut {
   }
 }
 
-/** A resource named where a set could stand is the computed set of all that is of its type. */
+/** A resource type in place of a resource set stands for the computed set of all its instances. */
 function putRule({ user_set: userSet, permission, resource_set: resources }: DocumentedRule): Change {
   const [type, action] = permission.split(':') as [string, string]
   const resourceSet = Object.hasOwn(GROUND.actions, resources) ? `__autogen_${resources}` : resources

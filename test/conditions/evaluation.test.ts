@@ -1,4 +1,6 @@
-/** What evaluation costs, how attributes are merged, and what is explained. `test/oracle` has what conditions say. */
+/**
+ * Cost of evaluation, merging of attributes, and explanations. `test/oracle` tests the meaning of conditions.
+ */
 import { describe, expect, test } from 'vitest'
 import { decisive, explain } from '#conditions/explain.ts'
 import { evaluate } from '#conditions/evaluate.ts'
@@ -9,7 +11,7 @@ import { mergedValueAt } from '#conditions/merged-attributes.ts'
 import { nameOfTruth } from '#conditions/truth.ts'
 import { read, valuesOf } from './read.ts'
 
-describe('what a question may cost', () => {
+describe('the cost of a check', () => {
   const LEAVES = 1_000
   const valueWithin = (raw: object, user: Record<string, unknown>, instances = {}) => {
     const budget = new EvaluationBudget()
@@ -17,7 +19,7 @@ describe('what a question may cost', () => {
     return { value, isExceeded: budget.isExceeded }
   }
 
-  test('lookups below, at and above the ceiling', () => {
+  test('lookups beyond the limit are unknown', () => {
     const raw = { 'user.a': { all_match: { match: {}, fk_resource_type: 'folder' } } }
     const keys = (count: number) => Array(count).fill('f')
     const instances = { 'folder:f': {} }
@@ -30,7 +32,7 @@ describe('what a question may cost', () => {
     })
   })
 
-  test('a glob that would hold the thread is unknown', () => {
+  test('an expensive glob is unknown', () => {
     const raw = { 'user.a': { match: '**a'.repeat(8) } }
     expect(valueWithin(raw, { a: 'a'.repeat(1_000) })).toEqual({ value: 'true', isExceeded: false })
     const text = 'a'.repeat(STEPS_MAX / 4)
@@ -38,8 +40,8 @@ describe('what a question may cost', () => {
     expect(valueWithin({ not: raw }, { a: text })).toEqual({ value: 'unknown', isExceeded: true })
   })
 
-  test('a text that is looked for in a long one is unknown where that would hold the thread', () => {
-    // All but the last of so many characters are the same at every place.
+  test('an expensive search in a long text is unknown', () => {
+    // At every position, all but the last of the compared characters are equal.
     const raw = { 'user.a': { contains: `${'a'.repeat(16_000)}b${'a'.repeat(16_000)}` } }
     expect(valueWithin(raw, { a: 'a'.repeat(65_000) })).toEqual({ value: 'unknown', isExceeded: true })
     expect(valueWithin({ 'user.a': { contains: 'b' } }, { a: `${'a'.repeat(65_000)}b` })).toEqual({
@@ -49,13 +51,13 @@ describe('what a question may cost', () => {
   })
 
   test.each<[string, object]>([
-    ['what is missing', { allOf: Array.from({ length: LEAVES }, () => ({ 'user.none': { equals: 1 } })) }],
     [
-      'whether something is there',
-      { anyOf: Array.from({ length: LEAVES }, () => ({ 'user.none': { exists: true } })) },
+      'of missing attributes',
+      { allOf: Array.from({ length: LEAVES }, () => ({ 'user.none': { equals: 1 } })) },
     ],
-    ['nothing', { allOf: Array.from({ length: LEAVES }, () => ({})) }],
-  ])('tests of %s count, too, in whatever number of sets they stand', (_, raw) => {
+    ['of existence', { anyOf: Array.from({ length: LEAVES }, () => ({ 'user.none': { exists: true } })) }],
+    ['without conditions', { allOf: Array.from({ length: LEAVES }, () => ({})) }],
+  ])('tests %s count, in any number of sets', (_, raw) => {
     const condition = read(raw)
     const budget = new EvaluationBudget()
     for (let set = 0; set <= STEPS_MAX / LEAVES; set++) evaluate(condition, valuesOf({ user: {} }), budget)
@@ -81,7 +83,7 @@ describe('what a question may cost', () => {
     ['in', 50, { in: { ref: 'user.b' } }, { a: -1, b: numbers.concat(numbers) }],
     ['contains', 100, { contains: 'ab' }, { a: 'a'.repeat(60_000) }],
     ['less-than', 9_000, { 'less-than': '2020-01-01' }, { a: `2026-11-26T10:00:00.${'7'.repeat(200)}Z` }],
-  ])('%s: so many tests as take tens of milliseconds are not all evaluated', (_, tests, test_, user) => {
+  ])('%s: the limit ends evaluation before it takes tens of milliseconds', (_, tests, test_, user) => {
     const condition = read({ 'user.a': test_ })
     const values = valuesOf({ user })
     const budget = new EvaluationBudget()
@@ -94,7 +96,7 @@ describe('what a question may cost', () => {
     expect(evaluated).toBeLessThan(tests)
   })
 
-  test('so is what comes behind it', () => {
+  test('tests after an exceeded limit are unknown', () => {
     const costly = { 'user.list': { array_subset: [1] } }
     const user = { a: 1, list: Array.from({ length: STEPS_MAX }, () => 1) }
     expect(valueWithin({ anyOf: [{ 'user.a': { equals: 1 } }, costly] }, user).value).toBe('true')
@@ -109,20 +111,20 @@ describe('globs', () => {
   const matches = (glob: string, text: string) =>
     nameOfTruth((Glob.read(glob) as Glob).truthOf(text, new EvaluationBudget()))
 
-  test.each(['[a', '[', '[]', '[z-a]', '{a', '{a,b', 'a\\', '[a\\'])('%j is none', glob => {
+  test.each(['[a', '[', '[]', '[z-a]', '{a', '{a,b', 'a\\', '[a\\'])('%j is not valid', glob => {
     expect(Glob.read(glob)).toBeTypeOf('string')
   })
 
-  test('a glob that backtracking would take for ever for takes steps in proportion to the text', () => {
+  test('a glob with exponential backtracking takes steps proportional to the text', () => {
     expect(matches('*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b', 'a'.repeat(5_000))).toBe('false')
   })
 })
 
-test('an instant with hundreds of digits is none', () => {
+test('an instant with hundreds of digits is not valid', () => {
   expect(readInstant(`2026-01-01T10:00:00.${'0'.repeat(300)}Z`)).toBeNull()
 })
 
-describe('merging', () => {
+describe('the merged value of the attribute', () => {
   const layers = [
     { name: 'sent', address: { city: 'Bern' }, tags: ['a'], gone: null, deep: { a: { x: 1 } } },
     {
@@ -152,11 +154,11 @@ describe('merging', () => {
   })
 })
 
-describe('explaining', () => {
+describe('an explanation of a condition', () => {
   const why = (raw: object, user: Record<string, unknown>) =>
     decisive(explain(read(raw), valuesOf({ user }), new EvaluationBudget()))
 
-  test('names the first test that gave the condition its value, with what was found', () => {
+  test('names the first decisive test and the value it found', () => {
     const raw = {
       allOf: [{ 'user.level': { 'greater-than': 3 } }, { 'user.department': { equals: 'sales' } }],
     }
@@ -179,7 +181,7 @@ describe('explaining', () => {
     expect(why({}, {})).toBeNull()
   })
 
-  test('shows the whole tree', () => {
+  test('has the whole tree', () => {
     const raw = { anyOf: [{ 'user.a': { equals: 1 } }, { not: { 'user.b': { exists: true } } }] }
     expect(explain(read(raw), valuesOf({ user: { a: 1 } }), new EvaluationBudget())).toEqual({
       connective: 'any-of',

@@ -1,4 +1,4 @@
-/** Conditions and what a question knows, as tests write them. */
+/** Conditions and attributes of checks, in the short form of tests. */
 import type { ErrorDetail } from '#model/errors.ts'
 import type { Condition } from '#conditions/condition.ts'
 import { evaluate, type QuestionValues } from '#conditions/evaluate.ts'
@@ -16,7 +16,7 @@ export function read(raw: unknown): Condition {
   return condition
 }
 
-/** What is wrong with it: the place of each finding, from the condition down, with what is said of it. */
+/** Findings of a rejected condition, with their location below the condition and their message. */
 export function wrong(raw: unknown): { readonly at: string; readonly msg: string }[] {
   const condition = readCondition(raw, ['conditions'])
   return isRefused(condition) ? condition.findings.map(placed) : []

@@ -1,4 +1,7 @@
-/** What is refused where a condition is written, and where the finding is said to be (conditions.md 3.4 and 11). */
+/**
+ * Conditions that are rejected when they are written, and the locations of the findings (conditions.md 3.4
+ * and 11).
+ */
 import { describe, expect, test } from 'vitest'
 import { findMisfits, type DeclaredType } from '#conditions/declared-types.ts'
 import { DEPTH_MAX, LEAVES_MAX, OPERAND_ELEMENTS_MAX } from '#conditions/read-condition.ts'
@@ -7,7 +10,7 @@ import { placed, read, wrong } from './read.ts'
 
 const is = { equals: 1 }
 
-describe('a condition that says nothing or that could never hold is refused', () => {
+describe('an empty or invalid condition is rejected', () => {
   test.each<[unknown, string, RegExp]>([
     [null, 'conditions', /expected an object of conditions, got null/u],
     [[], 'conditions', /got a list/u],
@@ -73,7 +76,7 @@ describe('a condition that says nothing or that could never hold is refused', ()
     expect(wrong(raw)).toEqual([{ at: place, msg: expect.stringMatching(msg) }])
   })
 
-  test('a lookup within a lookup, but not beside or above one', () => {
+  test('a lookup within a lookup, but not two lookups next to each other', () => {
     const lookup = (match: object) => ({ any_match: { match, fk_resource_type: 'folder' } })
     expect(wrong({ 'user.a': lookup({ b: lookup({}) }) })).toEqual([
       {
@@ -85,14 +88,14 @@ describe('a condition that says nothing or that could never hold is refused', ()
     expect(wrong({ 'user.a': { any_match: { match: { b: lookup({}) } } } })).toEqual([])
   })
 
-  test('every finding is told, up to twenty', () => {
+  test('with at most twenty findings', () => {
     const bad = (count: number) => ({ allOf: Array.from({ length: count }, () => ({ 'user.a': { is: 1 } })) })
     expect(wrong(bad(3))).toHaveLength(3)
     expect(wrong(bad(30))).toHaveLength(20)
   })
 })
 
-describe('what may cost more than a decision is refused', () => {
+describe('a condition above a limit is rejected', () => {
   const nested = (depth: number): object => (depth === 1 ? { 'user.a': is } : { not: nested(depth - 1) })
   const nestedTest = (depth: number): object => (depth === 1 ? is : { not: nestedTest(depth - 1) })
   const nestedMatch = (depth: number): object =>
@@ -131,7 +134,7 @@ describe('what may cost more than a decision is refused', () => {
   })
 })
 
-describe('a test that never holds of an attribute as it is declared is refused', () => {
+describe('a test that never matches the declared type of its attribute is rejected', () => {
   const lookup = { match: {}, fk_resource_type: 'folder' }
   test.each<[DeclaredType, object]>([
     ['string', { equals: ['private'] }],
@@ -159,7 +162,7 @@ describe('a test that never holds of an attribute as it is declared is refused',
       },
     ])
     expect(findMisfits(read({ 'user.a': raw }), () => null)).toEqual([])
-    // A member of it is not declared.
+    // The type of a member is not declared.
     expect(findMisfits(read({ 'user.a.b': raw }), () => type)).toEqual([])
   })
 

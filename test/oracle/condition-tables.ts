@@ -1,22 +1,23 @@
 /**
- * The tables of conditions.md 5 as cases: what a test says of one attribute. Whatever evaluates conditions has to agree.
+ * The tables of conditions.md 5 as cases: results of tests of one attribute. All evaluations of conditions
+ * must agree.
  */
 import { parsedJson } from '#model/json-numbers.ts'
 import type { JsonObject, Roots } from '#testing/oracle/conditions/roots.ts'
 import type { Truth } from '#testing/oracle/conditions/truth.ts'
 
 export interface TableCase {
-  /** `MISSING`: there is none. */
+  /** `MISSING` if the attribute is missing. */
   readonly attribute: unknown
   readonly test: JsonObject
   readonly value: Truth
-  /** What refs read. */
+  /** Values that refs read. */
   readonly context: JsonObject
 }
 
 export const MISSING = Symbol('missing')
 
-/** Instances that keys in an attribute may name: of type `doc`. */
+/** Instances of type `doc` that keys in an attribute can name. */
 export const STORED: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
   ['open', { state: 'open', pages: 3 }],
   ['closed', { state: 'closed' }],
@@ -25,7 +26,7 @@ export const STORED: ReadonlyMap<string, JsonObject> = new Map<string, JsonObjec
 
 export const NO_ROOTS: Roots = { user: {}, resource: {}, tenant: {}, context: {}, server: {} }
 
-/** The condition and the roots of a case: the attribute is `user.a`. */
+/** Condition and roots of a case: the attribute is `user.a`. */
 export function questionOf({ attribute, test, context }: TableCase): {
   conditions: JsonObject
   roots: Roots
@@ -47,9 +48,9 @@ const F = 'false'
 const U = 'unknown'
 
 const toRef = { ref: 'context.x' }
-/** As the wire has it: `__proto__` is a name like any other. */
+/** Parsed as from a request: `__proto__` is a name like any other. */
 const fromText = (text: string): unknown => parsedJson(text)
-/** Both are rounded to 2^53 by a reader that knows doubles alone. */
+/** A parser that only supports doubles rounds both to 2^53. */
 const INEXACT = fromText('9007199254740993')
 const EXACT = fromText('9007199254740992')
 const withK = (test: JsonObject): JsonObject => ({ match: { k: test } })
@@ -123,7 +124,7 @@ const ARRAYS = [[], [1], [1, 2], [2, 1], [1, 1], ['1'], [[1]], [null], [{}]]
 const PLAIN_OBJECTS = [{}, { x: 1 }, { x: 1, y: 2 }, { x: 2, y: 1 }, { x: null }, { x: { y: 1 } }, { 0: 1 }]
 const ODD_NAMES: readonly object[] = [{ length: 0 }, { constructor: {} }, { toString: 1 }]
 const PROTOTYPES = ['{"__proto__": {}}', '{"__proto__": {"x": 1}}', '{"__proto__": null}'].map(fromText)
-/** No two are equal; each is equal to itself. */
+/** Each is equal to itself only. */
 const UNEQUAL: readonly unknown[] = [
   ...SCALARS,
   ...STRINGS,
@@ -169,13 +170,13 @@ const EQUALITY: readonly Row[] = [
   [fromText('100000000000000000000000'), { equals: 1e23 }, T],
   [fromText('99999999999999991611392'), { equals: 1e23 }, U],
   [{ x: 1, y: [{ z: 2 }] }, { equals: { y: [{ z: 2 }], x: 1 } }, T],
-  // Elements of an array may be refs, what is deeper is written as it is meant.
+  // Elements of an array can be refs. Deeper values are literal.
   [['a', 'b'], { equals: ['a', toRef] }, T, { x: 'b' }],
   [['a', ['b']], { equals: ['a', [toRef]] }, F, { x: 'b' }],
   [[[toRef]], { equals: [[toRef]] }, T, { x: 'b' }],
   [{ y: toRef }, { equals: { y: toRef } }, T, { x: 'b' }],
   [{ ref: 'context.x', y: 1 }, { equals: { ref: 'context.x', y: 1 } }, T],
-  // What a ref reads is not read once more.
+  // The value of a ref is not resolved again.
   [{ ref: 'context.y' }, { equals: toRef }, T, { x: { ref: 'context.y' }, y: 1 }],
   [[{ ref: 'context.y' }], { equals: toRef }, T, { x: [{ ref: 'context.y' }], y: 1 }],
 ]
@@ -193,7 +194,7 @@ const ONE_INSTANT = [
   '2026-11-25T23:59:60Z',
   '2026-11-25T22:59:60-01:00',
 ]
-/** Each before the next. */
+/** Each is before the next. */
 const INSTANTS_IN_ORDER = [
   '0000-01-01',
   '0000-02-29T23:59:59Z',
@@ -314,7 +315,7 @@ const ORDERINGS: readonly Row[] = [
   ['soon', { between: ['2026-11-25', '2026-11-26'] }, U],
   [16, { between: [toRef, 18] }, T, { x: 15 }],
   [16, { between: [15, toRef] }, F, { x: 15 }],
-  // A conjunction: what is false is false whatever the other bound is.
+  // A conjunction: one false comparison suffices, even if the other bound is unknown.
   [16, { between: [toRef, 18] }, U, { x: 'a' }],
   [20, { between: [toRef, 18] }, F, { x: 'a' }],
 ]
@@ -480,7 +481,7 @@ const OBJECTS: readonly Row[] = [
   [{ k: 1 }, { object_match: withK({ anyOf: [{ equals: 1 }, { equals: 2 }] }) }, T],
   [{ k: 1 }, { object_match: withK({ not: { equals: 1 } }) }, F],
   [{ k: { l: 1 } }, { object_match: withK({ object_match: { match: { l: { equals: 1 } } } }) }, T],
-  // Names with dots: the longest own name of the object first.
+  // Names with dots: the longest own name of the object takes precedence.
   [{ k: { l: 1 } }, { object_match: { match: { 'k.l': { equals: 1 } } } }, T],
   [{ 'k.l': 2, k: { l: 1 } }, { object_match: { match: { 'k.l': { equals: 1 } } } }, F],
   [{ k: { 'l.m': 1 } }, { object_match: { match: { 'k.l.m': { equals: 1 } } } }, U],
@@ -500,7 +501,7 @@ const OBJECTS: readonly Row[] = [
   [['x', { k: 2 }], { any_match: k }, U],
   [['x'], { any_match: withK({ exists: false }) }, U],
   [[{}], { any_match: withK({ exists: false }) }, T],
-  // Of one element, not of several.
+  // One element must match all tests.
   [
     [
       { k: 1, l: 2 },
@@ -540,7 +541,7 @@ const OBJECTS: readonly Row[] = [
   [['open', 'nobody'], { all_match: isOpen }, U],
   [['open', 'open'], { all_match: isOpen }, T],
   [[], { all_match: isOpen }, T],
-  // Without a type a key is no object.
+  // Without a type, a key is not an object.
   [['open'], { any_match: { match: { state: { equals: 'open' } } } }, U],
 ]
 

@@ -1,6 +1,6 @@
 /**
- * What conditions.md writes down: its vectors, its tables and its grammar, for the oracle, for trees and for compiled code; and
- * where it says values come from, for the oracle.
+ * The content of conditions.md: vectors, tables and grammar for the oracle, condition trees and compiled
+ * code; sources of values for the oracle.
  */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
@@ -16,7 +16,7 @@ import { MISSING, NO_ROOTS, STORED, TABLES, type TableCase, questionOf, titleOf 
 const stored: StoredInstances = (type, key) => (type === 'doc' ? STORED.get(key) : undefined)
 const instances = Object.fromEntries(Array.from(STORED, ([key, attributes]) => [`doc:${key}`, attributes]))
 
-/** Some operands of the tables are refused where they are written, and so is an attribute that is infinite. */
+/** Some operands of the tables are rejected when they are written, as is an infinite attribute. */
 function isStorable({ attribute, test: says }: TableCase): boolean {
   return attribute !== Infinity && wrong({ 'user.a': says }).length === 0
 }
@@ -30,10 +30,10 @@ const compiled =
 const ORACLE: Evaluation = (conditions, roots) => truthOf(conditions, roots, stored)
 const EVALUATIONS: Readonly<Record<string, Evaluation>> = {
   'the oracle': ORACLE,
-  'the tree of a condition': (conditions, roots) => truth(conditions, roots, instances),
-  'its code, attributes stored': compiled('stored'),
-  'its code, attributes sent': compiled('sent'),
-  'its code, attributes stored and sent': compiled('both'),
+  'the condition tree': (conditions, roots) => truth(conditions, roots, instances),
+  'compiled code with stored attributes': compiled('stored'),
+  'compiled code with request attributes': compiled('sent'),
+  'compiled code with stored and request attributes': compiled('both'),
 }
 
 interface Vectors {
@@ -74,7 +74,7 @@ describe.each(Object.entries(EVALUATIONS))('%s', (_, evaluation) => {
       const leaves = items.map(leafOf)
       expect(valueOf({ [connective]: leaves }, roots)).toBe(value)
       const tests = leaves.map(leaf => Object.values(leaf)[0])
-      // On one attribute, `unknown` is a comparison with a ref that reads nothing.
+      // On one attribute, `unknown` is a comparison with a ref to a missing value.
       expect(valueOf({ 'user.a': { [connective]: tests } }, roots)).toBe(value)
     })
 
@@ -104,7 +104,7 @@ describe.each(Object.entries(EVALUATIONS))('%s', (_, evaluation) => {
     const no = { 'user.a': { equals: 2 } }
     const maybe = { 'user.nobody': { equals: 1 } }
 
-    test('no members are true, several are their conjunction', () => {
+    test('an empty object is true, and several members are a conjunction', () => {
       expect(valueOf({})).toBe('true')
       expect(valueOf({ 'user.a': { equals: 1 }, 'user.b': { equals: 2 } }, roots)).toBe('true')
       expect(valueOf({ 'user.a': { equals: 1 }, 'user.b': { equals: 1 } }, roots)).toBe('false')
@@ -113,7 +113,7 @@ describe.each(Object.entries(EVALUATIONS))('%s', (_, evaluation) => {
       expect(valueOf({ ...no, ...maybe }, roots)).toBe('false')
     })
 
-    test('connectives have two names, and one item may stand without a list', () => {
+    test('connectives have two names, and a single item needs no list', () => {
       for (const name of ['allOf', 'and']) expect(valueOf({ [name]: [yes, no] }, roots)).toBe('false')
       for (const name of ['anyOf', 'or']) expect(valueOf({ [name]: [yes, no] }, roots)).toBe('true')
       for (const name of ['allOf', 'and', 'anyOf', 'or']) {
@@ -126,7 +126,7 @@ describe.each(Object.entries(EVALUATIONS))('%s', (_, evaluation) => {
       expect(valueOf({ not: { not: { not: maybe } } }, roots)).toBe('unknown')
     })
 
-    test('an attribute may come before the connectives', () => {
+    test('an attribute can precede the connectives', () => {
       const ages = { or: [{ between: [15, 18] }, { 'greater-than': 40 }] }
       for (const [age, value] of [
         [16, 'true'],
@@ -141,7 +141,7 @@ describe.each(Object.entries(EVALUATIONS))('%s', (_, evaluation) => {
       expect(valueOf({ 'user.nobody': { and: [] } }, roots)).toBe('true')
     })
 
-    test('roots have aliases, in refs as well', () => {
+    test('roots have aliases, including in refs', () => {
       const NOW = '2026-01-01T00:00:00.000Z'
       const all: Roots = {
         user: { a: 'u' },
@@ -213,13 +213,13 @@ describe.each(Object.entries(EVALUATIONS))('%s', (_, evaluation) => {
       const readsNothing = (path: string, user: unknown) =>
         expect(valueOf({ [path]: { exists: false } }, { user: user as JsonObject })).toBe('true')
 
-      test('goes through objects, a name a member', () => {
+      test('goes through objects, with one name per member', () => {
         reads('user.a.b', { a: { b: 1 } }, 1)
         reads('user.a.b.c', { a: { b: { c: 1 } } }, 1)
         readsNothing('user.a.b', { a: {} })
       })
 
-      test('reads the longest own name of the root that it begins with, and nothing else', () => {
+      test('reads only the longest own name of the root that it begins with', () => {
         reads('user.a.b', { 'a.b': 2, a: { b: 1 } }, 2)
         reads('user.a.b.c', { 'a.b': { c: 2 }, a: { b: { c: 1 } } }, 2)
         reads('user.a.b.c', { 'a.b.c': 3, 'a.b': { c: 2 } }, 3)
@@ -227,12 +227,12 @@ describe.each(Object.entries(EVALUATIONS))('%s', (_, evaluation) => {
         reads('user.a.b', { 'a.b': null, a: { b: 1 } }, null)
       })
 
-      test('knows names with dots at the root alone', () => {
+      test('supports names with dots only at the root', () => {
         readsNothing('user.a.b.c', { a: { 'b.c': 1 } })
         readsNothing('user.a.b.c', { 'a.b.d': 1 })
       })
 
-      test('through what is no object reads nothing', () => {
+      test('reads nothing through values that are not objects', () => {
         for (const through of ['b', 5, true, null, [{ b: 1 }], []]) readsNothing('user.a.b', { a: through })
         for (const name of ['length', '0']) {
           readsNothing(`user.a.${name}`, { a: 'x' })
@@ -254,7 +254,7 @@ describe.each(Object.entries(EVALUATIONS))('%s', (_, evaluation) => {
   })
 })
 
-describe('where values come from (conditions.md 4.1)', () => {
+describe('sources of values (conditions.md 4.1)', () => {
   const computed: QuestionParts['computed'] = {
     user: { key: 'alice', roles: ['editor'], tenants: ['acme'] },
     resource: { type: 'doc', tenant: 'acme', key: 'd1' },
@@ -264,21 +264,21 @@ describe('where values come from (conditions.md 4.1)', () => {
   const merged = (parts: Partial<QuestionParts>) =>
     mergedRoots({ computed, request: {}, stored: {}, ...parts })
 
-  test('a question about a type has neither key nor id, but what is said of them', () => {
+  test('a check on a type has a key and an id only if the request has them', () => {
     const ofType = { ...computed, resource: { type: 'doc', tenant: 'acme' } }
     expect(merged({ computed: ofType }).resource).toEqual({ type: 'doc', tenant: 'acme' })
     const said = { resource: { attributes: { key: 'k', id: 'i' } } }
     expect(merged({ computed: ofType, request: said }).resource).toMatchObject({ key: 'k', id: 'i' })
   })
 
-  test('the id is the key where nobody says otherwise', () => {
+  test('the id is the key unless an attribute overrides it', () => {
     for (const id of ['x', null]) {
       expect(merged({ stored: { resource: { attributes: { id } } } }).resource['id']).toBe(id)
       expect(merged({ request: { resource: { attributes: { id } } } }).resource['id']).toBe(id)
     }
   })
 
-  test('the request wins over what is stored, objects member by member', () => {
+  test('request attributes precede stored attributes, and objects are merged by member', () => {
     const below = { a: 1, b: { c: 1, d: { e: 1, f: 1 } }, list: [1, 2], o: { p: 1 }, s: 1, n: 1, z: { y: 1 } }
     const above = { b: { c: 2, d: { e: 2 } }, list: [3], o: 'flat', s: { t: 2 }, n: null, z: { y: null } }
     const both = {
@@ -306,7 +306,7 @@ describe('where values come from (conditions.md 4.1)', () => {
     expect(merged({ request: { context: null, resource: { context: below } } }).context).toEqual(below)
   })
 
-  test('a name with dots is a name, and `__proto__` is one', () => {
+  test('a name with dots is one name, and `__proto__` is a name', () => {
     const user = merged({
       stored: { user: { attributes: JSON.parse('{"a.b": 1, "__proto__": {"x": 1, "y": 1}}') as JsonObject } },
       request: { user: { attributes: JSON.parse('{"a": {"b": 2}, "__proto__": {"y": 2}}') as JsonObject } },
@@ -327,7 +327,7 @@ describe('where values come from (conditions.md 4.1)', () => {
     const user = (request: object | null, inStore: object | null) =>
       merged({ request: { user: request }, stored: { user: inStore } }).user[name]
 
-    test('wins over the attribute beside it, unless it is null', () => {
+    test('precedes the attribute of the same name, unless it is null', () => {
       const both = { [name]: 'field', attributes: { [name]: 'attribute' } }
       expect(user(both, null)).toBe('field')
       expect(user(null, both)).toBe('field')
@@ -336,14 +336,14 @@ describe('where values come from (conditions.md 4.1)', () => {
       expect(user({ [name]: 'field', attributes: { [name]: null } }, null)).toBe('field')
     })
 
-    test('of the store gives way to either of the request', () => {
+    test('if stored, is overridden by the field or attribute of the request', () => {
       expect(user({ [name]: 'asked' }, { [name]: 'stored' })).toBe('asked')
       expect(user({ attributes: { [name]: 'asked' } }, { [name]: 'stored' })).toBe('asked')
       expect(user({ attributes: { [name]: null } }, { [name]: 'stored' })).toBe(null)
       expect(user({ [name]: null }, { [name]: 'stored' })).toBe('stored')
     })
 
-    test('is missing where nobody says it', () => {
+    test('is missing if neither source has it', () => {
       expect(user({ [name]: null }, { [name]: null })).toBeUndefined()
     })
   })
