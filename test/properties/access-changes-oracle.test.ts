@@ -1,6 +1,6 @@
 /**
- * Who gains and who loses by each commit, over random histories: a set to which that is applied is at every moment what the oracle
- * allows. A pair is told only where it changes.
+ * Users who gain or lose access by each commit of random histories. A set to which the reported changes are
+ * applied always equals the pairs that the oracle allows, and unchanged pairs are not reported.
  */
 import { describe, expect, test } from 'vitest'
 import { AccessChanges, type AccessLimits, ACCESS_LIMITS } from '#engine/access-changes.ts'
@@ -23,7 +23,7 @@ const nameOf = (user: string, resource: string): string => JSON.stringify([user,
 
 interface Moment {
   readonly changes: readonly Change[]
-  /** By permission: who may. */
+  /** Allowed pairs, by permission. */
   readonly allowed: readonly Pairs[]
   readonly tenantOf: ReadonlyMap<string, string>
 }
@@ -38,7 +38,7 @@ function permissionsOf({ load, commits }: History): Permission[] {
   return [...named.values()]
 }
 
-/** What is right at each moment: everybody asked about everything. */
+/** Expected pairs at each moment: all users are checked on all instances. */
 const rightMoments = onceFor((history: History): Moment[] => {
   const permissions = permissionsOf(history)
   const oracle = new Oracle()
@@ -64,7 +64,7 @@ const rightMoments = onceFor((history: History): Moment[] => {
   })
 })
 
-/** The set as a consumer keeps it: what is to be listed anew is listed anew, from what is right. */
+/** The set of a consumer: reported scopes are listed again, from the expected pairs. */
 function applied(
   before: Pairs,
   told: AccessChange,
@@ -77,7 +77,7 @@ function applied(
     const isMeant = (name: string): boolean => {
       const [user, resource] = JSON.parse(name) as [string, string]
       const tenant = tenantOf.get(JSON.stringify([told.permission.type, resource]))
-      // What is gone has no tenant any more; a consumer keeps it beside.
+      // A deleted instance has no tenant; a real consumer remembers it.
       return (
         (scope.user === undefined || scope.user === user) &&
         (scope.resource === undefined || scope.resource === resource) &&
@@ -106,7 +106,7 @@ describe.each(
     Object.entries(LIMITS).map(([name, limits]) => ({ by, name, each, limits })),
   ),
 )('$by, $name', ({ each: usual, limits }) => {
-  test('a set to which the changes are applied is what the oracle allows, at every moment', () => {
+  test('a set to which the changes are applied always equals the pairs that the oracle allows', () => {
     const met = { pairs: 0, many: 0 }
     const property = (history: History): void => {
       const permissions = permissionsOf(history)

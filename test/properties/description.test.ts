@@ -1,7 +1,7 @@
 /**
- * Random requests to every operation that the service describes, made from the description that it serves. No answer is a failure of
- * ours, and none is one that the description does not allow. What follows the description is not refused for its shape, and what
- * does not is not accepted. Behind it all stands a service that decides as before.
+ * Random requests to every operation that the service describes, generated from the description that it
+ * serves. No response is an internal error or violates the description. Requests that match the description
+ * are not rejected for their shape, and others are not accepted. The service keeps deciding correctly.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, type IncomingMessage, request } from 'node:http'
@@ -20,12 +20,12 @@ import { tellNames } from '../support/fuzz/told-names.ts'
 import { howToRepeat, runsOf, seed } from './seeded.ts'
 
 const times = Number(process.env['VERDICT_RUNS'] ?? 1)
-/** Requests after which what they removed is made again, so that the next ones find it. */
+/** Number of requests after which deleted entities are created again, so that later requests find them. */
 const ARRANGED_FOR = 30
-/** What the HTTP library takes of a head in a test; a service that is started as usual takes more. */
+/** Maximum head of the HTTP library in a test. The default of the service is higher. */
 const HEAD_BYTES_MAX = 4_096
 
-/** A description cannot say it in schemas, and says it in words. */
+/** Requirements that a schema cannot express and the description contains as text. */
 const SAID_IN_WORDS = [
   /must not contain unpaired surrogates/,
   /without control characters/,
@@ -34,7 +34,7 @@ const SAID_IN_WORDS = [
   /is required for a tenant role/,
   /must be false or null/,
   /expected either an existing environment or a new one/,
-  // Conditions are a language of their own.
+  // Conditions are a separate language.
   /"type":"condition"/,
   /X-Min-Revision is of another history/,
   /not a token of this service/,
@@ -67,7 +67,7 @@ const description = new Description(document)
 const agent = new Agent({ keepAlive: true, maxSockets: 1 })
 afterAll(() => agent.destroy())
 
-/** As it is: `fetch` would mend some of it. */
+/** Sends the request unchanged. `fetch` would correct some of it. */
 function send({ method, path, headers, body }: DrawnRequest): Promise<JudgedAnswer> {
   return new Promise((resolve, reject) => {
     const texts = Object.entries(headers).map(([name, text]) => [name, Buffer.from(text).toString('latin1')])
@@ -93,24 +93,24 @@ function send({ method, path, headers, body }: DrawnRequest): Promise<JudgedAnsw
   })
 }
 
-/** All of an answer; of one that goes on, its beginning. */
+/** The whole body; for a stream, its first chunk. */
 async function bytesOf(answer: IncomingMessage): Promise<Buffer> {
   if (answer.headers['content-type'] !== EVENTS_TYPE) return Buffer.concat(await answer.toArray())
   for await (const bytes of answer) return bytes as Buffer
   return Buffer.alloc(0)
 }
 
-/** What is wrong with an answer; empty when nothing is. */
+/** Findings about a response, empty if there are none. */
 function findingsIn(drawn: DrawnRequest, answer: JudgedAnswer): string[] {
   const { operation, isStraight } = drawn
   const { status, body } = answer
   const findings = description.findings(operation.operationId, answer)
-  if (status === 431 && !isLongHead(drawn)) findings.push('is for a head that is longer')
-  if (status >= 500) findings.push('is a failure of ours')
+  if (status === 431 && !isLongHead(drawn)) findings.push('is only valid for a longer head')
+  if (status >= 500) findings.push('is an internal error')
   const [refused] = status < 300 ? requestFindings(drawn) : []
-  if (refused !== undefined) findings.push(`is accepted, which by the description it is not: ${refused}`)
+  if (refused !== undefined) findings.push(`is accepted against the description: ${refused}`)
   if (isStraight && isRefusedShape(drawn, status) && !SAID_IN_WORDS.some(words => words.test(body))) {
-    findings.push('is refused, which by the description it is not')
+    findings.push('is rejected against the description')
   }
   return findings
 }
@@ -119,7 +119,7 @@ function isLongHead({ path, headers }: DrawnRequest): boolean {
   return path.length + JSON.stringify(headers).length > HEAD_BYTES_MAX * 0.75
 }
 
-/** Management has a status of its own for it. The members of a batch are described in words. */
+/** Management uses a separate status. The members of a batch are described as text. */
 function isRefusedShape({ operation }: DrawnRequest, status: number): boolean {
   if (operation.path.startsWith('/v')) return status === 422
   return status === 400 && operation.operationId !== 'accessEvaluations'
@@ -132,22 +132,22 @@ function requestFindings({ operation, path, body }: DrawnRequest): string[] {
   return [...findings, ...description.bodyFindings(operationId, JSON.parse(textOf(body)))]
 }
 
-/** A byte order mark at the beginning is no part of a text. */
+/** Without the byte order mark at the start. */
 function textOf(body: Buffer): string {
   return new TextDecoder().decode(body)
 }
 
-/** A request and its answer, for a reader. */
+/** A request and its response, for messages. */
 function told({ method, path, headers, body }: DrawnRequest, answer: JudgedAnswer): string {
   const parts = [`${method} ${path}`, JSON.stringify(headers), body?.toString() ?? '', answer.body]
   return parts.map(part => part.slice(0, 800)).join('\n  ')
 }
 
 describe('random requests from the description', () => {
-  test('are answered as described, by a service that goes on deciding', async () => {
+  test('receive responses as described, from a service that keeps deciding correctly', async () => {
     const service = new FuzzedService(verdict)
     const found = new Map<string, string>()
-    /** Asks each operation once a round. Returns the share of operations that succeeded. */
+    /** Sends each operation once per round. Returns the share of operations that succeeded. */
     const ask = async (random: Random, rounds: number) => {
       const names = new KnownNames(random, LASTING)
       const requests = new DrawnRequests(document, random, names, service.keys)
@@ -174,7 +174,7 @@ describe('random requests from the description', () => {
       }
       return succeeded.size / requests.operations.length
     }
-    // Most of what is asked for is there: refusals alone would say little.
+    // Most of the requested entities exist: rejections alone would be a weak test.
     expect(await ask(new Random(1), 1)).toBeGreaterThan(0.25)
     await ask(new Random(seed), runsOf(seed, 10, 1))
     expect(Object.fromEntries(found), howToRepeat).toEqual({})

@@ -1,6 +1,6 @@
 /**
- * The engine against the oracle, over random histories: at every moment both answer alike, and the answers depend
- * on what stands, not on the way there.
+ * The engine against the oracle, over random histories. Both always decide alike, and decisions depend on the
+ * current facts, not on the history that led to them.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from 'vitest'
@@ -17,7 +17,7 @@ const usual = histories({ commits: 8, queries: 40 })
 const longer = histories({ commits: 10, queries: 60 })
 const USUAL_RUNS = 150
 
-/** What the oracle answers at each moment of a history. */
+/** Decisions of the oracle at each moment of a history. */
 const rightAnswers = onceFor(({ load, commits, queries }: History) => {
   const oracle = new Oracle()
   return [load, ...commits].map(changes => {
@@ -32,7 +32,7 @@ const standingAtTheEnd = onceFor(({ load, commits }: History) => {
 })
 const lawfulHistory = onceFor(({ load, commits }: History) => lawful([load, ...commits]))
 
-test('random histories meet every rule often', () => {
+test('random histories exercise every rule often', () => {
   const coverage = new Coverage()
   for (const history of fixedValues(usual, 20)) {
     const right = rightAnswers(history)
@@ -55,7 +55,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
     ['usual models', usual, USUAL_RUNS],
     ['models with many roles', histories({ commits: 8, queries: 40 }, MANY_ROLES), 25],
     ['models with short and long keys', histories({ commits: 8, queries: 40 }, SHORT_AND_LONG_KEYS), 25],
-  ] as const)('answers as the oracle does, throughout random histories of %s', (_, model, runs) => {
+  ] as const)('decides as the oracle does, throughout random histories of %s', (_, model, runs) => {
     holdsFor(
       model,
       runs,
@@ -71,7 +71,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
     )
   })
 
-  test('an engine fed only the surviving facts answers as the one that went through the whole history', () => {
+  test('an engine loaded with the surviving facts decides as one that applied the whole history', () => {
     holdsFor(
       longer,
       60,
@@ -87,7 +87,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
     )
   })
 
-  test('a commit applied twice leaves what it leaves when applied once', () => {
+  test('a commit applied twice has the effect of one', () => {
     holdsFor(
       longer,
       60,
@@ -106,8 +106,10 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
     )
   })
 
-  /** A first load scans rows while commits go on, and then replays those commits over a state that has them. */
-  test('replaying the tail of a history over its end changes no answer', () => {
+  /**
+   * A first load scans rows during commits, and then replays those commits over a state that includes them.
+   */
+  test('replaying the tail of a history over its end changes no decision', () => {
     holdsFor(
       longer,
       60,
@@ -128,10 +130,10 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
 })
 
 /**
- * The history as a ledger holds it, whose writers check first: without what was ignored because it named something
- * absent, and with an instance removed before it is put in another tenant. Replays need both. What was ignored the
- * first time could find its name taken the second time; and an instance that is in its last tenant already does
- * not move there again, so that roles it lost by moving would come back.
+ * The history as a ledger stores it, whose writers check first: changes that name absent entities are
+ * dropped, and an instance is removed before it is put in another tenant. Replays need both. Otherwise, a
+ * change that was ignored the first time could take effect the second time, and an instance that is already
+ * in its last tenant would not move there again and would regain roles.
  */
 function lawful(history: readonly (readonly Change[])[]): Change[][] {
   const oracle = new Oracle()
@@ -147,7 +149,10 @@ function lawful(history: readonly (readonly Change[])[]): Change[][] {
   )
 }
 
-/** A role stands without its mentions of what is absent; everything else stands as put, or not at all. */
+/**
+ * A stored role lacks its references to absent entities. Every other change is stored unchanged or not at
+ * all.
+ */
 function isWhatStandsOf(change: Change, fact: Change): boolean {
   if (change.kind !== 'role-put' || fact.kind !== 'role-put') return isDeepStrictEqual(fact, change)
   return fact.type === change.type && fact.role === change.role

@@ -1,6 +1,6 @@
 /**
- * Facts that end, over random histories in which time goes on: at every moment the index answers as the oracle does from which ended
- * facts were removed, and says once of each that it has ended.
+ * Facts that expire, over random histories in which time advances. The index always decides like an oracle
+ * without the expired facts, and reports each expired fact once.
  */
 import { describe, expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
@@ -12,9 +12,9 @@ import { type History, histories } from '#testing/oracle/random-history.ts'
 import { fixedValues, holdsFor, onceFor } from './seeded.ts'
 
 const RUNS = 100
-/** From one moment to the next. */
+/** Time between two moments. */
 const MOMENT_MS = 1_000
-/** How many ended facts one call of the index removes. */
+/** Number of expired facts that one call of the index removes. */
 const AT_ONCE = 3
 const usual = histories({ commits: 10, queries: 40 })
 
@@ -24,11 +24,11 @@ type FactRemoved = Extract<Change, { readonly kind: 'assignment-removed' | 'tupl
 interface Moment {
   readonly now: number
   readonly changes: readonly Change[]
-  /** What has ended by then of what was put before, and of what this commit puts. */
+  /** Facts of earlier commits, and facts of this commit, that have expired by this moment. */
   readonly endedBefore: readonly FactRemoved[]
   readonly endedAfter: readonly FactRemoved[]
   readonly answers: readonly boolean[]
-  /** Standing facts that have an end. */
+  /** Number of current facts with an expiration time. */
   readonly ending: number
 }
 
@@ -54,7 +54,10 @@ const nameOf = (fact: FactPut | FactRemoved): string =>
     'scope' in fact ? [fact.user, fact.role, fact.scope] : [fact.subject, fact.relation, fact.object],
   )
 
-/** The same history with ends: a third of the facts last, the others end within some moments, in the past, or far away. */
+/**
+ * The same history with expiration times: a third of the facts do not expire, the others expire within some
+ * moments, in the past, or far in the future.
+ */
 function withEnds(changes: readonly Change[], now: number, random: Random): Change[] {
   return changes.map(change => {
     if (!isFactPut(change) || random.below(3) === 0) return change
@@ -63,7 +66,7 @@ function withEnds(changes: readonly Change[], now: number, random: Random): Chan
   })
 }
 
-/** What is right at each moment. */
+/** Expected results at each moment. */
 const rightMoments = onceFor(({ load, commits, queries }: History): Moment[] => {
   const random = new Random(load.length * 31 + commits.length)
   const oracle = new Oracle()
@@ -101,7 +104,7 @@ const rightMoments = onceFor(({ load, commits, queries }: History): Moment[] => 
   })
 })
 
-/** All that has ended by then. */
+/** All facts that have expired by then. */
 function endedAt({ writer }: SharedEngine, now: number): Change[] {
   const ended: Change[] = []
   while (writer.wakeAt <= now) ended.push(...writer.expireDue(now, AT_ONCE))
@@ -114,13 +117,13 @@ const sorted = (changes: readonly Change[]): string[] =>
 const ENGINES = {
   'the shared index': () => new SharedEngine(),
   'with tenant roles in annexes': () => new SharedEngine({ firstTenantRoleIndex: 2_047 }),
-  'moved to where all its address space is': () =>
+  'moved to a buffer with its full address space': () =>
     new SharedEngine({ largeGraphBytes: 0, graphBytesMax: 1 << 24, closureBytesMax: 1 << 23 }),
-  'kept and restored after every commit': () => new SavingEngine(),
+  'saved and restored after every commit': () => new SavingEngine(),
   'collecting after every commit': () => new CollectingEngine(),
 }
 
-test('random histories meet ends often', () => {
+test('random histories contain many expiring facts', () => {
   let ended = 0
   let ending = 0
   for (const history of fixedValues(usual, 10)) {
@@ -134,7 +137,7 @@ test('random histories meet ends often', () => {
 })
 
 describe.each(Object.entries(ENGINES))('%s', (_, newEngine) => {
-  test('denies what has ended, says so once, and forgets the ends of what is gone', () => {
+  test('expired facts are denied and reported once, and expiration times of deleted facts are removed', () => {
     holdsFor(usual, RUNS, history => {
       const engine = newEngine()
       for (const moment of rightMoments(history)) {

@@ -1,6 +1,6 @@
 /**
- * Random mapping rules and URLs: the compiled tree finds what holding each rule against the URL finds, and no spelling of a URL finds another
- * rule than the plain one.
+ * Random mapping rules and URLs: the compiled tree finds the same rule as matching each rule separately, and
+ * no spelling of a URL finds a different rule than its plain form.
  */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -13,7 +13,7 @@ import { holdsFor } from './seeded.ts'
 const RUNS = 400
 const URLS_A_RUN = 40
 
-/** Few of each, so that rules and URLs meet. */
+/** Few values, so that rules and URLs match often. */
 const text = fc.constantFrom('a', 'b', 'A', 'a%2Fb', '%61', 'ä', '%C3%A4', '', 'a+b', 'a%20b')
 /** Spellings of these texts. */
 const spelled = fc.constantFrom(
@@ -141,7 +141,7 @@ const world = fc.record({
 
 type World = typeof world extends fc.Arbitrary<infer Value> ? Value : never
 
-test('a URL finds the rule that counts, and what its placeholders stand for', () => {
+test('a URL finds the rule with precedence, and the values of its placeholders', () => {
   const found = { mapped: 0, attributes: 0, members: 0, none: 0 }
   const property = ({ configs, urls }: World) => {
     const oracle = new MappingOracle()
@@ -164,7 +164,7 @@ test('a URL finds the rule that counts, and what its placeholders stand for', ()
   })
 })
 
-/** What some server makes nothing of: each gives another spelling of the character. */
+/** Differences that some server ignores. Each function returns another spelling of the character. */
 const RESPELLINGS: readonly ((character: string) => string)[] = [
   character => character,
   character => character,
@@ -180,7 +180,7 @@ function escaped(plain: string): string {
   return [...new TextEncoder().encode(plain)].map(byte => `%${byte.toString(16).padStart(2, '0')}`).join('')
 }
 
-test('no spelling of a URL finds another rule than the plain one', () => {
+test('no spelling of a URL finds a different rule than its plain form', () => {
   const segment = fc.constantFrom('a', 'b', 'ab')
   const plain = fc.array(segment, { minLength: 1, maxLength: 3 })
   const ruled = fc

@@ -1,4 +1,4 @@
-/** What would have allowed but for one thing, against the oracle, over random models and histories. */
+/** Near misses of explanations against the oracle, over random models and histories. */
 import { isDeepStrictEqual } from 'node:util'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type DerivationStep, NEAR_MISSES_MAX, type NearMiss } from '#engine/explanation.ts'
@@ -13,7 +13,7 @@ import { ENGINES, STRAINED_ENGINES } from '../engine/engines.ts'
 import { holdsFor, onceFor, seed } from './seeded.ts'
 import { momentsOf } from './walks.ts'
 
-/** Near misses of each kind that were compared; a test that becomes trivial is noticed here. */
+/** Number of compared near misses of each kind, which shows if the test has become trivial. */
 const compared = {
   'other-role': 0,
   guard: 0,
@@ -29,7 +29,7 @@ afterAll(() => {
   process.stdout.write(`near misses and oracle, seed ${seed}: ${JSON.stringify(compared)}\n`)
 })
 
-/** What a near miss is, without the way: of several equally short ones any may be told. */
+/** A near miss without its path, because any of several equally short paths can be reported. */
 type Expected =
   | {
       readonly kind: 'other-role'
@@ -46,10 +46,10 @@ type Expected =
     }
   | { readonly kind: 'no-tuple'; readonly relation: string; readonly distance: number }
 
-/** Behind all that have a way. */
+/** Sorts after all near misses with a path. */
 const NOWHERE = Infinity
 
-/** For each question at each moment: what would have allowed. */
+/** Expected near misses of each query at each moment. */
 const rightNearMisses = onceFor((history: History) =>
   Array.from(momentsOf(history), ({ world, oracle }) => ({
     world,
@@ -64,7 +64,7 @@ function expectedOf(world: StateView, oracle: Oracle, query: Query): Expected[] 
   const effective = oracle.effectiveRoles(user)
   const isHeld = (on: InstanceKey, role: string) =>
     effective.some(held => held.role === role && isDeepStrictEqual(held.instance, on))
-  /** How many derivations lead from a role to one that allows. */
+  /** Number of derivations from a role to a role that allows the action. */
   const distanceFrom = (start: EffectiveRole): number => {
     const allowing = world
       .reachedBy(user, [start])
@@ -129,7 +129,7 @@ function expectedOf(world: StateView, oracle: Oracle, query: Query): Expected[] 
   return expected
 }
 
-/** A near miss as it is compared. */
+/** Converts a near miss for the comparison. */
 function comparable(miss: NearMiss): Expected {
   if (miss.kind === 'no-tuple')
     return { kind: miss.kind, relation: miss.derivation.relation, distance: NOWHERE }
@@ -139,7 +139,7 @@ function comparable(miss: NearMiss): Expected {
   return { kind, instance, distance: path.length, needed: miss.needed, held: held.toSorted() }
 }
 
-/** What few steps have found is true, though perhaps not all of the roles that would do. */
+/** Near misses found in few steps are correct, but can lack some of the needed roles. */
 function expectPart(found: Expected, expected: readonly Expected[]): void {
   if (found.kind !== 'other-role') return expect(expected).toContainEqual(found)
   const { needed, held, ...rest } = found
@@ -149,8 +149,10 @@ function expectPart(found: Expected, expected: readonly Expected[]): void {
   expect(whole?.kind === 'other-role' && namesOf(whole.held)).toEqual(namesOf(held))
 }
 
-/** The way of a near miss is one of facts and derivations that stand, of which a guard makes void the first alone, if any. */
-function expectWay(world: StateView, query: Query, miss: NearMiss): void {
+/**
+ * Expects that the path consists of current facts and derivations, and that a guard blocks at most the first.
+ */
+function expectWay(world: StandingWorld, query: Query, miss: NearMiss): void {
   const { user, action, type, key } = query
   if (miss.kind === 'no-tuple') {
     expect(miss.instance).toEqual({ type, key })
@@ -176,7 +178,7 @@ function expectWay(world: StateView, query: Query, miss: NearMiss): void {
 }
 
 describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share }) => {
-  test('near misses of a deny are those that there are, the nearest first, each with a way that stands', () => {
+  test('near misses of a deny are complete, nearest first, each with a path of current facts', () => {
     holdsFor(
       histories({ commits: 3, queries: 10 }),
       60,

@@ -1,16 +1,16 @@
 /**
- * What the oracle of conditions makes of random ones: that they are worth asking about, and the law that no removal makes
- * a match (conditions.md 15.2).
+ * Tests of the oracle of conditions with random conditions: the conditions vary enough, and removing data never makes a
+ * condition match (conditions.md 15.2).
  *
- * The law, for attributes as they are after all sources are merged, so that no lower source shows through: taking something
- * away leaves the value of a condition or makes it unknown. What did not match does not match then, either. It holds
+ * The law applies to merged attributes, so that no source with lower precedence takes effect: if data is removed, a condition
+ * keeps its value or becomes unknown. A condition that did not match then does not match either. The law holds for
  *
- * - of whole attributes (a name of a root, an attribute of a stored instance, the instance), for trees without `exists`,
- *   where no name hides a shorter one: not both `a` and `a.b`;
- * - of members at any depth, elements of arrays included, if besides no operator of equality or membership has an operand
- *   that is an object, holds one or is a ref. An object less a member is another value, not less of a value.
+ * - whole attributes (a name of a root, an attribute of a stored instance, the instance) in trees without `exists`, if no name
+ *   hides a shorter one: not both `a` and `a.b`;
+ * - members at any depth, including those of array elements, if in addition no operator of equality or membership has an
+ *   operand that is an object, contains one or is a ref. An object without a member is a different value.
  *
- * It says nothing of elements: an array less an element is another array, `[]` matches every `all_match`.
+ * It does not hold for elements: an array without an element is a different array, and `[]` matches every `all_match`.
  */
 import { describe, expect, test } from 'vitest'
 import { truthOf } from '#testing/oracle/conditions/conditions.ts'
@@ -29,8 +29,8 @@ function valueOf({ conditions, roots, instances }: Case): Truth {
   return truthOf(conditions, roots, storedAmong(instances))
 }
 
-describe('random conditions', () => {
-  test('are true, false and unknown, and so are their leaves, whatever the operator', () => {
+describe('random conditions of the generator', () => {
+  test('and their leaves have each value with every operator', () => {
     const ofWholes = new Tally()
     const ofLeaves = new Tally()
     const operators = [...OPERATORS.keys(), 'exists', 'object_match', 'any_match', 'all_match']
@@ -98,13 +98,13 @@ function hasLongInteger(value: unknown): boolean {
   return typeof value === 'bigint'
 }
 
-describe('taking something away leaves the value or makes it unknown', () => {
-  test('an attribute, in trees without exists and without names that hide others', () => {
+describe('removing data from a condition', () => {
+  test('a missing attribute never makes a condition match, in trees without exists and hiding names', () => {
     const shape = { exists: false, shadows: false, wholeObjects: true }
     holdsWithout(shape, withoutOneName)
   })
 
-  test('a member at any depth, where besides no objects are compared as a whole', () => {
+  test('a missing member never makes a condition match if no objects are compared as a whole', () => {
     const shape = { exists: false, shadows: false, wholeObjects: false }
     holdsWithout(shape, withoutOneMember)
   })
@@ -113,7 +113,8 @@ describe('taking something away leaves the value or makes it unknown', () => {
     const becameUnknown = { true: 0, false: 0 }
     const becomes = (asked: Case): void => {
       const before = valueOf(asked)
-      // An integer that is not compared makes the comparison of its object unknown. Without it, the object can be compared.
+      // A long integer makes the comparison of its object unknown. Without the integer, the object can be
+      // compared.
       if (before === 'unknown' && hasLongInteger(asked)) return
       for (const less of lessenedCases(asked, lessened)) {
         const after = valueOf(less)
@@ -124,19 +125,14 @@ describe('taking something away leaves the value or makes it unknown', () => {
     holdsFor(cases(shape), 4_000, becomes, 1, { met: becameUnknown, least: { true: 20, false: 20 } })
   }
 
-  // Why the law holds of no more than that.
+  // Counterexamples outside the limits of the law.
   const value = (conditions: JsonObject, user: JsonObject) =>
     truthOf(conditions, { user, resource: {}, tenant: {}, context: {}, server: {} }, () => undefined)
 
   test.each<[string, JsonObject, ...users: [whole: JsonObject, less: JsonObject]]>([
     ['an integer that no double represents', { in: [{}] }, { a: { x: 2n ** 53n + 1n } }, { a: {} }],
-    ['a name that is asked to be missing', { exists: false }, { a: 1 }, {}],
-    [
-      'a member of an object that equals another',
-      { equals: { x: 1 } },
-      { a: { x: 1, y: 2 } },
-      { a: { x: 1 } },
-    ],
+    ['a name tested for absence', { exists: false }, { a: 1 }, {}],
+    ['a member of an object that is compared', { equals: { x: 1 } }, { a: { x: 1, y: 2 } }, { a: { x: 1 } }],
     ['a member of an object in a list', { in: [{ x: 1 }] }, { a: { x: 1, y: 2 } }, { a: { x: 1 } }],
     [
       'a member of an object that a list contains',
@@ -146,19 +142,19 @@ describe('taking something away leaves the value or makes it unknown', () => {
     ],
     ['an element', { all_match: { match: { k: { equals: 1 } } } }, { a: [{ k: 2 }] }, { a: [] }],
     ['an element of a subset', { array_subset: ['x'] }, { a: ['x', 'y'] }, { a: ['x'] }],
-  ])('but %s', (_, says, whole, less) => {
+  ])('counterexample: a condition matches without %s', (_, says, whole, less) => {
     const [before, after] = [whole, less].map(user => value({ 'user.a': says }, user))
     expect([before === 'true', after]).toEqual([false, 'true'])
   })
 
-  test('but a name with dots, which hides what the path finds without it', () => {
+  test('counterexample: a condition matches without a name with dots that hides a nested path', () => {
     const conditions = { 'user.a.b': { equals: 1 } }
     expect(value(conditions, { 'a.b': 2, a: { b: 1 } })).toBe('false')
     expect(value(conditions, { a: { b: 1 } })).toBe('true')
   })
 })
 
-/** The case less one thing: of a root, of an instance, or an instance. */
+/** The case without one part: a member of a root, a member of an instance, or an instance. */
 function* lessenedCases(asked: Case, lessened: (object: JsonObject) => Iterable<JsonObject>): Iterable<Case> {
   const { roots, instances } = asked
   for (const root of Object.keys(roots) as (keyof Roots)[]) {
@@ -193,8 +189,8 @@ function* lessWithin(inner: unknown): Iterable<unknown> {
   }
 }
 
-describe('whatever the sources of a question say', () => {
-  test('what the service computes stands, and a request that says all there is is not added to', () => {
+describe('the sources of attributes', () => {
+  test('cannot override computed values, and a complete request is not changed by stored attributes', () => {
     holdsFor(questionParts(), 2_000, parts => {
       const roots = mergedRoots(parts)
       for (const root of ['user', 'resource', 'tenant', 'server'] as const) {

@@ -1,4 +1,4 @@
-/** The native lists with rules on random worlds: what they name is what checks allow (conditions.md 8.1 and 8.2). */
+/** Native lists with rules on random worlds contain exactly what checks allow (conditions.md 8.1 and 8.2). */
 import { expect, test } from 'vitest'
 import { listAuthorizedUsers } from '#decisions/listing.ts'
 import { listPermissionEntries } from '#decisions/permission-entries.ts'
@@ -23,7 +23,7 @@ function parsed<Body>(bytes: Uint8Array): Body {
   return JSON.parse(Buffer.from(bytes).toString()) as Body
 }
 
-test('the native lists have what roles and rules permit, whole and in pages', () => {
+test('native lists contain exactly what roles and rules permit, as a whole and in pages', () => {
   const met = { byRules: 0, users: 0 }
   const lists = ({ load, commits, queries }: History): void => {
     const engine = new ListingEngine(Infinity)
@@ -60,7 +60,7 @@ test('the native lists have what roles and rules permit, whole and in pages', ()
         }
         const whole = list(null)
         const names = Object.keys(whole)
-        // Objects of ours order members that look like numbers first; the text did not.
+        // JavaScript objects order numeric names first, but the JSON text does not.
         const ordered = names.toSorted(compareUtf8)
         for (const size of [1, 2, 7]) {
           const paged: Listed = {}
@@ -76,7 +76,7 @@ test('the native lists have what roles and rules permit, whole and in pages', ()
             const isAllowed = oracle.evaluate(asked)
             const isByRoles = withoutRules.evaluate(asked)
             const isListed = entry?.permissions.includes(`${action}:${type}`) ?? false
-            // What tenant roles alone allow is in the entry of the tenant.
+            // Permissions by tenant roles alone are in the entry of the tenant.
             if (isListed) expect([asked, isAllowed]).toEqual([asked, true])
             if (isAllowed && !isByRoles) {
               expect([asked, isListed]).toEqual([asked, true])

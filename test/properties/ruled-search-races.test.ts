@@ -1,4 +1,6 @@
-/** Pages of searches with rules during which facts, sets and attributes change, between any two looks at the index. */
+/**
+ * Pages of searches with rules while facts, sets and attributes change between any two reads of the index.
+ */
 import { expect, test, vi } from 'vitest'
 import type { KeyPage } from '#engine/engine.ts'
 import { ConsistentReads } from '#engine/shared-index/consistent-reads.ts'
@@ -11,7 +13,7 @@ import { StateView } from '#testing/oracle/current-state.ts'
 import { holdsFor, onceFor } from './seeded.ts'
 import { momentsOf } from './walks.ts'
 
-/** For each question every key and user there ever is, and those that the oracle allows and are there, by moment. */
+/** For each query: all keys and users of the history, and those that the oracle allows, by moment. */
 const right = onceFor((history: History) => {
   const all = new StateView([...history.load, ...history.commits.flat()])
   const moments = Array.from(momentsOf(history), ({ world, oracle }) =>
@@ -26,7 +28,9 @@ const right = onceFor((history: History) => {
   }
 })
 
-/** Runs `change` before every so many looks at the index, but for those with the lock, which no change comes between. */
+/**
+ * Runs `change` before every n-th read of the index, except for reads with the lock, which exclude changes.
+ */
 function changingEvery<Answer>(looks: number, change: () => void, work: () => Answer): Answer {
   const { begin } = ConsistentReads.prototype
   let count = 0
@@ -45,10 +49,10 @@ function changingEvery<Answer>(looks: number, change: () => void, work: () => An
 }
 
 test.each([
-  ['with lists of owners', () => new ListingEngine(Infinity)],
-  ['building lists of owners bit by bit', () => new ListingEngine(40)],
-  ['without lists', () => new SharedEngine()],
-] as const)('%s, what is true throughout is found once, and nothing that never is', (_, newEngine) => {
+  ['with owner lists', () => new ListingEngine(Infinity)],
+  ['building owner lists in small steps', () => new ListingEngine(40)],
+  ['without owner lists', () => new SharedEngine()],
+] as const)('%s, permanent results are listed once and impossible results are not listed', (_, newEngine) => {
   const met = { changes: 0, found: 0 }
   const property = (history: History): void => {
     const { candidates, moments } = right(history)

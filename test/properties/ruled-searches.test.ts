@@ -1,4 +1,4 @@
-/** Searches with rules on random worlds: what they list is what checks allow, whether lists of owners are built or not. */
+/** Searches with rules on random worlds list exactly what checks allow, with and without owner lists. */
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Engine, KeyPage } from '#engine/engine.ts'
 import type { Query } from '#model/decision.ts'
@@ -14,7 +14,7 @@ import { ENGINES, type EngineUnderTest } from '../engine/engines.ts'
 import { holdsFor, onceFor, seed } from './seeded.ts'
 import { expectWalk, momentsOf } from './walks.ts'
 
-/** Answers compared with the oracle's; a test that becomes trivial is noticed here. */
+/** Number of compared results, which shows if the test has become trivial. */
 const compared = { candidates: 0, foundByRules: 0, walked: 0 }
 
 afterAll(() => {
@@ -22,20 +22,20 @@ afterAll(() => {
 })
 
 const LISTING: readonly EngineUnderTest[] = [
-  { name: 'with lists of owners', newEngine: () => new ListingEngine(Infinity), share: 1 },
-  { name: 'building lists of owners bit by bit', newEngine: () => new ListingEngine(40), share: 1 },
+  { name: 'with owner lists', newEngine: () => new ListingEngine(Infinity), share: 1 },
+  { name: 'building owner lists in small steps', newEngine: () => new ListingEngine(40), share: 1 },
   {
-    name: 'with lists of owners, restored after every commit',
+    name: 'with owner lists, restored after every commit',
     newEngine: () => new SavingListingEngine(),
     share: 0.4,
   },
   {
-    name: 'with lists that find no room',
+    name: 'with owner lists without space',
     newEngine: () => new ListingEngine(Infinity, { listBytesMax: 1 << 14 }),
     share: 0.4,
   },
   {
-    name: 'with lists of owners, keys that all collide, and every read locked',
+    name: 'with owner lists, colliding keys and every read locked',
     newEngine: () => new ListingEngine(Infinity, { secrets: COLLIDING, lockEveryRead: true }),
     share: 0.4,
   },
@@ -79,7 +79,9 @@ function usersOf(engine: Engine, query: Query): (page: Page) => KeyPage {
   return page => searchUsers(engine, question, page)
 }
 
-/** Walks in pages of every size that matters, also of those that try few candidates. How many walks that were. */
+/**
+ * Walks in pages of every relevant size, with few and many candidates per page. Returns the number of walks.
+ */
 function expectWhole(expected: readonly string[], pageAt: (page: Page) => KeyPage): number {
   let walks = 0
   const total = expected.length
@@ -91,7 +93,7 @@ function expectWhole(expected: readonly string[], pageAt: (page: Page) => KeyPag
       for (let hasMore = true; hasMore;) {
         const page: KeyPage = pageAt({ after: last, limit, triedMax })
         expect(page.keys.length).toBeLessThanOrEqual(limit)
-        // A page that goes on has got somewhere.
+        // A page that has more results makes progress.
         if (page.hasMore)
           expect(page.last === null || (last !== null && compareUtf8(page.last, last) <= 0)).toBe(false)
         keys.push(...page.keys)
@@ -104,15 +106,11 @@ function expectWhole(expected: readonly string[], pageAt: (page: Page) => KeyPag
   return walks
 }
 
-// They ask about roles as decisions do, of which other properties are.
+// Searches check roles like decisions, which other properties test.
 describe.each([...ENGINES, ...LISTING])('$name', ({ newEngine, share }) => {
   test.each([
     ['', historiesWithRules({ commits: 4, queries: 8 }), 15],
-    [
-      ' where sets demand what owners can be found by',
-      historiesWithRules({ commits: 3, queries: 6 }, true),
-      25,
-    ],
+    [' with sets that owner lists can serve', historiesWithRules({ commits: 3, queries: 6 }, true), 25],
   ] as const)(
     'every search lists exactly what the oracle allows, in pages of every size%s',
     (_, worlds, runs) => {
@@ -143,7 +141,7 @@ describe.each([...ENGINES, ...LISTING])('$name', ({ newEngine, share }) => {
     },
   )
 
-  test('a walk while facts, sets and attributes change lists what is true throughout exactly once', () => {
+  test('a walk while facts, sets and attributes change lists permanent results exactly once', () => {
     const met = { walked: 0 }
     holdsFor(
       historiesWithRules({ commits: 8, queries: 4 }, true),

@@ -1,6 +1,6 @@
 /**
- * The same random questions, with attributes and context, asked in every form in which a request may bring them: the answer is the
- * oracle's, whether the body is read from its bytes or parsed, in either dialect, alone or in a list.
+ * The same random checks with attributes and context, sent in every form that a request can have: the
+ * decision is that of the oracle for bytes and parsed bodies, in both dialects, alone and in lists.
  */
 import { expect, test } from 'vitest'
 import { AccessService } from '#decisions/access-service.ts'
@@ -89,7 +89,7 @@ function asker(engine: () => DecisionEngine) {
   }
 }
 
-/** A request says nothing of its tenant, and always when it is read. */
+/** A request contains no tenant attributes and is made when it is read. */
 function asWire(query: Query): Query {
   const sent = query.queryContext?.sent()
   return {
@@ -126,9 +126,9 @@ function authzen({ user, action, type, key, tenant, queryContext }: Query): obje
   }
 }
 
-/** Half of a surrogate pair is in no body: those are refused. */
+/** Bodies with half of a surrogate pair are rejected. */
 const isSendable = (query: Query) => !/\\ud[89a-f]/u.test(JSON.stringify([native(query), authzen(query)]))
-/** No reader of bytes knows a field by a name with an escape. */
+/** A field name with an escape forces the full parser. */
 const escaped = (text: string) => text.replace('"action"', String.raw`"acti\u006fn"`)
 
 interface Found {
@@ -141,7 +141,9 @@ interface Allowed {
   readonly allow: boolean
 }
 
-/** Of all the forms. Lists hold each question twice: the second time it may look like one before. */
+/**
+ * Decisions in all forms. Lists contain each check twice, because the second one can match a cached query.
+ */
 async function answersOf(ask: ReturnType<typeof asker>, queries: readonly Query[]) {
   const answers: Record<string, readonly boolean[]> = {}
   const alone = async (
@@ -190,10 +192,10 @@ async function answersOf(ask: ReturnType<typeof asker>, queries: readonly Query[
 }
 
 const ROOTS = ['user', 'resource', 'context'] as const
-/** No name that the service computes, and none of several parts. */
+/** A name with one part that the service does not compute. */
 const PLAIN_NAME = /^(?!(key|roles|tenants|type|tenant|id)$)[a-z]\w*$/u
 
-/** Rules that allow a question for something that it sends, each of one root: what is lost on the way is denied. */
+/** Rules that allow a check because of one sent attribute. If the attribute is lost, the check is denied. */
 function rulesOnSent(queries: readonly Query[]): Change[] {
   return queries.flatMap(({ type, action, queryContext }, index): Change[] => {
     const root = ROOTS[index % ROOTS.length]!
@@ -207,7 +209,7 @@ function rulesOnSent(queries: readonly Query[]): Change[] {
   })
 }
 
-/** Results of the searches that a question gives, in one page each. */
+/** Results of the searches of a query, each in one page. */
 async function foundOf(ask: ReturnType<typeof asker>, query: Query): Promise<Found> {
   const found = async (operationId: string) => {
     const { results } = await ask<{ results: { id?: string; name?: string }[] }>(
@@ -223,9 +225,12 @@ async function foundOf(ask: ReturnType<typeof asker>, query: Query): Promise<Fou
   }
 }
 
-/** What evaluations with the properties of the given side allow. Those of the searched side are of nobody in particular. */
-function allowedBy(oracle: Oracle, world: StateView, query: Query): Found {
-  const sent = query.queryContext!.sent()
+/**
+ * Results that evaluations allow with the properties of the given side. Properties of the searched side are
+ * ignored.
+ */
+function allowedBy(oracle: Oracle, world: StandingWorld, query: Query): Found {
+  const sent = query.circumstances!.sent()
   const saying = (attributes: Partial<SentAttributes>) => ({
     readAt: READ_AT,
     sent: () => ({ ...sent, ...attributes }),
@@ -241,10 +246,10 @@ function allowedBy(oracle: Oracle, world: StateView, query: Query): Found {
   }
 }
 
-test('searches name what evaluations allow: properties of the searched side do not count', async () => {
+test('searches list what evaluations allow, and ignore properties of the searched side', async () => {
   let engine = new SharedEngine()
   const ask = asker(() => engine)
-  /** `lured`: searches in which the properties of the searched side would add results or take some away. */
+  /** `lured`: searches in which the properties of the searched side would change the results. */
   const met = { found: 0, lured: 0 }
   const coverage = { met, least: { found: 10, lured: 5 } }
   for (const { load, queries } of valuesUntilMet(
@@ -271,7 +276,7 @@ test('searches name what evaluations allow: properties of the searched side do n
   }
 })
 
-test('whatever form a question with attributes comes in, it is answered as the oracle does', async () => {
+test('a check with attributes has the decision of the oracle in every form', async () => {
   let engine = new SharedEngine()
   const ask = asker(() => engine)
   const met = { byRules: 0, bySent: 0, denied: 0 }

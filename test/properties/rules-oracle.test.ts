@@ -1,4 +1,4 @@
-/** Rules on random worlds: engines decide as the oracle does, which reads conditions as they are written. */
+/** Rules on random worlds: engines decide like the oracle, which interprets the conditions as JSON. */
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Explanation } from '#engine/explanation.ts'
 import { evaluate } from '#conditions/evaluate.ts'
@@ -17,14 +17,14 @@ import { historiesWithRules } from '#testing/oracle/random-rules.ts'
 import { ENGINES, STRAINED_ENGINES } from '../engine/engines.ts'
 import { holdsFor, onceFor, seed } from './seeded.ts'
 
-/** Answers compared; a test that becomes trivial is noticed here. */
+/** Number of compared decisions, which shows if the test has become trivial. */
 const compared = { values: 0, allowedByRoles: 0, allowedByRules: 0, denied: 0 }
 
 afterAll(() => {
   process.stdout.write(`rules and oracle, seed ${seed}: ${JSON.stringify(compared)}\n`)
 })
 
-test('a condition has the value that the oracle reads in its JSON', () => {
+test('a condition has the value that the oracle computes from its JSON', () => {
   const counts = { true: 0, false: 0, unknown: 0 }
   const property = ({ conditions, roots, instances }: Case): void => {
     const condition = readCondition(conditions, [])
@@ -43,7 +43,7 @@ test('a condition has the value that the oracle reads in its JSON', () => {
   holdsFor(cases(), 5_000, property, 1, { met: counts, least: { true: 50, false: 50, unknown: 50 } })
 })
 
-test('a compiled condition has that value, too, wherever its attributes are', () => {
+test('a compiled condition has the same value with stored, sent and mixed attributes', () => {
   const counts = { true: 0, false: 0, unknown: 0 }
   const property = ({ conditions, roots, instances }: Case): void => {
     const stored = storedAmong(instances)
@@ -58,11 +58,11 @@ test('a compiled condition has that value, too, wherever its attributes are', ()
   holdsFor(cases(), 1_500, property, 1, { met: counts, least: { true: 15, false: 15, unknown: 15 } })
 })
 
-/** Engines differ in what roles do; the path to rules is the same. */
+/** Engines differ in the evaluation of roles only. */
 const RUNS = 25
 const STEPS_MAX = 1_000_000
 
-/** For each state of a history, what each question is answered, and by roles alone. */
+/** Decision of each query in each state of a history, and the decision by roles alone. */
 const judged = onceFor(({ load, commits, queries }: History) => {
   const oracle = new Oracle()
   const withoutRules = new Oracle()
@@ -77,7 +77,7 @@ const judged = onceFor(({ load, commits, queries }: History) => {
 })
 
 describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share }) => {
-  test('decides by roles and rules as the oracle does, one by one and in bulk, and says why', () => {
+  test('decides by roles and rules like the oracle, one by one and in bulk, with consistent explanations', () => {
     const met = { byRules: 0 }
     holdsFor(
       historiesWithRules({ commits: 4, queries: 12 }),
@@ -108,7 +108,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
   })
 })
 
-/** It agrees with the decision and with itself. */
+/** Expects that the explanation is consistent with the decision and in itself. */
 function expectExplained({ allow, path, rules }: Explanation, isAllowed: boolean): void {
   expect(allow).toBe(isAllowed)
   expect(rules.allow || path.length > 0).toBe(isAllowed)

@@ -1,6 +1,6 @@
 /**
- * Searches, listings and explanations against the oracle, over random models and histories: whatever side a decision
- * is looked at from, it is the same decision; in pages of every size, and while facts change between two pages.
+ * Searches, listings and explanations against the oracle, over random models and histories. All are
+ * consistent with the decisions, in pages of every size, and while facts change between two pages.
  */
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
@@ -27,15 +27,14 @@ import {
 
 const ALL: Page = { after: null, limit: 1_000 }
 
-/** Answers compared with the oracle's; a test that becomes trivial is noticed here. */
+/** Number of compared results, which shows if the test has become trivial. */
 const compared = { resources: 0, users: 0, actions: 0, listings: 0, grants: 0, explained: 0, walked: 0 }
 
 afterAll(() => {
   process.stdout.write(`searches and oracle, seed ${seed}: ${JSON.stringify(compared)}\n`)
 })
 
-/** What stands after each commit of a history, the load first; the oracle itself goes on to the next moment. */
-/** Who and what the oracle allows for each question at each moment. */
+/** Keys, users and actions that the oracle allows for each query at each moment. */
 const rightSearches = onceFor((history: History) =>
   Array.from(momentsOf(history), ({ world, oracle }) =>
     history.queries.map(query => {
@@ -82,7 +81,7 @@ const rightDecisions = onceFor((history: History) =>
   })),
 )
 
-/** For each question every key and user there ever is, and those that the oracle allows and are there, by moment. */
+/** For each query: all keys and users of the history, and those that the oracle allows, by moment. */
 const rightWalks = onceFor((history: History) => {
   const names = new StateView([...history.load, ...history.commits.flat()])
   const candidates = history.queries.map(({ type }) => ({ keys: names.keysOf(type), users: names.users }))
@@ -128,7 +127,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
     )
   })
 
-  test('the listings name exactly the roles, permissions and assignments there are', () => {
+  test('the listings contain exactly the current roles, permissions and assignments', () => {
     const met = { entries: 0 }
     holdsFor(
       histories({ commits: 3, queries: 3 }),
@@ -173,7 +172,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
     )
   })
 
-  test('an explanation agrees with the decision, names the roles held, and its path is a shortest chain of facts that stand, or it says that it was cut short', () => {
+  test('an explanation has the decision, the held roles and a shortest path of facts, or a flag that it was cut short', () => {
     const met = { derived: 0, held: 0, cutShort: 0 }
     holdsFor(
       histories({ commits: 4, queries: 12 }),
@@ -214,7 +213,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
     )
   })
 
-  test('a walk while facts change lists what is true throughout exactly once, and never what is false throughout', () => {
+  test('a walk while facts change lists permanent results exactly once and no impossible results', () => {
     const met = { walked: 0 }
     holdsFor(
       histories({ commits: 8, queries: 6 }),
@@ -254,7 +253,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
   })
 })
 
-test('keys are compared as their UTF-8 bytes are', () => {
+test('keys are compared like their UTF-8 bytes', () => {
   const key = fc.oneof(
     fc.string({ unit: 'binary', minLength: 1, maxLength: 4 }),
     fc.string({
@@ -268,7 +267,7 @@ test('keys are compared as their UTF-8 bytes are', () => {
   })
 })
 
-/** Walks in pages of every size from one to one more than there are. */
+/** Walks in pages of every size from one to one more than the number of results. */
 function expectPages(expected: readonly string[], pageAt: (page: Page) => KeyPage): void {
   const ordered = expected.toSorted(compareUtf8)
   const total = ordered.length
@@ -287,12 +286,15 @@ function expectPages(expected: readonly string[], pageAt: (page: Page) => KeyPag
   }
 }
 
-/** A million pages, of which hardly any is wrong: the matcher, which takes ten times as long, is for those. */
+/** There are about a million pages, and the matcher takes ten times as long as the comparison. */
 function expectPage(page: KeyPage, right: KeyPage): void {
   if (!isDeepStrictEqual(page, right)) expect(page).toEqual(right)
 }
 
-/** Each step is a fact that stands and follows from the one before; the last one allows; none could be left out. */
+/**
+ * Expects that each step is a current fact that follows from the one before, that the last one allows, and
+ * that the path is shortest.
+ */
 function expectChain(
   world: StateView,
   query: Query,

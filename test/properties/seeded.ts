@@ -1,15 +1,19 @@
 /**
- * Seeds for property tests: a fresh one per run, named on failure; `VERDICT_SEED=<number>` repeats a run exactly.
+ * Seeds for property tests: a random seed per run, which failures report. `VERDICT_SEED=<number>` repeats a
+ * run.
  */
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import { expect } from 'vitest'
 
 export const seed = wholeNumber('VERDICT_SEED') ?? Math.floor(Math.random() * 2 ** 31)
-/** Belongs into the message of every assertion about a whole run. */
+/** Included in the message of every assertion about a whole run. */
 export const howToRepeat = `repeat with VERDICT_SEED=${seed}`
 
-/** Factor on the number of values, instead of those of the two levels. Engines that are held to a share are then held to all. */
+/**
+ * Number of values as a factor, instead of the defaults of the two levels. Engines with a share then run all
+ * values.
+ */
 const factor = wholeNumber('VERDICT_RUNS')
 /** Part of the values that tests outside of `test/long` check. */
 const SHORT = 0.025
@@ -20,14 +24,15 @@ export interface Coverage {
   readonly least: Readonly<Record<string, number>>
 }
 
-/** The first ones meet rules that allow. */
+/** The first seeds include rules that allow. */
 const FIXED_SEEDS = { first: 11, last: 50 }
-/** Values of one fixed seed, as a part of those of the run. */
+/** Number of values of one fixed seed, as a part of those of the run. */
 const FIXED_SHARE = 0.01
 
 /**
- * Fixed seeds until the counts reach their minimums, which therefore does not depend on chance, then the seed of the run.
- * Throws if the fixed seeds do not reach the minimums: a generator has changed, or the code that it tests.
+ * Yields fixed seeds until the counts reach their minimums, so that reaching them does not depend on chance,
+ * and then the seed of the run. Throws if the fixed seeds do not reach the minimums: a generator or the
+ * tested code has changed.
  */
 export function* seedsUntilMet({ met, least }: Coverage): Generator<number> {
   const isMet = () => Object.entries(least).every(([name, count]) => (met[name] ?? 0) >= count)
@@ -41,9 +46,10 @@ export function* seedsUntilMet({ met, least }: Coverage): Generator<number> {
 }
 
 /**
- * Checks the property on values of fixed seeds until it has met what it must, then on values of the seed of the run: on
- * `runs` of them in `test/long`, on a part of them elsewhere. An engine with a `share` below 1 is held to that share of the
- * values, whatever it meets. A failure carries the smallest counterexample found, and the seed.
+ * Checks the property on values of fixed seeds until the counts reach their minimums, and then on values of
+ * the seed of the run: on `runs` values in `test/long`, on a part of them elsewhere. An engine with a `share`
+ * below 1 checks that share of the values, without minimums. A failure contains the smallest counterexample
+ * found, and the seed.
  */
 export function holdsFor<T>(
   arbitrary: Arbitrary<T>,
@@ -61,27 +67,27 @@ export function holdsFor<T>(
   }
 }
 
-/** The values of these runs, for properties that are asynchronous. */
+/** The values of these runs, for asynchronous properties. */
 export function* valuesUntilMet<T>(arbitrary: Arbitrary<T>, runs: number, coverage: Coverage): Generator<T> {
   for (const each of seedsUntilMet(coverage)) {
     yield* fc.sample(arbitrary, { seed: each, numRuns: runsOf(each, runs, 1) })
   }
 }
 
-/** Values for this seed in the level of the test. */
+/** Number of values for this seed at the level of the test. */
 export function runsOf(each: number, runs: number, share: number): number {
   const level = expect.getState().testPath!.includes('/test/long/') ? 1 : SHORT
   return Math.ceil(runs * (each === seed ? (factor ?? share * level) : FIXED_SHARE))
 }
 
-/** Values that are the same in every run, for tests of a generator. */
+/** Values that are equal in every run, for tests of a generator. */
 export function fixedValues<T>(arbitrary: Arbitrary<T>, count: number): T[] {
   return fc.sample(arbitrary, { seed: 1, numRuns: count })
 }
 
 /**
- * The same, worked out once for each value. With one seed every engine meets the same histories, and what is right does not
- * depend on the engine: the oracle, which is slow, need not say it for each of them.
+ * Computes the result once for each value. All engines share the histories of a seed, and the expected
+ * results of the slow oracle do not depend on the engine.
  */
 export function onceFor<T, Result>(workOut: (value: T) => Result): (value: T) => Result {
   const known = new Map<string, Result>()

@@ -1,4 +1,4 @@
-/** Lists of tenants on random worlds: an action is listed in a tenant where the oracle allows it there, and nowhere else. */
+/** Lists of tenants on random worlds contain an action in a tenant exactly if the oracle allows it there. */
 import { describe, expect, test } from 'vitest'
 import { listAllowedTenants, listUserTenants } from '#decisions/tenant-lists.ts'
 import { sendable } from '#decisions/sendable-query.ts'
@@ -25,7 +25,10 @@ function asJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
 }
 
-/** What the oracle says at each state: of each question the tenants that allow, and of each user the tenants of roles. */
+/**
+ * Expected results in each state: the tenants in which each query is allowed, and the tenants in which each
+ * user has roles.
+ */
 const judged = onceFor(({ load, commits, queries }: History) => {
   const oracle = new Oracle()
   const withoutRules = new Oracle()
@@ -69,7 +72,7 @@ function held(engine: DecisionEngine, user: string): unknown {
 }
 
 describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share }) => {
-  test('lists the tenants in which the oracle allows, and those in which a user has a role', () => {
+  test('lists the tenants in which the oracle allows the action, and those in which the user has a role', () => {
     const met = { byRoles: 0, byRules: 0, nowhere: 0, inSome: 0, held: 0 }
     holdsFor(
       historiesWithRules({ commits: 2, queries: 6 }),

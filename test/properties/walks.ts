@@ -1,12 +1,14 @@
-/** Walks through the pages of searches while facts change, judged by what is true at each moment. */
+/**
+ * Walks through the pages of searches while facts change, compared with the expected results at each moment.
+ */
 import { expect } from 'vitest'
 import type { KeyPage } from '#engine/engine.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'
 import type { History } from '#testing/oracle/random-history.ts'
 import { StateView } from '#testing/oracle/current-state.ts'
 
-/** The states of a history. The oracle is that of the state until the next one is asked for. */
-export function* momentsOf({ load, commits }: History): Generator<{ world: StateView; oracle: Oracle }> {
+/** Yields the states of a history. The oracle is valid until the next state is requested. */
+export function* momentsOf({ load, commits }: History): Generator<{ world: StandingWorld; oracle: Oracle }> {
   const oracle = new Oracle()
   for (const changes of [load, ...commits]) {
     oracle.apply(changes)
@@ -18,7 +20,7 @@ export interface Walk {
   readonly candidates: readonly string[]
   readonly isTrue: (key: string) => boolean
   readonly pageAt: (after: string | null) => KeyPage
-  /** Lets the next facts change. */
+  /** Applies the next changes. */
   readonly next: () => void
 }
 
