@@ -1,4 +1,4 @@
-/** Everybody who answers the questions of a scenario, asked in the same words. */
+/** All implementations that decide the checks of a scenario, with the same interface. */
 import { type Api, ask } from '#cli/api.ts'
 import { questionBody, type AttributesAndContext } from '#cli/question.ts'
 import { search } from '#cli/search.ts'
@@ -19,9 +19,9 @@ interface Answers {
   actions(question: Omit<Query, 'action'>): Promise<readonly string[]>
 }
 
-/** Over HTTP it is the present: no scenario may depend on it. */
+/** Checks over HTTP use the current time, so no scenario can depend on the time. */
 const READ_AT = Date.UTC(2026, 10, 27, 12)
-/** More than any scenario has. */
+/** More than the number of entities in any scenario. */
 const EVERYTHING = { after: null, limit: 10_000 }
 
 export function answersOfEngine(engine: DecisionEngine): Answers {
@@ -36,7 +36,7 @@ export function answersOfEngine(engine: DecisionEngine): Answers {
   }
 }
 
-/** The textbook only decides: lists are everything that is there and for which it says yes. */
+/** The oracle only decides: its lists contain all entities for which it allows the check. */
 export function answersOfOracle(oracle: Oracle, changes: readonly Change[]): Answers {
   const allowed = (query: Query) => oracle.evaluate(query)
   return {
@@ -62,7 +62,7 @@ export function answersOfOracle(oracle: Oracle, changes: readonly Change[]): Ans
   }
 }
 
-/** Decisions are asked for in one bulk and one by one; lists through the searches. */
+/** Decisions are requested in one bulk and one by one, lists through searches. */
 export function answersOfApi(api: Api): Answers {
   const body = ({ user, action, type, key, tenant, queryContext }: Query) => {
     return questionBody({
@@ -112,7 +112,7 @@ function saidWith(queryContext: QueryContext | undefined): AttributesAndContext 
   }
 }
 
-/** What is answered otherwise than expected, as sentences; none: everything is as the file says. */
+/** Unexpected decisions and lists as sentences. Empty if all are as the file expects. */
 export async function differences(tests: readonly ModelTest[], answers: Answers): Promise<string[]> {
   const found: string[] = []
   for (const test of tests) {
@@ -150,7 +150,7 @@ function listDifferences(question: string, listed: readonly string[], are: reado
   return has === wants ? [] : [`${question}: ${has} and not ${wants}`]
 }
 
-/** Every user with every action on every resource. */
+/** All combinations of users, actions and resources. */
 function queriesOf({ user, action, resource, tenant, ...said }: Question): Query[] {
   return [user].flat().flatMap(one =>
     [action].flat().flatMap(what =>

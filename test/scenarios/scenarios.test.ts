@@ -1,6 +1,6 @@
 /**
- * Users' cases, each a model file of this folder: a file that is put here is a test. What its `tests` expect must be
- * what the service answers over HTTP and in process, what both engines answer, and what the textbook says.
+ * Use cases, each a model file in this folder. New files are tested automatically. The expectations in
+ * `tests` must hold for the service over HTTP and in process, for the engine and for the oracle.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,7 +30,7 @@ const scenarios = readdirSync(FOLDER)
   .filter(name => name.endsWith('.yaml'))
   .map(name => ({ name, file: readModelFile(readFileSync(join(FOLDER, name), 'utf8'), name) }))
 
-/** What a service stored of each file, as an engine hears it, and what it said over HTTP. */
+/** Changes that a service stored for each file, and unexpected decisions over HTTP. */
 const stored = new Map<string, readonly Change[]>()
 const overHttp = new Map<string, readonly string[]>()
 
@@ -60,14 +60,14 @@ beforeAll(async () => {
   }
 })
 
-/** From an environment as it is at first to the one that the file describes. */
+/** The steps from a new environment to the one that the file describes. */
 function stepsOf(file: ModelFile) {
   const present = new EnvironmentState()
   present.tenants.set('default', { name: 'Default tenant' })
   return planOf(present, desiredState(file), { model: false, facts: false })
 }
 
-test('a dozen cases are there, each with what must be allowed and what must not', () => {
+test('there are at least twelve scenarios, each with allowed and denied checks', () => {
   expect(scenarios.length).toBeGreaterThanOrEqual(12)
   for (const { name, file } of scenarios) {
     const tests = file.tests ?? []
@@ -85,19 +85,19 @@ test('a dozen cases are there, each with what must be allowed and what must not'
 describe.each(scenarios)('$name', ({ name, file }) => {
   const tests = file.tests ?? []
 
-  test('as the textbook says', async () => {
+  test('the oracle decides as expected', async () => {
     const oracle = new Oracle()
     oracle.apply(stored.get(name)!)
     expect(await differences(tests, answersOfOracle(oracle, stored.get(name)!))).toEqual([])
   })
 
-  test('as the shared index answers', async () => {
+  test('the shared index decides as expected', async () => {
     const engine = new SharedEngine()
     engine.apply(stored.get(name)!)
     expect(await differences(tests, answersOfEngine(engine))).toEqual([])
   })
 
-  test('as a service in this process answers', async () => {
+  test('a service in this process decides as expected', async () => {
     const api = await InProcessApi.open()
     try {
       await applyPlan(api, 'default/default', stepsOf(file), () => {})
@@ -107,7 +107,7 @@ describe.each(scenarios)('$name', ({ name, file }) => {
     }
   })
 
-  test('as a service answers over HTTP', () => {
+  test('a service over HTTP decides as expected', () => {
     expect(overHttp.get(name)).toEqual([])
   })
 })
