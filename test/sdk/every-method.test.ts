@@ -1,28 +1,28 @@
 /**
- * Every method of the commercial service's own client, found by reflection: each is driven here against a real service,
- * or stands below with the reason why not. A method that a newer client adds makes this fail.
+ * Every method of the official client of the commercial service, found by reflection. Each is called against
+ * a real service or listed below with a reason. A method that a newer client adds makes this test fail.
  */
 import type { Permit, UsersApi } from 'permitio'
 import { expect, test } from 'vitest'
 import { permitAt, permitOfNewService } from '../support/permit-client.ts'
 import { ADMIN_KEY } from '#testing/processes/running-service.ts'
 
-const PLUMBING = 'no call to a service: the client uses it itself'
+const PLUMBING = 'internal to the client: does not call a service'
 
-/** Methods that are not driven, by `object.method`, or `object.*` for all of one object. */
+/** Methods that are not called, by `object.method`, or by `object.*` for all methods of an object. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
   'permit.checkAllTenants':
-    'broken in the client: it sends its key in the body and reads a field no server answers',
-  'elements.loginAs': 'logs a user in to the screens of the commercial service',
+    'broken in the client: sends its key in the body and reads a field that no server returns',
+  'elements.loginAs': 'starts a session in the web interface of the commercial service',
   'api.getMethods': PLUMBING,
 }
 
-/** On every object of the client. */
+/** Methods of every object of the client. */
 const INHERITED = ['setContextFromApiKey', 'ensureAccessLevel', 'ensureContext', 'handleApiError', 'clone']
 
 type Methods = Record<string, unknown>
 
-/** The objects of a client that have methods for its user, by name. */
+/** Objects of a client with public methods, by name. */
 function objectsOf(permit: Permit): Record<string, Methods> {
   const parts = Object.entries(permit.api).filter(
     ([name, part]) => !name.startsWith('_') && typeof part?.ensureContext === 'function',
@@ -40,7 +40,7 @@ function methodsOf(object: Methods): string[] {
   return [...names].filter(name => !INHERITED.includes(name))
 }
 
-/** Every method by `object.method`, and the set of those that are called from here on. */
+/** All methods by `object.method`, and the set of methods that were called since. */
 function watched(permit: Permit): { readonly all: string[]; readonly driven: Set<string> } {
   const all: string[] = []
   const driven = new Set<string>()
@@ -62,7 +62,7 @@ function isLeftOut(name: string): boolean {
   return name in LEFT_OUT || `${name.split('.')[0]}.*` in LEFT_OUT
 }
 
-test('every method of the client is driven, or left out for a reason', async () => {
+test('every method of the client works against the service or is excluded with a reason', async () => {
   const { permit, service } = await permitOfNewService({ proxyFactsViaPdp: true })
   const ofOrganization = permitAt(service.address, { token: ADMIN_KEY, proxyFactsViaPdp: true })
   const { all, driven: drivenInEnvironment } = watched(permit)
@@ -81,11 +81,11 @@ test('every method of the client is driven, or left out for a reason', async () 
   const stale = reasons.filter(
     reason => !all.some(name => name === reason || reason === `${name.split('.')[0]}.*`),
   )
-  expect(stale, 'left out, but no method of the client').toEqual([])
-  expect([...driven].filter(isLeftOut), 'left out, but driven').toEqual([])
+  expect(stale, 'excluded, but not a method of the client').toEqual([])
+  expect([...driven].filter(isLeftOut), 'excluded, but called').toEqual([])
 })
 
-/** A thing is read alike by its key and by its id. */
+/** Expects that an entity is read by its key and by its id with the same result. */
 async function expectRead<Thing, Path extends string[]>(
   api: Readonly<Record<'get' | 'getByKey' | 'getById', (...path: Path) => Promise<Thing>>>,
   keys: Path,
@@ -174,7 +174,7 @@ async function driveConditionSets({ api }: Permit): Promise<void> {
   expect((await api.conditionSets.list({ page: 2, perPage: 2 })).map(({ key }) => key)).toEqual(['chiefs'])
 
   const rule = { user_set: 'sales', permission: 'file:read', resource_set: 'small' }
-  // It takes the one rule out of the array that is answered.
+  // The client returns the first rule of the array in the response.
   expect(await api.conditionSetRules.create(rule)).toMatchObject(rule)
   const all = { userSetKey: '', permissionKey: '', resourceSetKey: '' }
   expect(await api.conditionSetRules.list(all)).toMatchObject([rule])
@@ -262,7 +262,7 @@ async function driveDecisions(permit: Permit): Promise<void> {
   expect(Object.keys(await permit.getUserPermissions('ann'))).toEqual(['__tenant:acme'])
 }
 
-/** The methods the client keeps for those who wrote against its first version. */
+/** Methods that the client keeps for users of its first version. */
 async function driveDeprecated({ api }: Permit): Promise<void> {
   expect((await api.createUser({ key: 'eve' })).key).toBe('eve')
   expect((await api.syncUser({ key: 'eve', email: 'eve@example.com' })).email).toBe('eve@example.com')
@@ -359,7 +359,7 @@ async function driveProjects({ api }: Permit): Promise<void> {
   expect((await projects.list()).map(({ key }) => key)).toEqual(['default'])
 }
 
-test('bulk calls that the client has, but shows to nobody: tenants and instances', async () => {
+test('internal bulk calls of the client for tenants and instances work', async () => {
   const { permit } = await permitOfNewService()
   const { api } = permit
   await api.resources.create({ key: 'file', name: 'File', actions: {} })

@@ -1,6 +1,6 @@
 /**
- * Projects, environments and their keys through the commercial service's own Node client: from nothing to a decision in a
- * new environment, and what each kind of key may do.
+ * Projects, environments and their keys through the official Node client of the commercial service: from an
+ * empty service to a decision in a new environment, and the permissions of each kind of key.
  */
 import { describe, expect, test } from 'vitest'
 import { PermitContextError, type Permit } from 'permitio'
@@ -13,7 +13,7 @@ interface Organization {
   as(token: string, options?: PermitOptions): Permit
 }
 
-/** A new service with a project `shop` and in it the environment `staging`. */
+/** A new service with the project `shop` and its environment `staging`. */
 async function organization(): Promise<Organization> {
   const service = await startedService()
   const as = (token: string, options: PermitOptions = {}) => permitAt(service.address, { token, ...options })
@@ -27,7 +27,7 @@ async function secretOf({ admin }: Organization, environment: string): Promise<s
   return (await admin.api.environments.getApiKey('shop', environment)).secret!
 }
 
-/** The client has no method for keys other than those of environments. */
+/** The client only has methods for environment keys. */
 async function projectKeyOf({ service }: Organization): Promise<string> {
   const body = { project_id: 'shop' }
   const answer = await service.send<{ secret: string }>('POST', '/v2/api-key', { key: ADMIN_KEY, body })
@@ -43,8 +43,8 @@ async function mayRead(permit: Permit): Promise<boolean> {
   return permit.check('ann', 'read', { type: 'file', tenant: 'default' })
 }
 
-describe("an organization's key", () => {
-  test('makes an environment, whose key decides there and nowhere else; a copy has the model, not the facts', async () => {
+describe('the key of an organization', () => {
+  test('creates an environment whose key decides only there, and copies the model without facts', async () => {
     const made = await organization()
     const staging = made.as(await secretOf(made, 'staging'))
     await model(staging)
@@ -64,8 +64,8 @@ describe("an organization's key", () => {
   })
 })
 
-describe("a project's key", () => {
-  test('manages the project and its environments, and decides nothing', async () => {
+describe('the key of a project', () => {
+  test('manages the project and its environments, and cannot decide', async () => {
     const made = await organization()
     const { api } = made.as(await projectKeyOf(made))
     expect((await api.projects.list()).map(({ key }) => key)).toEqual(['shop'])
@@ -82,7 +82,7 @@ describe("a project's key", () => {
     await api.environments.delete('shop', 'staging')
     expect(await statusOfRefusal(api.projects.get('default'))).toBe(403)
     expect(await statusOfRefusal(api.environments.get('default', 'default'))).toBe(403)
-    // The client knows that by itself.
+    // The client rejects the call without a request.
     await expect(api.projects.create({ key: 'other', name: 'Other' })).rejects.toThrow(PermitContextError)
     await expect(mayRead(made.as(await projectKeyOf(made)))).rejects.toThrow()
   })

@@ -1,10 +1,13 @@
-/** Roles in tenants, told with the commercial service's own client from an empty environment to an empty environment. */
+/**
+ * Roles in tenants with the official client of the commercial service, from an empty environment to an empty
+ * environment.
+ */
 import { describe, expect, test } from 'vitest'
 import { loopbackWithFree, SDK_OPA_PORT } from '../support/loopback.ts'
 import { MODES, permitOfNewService } from '../support/permit-client.ts'
 
-describe.each(MODES)('a newspaper, $mode', ({ options }) => {
-  test('gives its desks roles, asks who may do what, and clears up', async () => {
+describe.each(MODES)('a newspaper with the client, $mode', ({ options }) => {
+  test('assigns roles, checks access and deletes everything', async () => {
     const { permit } = await permitOfNewService(options)
     const { api } = permit
 
@@ -52,12 +55,12 @@ describe.each(MODES)('a newspaper, $mode', ({ options }) => {
     expect(assigned).toMatchObject({ user: nora.key, role: 'editor', tenant: 'herald' })
 
     const inHerald = { type: 'article', tenant: 'herald' }
-    // The client hands on whole user records, with fields no question has.
+    // The client sends whole user records, including fields that a check does not have.
     expect(await permit.check(again.user as never, 'edit', inHerald)).toBe(true)
     expect(await permit.check(nora.key, 'edit', { ...inHerald, key: 'front-page' })).toBe(true)
     expect(await permit.check(nora.key, 'edit', { ...inHerald, attributes: { draft: true } })).toBe(true)
     expect(await permit.check('paul', 'edit', inHerald)).toBe(false)
-    expect(await permit.check('paul', 'read', inHerald), 'of the role he was made with').toBe(true)
+    expect(await permit.check('paul', 'read', inHerald), 'by the role in the creation request').toBe(true)
     expect(await permit.check(nora.key, 'edit', 'article'), 'in the default tenant').toBe(false)
     expect(await permit.check(nora.key, 'print the money', inHerald)).toBe(false)
     expect(await permit.check('stranger', 'read', inHerald)).toBe(false)
@@ -101,7 +104,7 @@ describe.each(MODES)('a newspaper, $mode', ({ options }) => {
     expect(await api.roleAssignments.list({})).toEqual([])
   })
 
-  test('gets the same decisions with useOpa, from the second listener', async () => {
+  test('has the same decisions with useOpa, from the second listener', async () => {
     const host = await loopbackWithFree(SDK_OPA_PORT)
     const { permit } = await permitOfNewService(options, { host, opaPort: SDK_OPA_PORT })
     const { api } = permit
@@ -123,7 +126,7 @@ describe.each(MODES)('a newspaper, $mode', ({ options }) => {
   })
 })
 
-test('a check with useOpa against a service without the second listener is an error, not a deny', async () => {
+test('a check with useOpa without the second listener is an error, not a deny', async () => {
   const { permit } = await permitOfNewService({}, { host: await loopbackWithFree(SDK_OPA_PORT) })
   await expect(permit.check('paul', 'read', 'article', {}, { useOpa: true })).rejects.toThrow('ECONNREFUSED')
 })

@@ -1,4 +1,7 @@
-/** What the commercial service's own client tries again, and what it does not: its retries meet our statuses. */
+/**
+ * Requests that the official client of the commercial service retries, and requests that it does not retry,
+ * for the status codes of this service.
+ */
 import { type IRetryConfig, type Permit, RETRYABLE_STATUS_CODES } from 'permitio'
 import { describe, expect, test } from 'vitest'
 import { freePort } from '#testing/processes/free-port.ts'
@@ -7,7 +10,7 @@ import { permitAt, permitOfNewService, statusOfRefusal } from '../support/permit
 import { API_KEY, startedService } from '#testing/processes/running-service.ts'
 
 const HOST = '127.0.0.1'
-/** What a 503 of ours asks callers to wait. */
+/** Delay that the service requests with a 503. */
 const RETRY_AFTER_MS = 1_000
 
 interface Failure {
@@ -16,7 +19,10 @@ interface Failure {
   readonly atMs: number
 }
 
-/** Retries until the service is there; without an answer it asks again at once, else as it is told to. */
+/**
+ * Retries until the service responds: immediately after a connection error, otherwise after the requested
+ * delay.
+ */
 function patient(failures: Failure[]): IRetryConfig {
   return {
     maxRetries: 10_000,
@@ -31,7 +37,7 @@ function patient(failures: Failure[]): IRetryConfig {
 }
 
 describe('while the service starts', () => {
-  test('decisions and reads are asked again after the time it says, and answered; a write is not sent twice', async () => {
+  test('checks and reads are retried after the requested delay and succeed, and a write is not repeated', async () => {
     const port = await freePort()
     const failures: Failure[] = []
     const letIn = holdStarts()
@@ -73,7 +79,7 @@ describe('while the service starts', () => {
   })
 })
 
-/** The requests that the client sends from here on, of its REST part and of its decision part. */
+/** Requests that the client sends from here on, to the REST API and for decisions. */
 function requestsOf(permit: Permit): string[] {
   const sent: string[] = []
   for (const client of [permit.config.axiosInstance, permit['enforcer'].client]) {
@@ -85,13 +91,18 @@ function requestsOf(permit: Permit): string[] {
   return sent
 }
 
-describe('what is wrong with a request is told once, with the default retries on:', () => {
+describe('an error of the caller is not repeated with the default retries', () => {
   test.each<[string, number, (permit: Permit) => Promise<unknown>, string]>([
-    ['unknown', 404, ({ api }) => api.users.get('nobody'), 'get nobody'],
-    ['of the wrong shape', 422, ({ api }) => api.users.sync({ key: 'x', email: 7 as never }), 'put x'],
-    ['there already', 409, ({ api }) => api.tenants.create({ key: 'default', name: 'D' }), 'post tenants'],
+    ['an unknown entity', 404, ({ api }) => api.users.get('nobody'), 'get nobody'],
+    ['an invalid body', 422, ({ api }) => api.users.sync({ key: 'x', email: 7 as never }), 'put x'],
     [
-      'against a rule',
+      'an entity that exists',
+      409,
+      ({ api }) => api.tenants.create({ key: 'default', name: 'D' }),
+      'post tenants',
+    ],
+    [
+      'a forbidden change',
       400,
       ({ api }) => api.resources.replace('__tenants', { name: 'T', actions: {} }),
       'put __tenants',
@@ -105,8 +116,8 @@ describe('what is wrong with a request is told once, with the default retries on
   })
 
   test.each<[string, number, (permit: Permit) => Promise<unknown>, string]>([
-    ['a decision about nobody', 400, permit => permit.check('', 'read', 'document'), 'post allowed'],
-    ['permissions of nobody', 400, permit => permit.getUserPermissions(''), 'post user-permissions'],
+    ['a check without a user', 400, permit => permit.check('', 'read', 'document'), 'post allowed'],
+    ['permissions without a user', 400, permit => permit.getUserPermissions(''), 'post user-permissions'],
   ])('%s, %i', async (_what, status, call, request) => {
     const { permit } = await permitOfNewService({ retry: {} })
     const sent = requestsOf(permit)
@@ -124,7 +135,7 @@ describe('what is wrong with a request is told once, with the default retries on
   })
 })
 
-test('the message of a refusal is the text of the error the client throws', async () => {
+test('the error of the client has the message of the rejection', async () => {
   const { permit } = await permitOfNewService()
   await expect(permit.api.users.get('nobody')).rejects.toThrow('there is no user "nobody"')
 })
