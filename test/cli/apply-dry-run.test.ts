@@ -1,4 +1,7 @@
-/** What `verdict apply` does before its first change: it holds every name against the file and the environment, and tries the file's tests. */
+/**
+ * Validation of `verdict apply` before its first change: it checks all names against the file and the
+ * environment, and runs the tests of the file.
+ */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { EXIT } from '../../src/cli/exit-codes.ts'
 import { neighbourOf, sharedService, startedService } from '#testing/processes/running-service.ts'
@@ -45,8 +48,8 @@ instances: { 'page:plan': { attributes: { draft: false } }, 'page:far': { tenant
 relationship_tuples: [{ subject: 'folder:all', relation: parent, object: 'page:plan' }]
 `
 
-describe('a file with a mistake', () => {
-  test('changes nothing, however late in the order of changes it would show', async () => {
+describe('a file with an error', () => {
+  test('changes nothing, wherever the error is', async () => {
     const before = await content()
     for (const [from, to, says] of [
       ['members: [bea]', 'members: [bae]', 'there is no user "bae"; did you mean "bea"?'],
@@ -61,7 +64,7 @@ describe('a file with a mistake', () => {
     expect((await apply(BASE)).code).toBe(EXIT.yes)
   })
 
-  test('may name what is in the environment, and not what it prunes there', async () => {
+  test('can reference entities of the environment, unless they are pruned', async () => {
     await apply(BASE)
     const more = `
 roles: { clerk: { permissions: ['page:read'] } }
@@ -70,7 +73,7 @@ groups: { guests: { groups: [staff], roles: ['page:plan#reader'] } }
 role_assignments: [{ user: ann, role: clerk }, { user: ann, role: reader, resource_instance: 'page:far', tenant: acme }]
 relationship_tuples: [{ subject: 'folder:far', relation: parent, object: 'page:far', tenant: acme }]
 tests:
-  - name: who is there may
+  - name: known users have access
     allow: [{ user: ann, action: write, resource: 'page:plan' }]
     actions: [{ user: ann, resource: 'page:far', are: [read] }]
 `
@@ -96,9 +99,9 @@ tests:
 
 describe('the tests of a file', () => {
   const tests = (expected: string) =>
-    `${BASE}tests:\n  - name: seniors write what is finished\n    ${expected}\n`
+    `${BASE}tests:\n  - name: seniors write finished pages\n    ${expected}\n`
 
-  test('are tried first, and nothing is done where one fails', async () => {
+  test('run first, and a failure prevents all changes', async () => {
     const before = await content()
     const { code, stdout, stderr } = await apply(
       tests("deny: [{ user: ann, action: write, resource: 'page:plan' }]"),
@@ -109,14 +112,14 @@ describe('the tests of a file', () => {
       false,
       'answered allow',
     ])
-    expect(stderr).toContain('✗ seniors write what is finished')
+    expect(stderr).toContain('✗ seniors write finished pages')
     expect(await content()).toBe(before)
     expect((await apply(tests("allow: [{ user: ann, action: write, resource: 'page:plan' }]"))).code).toBe(
       EXIT.yes,
     )
   })
 
-  test('are about the model as it will be: with what stays of the one that is there', async () => {
+  test('run with the final model, including the parts of the environment that remain', async () => {
     await apply(BASE)
     const part = `
 resources: { page: { actions: [read, write], roles: { editor: { permissions: [read, write] } } } }
@@ -124,7 +127,7 @@ users: { ann: }
 instances: { 'page:plan': }
 tests: [{ name: nobody writes, deny: [{ user: ann, action: write, resource: 'page:plan' }] }]
 `
-    // The rule that is there lets her.
+    // The existing rule allows ann to write.
     const { code, stderr } = await apply(part)
     expect([code, stderr]).toEqual([
       EXIT.no,
@@ -133,14 +136,14 @@ tests: [{ name: nobody writes, deny: [{ user: ann, action: write, resource: 'pag
     expect(await apply(part, '--prune')).toMatchObject({ code: EXIT.yes, stderr: '' })
   })
 
-  test('are tried for a plan that is only shown, too', async () => {
+  test('also run with --dry-run', async () => {
     const failing = tests("deny: [{ user: ann, action: write, resource: 'page:plan' }]")
     const { code, stdout } = await apply(failing, '--dry-run', '--output', 'table')
     expect([code, stdout]).toEqual([EXIT.no, '1 not as expected. Nothing was changed.\n'])
   })
 })
 
-test('what the service takes is not refused by the rehearsal, whatever the ceilings of the service are', async () => {
+test('a file that the service accepts is not rejected by the validation, independent of the limits of the service', async () => {
   const generous = await startedService({ attributesBytesMax: 262_144 })
   const large = `
 users:

@@ -1,4 +1,4 @@
-/** Runs the command line: in this process with streams of its own, or in a shell as users do. */
+/** Runs the command line: in this process with separate streams, or in a shell. */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,7 +23,7 @@ interface CommandOptions {
   readonly stdin?: string | Readable
 }
 
-/** Runs `verdict` with these arguments; its standard output is no terminal. */
+/** Runs `verdict` with these arguments. Its standard output is not a terminal. */
 export async function verdictCommand(
   args: readonly string[],
   options: CommandOptions = {},
@@ -39,10 +39,10 @@ export async function verdictCommand(
   return { code, stdout: out, stderr: err }
 }
 
-/** Longer than any command of a test takes; one that does not end by itself is ended, with exit code 124. */
+/** Longer than any command of a test. A command that does not end by then is stopped, with exit code 124. */
 const SHELL_SECONDS_MAX = String(HANG_MS / 1_000)
 
-/** Runs a line of shell in which `verdict` is the command line, in a process of its own. */
+/** Runs a line of shell, in which `verdict` runs the command line in a separate process. */
 export async function shellCommand(
   line: string,
   env: Readonly<Record<string, string>> = {},
@@ -51,7 +51,7 @@ export async function shellCommand(
   const script = line.replaceAll('verdict ', `${verdict} `)
   const options = { env: { ...process.env, ...env } }
   const run = promisify(execFile)('timeout', [SHELL_SECONDS_MAX, 'bash', '-c', script], options)
-  // Its standard input ends where nothing is piped into it.
+  // Without a pipe, standard input is empty.
   run.child.stdin?.end()
   return run.then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
@@ -61,7 +61,7 @@ export async function shellCommand(
   )
 }
 
-/** A directory for the files of a test file, and what writes one there. */
+/** A directory for the files of a test file, and a function that writes files there. */
 export function commandFiles() {
   const directory = mkdtempSync(join(tmpdir(), 'verdict-cli-'))
   afterAll(() => rmSync(directory, { recursive: true }))
@@ -73,13 +73,16 @@ export function commandFiles() {
   return { directory, pathOf, written }
 }
 
-/** Runs commands with the key of an environment of this service; the default environment, if no other key is given. */
+/** Runs commands with the key of an environment of this service, by default of the default environment. */
 export function commandsOf({ address }: { readonly address: string }, ofEnvironment = API_KEY) {
   return (args: readonly string[], { key = ofEnvironment, stdin = '' } = {}): Promise<CommandResult> =>
     verdictCommand(args, { env: { VERDICT_URL: address, VERDICT_KEY: key }, stdin })
 }
 
-/** A text with one name ‹as it is|wrong›: its parts, the text with the wrong one, and what is told of it. */
+/**
+ * Parses a text with one name in the form ‹right|wrong›: its parts, the text with the wrong name, and the
+ * expected message.
+ */
 export function misnamed(marked: string, what: string) {
   const [, before, right, wrong, after] = /^(.*)‹(.*)\|(.*)›(.*)$/s.exec(marked)!
   const [kind, of] = what.split(' of ')

@@ -1,4 +1,4 @@
-/** The commands against a running service: what they do, what they print, and their exit codes. */
+/** Commands against a running service: their effect, output and exit codes. */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, lstatSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -15,7 +15,7 @@ const { directory, pathOf, written } = commandFiles()
 const service = await sharedService()
 const run = commandsOf(service)
 
-/** What a command prints on a terminal. */
+/** Output of a command on a terminal. */
 async function table(args: readonly string[], options = {}): Promise<string> {
   const { code, stdout, stderr } = await run([...args, '--output', 'table'], options)
   expect([code, stderr.includes('verdict:')]).toEqual([expect.toBeOneOf([0, 1]), false])
@@ -28,14 +28,14 @@ beforeAll(async () => {
 })
 
 describe('verdict apply', () => {
-  test('does nothing a second time, whoever asks', async () => {
+  test('changes nothing when it is repeated', async () => {
     for (const more of [[], ['--prune'], ['--prune', '--prune-facts', '--yes']]) {
       const { code, stdout } = await run(['apply', COMPANY, ...more])
       expect([more, code, JSON.parse(stdout)]).toEqual([more, 0, { steps: [], applied: false }])
     }
   })
 
-  test('shows the plan, changes nothing without consent, and says so with its exit code', async () => {
+  test('shows the plan, changes nothing without confirmation, and reports that in its exit code', async () => {
     const changed = written(
       company
         .replace('name: Folder', 'name: Binder')
@@ -88,7 +88,7 @@ describe('verdict apply', () => {
     ])
   })
 
-  test('removes what the file does not name only when it is to prune, and nothing of what groups need', async () => {
+  test('removes entities missing in the file only with --prune, except those that groups need', async () => {
     const key = await neighbourOf(service, 'pruned')
     expect((await run(['apply', COMPANY, '--yes'], { key })).code).toBe(0)
     const small = written(
@@ -100,7 +100,7 @@ describe('verdict apply', () => {
     const steps = JSON.parse(pruned.stdout).steps.map(
       ({ mark, what }: { mark: string; what: string }) => `${mark} ${what}`,
     )
-    // Rules go before their sets, and sets before those above them.
+    // Rules are removed before their sets, and sets before their parents.
     expect(steps.filter((step: string) => /set|rule/.test(step))).toEqual([
       '- rule senior_auditors may document:write on small_documents',
       '- rule role auditor may document:write on small_documents',
@@ -130,7 +130,7 @@ describe('verdict apply', () => {
     })
   })
 
-  test('refuses what would take facts along unasked, and what cannot be done at all', async () => {
+  test('rejects changes that would delete facts and impossible changes', async () => {
     const [model] = company.split('relationship_tuples:') as [string]
     const file = written(
       model
@@ -147,8 +147,8 @@ describe('verdict apply', () => {
   })
 })
 
-describe('questions', () => {
-  test('check answers in a word, and with its exit code', async () => {
+describe('the commands that check access', () => {
+  test('check prints the decision and returns it as exit code', async () => {
     expect(await run(['check', 'carol', 'write', 'document:roadmap'])).toMatchObject({
       code: 0,
       stdout: '{"allow":true}\n',
@@ -164,7 +164,7 @@ describe('questions', () => {
     ])
   })
 
-  test('explain tells the way, or what is missing', async () => {
+  test('explain prints the path or the missing roles', async () => {
     expect(await table(['explain', 'carol', 'write', 'document:roadmap'])).toBe(
       [
         'allow',
@@ -191,7 +191,7 @@ describe('questions', () => {
     )
   })
 
-  test('bulk answers a file of words or of JSON, and standard input', async () => {
+  test('bulk reads lines of words or JSON from a file or standard input', async () => {
     const words = written(
       '# who may\ncarol write document:roadmap\n\nalice write document:roadmap default\n',
       'questions.txt',
@@ -220,7 +220,7 @@ describe('questions', () => {
     }
   })
 
-  test('are about the environment of the key, and refused where the options name another', async () => {
+  test('use the environment of the key and reject other environments in options', async () => {
     const stdin = 'carol write document:roadmap\n'
     for (const asked of [
       ['check', 'carol', 'write', 'document:roadmap'],
@@ -243,15 +243,15 @@ describe('questions', () => {
     }
   })
 
-  test('list shows resources, users and actions', async () => {
+  test('list prints resources, users and actions', async () => {
     expect(await table(['list', 'resources', 'dave', 'read', 'document'])).toBe('RESOURCE\nmemo\nroadmap\n')
     expect(await table(['list', 'users', 'write', 'document:roadmap'])).toBe('USER\nbob\ncarol\n')
     expect((await run(['list', 'actions', 'carol', 'document:roadmap'])).stdout).toBe('["read","write"]\n')
   })
 })
 
-describe('facts', () => {
-  test('load adds facts to what is there, again without harm, and says where a line is wrong', async () => {
+describe('the commands for facts', () => {
+  test('load adds facts, can be repeated, and reports the line of an error', async () => {
     const lines = [
       { kind: 'tenant', key: 'globex', name: 'Globex' },
       { kind: 'user', key: 'frank' },
@@ -277,7 +277,7 @@ describe('facts', () => {
     }
   })
 
-  test('load names the line that is refused, says what is in, and takes null where a field is left out', async () => {
+  test('load reports a rejected line and the loaded facts, and accepts null for missing fields', async () => {
     const user = (key: string) => ({ kind: 'user', key, email: null, attributes: null })
     const lines = [
       user('gina'),
@@ -304,7 +304,7 @@ describe('facts', () => {
     }
   })
 
-  test('load grants until the end that a line tells, and leaves out what has ended', async () => {
+  test('load applies expiration times and skips expired facts', async () => {
     const granted = { kind: 'assignment', user: 'ivan', role: 'auditor', tenant: 'default' }
     const lines = [
       { kind: 'user', key: 'ivan' },
@@ -319,7 +319,7 @@ describe('facts', () => {
     await service.delete('/v2/facts/default/default/users/ivan')
   })
 
-  test('export writes a file that import puts into another environment, equal to the letter', async () => {
+  test('export writes a file that import restores identically in another environment', async () => {
     const [first, second] = ['first.ndjson', 'second.ndjson'].map(name => pathOf(name))
     const exported = await run(['export', first!])
     const lines = readFileSync(first!, 'utf8').trimEnd().split('\n')
@@ -341,7 +341,7 @@ describe('facts', () => {
 })
 
 describe('a file', () => {
-  test('that cannot be written or read is named, with exit code 2, before anything is asked for', async () => {
+  test('that cannot be written or read is reported with exit code 2 before any request', async () => {
     const nowhere = join(directory, 'missing', 'backup.ndjson')
     for (const [args, reason] of [
       [['export', nowhere], 'ENOENT'],
@@ -356,7 +356,7 @@ describe('a file', () => {
     }
   })
 
-  test('that is new can be read by its user alone, and one that is a link or a pipe is written through', async () => {
+  test('is created readable only by its owner, and links and pipes are written through', async () => {
     const file = pathOf('whole.ndjson')
     await run(['export', file])
     expect(statSync(file).mode & 0o777).toBe(0o600)
@@ -369,7 +369,7 @@ describe('a file', () => {
     symlinkSync(target, link)
     expect((await run(['export', link])).code).toBe(0)
     expect([lstatSync(link).isSymbolicLink(), readFileSync(target, 'utf8')]).toEqual([true, whole])
-    // A failure leaves what is there.
+    // A failure keeps the existing content.
     const nobody = { env: { VERDICT_URL: 'http://127.0.0.1:9', VERDICT_KEY: API_KEY } }
     expect((await verdictCommand(['export', link], nobody)).code).toBe(3)
     expect(readFileSync(target, 'utf8')).toBe(whole)
@@ -386,12 +386,12 @@ describe('standard output', () => {
     return { code, stderr }
   }
 
-  test('that nobody reads ends a command without a word, and is no answer in the place of another', async () => {
+  test('that is closed early ends a command silently with its own exit code', async () => {
     const codeOf = (command: string, key?: string) => {
       return inShell(`${command} | true; exit \${PIPESTATUS[0]}`, key)
     }
     expect(await codeOf('verdict check bob write document:nowhere')).toEqual({ code: 1, stderr: '' })
-    // More than a pipe takes of what nobody reads.
+    // More data than the buffer of a pipe.
     const key = await neighbourOf(service, 'voluminous')
     const body = { operations: Array.from({ length: 2_000 }, (_, n) => ({ key: `user-${n}` })) }
     const made = await service.send('POST', '/v2/facts/default/voluminous/bulk/users', { key, body })
@@ -399,7 +399,7 @@ describe('standard output', () => {
     expect(await codeOf('verdict export', key)).toEqual({ code: 2, stderr: '' })
   })
 
-  test('that is full is no answer: exit code 2', async () => {
+  test('that is full causes exit code 2', async () => {
     expect(await inShell('verdict status > /dev/full')).toEqual({
       code: 2,
       stderr: expect.stringMatching(/^verdict: standard output cannot be written: ENOSPC.*\n$/),
@@ -407,8 +407,8 @@ describe('standard output', () => {
   })
 })
 
-describe('looking after a service', () => {
-  test('status says whether it is ready and how much there is', async () => {
+describe('the commands for operators', () => {
+  test('status prints the readiness and the number of entities', async () => {
     const key = await neighbourOf(service, 'counted')
     expect(await table(['status'], { key })).toBe(
       [
@@ -427,7 +427,7 @@ describe('looking after a service', () => {
     )
   })
 
-  test('keys are made, listed, rotated and revoked', async () => {
+  test('keys can be created, listed, rotated and revoked', async () => {
     const made = JSON.parse(
       (
         await run(['keys', 'create', '--project', 'default', '--env', 'default', '--name', 'ci'], {
@@ -453,7 +453,7 @@ describe('looking after a service', () => {
     })
   })
 
-  test('a key of the organization says which environment is meant', async () => {
+  test('a key of the organization requires options for the environment', async () => {
     const options = { key: ADMIN_KEY }
     expect((await run(['status', '--project', 'default', '--env', 'default'], options)).code).toBe(0)
     expect(await run(['status', '--project', 'default', '--env', 'nowhere'], options)).toMatchObject({
@@ -472,7 +472,7 @@ describe('looking after a service', () => {
 })
 
 describe('the command line', () => {
-  test('helps with every command, examples included', async () => {
+  test('has help with examples for every command', async () => {
     const { code, stdout } = await run(['--help'])
     expect(code).toBe(0)
     const commands = [...stdout.matchAll(/^ {2}verdict (\w+)/gm)].map(match => match[1]!)
@@ -491,12 +491,12 @@ describe('the command line', () => {
     [['status', '--url', 'ftp://127.0.0.1']],
     [['status', '--key.x', 'y']],
     [['list']],
-  ])('refuses %j with exit code 2, and says how it is called', async args => {
+  ])('rejects %j with exit code 2 and a message', async args => {
     const { code, stderr } = await run(args)
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^verdict: .+/)])
   })
 
-  test('refuses what cannot be a key with exit code 2, and does not show it', async () => {
+  test('rejects an invalid key with exit code 2 without printing it', async () => {
     for (const key of ['secret\nsecret', '“secret”']) {
       const { code, stdout, stderr } = await run(['check', 'a', 'b', 'c'], { key })
       expect([code, stdout, stderr]).toEqual([

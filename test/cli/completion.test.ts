@@ -1,4 +1,4 @@
-/** The scripts that `verdict completion` prints, in the shells they are for. */
+/** The scripts that `verdict completion` prints, tested in their shells. */
 import { spawn, spawnSync } from 'node:child_process'
 import { stripVTControlCharacters } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -8,7 +8,7 @@ import { HANG_MS } from '../support/hang.ts'
 import { commandFiles, verdictCommand } from './command-line.ts'
 
 const { directory, written } = commandFiles()
-// No `verdict` is there: the script has to know where this one is.
+// The path has no `verdict`: the script must contain the path of this one.
 const env = {
   PATH: '/usr/local/bin:/usr/bin:/bin',
   HOME: directory,
@@ -22,16 +22,16 @@ beforeAll(async () => {
   for (const shell of SHELLS) {
     const { code, stdout } = await verdictCommand(['completion', shell])
     expect(code).toBe(EXIT.yes)
-    // As people are told to: at the end of what their shell reads first.
+    // As documented, at the end of the startup file of the shell.
     const prompt = shell === 'fish' ? '' : "PS1='READY> '\n"
     written(`${prompt}${stdout}`, shell === 'zsh' ? '.zshrc' : `${shell}-rc`)
   }
 })
 
-/** Its tests, skipped where it is not installed. */
+/** Tests of a shell, which are skipped if it is not installed. */
 const inShell = (shell: Shell) => describe.skipIf(spawnSync(shell, ['--version'], { env }).status !== 0)
 
-/** Types into a shell on a terminal, a tab at the end, until it shows this. */
+/** Types text and a tab into a shell on a terminal until the output contains `until`. */
 async function typed(shell: string, keys: string, until: string): Promise<void> {
   const child = spawn('script', ['--quiet', '--return', '--command', shell, '/dev/null'], {
     env,
@@ -79,7 +79,7 @@ inShell('zsh')('zsh (skipped without it)', () => {
   })
 })
 
-test('for which shell is taken from SHELL, and asked for where that says none of them', async () => {
+test('completion uses the shell in SHELL, and requires an argument for other shells', async () => {
   const printed = async (args: readonly string[], SHELL: string) =>
     verdictCommand(['completion', ...args], { env: { SHELL } })
   for (const shell of SHELLS) {

@@ -1,4 +1,4 @@
-/** Questions with attributes, and why rules deny, as people see them on a terminal. */
+/** Checks with attributes, and explanations of rules, as displayed on a terminal. */
 import { expect, test } from 'vitest'
 import { FACTS, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
 import { commandsOf } from './command-line.ts'
@@ -26,14 +26,14 @@ const SALES = `{"user":{"department":"sales"},"resource":{"state":"draft"}}`
 
 const run = (args: readonly string[]) => commandsOf(service)([...args, '--output', 'table'])
 
-test('check takes attributes and context along', async () => {
+test('check sends attributes and context', async () => {
   const all = ['check', ...QUESTION, '--attributes', SALES, '--context', '{"office":true}']
   expect(await run(all)).toMatchObject({ code: 0, stdout: 'allow\n' })
   expect(await run(all.slice(0, -2))).toMatchObject({ code: 1, stdout: 'deny\n' })
   expect(await run(['check', ...QUESTION])).toMatchObject({ code: 1, stdout: 'deny\n' })
 })
 
-test('lists take them along, too', async () => {
+test('lists send attributes and context', async () => {
   expect(
     (
       await service.post(`${FACTS}/resource_instances`, {
@@ -63,7 +63,7 @@ test('lists take them along, too', async () => {
 test.each([
   ['user', 'users', 'read', 'contract:c1'],
   ['resource', 'resources', 'carol', 'read', 'contract'],
-])('a list refuses attributes of the side that it searches for: %s', async (side, ...words) => {
+])('a list rejects attributes of the side that it searches for: %s', async (side, ...words) => {
   const { code, stderr } = await run(['list', ...words, '--attributes', SALES])
   expect([code, stderr]).toEqual([2, expect.stringContaining(`leave "${side}" out`)])
 })
@@ -78,7 +78,7 @@ test.each([
   ['--attributes', '{"users":{}}', 'got "users": {}'],
   ['--attributes', '[]', '--attributes: expected a JSON object, got []'],
   ['--context', 'office', '--context: '],
-])('%s %s is a usage error that says what was expected', async (option, text, message) => {
+])('%s %s is rejected with a message about the expected value', async (option, text, message) => {
   expect(await run(['check', ...QUESTION, option, text])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining(message),

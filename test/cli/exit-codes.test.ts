@@ -1,4 +1,7 @@
-/** Commands that do not come to their own end: exit codes, messages that name what is missing or misspelled, and the state of the terminal. */
+/**
+ * Commands that fail: exit codes, messages about missing or misspelled arguments, and the state of the
+ * terminal.
+ */
 import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { EXIT } from '../../src/cli/exit-codes.ts'
@@ -31,20 +34,20 @@ test.each([
   [`apply ${missing}`, `${missing}: there is no such file or directory (ENOENT)`],
   [`test ${directory}`, `${directory}: this is a directory; expected a file (EISDIR)`],
   [`bulk ${directory}`, `${directory}: this is a directory; expected a file (EISDIR)`],
-])('verdict %s', async (words, message) => {
+])('the message of verdict %s names the error', async (words, message) => {
   const { code, stdout, stderr } = await verdictCommand(words.split(' '))
   expect([code, stdout, stderr]).toEqual([EXIT.usage, '', `verdict: ${message}\n`])
 })
 
-test('messages are English, whatever the terminal speaks', async () => {
-  // Of the sources: the built form has the parser's English alone.
+test('messages are English in any locale', async () => {
+  // Uses the sources, because the built form contains only English messages of the parser.
   const env = { LC_ALL: 'de_DE.UTF-8', LANG: 'de_DE.UTF-8', VERDICT_FORM: 'sources' }
   const { stderr } = await shellCommand('verdict check anna', env)
   expect(stderr).toContain(`verdict: ${CHECK}: <action> and <resource> are missing`)
 })
 
-describe('a defect of ours', () => {
-  test('is exit code 4, with its stack', async () => {
+describe('an internal error', () => {
+  test('has exit code 4, with its stack', async () => {
     const broken = new Readable({ read: () => broken.destroy(new TypeError('unforeseen')) })
     const { code, stderr } = await verdictCommand(['bulk', '-'], { stdin: broken })
     expect([code, stderr]).toEqual([
@@ -53,7 +56,7 @@ describe('a defect of ours', () => {
     ])
   })
 
-  test('is exit code 4 wherever in the process it shows', async () => {
+  test('has exit code 4 in asynchronous code', async () => {
     const late = encodeURI('process.once("beforeExit", () => { throw new TypeError("unforeseen") })')
     const { code, stderr } = await shellCommand('verdict schema > /dev/null', {
       NODE_OPTIONS: `--import=data:text/javascript,${late}`,
@@ -65,19 +68,20 @@ describe('a defect of ours', () => {
   })
 })
 
-test('the exit code says what it says where nobody can be told more', async () => {
+test('the exit code is correct even if standard error cannot be written', async () => {
   const line = 'verdict check carol write document:roadmap 2> /dev/full'
   expect((await shellCommand(line, { VERDICT_URL: 'http://127.0.0.1:9' })).code).toBe(EXIT.service)
 })
 
 describe('a progress bar', () => {
   test.each([['bulk'], ['import --project default --env default']])(
-    'goes with its command: verdict %s ends when nobody answers, and leaves the terminal as it was',
+    'disappears when verdict %s fails, and the terminal state is restored',
     async command => {
       const line = `script --quiet --return --command 'verdict ${command} ${questions}' /dev/null`
       const { code, stdout } = await shellCommand(line, { VERDICT_URL: 'http://127.0.0.1:9' })
       expect([code, stdout]).toEqual([3, expect.stringMatching(/\nverdict: .* cannot be reached/)])
-      // Nothing is to be turned on again, neither the cursor nor line wrapping, where a signal ends the command.
+      // A command ended by a signal could not turn on the cursor or line wrapping again, so they are never
+      // turned off.
       expect(stdout).not.toContain('\u001B[?')
     },
   )

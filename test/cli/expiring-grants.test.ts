@@ -1,4 +1,4 @@
-/** Grants that end, from the command line: in model files, which say `until`, and one at a time. */
+/** Expiring grants on the command line: in model files with `until`, and by the commands grant and revoke. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { FACTS, groupPath, sharedService } from '#testing/processes/running-service.ts'
 import { commandFiles, commandsOf, misnamed, verdictCommand } from './command-line.ts'
@@ -7,7 +7,7 @@ const { pathOf, written } = commandFiles()
 const service = await sharedService()
 const run = commandsOf(service)
 
-/** Removes the model and the facts of the test before. */
+/** Removes the model and the facts of the previous test. */
 async function reset(): Promise<void> {
   const empty = written('users: {}\n', 'empty.yaml')
   const { code, stderr } = await run(['apply', empty, '--prune', '--prune-facts', '--yes'])
@@ -18,7 +18,7 @@ interface Shown {
   readonly expires_at?: string
 }
 
-/** The ends of all that the file grants, in its order. */
+/** Expiration times of all grants of the file, in its order. */
 async function ends(): Promise<(string | null)[]> {
   const staff = groupPath('staff')
   const lists = [`${staff}/users`, `${staff}/children`, `${staff}/roles`]
@@ -32,7 +32,7 @@ async function ends(): Promise<(string | null)[]> {
 describe('a model file', () => {
   beforeEach(reset)
 
-  /** Each `until` becomes this one; without it, nothing ends. */
+  /** The model with this time in each `until`, or without `until`. */
   const model = (until: string | null) => {
     const text = `
 resources:
@@ -71,7 +71,7 @@ relationship_tuples: [{ subject: 'folder:f', relation: parent, object: 'page:p1'
   const facts = ['assignment ann is auditor of tenant default', 'assignment ann is writer of page:p2']
   const tuple = 'tuple folder:f is parent of page:p1'
 
-  test('grants until it says, moves what it moves, and leaves lasting what it gives no end', async () => {
+  test('sets expiration times, changes them and removes them', async () => {
     expect(told(await apply('2131-05-01T12:00:00+02:00', '--yes'))).toEqual([
       ['+ group group:staff', ...inParts('+', ` until ${AT}`)],
       ...[...facts, tuple].map(what => [`+ ${what}`, `until: ${AT}`]),
@@ -94,7 +94,7 @@ relationship_tuples: [{ subject: 'folder:f', relation: parent, object: 'page:p1'
     expect(await apply(null)).toEqual({ code: 0, steps: [] })
   })
 
-  test('does not grant what has ended, and takes it away where it is still there', async () => {
+  test('does not create expired grants, and removes existing ones', async () => {
     const past = '2020-01-01T00:00:00Z'
     expect(told(await apply(past, '--yes'))).toEqual([['+ group group:staff']])
     expect([await ends(), await apply(past)]).toEqual([[], { code: 0, steps: [] }])
@@ -106,10 +106,10 @@ relationship_tuples: [{ subject: 'folder:f', relation: parent, object: 'page:p1'
     expect([await ends(), await apply(past)]).toEqual([[], { code: 0, steps: [] }])
   })
 
-  test('decides in its tests by what has not ended', async () => {
+  test('ignores expired grants in its tests', async () => {
     const tests = `
 tests:
-  - name: while it lasts
+  - name: before the grant expires
     allow: [{ user: ann, action: write, resource: 'page:p1' }]
     deny: [{ user: ann, action: write, resource: 'page:p1', tenant: elsewhere, unknown: true }]
 `
@@ -125,7 +125,7 @@ tests:
     ],
     ["'9999-12-31T23:59:59-01:00'", 'must be a moment between the years 1970 and 9999 in UTC'],
     ['8', 'expected a text, got 8'],
-  ])('is refused where it says until %s, with the place', async (until, message) => {
+  ])('is rejected with the location if until is %s', async (until, message) => {
     const { code, stdout, stderr } = await run(['apply', written(model(until)), '--yes'])
     expect([code, stdout]).toEqual([2, ''])
     const lines = stderr.replaceAll(pathOf('model.yaml'), 'FILE').trimEnd().split('\n')
@@ -141,7 +141,7 @@ tests:
     )
   })
 
-  test('is refused where it names nobody in a map, or says what is unknown there', async () => {
+  test('is rejected if a map names an unknown entity or has an unknown field', async () => {
     const wrong = model(AT)
       .replace('{ user: ann, until', '{ user: anne, until')
       .replace('{ group: inner, until', '{ group: inter, until')
@@ -194,7 +194,7 @@ describe('verdict grant and verdict revoke', () => {
     return JSON.parse(stdout) as { expires_at: string; changed: boolean }
   }
 
-  test('give a role on an instance or in a tenant until a moment, move it, make it last, and take it', async () => {
+  test('grant a role on an instance or in a tenant, change and remove its expiration time, and revoke it', async () => {
     const onDocument = ['anna', 'editor', 'on', 'document:d1']
     const until = ['--until', '2131-05-01T12:00:00+02:00']
     const [end, later] = ['2131-05-01T10:00:00.000Z', '2131-05-02T10:00:00.000Z']
@@ -232,7 +232,7 @@ describe('verdict grant and verdict revoke', () => {
     expect(await held()).toEqual([['auditor', 'acme', null]])
   })
 
-  test('give a role to a group, and take it', async () => {
+  test('grant a role to a group and revoke it', async () => {
     const grant = ['staff', 'editor', 'on', 'document:d1', '--group']
     expect(await done('grant', ...grant, '--until', '2131-05-01T10:00:00Z')).toEqual({
       group: 'staff',
@@ -256,7 +256,7 @@ describe('verdict grant and verdict revoke', () => {
     ['8h', 28_800_000],
     ['5d', 432_000_000],
     ['2w', 1_209_600_000],
-  ])('give it for %s from now', async (time, milliseconds) => {
+  ])('grant a role for %s from now', async (time, milliseconds) => {
     const before = Date.now()
     const { expires_at: end } = await done('grant', 'anna', 'auditor', '--for', time)
     expect(Date.parse(end)).toBeGreaterThanOrEqual(before + milliseconds)
@@ -274,7 +274,7 @@ describe('verdict grant and verdict revoke', () => {
     ['‹staff|staf› editor on document:d1 --group', 'group'],
     ['‹group:staff|group:staf› editor on document:d1 --group', 'group'],
     ['staff editor on ‹document:roadmap|document:roadmp› --group', 'instance'],
-  ])('name what nobody knows: %s', async (marked, what) => {
+  ])('report an unknown name with a suggestion: %s', async (marked, what) => {
     const { wrong: words, says: message } = misnamed(marked, what)
     const revision = await service.revision()
     for (const command of ['grant', 'revoke']) {
@@ -306,7 +306,7 @@ test.each([
     `anna auditor --for=${time}`,
     `--for: expected a number with s, m, h, d or w behind it, as 8h, up to ten years, got "${time}"`,
   ]),
-  // No help, which exits as a grant does.
+  // `-8h` is not the option for help, which would exit with 0.
   ['anna auditor --for -8h', '"8h" is one argument too many: verdict grant <user> <role> [on|in] [place]'],
   [
     'anna auditor --until tomorrow',
@@ -317,7 +317,7 @@ test.each([
     '--until: expected a moment of RFC 3339 with its offset, as 2026-01-31T12:00:00Z, got "9999-12-31T23:59:59-01:00"',
   ],
   ['anna auditor --until 2020-01-01T00:00:00Z', '--until: 2020-01-01T00:00:00Z is past: name a later time'],
-])('verdict grant %s is refused without a request', async (words, message) => {
+])('verdict grant %s is rejected without a request', async (words, message) => {
   const { code, stdout, stderr } = await verdictCommand(['grant', ...words!.split(' ')])
   expect([code, stdout, stderr]).toEqual([2, '', `verdict: ${message}\n`])
 })

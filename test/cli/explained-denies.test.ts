@@ -1,4 +1,4 @@
-/** Why something is denied, as people see it: what would have allowed, and which names nobody knows. */
+/** Explanations of denied checks: near misses and unknown names. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { sharedService } from '#testing/processes/running-service.ts'
 import { EXIT } from '../../src/cli/exit-codes.ts'
@@ -58,7 +58,7 @@ async function explained(...question: readonly string[]) {
 }
 
 describe('a deny', () => {
-  test('names the derivation that would have helped, and what is held instead', async () => {
+  test('names the derivation that would allow, and the roles held instead', async () => {
     expect(await explained('carl', 'read', 'document:plan')).toEqual({
       nearly: [
         '    needs folder:specs#viewer (parent of document:plan: hence #viewer); carl holds folder:specs#editor, which extends it for permissions only',
@@ -71,24 +71,24 @@ describe('a deny', () => {
     ])
   })
 
-  test('names the direct role that a guard does not bear', async () => {
+  test('names the direct role that blocks a guarded derivation', async () => {
     expect((await explained('bert', 'list', 'document:plan')).nearly).toEqual([
       '    bert holds folder:specs#viewer (parent of document:plan: hence #lister), which counts only without a direct role on document:plan; bert holds document:plan#guest',
     ])
   })
 
-  test('names the tuple that is not there', async () => {
+  test('names a missing tuple', async () => {
     expect((await explained('bert', 'read', 'document:alone')).nearly).toEqual([
       '    no folder is parent of document:alone; folder:specs would give document:alone#viewer to bert, who holds folder:specs#viewer',
     ])
   })
 
-  test('says nothing of the kind where nothing is near', async () => {
+  test('has no near misses if none exist', async () => {
     expect(await explained('dora', 'read', 'document:plan')).toEqual({ nearly: [], hints: [] })
   })
 })
 
-describe('a name that nobody knows is told on standard error, with the nearest one', () => {
+describe('an unknown name is reported on standard error with the nearest known name', () => {
   test.each([
     [['dorra', 'read', 'document:plan'], ['there is no user "dorra"; did you mean "dora"?']],
     [['dora', 'raed', 'document:plan'], ['there is no action "raed" of document; did you mean "read"?']],
@@ -111,7 +111,7 @@ describe('a name that nobody knows is told on standard error, with the nearest o
     expect((await explained(...question)).hints).toEqual(hints)
   })
 
-  test('among many names as well', async () => {
+  test('among many names', async () => {
     const users = Array.from(
       { length: 1_200 },
       (_, n) => `{"kind":"user","key":"agent-${n}-of-many"}\n`,

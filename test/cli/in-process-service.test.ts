@@ -1,4 +1,7 @@
-/** The service without a server: whoever opens it hears of its defects, which its answers do not tell. */
+/**
+ * The service without a server reports internal errors to the process that opened it, because responses do
+ * not contain them.
+ */
 import { afterAll, describe, expect, test } from 'vitest'
 import { InProcessService } from '#composition/in-process-service.ts'
 
@@ -8,13 +11,13 @@ const service = await InProcessService.open(fault => faults.push(fault))
 afterAll(() => service.close())
 
 describe('a request that fails', () => {
-  test('through a defect is 500, and the defect is reported', async () => {
-    // What the types rule out is a defect like any other.
+  test('with an internal error receives 500, and the error is reported', async () => {
+    // A call that the types exclude causes an internal error.
     const { status } = await service.answer('POST', '/allowed', null as unknown as string)
     expect([status, faults.splice(0)]).toEqual([500, [expect.any(TypeError)]])
   })
 
-  test('because it is refused is nothing to report', async () => {
+  test('with an error of the caller causes no report', async () => {
     const refused = await Promise.all([
       service.answer('POST', '/allowed', '{}'),
       service.answer('GET', '/nowhere', ''),

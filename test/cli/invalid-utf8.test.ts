@@ -1,4 +1,7 @@
-/** Files that are not valid UTF-8: replacement characters would make one key of two, so each file is refused with the position. */
+/**
+ * Files that are not valid UTF-8 are rejected with the position. Replacement characters would make two keys
+ * equal.
+ */
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { API_KEY, sharedService } from '#testing/processes/running-service.ts'
@@ -12,7 +15,9 @@ const env = { VERDICT_URL: service.address, VERDICT_KEY: API_KEY }
 const MODEL = 'roles: { auditor: }\nusers: { ann: , josé: , josè: }\ntests: []\n'
 const LINES = '{"kind":"tenant","key":"acme"}\n{"kind":"user","key":"josé"}\n'
 
-/** The commands that read a text file, with the position of the first character that is not ASCII in what they read. */
+/**
+ * Commands that read a text file, with the content and the position of its first character that is not ASCII.
+ */
 const READERS: readonly [args: readonly string[], text: string, position: string][] = [
   [['test', file], MODEL, '2:20'],
   [['apply', file, '--yes'], MODEL, '2:20'],
@@ -23,7 +28,7 @@ const READERS: readonly [args: readonly string[], text: string, position: string
 ]
 
 describe('a file that is not valid UTF-8', () => {
-  test.each(READERS)('is refused with its position by %j', async (args, text, position) => {
+  test.each(READERS)('is rejected with its position by %j', async (args, text, position) => {
     written(Buffer.from(text, 'latin1'), 'input')
     const name = args[0] === 'restore' ? 'the backup' : file
     expect(await verdictCommand(args, { env })).toEqual({
@@ -34,12 +39,12 @@ describe('a file that is not valid UTF-8', () => {
   })
 
   test.each([
-    ['a character that is cut off at the end', [0x61, 0x0a, 0x62, 0xe2, 0x82], '2:2', '0xe2'],
+    ['a truncated character at the end', [0x61, 0x0a, 0x62, 0xe2, 0x82], '2:2', '0xe2'],
     ['a surrogate', [0xed, 0xa0, 0x80], '1:1', '0xed'],
     ['an overlong form', [0x61, 0xc0, 0xaf], '1:2', '0xc0'],
-    ['a valid replacement character before the fault', [0xef, 0xbf, 0xbd, 0xff], '1:2', '0xff'],
+    ['a valid replacement character before the error', [0xef, 0xbf, 0xbd, 0xff], '1:2', '0xff'],
     ['UTF-16', [0xff, 0xfe, 0x61, 0x00], '1:1', '0xff'],
-  ])('is refused at the first byte of %s', async (_name, bytes, position, byte) => {
+  ])('is rejected at the first byte of %s', async (_name, bytes, position, byte) => {
     written(Buffer.from(bytes), 'input')
     const { code, stderr } = await verdictCommand(['test', file])
     expect([code, stderr]).toEqual([
@@ -48,7 +53,7 @@ describe('a file that is not valid UTF-8', () => {
     ])
   })
 
-  test('is reported together with the mistakes in other files', async () => {
+  test('is reported together with the errors in other files', async () => {
     written(Buffer.from(MODEL, 'latin1'), 'input')
     const other = written('users: 7\n', 'other')
     const { code, stderr } = await verdictCommand(['test', file, other])
@@ -58,7 +63,7 @@ describe('a file that is not valid UTF-8', () => {
     ])
   })
 
-  test('is refused if it holds the API key, and the key is not shown', async () => {
+  test('is rejected as file of the API key without printing its content', async () => {
     written(Buffer.from('secret-é', 'latin1'), 'input')
     const told = await verdictCommand(['status'], {
       env: { VERDICT_URL: service.address, VERDICT_KEY_FILE: file },
@@ -71,7 +76,7 @@ describe('a file that is not valid UTF-8', () => {
     expect(told.stderr).not.toContain('secret')
   })
 
-  test('is refused with the remedy if it is compressed', async () => {
+  test('is rejected with a hint if it is compressed', async () => {
     written(gzipSync(LINES), 'input')
     const { code, stderr } = await verdictCommand(['import', file, '--replace'], { env })
     expect([code, stderr]).toEqual([
@@ -81,7 +86,7 @@ describe('a file that is not valid UTF-8', () => {
   })
 })
 
-test('a model file may begin with a byte order mark', async () => {
+test('a model file can begin with a byte order mark', async () => {
   written(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from('users: 7\n')]), 'input')
   const { code, stderr } = await verdictCommand(['test', file])
   expect([code, stderr]).toEqual([2, `verdict: ${file}:1:8: users: expected a map, got 7\n`])

@@ -1,4 +1,4 @@
-/** The key of the command line from a file, by the rule that the service's secrets go by. */
+/** The key of the command line from a file, with the same rule as for the secrets of the service. */
 import { describe, expect, test } from 'vitest'
 import { API_KEY, sharedService } from '#testing/processes/running-service.ts'
 import { commandFiles, verdictCommand } from './command-line.ts'
@@ -10,24 +10,24 @@ function status(env: Readonly<Record<string, string>>, ...options: readonly stri
   return verdictCommand(['status', ...options], { env: { VERDICT_URL: service.address, ...env } })
 }
 
-/** What only a key opens. */
+/** Output that requires a valid key. */
 const COUNTED = { code: 0, stdout: expect.stringContaining('"assignments":') }
 
 describe('VERDICT_KEY_FILE', () => {
-  test.each(['', '\n', '\r\n'])('names a file that holds the key, and may end with %j', async end => {
+  test.each(['', '\n', '\r\n'])('names a file with the key, which can end with %j', async end => {
     expect(await status({ VERDICT_KEY_FILE: keyFile(API_KEY + end) })).toMatchObject(COUNTED)
   })
 
-  test('counts beside an empty VERDICT_KEY', async () => {
+  test('takes effect if VERDICT_KEY is empty', async () => {
     expect(await status({ VERDICT_KEY: '', VERDICT_KEY_FILE: keyFile(API_KEY) })).toMatchObject(COUNTED)
   })
 
-  test('gives way to --key', async () => {
+  test('is overridden by --key', async () => {
     const env = { VERDICT_KEY_FILE: '/nowhere/at/all' }
     expect(await status(env, '--key', API_KEY)).toMatchObject(COUNTED)
   })
 
-  test('beside a VERDICT_KEY is refused, and neither is shown', async () => {
+  test('is rejected together with VERDICT_KEY, and no secret is printed', async () => {
     const told = await status({ VERDICT_KEY: 'one-secret', VERDICT_KEY_FILE: keyFile('other-secret') })
     expect(told).toEqual({
       code: 2,
@@ -36,13 +36,13 @@ describe('VERDICT_KEY_FILE', () => {
     })
   })
 
-  test('of a file that cannot be read is refused by its name', async () => {
+  test('is rejected with the name of a file that cannot be read', async () => {
     const told = await status({ VERDICT_KEY_FILE: '/nowhere/at/all' })
     expect(told).toMatchObject({ code: 2, stdout: '' })
     expect(told.stderr).toMatch(/^verdict: VERDICT_KEY: VERDICT_KEY_FILE cannot be read: ENOENT.*\n$/)
   })
 
-  test('with what is no key is refused without showing it', async () => {
+  test('is rejected without printing the content if the key is not valid', async () => {
     const told = await status({ VERDICT_KEY_FILE: keyFile('schlüssel') })
     expect(told).toMatchObject({ code: 2, stdout: '' })
     expect(told.stderr).not.toContain('schl')

@@ -21,7 +21,7 @@ resources:
   image: { actions: [read] }
 roles: { editor: }
 condition_sets:
-  # Named before the sets above it.
+  # Listed before its parent.
   senior: { parent: inside, conditions: { user.level: { greater-than: 2 } } }
   inside: { name: People of the house, conditions: { user.inside: { equals: true } } }
   finished: { type: resourceset, resource: page, conditions: { resource.draft: { equals: false } } }
@@ -45,7 +45,9 @@ async function stepsOf(text: string, ...more: string[]): Promise<unknown[]> {
   return JSON.parse((await run(['apply', written(text), ...more])).stdout).steps
 }
 
-/** With the model in a new environment, whose key the commands use until the work is done. */
+/**
+ * Applies the model to a new environment. Commands use the key of this environment until the work is done.
+ */
 async function inCopy(name: string, work: () => Promise<void>): Promise<void> {
   const before = key
   key = await neighbourOf(service, name)
@@ -59,14 +61,14 @@ async function inCopy(name: string, work: () => Promise<void>): Promise<void> {
 
 const ALL = { model: true, facts: true }
 
-/** With roles and resources as an export names them. */
+/** The model with names of roles and resources as in an export. */
 const EXPORTED = MODEL.replace('user_set: editor', 'user_set: __autogen_editor').replace(
   'resource_set: page }',
   'resource_set: __autogen_page }',
 )
 
 describe('verdict apply', () => {
-  test('makes sets and rules that decide, and nothing a second time', async () => {
+  test('creates sets and rules that are effective, and changes nothing when it is repeated', async () => {
     expect(await stepsOf(MODEL)).toEqual([])
     expect(await stepsOf(MODEL, '--prune')).toEqual([])
     for (const [user, action, code] of [
@@ -83,7 +85,7 @@ describe('verdict apply', () => {
     }
   })
 
-  test('tells of which rules the service warns, the warning once', () =>
+  test('prints each warning of the service once with all its rules', () =>
     inCopy('conditions-warned', async () => {
       const more = MODEL.replace(
         'rules:\n',
@@ -104,7 +106,7 @@ describe('verdict apply', () => {
       ])
     }))
 
-  test('shows what a set becomes, and what it leaves out is empty', async () => {
+  test('shows changes of a set, and resets omitted fields', async () => {
     const changed = MODEL.replace(
       'name: People of the house, conditions: { user.inside: { equals: true } }',
       '',
@@ -129,7 +131,7 @@ describe('verdict apply', () => {
     ])
   })
 
-  test('removes sets and rules on demand alone: rules first, then sets, those below before those above', () =>
+  test('removes sets and rules only with --prune: rules first, then child sets, then their parents', () =>
     inCopy('conditions-pruned', async () => {
       const [head, tail] = [MODEL.split('condition_sets:')[0]!, MODEL.split('users:')[1]!]
       const without = `${head}users:${tail}`
@@ -147,7 +149,7 @@ describe('verdict apply', () => {
       expect((await run(['check', 'ann', 'read', 'page:home'])).code).toBe(1)
     }))
 
-  test('allows nobody on the way what neither state allows: old rules go first, new ones come last', async () => {
+  test('never allows more than both states while it applies changes: old rules go first, new rules come last', async () => {
     const api = await InProcessApi.open()
     try {
       const calls: string[] = []
@@ -162,7 +164,7 @@ describe('verdict apply', () => {
       empty.tenants.set('default', {})
       await applyPlan(recording, 'default/default', planOf(empty, first, ALL), () => {})
       calls.length = 0
-      // A set becomes wider and loses a rule, another takes the rule over, and a user is not what he was.
+      // A set becomes wider and loses a rule, another set gets the rule, and the attributes of a user change.
       const second = EXPORTED.replace('{ user.inside: { equals: true } }', '{}')
         .replace("user_set: inside, permission: 'page:read'", "user_set: guests, permission: 'page:read'")
         .replace('  finished:', '  guests: { conditions: { user.inside: { equals: false } } }\n  finished:')
@@ -183,24 +185,24 @@ describe('verdict apply', () => {
 
   test.each([
     [
-      'is of another type',
+      'has another type',
       MODEL,
       'condition_sets: { inside: { type: resourceset } }',
       'model.yaml:1:19: condition_sets.inside: condition set inside is a userset and cannot become a resourceset',
     ],
     [
-      'is for another resource',
+      'has another resource',
       'resource: page, conditions',
       'resource: image, conditions',
       'is limited to page, which cannot become image',
     ],
-    ['is above itself', 'inside: { name', 'inside: { parent: senior, name', 'is among its own parents'],
-  ])('refuses what no change of a set does: it %s', async (_, from, to, why) => {
+    ['is its own ancestor', 'inside: { name', 'inside: { parent: senior, name', 'is among its own parents'],
+  ])('rejects impossible changes: a set that %s', async (_, from, to, why) => {
     const { code, stderr } = await run(['apply', written(MODEL.replace(from, to)), '--yes'])
     expect([code, stderr]).toEqual([2, expect.stringContaining(why)])
   })
 
-  test('takes a name for what the file gives it, whatever else is there under it', () =>
+  test('resolves a name to the entity in the file, even if the environment has another entity of that name', () =>
     inCopy('conditions-of-one-name', async () => {
       const set = 'condition_sets: { clerk: { conditions: { user.inside: { equals: false } } } }\n'
       expect((await run(['apply', written(set), '--yes'])).code).toBe(0)
@@ -215,7 +217,7 @@ describe('verdict apply', () => {
       expect(both.map(({ what }) => what)).toEqual(['role clerk', 'rule clerk may image:read on any image'])
     }))
 
-  test('tells where a condition is wrong, and what was probably meant', async () => {
+  test('reports an invalid condition with its location and a suggestion', async () => {
     const wrong = MODEL.replace('{ greater-than: 2 }', '{ greater-then: 2 }')
     const place = `${pathOf('model.yaml')}:9:57: condition_sets.senior.conditions.user.level.greater-then`
     expect(await run(['apply', written(wrong), '--yes'])).toMatchObject({
@@ -227,8 +229,8 @@ describe('verdict apply', () => {
   })
 })
 
-describe('a file of lines', () => {
-  test('as export writes them has sets and rules, which import and load take to another environment', async () => {
+describe('an export', () => {
+  test('contains sets and rules, which import and load create in another environment', async () => {
     const { stdout: lines } = await run(['export'])
     const model = lines.split('\n').filter(line => /"kind":"(condition_set|rule)"/.test(line))
     expect(model).toHaveLength(6)
@@ -272,8 +274,8 @@ describe('a file of lines', () => {
   })
 })
 
-describe('questions', () => {
-  test('bulk takes them in lines of JSON', async () => {
+describe('conditional checks', () => {
+  test('can be lines of JSON for bulk', async () => {
     const question = { user: 'bea', action: 'read', resource: 'page:home' }
     const lines = [
       question,
@@ -296,9 +298,9 @@ describe('questions', () => {
     }
   })
 
-  test('of a test say what was sent with them', async () => {
+  test('in tests are reported with their attributes and context', async () => {
     const tests = `${MODEL}tests:
-  - name: nobody but insiders
+  - name: only insiders read
     deny:
       - { user: bea, action: read, resource: 'page:home', attributes: { user: { inside: true } }, context: { a: 1 } }
 `

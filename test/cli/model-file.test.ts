@@ -1,4 +1,4 @@
-/** Model files: what they may say, what is wrong with one, and what `verdict test` makes of it. */
+/** Model files: valid and invalid content, and the results of `verdict test`. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -14,15 +14,15 @@ const company = readFileSync(COMPANY, 'utf8')
 const { written } = commandFiles()
 
 describe('verdict test', () => {
-  test('says yes to a model from which everything follows that it expects', async () => {
+  test('reports success if all expectations of a model are met', async () => {
     const { code, stdout } = await verdictCommand(['test', COMPANY, '--output', 'table'])
     expect(stdout).toBe(
       [
         COMPANY,
-        '  ✓ engineering, the platform team included, writes the roadmap',
-        '  ✓ auditors read what there is in their tenant, and nothing else',
-        '  ✓ a tenant is asked about where it is named',
-        '  ✓ auditors correct what is small, senior ones of the department in every tenant',
+        '  ✓ engineering, including the platform team, writes the roadmap',
+        '  ✓ auditors can only read, in their tenant',
+        '  ✓ a check applies to the tenant that it names',
+        '  ✓ auditors correct small documents, and senior auditors do so in every tenant',
         '',
         '21 as expected, 0 not',
         '',
@@ -31,7 +31,7 @@ describe('verdict test', () => {
     expect(code).toBe(0)
   })
 
-  test('shows what differs, decision by decision and key by key, and says no', async () => {
+  test('reports each unexpected decision and key, and fails', async () => {
     const changed = company
       .replace('are: [bob, carol]', 'are: [alice, carol]')
       .replace('are: [read] }', 'are: [read, write] }')
@@ -47,23 +47,23 @@ describe('verdict test', () => {
     const file = written(changed)
     const { code, stdout } = await verdictCommand(['test', file, '--output', 'table'])
     expect(stdout.split('\n').slice(1)).toEqual([
-      '  ✗ engineering, the platform team included, writes the roadmap',
+      '  ✗ engineering, including the platform team, writes the roadmap',
       '      bob may not write document:roadmap',
       '        answered allow: a role on the instance allows it: editor',
       '      the users who may write document:roadmap',
       '        - alice is expected and missing',
       '        + bob is there and not expected',
-      '  ✗ auditors read what there is in their tenant, and nothing else',
+      '  ✗ auditors can only read, in their tenant',
       '      the instances of document that dave may read',
       '        + budget2 is there and not expected',
       '      the actions that dave may take on document:roadmap',
       '        - write is expected and missing',
-      '  ✗ a tenant is asked about where it is named',
+      '  ✗ a check applies to the tenant that it names',
       '      alice may write document:budget',
       '        answered deny: the user holds no tenant role; held: viewer; would allow: editor',
       '        by rules: senior_auditors on small_documents: user.level is missing (greater-than-equals 3); resource.size is missing (less-than 100)',
       '        by rules: role auditor on small_documents: the role is not held; resource.size is missing (less-than 100)',
-      '  ✓ auditors correct what is small, senior ones of the department in every tenant',
+      '  ✓ auditors correct small documents, and senior auditors do so in every tenant',
       '',
       '16 as expected, 5 not',
       '',
@@ -71,12 +71,12 @@ describe('verdict test', () => {
     expect(code).toBe(1)
   })
 
-  test('tells programs the same as JSON', async () => {
+  test('prints JSON for programs', async () => {
     const { stdout } = await verdictCommand(['test', COMPANY])
     const [{ file, tests }] = JSON.parse(stdout)
     expect(file).toBe(COMPANY)
     expect(tests[1]).toEqual({
-      name: 'auditors read what there is in their tenant, and nothing else',
+      name: 'auditors can only read, in their tenant',
       outcomes: [
         { question: 'the instances of document that dave may read', differences: [] },
         { question: 'the actions that dave may take on document:roadmap', differences: [] },
@@ -94,7 +94,7 @@ resources:
   const entry = (role: string) => `{ role: ${role}, on_resource: folder, linked_by_relation: parent }`
   const stateOf = (text: string) => desiredState(readModelFile(text, 'model.yaml'))
 
-  test('stand for one entry in granted_to for each role', () => {
+  test('are equivalent to one entry in granted_to for each role', () => {
     const granted = `{ granted_to: { users_with_role: [${entry('viewer')}] } }`
     const long = model(granted, granted).replaceAll(
       'owner: ,',
@@ -106,7 +106,7 @@ resources:
     expect(stateOf(short).resources).toEqual(stateOf(long).resources)
   })
 
-  test('stand beside what a role says itself', () => {
+  test('are merged with the derivations of a role', () => {
     const guarded = '{ granted_to: { when: { no_direct_roles_on_object: true } } }'
     const text = model(guarded, guarded).replace(
       `viewer: ${guarded} } }`,
@@ -120,7 +120,7 @@ resources:
     ['[ownr]', /:3:\d+: .*there is no role "ownr" of folder; did you mean "owner"\?/],
     ['{ ownr: owner }', /:3:\d+: .*there is no role "ownr" of folder; did you mean "owner"\?/],
     ['{ owner: viewr }', /:3:\d+: .*there is no role "viewr" of folder; did you mean "viewer"\?/],
-  ])('name roles at both ends: %s', (roles, message) => {
+  ])('must name existing roles on both sides: %s', (roles, message) => {
     const text = model('', '').replace('viewer:  } }', `viewer: }, inherited_roles: { parent: ${roles} } }`)
     expect(() => stateOf(text)).toThrow(message)
     expect(() => stateOf(text.replace('parent: [', 'parnt: [').replace('parent: {', 'parnt: {'))).toThrow(
@@ -129,22 +129,22 @@ resources:
   })
 })
 
-describe('a file that is no model', () => {
-  test('is refused when something is missing, with the line of what should have it', async () => {
+describe('an invalid model file', () => {
+  test('is rejected with the line of a missing field', async () => {
     const { stderr } = await verdictCommand(['test', written('users: {}\ntests:\n  - allow: []\n')])
     expect(stderr).toMatch(/model\.yaml:3:5: tests\.0: "name" is missing\n/)
   })
 
   test.each([
-    ['resources: {', 'a bracket that is never closed'],
-    ['users: {a: {}, a: {}}', 'a key twice'],
-  ])('is refused when it is %j: %s', async text => {
+    ['resources: {', 'an unclosed bracket'],
+    ['users: {a: {}, a: {}}', 'a duplicate key'],
+  ])('is rejected if it is %j: %s', async text => {
     const { code, stderr } = await verdictCommand(['test', written(text)])
     expect(stderr).toMatch(/^verdict: .*model\.yaml/)
     expect(code).toBe(2)
   })
 
-  test('is refused when a few lines of aliases stand for more than a model has', async () => {
+  test('is rejected if aliases expand to too much content', async () => {
     const lines = (levels: number) =>
       Array.from({ length: levels }, (_, level) => {
         const items = level === 0 ? '1' : Array.from({ length: 4 }, () => `*l${level - 1}`).join(', ')
@@ -161,13 +161,13 @@ describe('a file that is no model', () => {
 describe('the published schema', () => {
   const published = fileURLToPath(new URL('../../docs/model-file.schema.json', import.meta.url))
 
-  test('is the one that model files are held against', async () => {
+  test('equals the schema that validates model files', async () => {
     expect(JSON.parse(readFileSync(published, 'utf8'))).toEqual(JSON.parse(modelFileSchema()))
     const { stdout } = await verdictCommand(['schema'])
     expect(JSON.parse(stdout)).toEqual(JSON.parse(modelFileSchema()))
   })
 
-  test('is a JSON Schema that others read alike: it takes the example and refuses what is no model', () => {
+  test('is a standard JSON Schema that accepts the example and rejects invalid models', () => {
     const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(
       JSON.parse(readFileSync(published, 'utf8')),
     )

@@ -1,4 +1,6 @@
-/** Mistakes in model files: each is told with its place and what was probably meant, all of them at once, before anything is done. */
+/**
+ * Errors in model files. All are reported at once, with location and suggestion, before anything is changed.
+ */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
@@ -12,7 +14,10 @@ const file = pathOf('model.yaml')
 
 const tested = (text: string) => verdictCommand(['test', written(text)])
 
-/** Names with one letter wrong, ‹as they stand|as they are to stand›, and what there is none of; one a line of the file. */
+/**
+ * Names with one wrong letter in the form ‹right|wrong›, and the kind of the unknown name. One per line of
+ * the file.
+ */
 const MISNAMED: readonly (readonly [text: string, what: string])[] = [
   ['department: { type: ‹string|sting› }', 'such value as'],
   ['viewer: { permissions: [‹read|raed›] }', 'action of folder'],
@@ -35,7 +40,7 @@ const MISNAMED: readonly (readonly [text: string, what: string])[] = [
   ['{ user: [alice, ‹dave|daev›], action: write', 'user'],
 ]
 
-/** Other mistakes, and what is told of them. */
+/** Other errors, with their messages. */
 const OTHERS: readonly (readonly [text: string, says: string])[] = [
   ['  plan: { ‹type|tipe›: string }', 'did you mean "type"?'],
   ['‹name|naem›: Folder', 'resources.folder.naem: is none of what may stand here; did you mean "name"?'],
@@ -47,10 +52,10 @@ const OTHERS: readonly (readonly [text: string, says: string])[] = [
   ['alice: { ‹email|mail›: alice@example.com }', 'did you mean "email"?'],
 ]
 
-/** What stands in the file, what is to stand there, where in that the mistake begins, and what is told of it. */
+/** Text in the file, its replacement, the offset of the error in the replacement, and the message. */
 const MISTAKES = [...MISNAMED, ...OTHERS].map(([marked, what]) => {
   const { before, right, wrong, says } = misnamed(marked, what)
-  // The place is that of the whole name, and of the quote before it.
+  // The location is the start of the whole name, including the quote before it.
   const at = before.search(/[^\s[]*$/)
   return { from: right, to: wrong, at, says: OTHERS.some(([text]) => text === marked) ? what : says }
 })
@@ -60,8 +65,8 @@ function placeOf(text: string, at: number): string {
   return `${before.length}:${before.at(-1)!.length + 1}`
 }
 
-describe('a mistake in a model file', () => {
-  test('is told with line and column and what was probably meant, all at once, and is exit code 2', async () => {
+describe('an error in a model file', () => {
+  test('is reported with line, column and suggestion, together with all others, with exit code 2', async () => {
     let text = company
     for (const { from, to } of MISTAKES) {
       expect(text, from).toContain(from)
@@ -75,13 +80,13 @@ describe('a mistake in a model file', () => {
     for (const { place, says } of expected) {
       expect(lines.find(line => line.startsWith(place)) ?? lines, place).toContain(says)
     }
-    // And what follows from them: an attribute has no type, and tests name an instance that is called otherwise.
+    // Consequential errors: an attribute has no type, and tests name an instance that does not exist.
     const consequences = /"type" is missing$|tests\.[13].*there is no instance "(?:document:)?memo"/
     expect(lines.filter(line => !consequences.test(line))).toHaveLength(MISTAKES.length)
     expect([code, stdout]).toEqual([EXIT.usage, ''])
   })
 
-  test('in what a relation connects is told at the end that is wrong', async () => {
+  test('in a tuple is reported at its wrong end', async () => {
     const turned = company.replace(
       "{ subject: 'folder:specs', relation: parent",
       "{ subject: 'document:specs', relation: parent",
@@ -93,7 +98,7 @@ describe('a mistake in a model file', () => {
     ])
   })
 
-  test('that only the service sees has its place, too', async () => {
+  test('that only the service detects also has a location', async () => {
     const moved = company.replace(
       'platform: { members: [carol] }',
       'platform: { members: [carol], tenant: acme }',
@@ -105,7 +110,7 @@ describe('a mistake in a model file', () => {
     ])
   })
 
-  test('is told of each of several files', async () => {
+  test('is reported for each of several files', async () => {
     const one = written('users: 7\n', 'one.yaml')
     const other = written('tenants: 7\n', 'other.yaml')
     const { code, stderr } = await verdictCommand(['test', one, other])
@@ -126,12 +131,12 @@ describe('a mistake in a model file', () => {
 describe('a key', () => {
   const keys = ['103547991597142817347', '007', '1e3', '1.10', 'True', '0x1F', '.inf', 'null', '~']
 
-  test.each(keys)('is read as it stands: %s', key => {
+  test.each(keys)('is read unchanged: %s', key => {
     const { users } = readModelFile(`users:\n  ${key}: { attributes: { ${key}: 1 } }\n`, 'model.yaml')
     expect(users).toEqual({ [key]: { attributes: { [key]: 1 } } })
   })
 
-  test.each(keys)('is never another one where it is a value: %s', key => {
+  test.each(keys)('is rejected as a value without quotes: %s', key => {
     for (const text of [
       `groups: { g: { members: [${key}] } }`,
       `role_assignments: [{ user: ${key}, role: r }]`,
@@ -142,7 +147,7 @@ describe('a key', () => {
     }
   })
 
-  test('and the same key in quotes are one', () => {
+  test('equals the same key in quotes', () => {
     for (const twice of ["{ 007: , '007': }", '{ 1.10: , "1.10": }', '{ a: , a: }']) {
       expect(() => readModelFile(`users: ${twice}\n`, 'model.yaml')).toThrow(
         /model\.yaml:1:\d+: the key ".*" stands there twice/,
@@ -161,11 +166,11 @@ describe('a key', () => {
       'condition_sets: { a: { conditions: { user.id: { equals: 9007199254740993 } } } }',
       /m:1:49: .*expected numbers that a double represents exactly, got 9007199254740993/,
     ],
-  ])('is refused where it would be another: %s', (text, message) => {
+  ])('is rejected if it is ambiguous: %s', (text, message) => {
     expect(() => readModelFile(text, 'm')).toThrow(message)
   })
 
-  test('keeps all digits of integers, in whichever notation', () => {
+  test('keeps all digits of integers in any notation', () => {
     const numbers =
       '[103547991597142817347, +9007199254740993, 0x20000000000001, 0o400000000000000001, 1.2345678901234568e20, 9007199254740993., .9007199254740993e+16, 7, 1.5]'
     const { users } = readModelFile(`users: { a: { attributes: { n: ${numbers} } } }`, 'm')

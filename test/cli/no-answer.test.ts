@@ -1,4 +1,7 @@
-/** What comes and is no answer of a Verdict service must not be taken for one: scripts branch on the exit code. */
+/**
+ * Responses that are not from a Verdict service must not be mistaken for valid ones, because scripts use the
+ * exit code.
+ */
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -21,7 +24,7 @@ afterAll(() => {
   for (const server of servers) server.close()
 })
 
-/** The address of a server that answers so, once it has read the request. */
+/** Starts a server that sends this response after it has read the request, and returns its address. */
 async function serverOf(answer: RequestListener): Promise<string> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => answer(request, response))
@@ -31,7 +34,7 @@ async function serverOf(answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** Runs a command against a server that answers so. */
+/** Runs a command against a server that sends this response. */
 async function run(args: readonly string[], answer: RequestListener, stdin: string | Readable = '') {
   const env = { VERDICT_URL: await serverOf(answer), VERDICT_KEY: 'secret' }
   return verdictCommand(args, { env, stdin })
@@ -43,7 +46,7 @@ const answerOf =
     response.writeHead(status, { 'content-type': type }).end(text)
   }
 
-/** The connection ends before what was announced has come. */
+/** The connection ends before the announced length. */
 const cutAfter =
   (text: string): RequestListener =>
   (_request, response) => {
@@ -54,14 +57,14 @@ const cutAfter =
 const QUESTION = 'carol write document:roadmap'
 
 describe.each<[what: string, answer: RequestListener, message: RegExp]>([
-  ['an answer that breaks off', cutAfter('{"allow":true,"result":tru'), / broke off: /],
-  ['a page for people', answerOf(200, 'text/html', '<!doctype html>'), /no answer of a Verdict service/],
+  ['a truncated response', cutAfter('{"allow":true,"result":tru'), / broke off: /],
+  ['an HTML page', answerOf(200, 'text/html', '<!doctype html>'), /no answer of a Verdict service/],
   [
-    'JSON of somebody else',
+    'JSON of another service',
     answerOf(200, 'application/json', '{"ok":true}'),
     /no answer of a Verdict service/,
   ],
-])('%s is exit code 3 and a sentence', (_what, answer, message) => {
+])('%s causes exit code 3 and one line of output', (_what, answer, message) => {
   test.each([
     ['check', ...QUESTION.split(' ')],
     ['explain', ...QUESTION.split(' ')],
@@ -86,12 +89,12 @@ describe.each<[what: string, answer: RequestListener, message: RegExp]>([
   })
 })
 
-describe('what a change is answered', () => {
+describe('a change', () => {
   test.each([
     ['keys', 'revoke', KEY_ID],
     ['revoke', 'carol', 'editor', ...PLACE],
     ['load', '-', ...PLACE],
-  ])('is no page for people: verdict %s %s', async (...args) => {
+  ])('fails if the response is an HTML page: verdict %s %s', async (...args) => {
     const page = answerOf(200, 'text/html', '<!doctype html>')
     const { code, stdout } = await run(args, page, '{"kind":"user","key":"carol"}\n')
     expect([code, stdout]).toEqual([EXIT.service, ''])
@@ -99,7 +102,7 @@ describe('what a change is answered', () => {
 })
 
 describe('verdict bulk', () => {
-  test('takes as many answers as there are questions, and no fewer', async () => {
+  test('requires a result for each check', async () => {
     const one = answerOf(200, 'application/json', '{"allow":[{"allow":true,"result":true}]}')
     expect((await run(['bulk', '-'], one, `${QUESTION}\n`)).code).toBe(EXIT.yes)
     const { code, stdout } = await run(['bulk', '-'], one, `${QUESTION}\n${QUESTION}\n`)
@@ -108,7 +111,7 @@ describe('verdict bulk', () => {
 })
 
 describe('verdict status', () => {
-  test('is "not ready" only where the service itself says so', async () => {
+  test('reports "not ready" only for a response of the service itself', async () => {
     const said = answerOf(503, 'application/json', '{"code":503,"message":"not ready: loading"}')
     expect((await run(['status'], said)).code).toBe(EXIT.no)
     const proxy = answerOf(503, 'text/html', '<h1>503 Service Unavailable</h1>')
@@ -120,11 +123,11 @@ describe('an export', () => {
   const user = '{"kind":"user","key":"carol"}\n'
 
   test.each([
-    ['nothing', ''],
-    ['no last line', `${HEADER}${user}`],
-    ['half a last line', `${HEADER}${user}{"kind":"end","li`],
-    ['a last line that counts more than came', `${HEADER}${user}{"kind":"end","lines":3}\n`],
-  ])('that has ended early is none, although all that was announced came: %s', async (_what, text) => {
+    ['without lines', ''],
+    ['without a last line', `${HEADER}${user}`],
+    ['with half a last line', `${HEADER}${user}{"kind":"end","li`],
+    ['with fewer lines than counted', `${HEADER}${user}{"kind":"end","lines":3}\n`],
+  ])('is rejected although the response is complete: %s', async (_what, text) => {
     const target = written('the backup before', 'backup.ndjson')
     const early = answerOf(200, 'application/x-ndjson', text)
     for (const args of [['export', target], ['export'], ['apply', COMPANY, '--dry-run']]) {
@@ -134,13 +137,13 @@ describe('an export', () => {
     expect([readFileSync(target, 'utf8'), existsSync(`${target}.part`)]).toEqual(['the backup before', false])
   })
 
-  test('that is whole is taken', async () => {
+  test('is accepted if it is complete', async () => {
     const whole = answerOf(200, 'application/x-ndjson', `${HEADER}${user}{"kind":"end","lines":2}\n`)
     expect((await run(['export', ...PLACE], whole)).code).toBe(EXIT.yes)
     expect((await run(['apply', COMPANY, '--dry-run', ...PLACE], whole)).code).toBe(EXIT.no)
   })
 
-  test('has lines of which each is what it should be', async () => {
+  test('is rejected if one of its lines is not valid', async () => {
     for (const line of ['null', '{}', '{"kind":"user"}', '{"kind":"resource","key":"document"}']) {
       const lines = `${HEADER}${line}\n{"kind":"end","lines":2}\n`
       const answer = answerOf(200, 'application/x-ndjson', lines)
@@ -151,9 +154,9 @@ describe('an export', () => {
 })
 
 describe('input', () => {
-  const nobody = answerOf(500, 'text/plain', 'nobody asks')
+  const nobody = answerOf(500, 'text/plain', 'unused')
 
-  test('that cannot be read to its end is exit code 2', async () => {
+  test('that cannot be read to its end causes exit code 2', async () => {
     for (const command of ['bulk', 'load']) {
       expect((await run([command, directory, ...PLACE], nobody)).code).toBe(EXIT.usage)
       const broken = Readable.from(
@@ -167,7 +170,7 @@ describe('input', () => {
     }
   })
 
-  test('has lines that end where it says so, in whatever pieces it comes', async () => {
+  test('is split at line breaks only, however it is chunked', async () => {
     const user = 'Zoë\u2028\u2029\u0085'
     const lines = [
       '\uFEFF# questions',

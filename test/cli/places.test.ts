@@ -1,4 +1,4 @@
-/** `verdict project` and `verdict env`: what is made, shown, copied, renamed and deleted, and what is asked before. */
+/** `verdict project` and `verdict env`: creation, display, copies, new names, deletion, and confirmation. */
 import { describe, expect, test } from 'vitest'
 import { ADMIN_KEY, API_KEY, sharedService } from '#testing/processes/running-service.ts'
 import { EXIT } from '../../src/cli/exit-codes.ts'
@@ -9,7 +9,7 @@ const service = await sharedService()
 
 const run = (args: readonly string[], key = ADMIN_KEY) => commandsOf(service)(args, { key })
 
-/** What a command that is done says, as a program reads it. */
+/** Runs a command that succeeds, and returns its output. */
 async function done<Result>(...args: readonly string[]): Promise<Result> {
   const { code, stdout, stderr } = await run(args)
   expect([args, code, stderr]).toEqual([args, EXIT.yes, ''])
@@ -24,7 +24,7 @@ interface Place {
 
 const keysOf = (places: readonly Place[]) => places.map(({ key }) => key)
 
-test('verdict status with a key of the organization says how the service is, and what to name for more', async () => {
+test('verdict status with a key of the organization reports the service and names the options for counts', async () => {
   const { code, stdout, stderr } = await run(['status'])
   expect([code, JSON.parse(stdout)]).toEqual([
     EXIT.yes,
@@ -34,7 +34,7 @@ test('verdict status with a key of the organization says how the service is, and
 })
 
 describe('a project', () => {
-  test('is made, listed, shown with its environments, renamed and deleted', async () => {
+  test('is created, listed, shown with its environments, renamed and deleted', async () => {
     expect(await done('project', 'create', 'shop', '--name', 'The shop')).toMatchObject({ name: 'The shop' })
     expect(await done('project', 'create', 'plain')).toMatchObject({ key: 'plain', name: 'plain' })
     expect(keysOf(await done('project', 'list'))).toEqual(
@@ -52,7 +52,7 @@ describe('a project', () => {
     expect(keysOf(await done('project', 'list'))).not.toContain('shop')
   })
 
-  test('that is not there is exit code 3 and a sentence', async () => {
+  test('that does not exist causes exit code 3 and a message', async () => {
     for (const words of ['show', 'rename', 'delete']) {
       const args = ['project', words, 'nowhere', ...(words === 'rename' ? ['x'] : [])]
       const { code, stdout, stderr } = await run(args)
@@ -63,7 +63,7 @@ describe('a project', () => {
 })
 
 describe('an environment', () => {
-  test('is made with a first key, listed, shown with counts, renamed and deleted', async () => {
+  test('is created with a first key, listed, shown with counts, renamed and deleted', async () => {
     const made = await done<Place>('env', 'create', 'staging', '--project', 'default')
     const { secret } = await done<{ secret: string }>('env', 'key', 'staging', '--project', 'default')
     expect((await run(['check', 'a', 'read', 'document:d'], secret)).code).toBe(EXIT.no)
@@ -83,7 +83,7 @@ describe('an environment', () => {
     expect(keysOf(await done('env', 'list', '--project', 'default'))).not.toContain('staging')
   })
 
-  test('gets the model of another, and is never changed without being named as one that is there', async () => {
+  test('is copied from another environment, and an existing target requires --overwrite', async () => {
     const apply = async (text: string, env: string) => {
       await done('apply', written(text), '--yes', '--project', 'default', '--env', env)
     }
@@ -113,7 +113,7 @@ describe('an environment', () => {
     })
   })
 
-  test('is looked for in the project of the key, unless another is named', async () => {
+  test('is searched for in the project of the key, unless another is named', async () => {
     const { secret } = await done<{ secret: string }>('keys', 'create', '--project', 'default')
     const { code, stdout } = await run(['env', 'list'], secret)
     expect([code, keysOf(JSON.parse(stdout))]).toEqual([EXIT.yes, expect.arrayContaining(['default'])])
@@ -125,7 +125,7 @@ describe('an environment', () => {
 })
 
 describe('a deletion', () => {
-  test('that nobody agreed to does nothing, and says how', async () => {
+  test('without confirmation deletes nothing and prints the options', async () => {
     await done('env', 'create', 'kept', '--project', 'default')
     for (const args of [
       ['env', 'delete', 'kept', '--project', 'default'],
@@ -146,7 +146,7 @@ describe('a deletion', () => {
     ['kep', EXIT.no],
     ['yes', EXIT.no],
     ['kept', EXIT.yes],
-  ])('asks for the name on a terminal: %s', async (typed, code) => {
+  ])('requires the name as confirmation on a terminal: %s', async (typed, code) => {
     const command = 'verdict env delete kept --project default'
     const line = `echo ${typed} | script --quiet --return --command '${command}' /dev/null`
     const env = { VERDICT_URL: service.address, VERDICT_KEY: ADMIN_KEY }
@@ -159,7 +159,7 @@ describe('a deletion', () => {
     expect(left.includes('kept')).toBe(code === EXIT.no)
   })
 
-  test('needs a key that may', async () => {
+  test('requires a key with permission', async () => {
     const { code, stdout } = await run(['project', 'delete', 'default', '--yes'], API_KEY)
     expect([code, stdout]).toEqual([EXIT.service, ''])
   })

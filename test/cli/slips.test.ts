@@ -1,6 +1,6 @@
 /**
- * Tests of model files that cannot pass by a slip: who or what is unknown is denied, so a mistyped name would make a denial or an empty
- * list true.
+ * Tests of model files cannot pass because of a mistyped name. Unknown users and resources are denied, so
+ * that it would make a denial or an empty list true.
  */
 import { describe, expect, test } from 'vitest'
 import { EXIT } from '../../src/cli/exit-codes.ts'
@@ -29,7 +29,7 @@ async function tried(expectation: string) {
   return { code, stdout, message: stderr.replace(`verdict: ${file}:`, '').trimEnd() }
 }
 
-/** Expectations with one name ‹as it is|wrong›, and what there is none of. */
+/** Expectations with one name in the form ‹right|wrong›, and the kind of the unknown name. */
 const UNKNOWN = (
   [
     ["deny: [{ user: ‹anna|anne›, action: write, resource: 'document:plan' }]", 'user'],
@@ -50,27 +50,27 @@ const UNKNOWN = (
   return [wrong, `14:${column}: tests.0.${list}.0.${member}${member === 'are' ? '.0' : ''}: ${says}`] as const
 })
 
-describe('a case that names what is unknown', () => {
-  test.each(UNKNOWN)('is an error with its place: %s', async (expectation, message) => {
+describe('an expectation with an unknown name', () => {
+  test.each(UNKNOWN)('is an error with its location: %s', async (expectation, message) => {
     expect(await tried(expectation)).toEqual({ code: EXIT.usage, stdout: '', message })
   })
 
   test.each(UNKNOWN.filter(([expectation]) => !/allow|are: \[\w/.test(expectation)))(
-    'is tried where it says unknown: true: %s',
+    'is evaluated with unknown: true: %s',
     async expectation => {
       const { code, stdout } = await tried(expectation.replace(' }]', ', unknown: true }]'))
       expect([code, JSON.parse(stdout)[0].tests[0].outcomes.length]).toEqual([EXIT.yes, 1])
     },
   )
 
-  test('is no slip where any instance will do: of a type of which none is known', async () => {
+  test('is valid for any instance of a type without known instances', async () => {
     const allowed = "[{ user: anna, action: read, resource: 'report:any' }]"
     expect((await tried(`allow: ${allowed}`)).code).toBe(EXIT.yes)
     expect((await tried(`deny: ${allowed.replace('anna', 'bert')}`)).code).toBe(EXIT.usage)
   })
 })
 
-describe('a test that asks nothing', () => {
+describe('a test without expectations', () => {
   test.each([
     [
       'allow: []',
@@ -92,7 +92,7 @@ describe('a test that asks nothing', () => {
     expect(await tried(expectation)).toEqual({ code: EXIT.usage, stdout: '', message })
   })
 
-  test('is missed in a file that has none', async () => {
+  test('is reported for a whole file without tests', async () => {
     const file = written(MODEL.split('tests:')[0]!)
     const { code, stderr } = await verdictCommand(['test', file])
     expect([code, stderr]).toEqual([EXIT.yes, `${file}: has no tests\n`])

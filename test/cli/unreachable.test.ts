@@ -1,4 +1,4 @@
-/** What people read when no service answers: one sentence with what to do, never a page or a line of a library. */
+/** Messages if no service responds: one sentence with advice, without HTML and library messages. */
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -37,7 +37,7 @@ const pagePort = await portOf(
 const closingPort = await portOf(createTcpServer(socket => socket.destroy()))
 const otherPort = await portOf(createTcpServer(socket => socket.end('220 mail ready\r\n')))
 
-/** The sentence of a command, which must be one; and its exit code must say that no service answered. */
+/** The message of a command, which must be one line. The exit code must report that no service responded. */
 async function saidOf(url: string, key = 'secret'): Promise<string> {
   const env = { VERDICT_URL: url, ...(key !== '' && { VERDICT_KEY: key }) }
   const { code, stdout, stderr } = await verdictCommand(['check', 'anna', 'read', 'document:plan'], { env })
@@ -47,37 +47,37 @@ async function saidOf(url: string, key = 'secret'): Promise<string> {
   return stderr.slice('verdict: '.length, -1)
 }
 
-describe('a service that does not answer is said in one sentence', () => {
-  test('where nothing listens', async () => {
+describe('a service that does not respond is reported in one sentence', () => {
+  test('if no process listens', async () => {
     expect(await saidOf('http://127.0.0.1:9')).toBe(
       'http://127.0.0.1:9 cannot be reached: the connection is refused; does the service run there? (ECONNREFUSED)',
     )
   })
 
-  test('where no host has that name', async () => {
-    // What answers there is up to the machine: with a name server or without one.
+  test('if the host name is unknown', async () => {
+    // The message of the system depends on its name server.
     expect(await saidOf('http://nowhere.invalid')).toMatch(
       /^http:\/\/nowhere\.invalid cannot be reached: .*nowhere\.invalid.* \((ENOTFOUND|EAI_AGAIN)\)[;:] .*(VERDICT_URL|name server)/,
     )
   })
 
-  test('where a connection ends at once', async () => {
+  test('if the connection ends immediately', async () => {
     expect(await saidOf(`http://127.0.0.1:${closingPort}`)).toBe(
       `http://127.0.0.1:${closingPort} cannot be reached: the connection ended without an answer (ECONNRESET); is it https://127.0.0.1:${closingPort}?`,
     )
   })
 
-  test('where something else speaks', async () => {
+  test('if the server does not speak HTTP', async () => {
     expect(await saidOf(`http://127.0.0.1:${otherPort}`)).toContain('it does not speak HTTP')
   })
 
-  test('where HTTP is spoken to https', async () => {
+  test('if an HTTPS URL leads to an HTTP server', async () => {
     expect(await saidOf(`https://127.0.0.1:${httpPort}`)).toBe(
       `https://127.0.0.1:${httpPort} cannot be reached: it does not speak TLS as it should; is it http://127.0.0.1:${httpPort}?`,
     )
   })
 
-  test('where a proxy shows a page instead', async () => {
+  test('if a proxy responds with a page', async () => {
     expect(await saidOf(`http://127.0.0.1:${httpPort}`)).toBe(
       'POST /allowed: status 502 and a page that is none of a Verdict service; is one at the address of --url, else of VERDICT_URL?',
     )
@@ -86,7 +86,7 @@ describe('a service that does not answer is said in one sentence', () => {
     )
   })
 
-  test('where a key is asked for and none was given', async () => {
+  test('if a key is required and missing', async () => {
     const port = await portOf(
       createHttpServer((_request, response) => {
         response.writeHead(401, { 'content-type': 'text/html' }).end(PAGE)
@@ -109,13 +109,13 @@ describe.skipIf(spawnSync('openssl', ['version']).status !== 0)(
     const part = (name: string) => readFileSync(join(certificates.directory, name))
     const port = await portOf(createHttpsServer({ key: part('redis.key'), cert: part('redis.crt') }))
 
-    test('a certificate that is not trusted is named, with how it could be', async () => {
+    test('an untrusted certificate is reported with the setting for trusted authorities', async () => {
       expect(await saidOf(`https://127.0.0.1:${port}`)).toMatch(
         /: its certificate is not trusted \([A-Z_]+\); NODE_EXTRA_CA_CERTS names a file of authorities that are$/,
       )
     })
 
-    test('https that is spoken to as http is asked for', async () => {
+    test('an HTTP URL of an HTTPS server is reported with a suggestion', async () => {
       expect(await saidOf(`http://127.0.0.1:${port}`)).toContain(`is it https://127.0.0.1:${port}?`)
     })
   },

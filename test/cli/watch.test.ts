@@ -1,4 +1,4 @@
-/** `verdict watch`: a line a change, through the end of connections and nodes. */
+/** `verdict watch` prints a line per change, and continues after lost connections and restarts. */
 import { expect, test } from 'vitest'
 import {
   ADMIN_KEY,
@@ -19,7 +19,7 @@ function watch(args: readonly string[], { key = API_KEY, url = verdict.address }
   return verdictCommand(['watch', ...args], { env: { VERDICT_URL: url, VERDICT_KEY: key } })
 }
 
-test('a change is a line, for people or for programs', async () => {
+test('a change is a line of text or JSON', async () => {
   const since = await verdict.revision()
   await verdict.user('carol')
   await verdict.assign('carol', 'editor', 'document:plan')
@@ -39,17 +39,17 @@ test('a change is a line, for people or for programs', async () => {
   expect(JSON.parse(told.stdout)).toMatchObject({ kind: 'role_assignment.created', item: { user: 'carol' } })
 })
 
-test.each(['0', '-1', '1.5', 'x'])('--count %s is refused', async count => {
+test.each(['0', '-1', '1.5', 'x'])('--count %s is rejected', async count => {
   const { code, stderr } = await watch([`--count=${count}`])
   expect([code, stderr]).toEqual([2, expect.stringContaining('--count')])
 })
 
-test('who gains and who loses a permission is a line a commit', async () => {
+test('access changes are a line per commit', async () => {
   await verdict.users('dora', 'emil')
   await verdict.instance('document:memo')
   await verdict.tenantRole('reader', ['document:read'])
   const watching = watch(['--effective', 'document:read', '--count', '3', '--output', 'table'])
-  // Behind what it heard first, and so as often as it takes.
+  // The connection time is unknown, so the changes are repeated until the command ends.
   const grant = { user: 'dora', role: 'editor', resource_instance: 'document:memo', tenant: 'default' }
   const state = { isOver: false }
   const over = watching.finally(() => {
@@ -70,7 +70,7 @@ test('who gains and who loses a permission is a line a commit', async () => {
     .split('\n')
     .map(line => line.replace(/^\S+ \S+ +access\.changed +/u, ''))
   expect(lines.length).toBe(3)
-  // The first may lie before the beginning of what is heard live: such are told as what to list anew.
+  // The first change can precede the live changes; the command then reports the scope to list again.
   const known = [
     'document:read  list anew user dora  (createRoleAssignment)',
     'document:read  list anew user dora  (deleteRoleAssignment)',
@@ -84,7 +84,7 @@ test('who gains and who loses a permission is a line a commit', async () => {
   expect(lines.filter(line => !known.includes(line))).toEqual([])
 })
 
-test('goes on at a service that was started again, and misses nothing', async () => {
+test('watching continues after a restart of the service without missing changes', async () => {
   const settings = { port: await freePort(), storeUrl: `lmdb:${storeDirectory()}` }
   const first = await startedService(settings)
   const watching = watch(['--since', await first.revision(), '--kinds', 'user', '--count', '2'], {
@@ -105,11 +105,11 @@ test('goes on at a service that was started again, and misses nothing', async ()
   expect(stderr).toContain('connecting again')
 })
 
-test('says what is missing, and ends with 1', async () => {
+test('a gap in the changes is reported with exit code 1', async () => {
   const [epoch] = (await verdict.revision()).split('.')
   const watching = watch(['--since', `${epoch}.1000000`, '--count', '1'])
   const ended = watching.then(() => true)
-  // The first change behind the reset ends it.
+  // The first change after the reset ends the command.
   while (!(await Promise.race([ended, verdict.user(crypto.randomUUID()).then(() => false)])));
   const { code, stdout, stderr } = await watching
   expect(stderr).toContain('history_replaced')
@@ -118,10 +118,10 @@ test('says what is missing, and ends with 1', async () => {
 
 test.each([
   ['an unknown kind', ['--kinds', 'nobody'], {}, 3],
-  ['a since that is none', ['--since', 'x'], {}, 3],
-  ['a key of nobody', [], { key: 'nobody' }, 3],
-  ['no environment', [], { key: ADMIN_KEY }, 2],
-  ['a service that is not there', [], { url: 'http://127.0.0.1:1' }, 3],
-] as const)('%s ends it', async (_, args, options, code) => {
+  ['an invalid --since', ['--since', 'x'], {}, 3],
+  ['an unknown key', [], { key: 'nobody' }, 3],
+  ['a missing environment', [], { key: ADMIN_KEY }, 2],
+  ['an unreachable service', [], { url: 'http://127.0.0.1:1' }, 3],
+] as const)('%s ends the command', async (_, args, options, code) => {
   expect((await watch(args, options)).code).toBe(code)
 })
