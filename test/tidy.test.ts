@@ -1,4 +1,4 @@
-/** The style guide as a test: what reviewers would otherwise have to nag about. */
+/** Style rules that a program can check. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,30 +6,30 @@ import { describe, expect, test } from 'vitest'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const LINES_MAX = 500
-/** Names that say nothing about what is inside. */
+/** Names without meaning. */
 const BANNED_NAMES = /(^|\/)(utils?|helpers?|common|manager|misc|index)\.(tsx?|js)$/
 
 const files = ['src', 'workers', 'packaging', 'bench', 'test', 'testing', 'console']
   .flatMap(folder =>
     readdirSync(join(root, folder), { recursive: true })
       .map(name => join(folder, String(name)))
-      // A bench installs what it compares with. Types of the interface are made.
+      // Benches install the programs that they compare, and the types of the console are generated.
       .filter(name => !name.includes('node_modules') && !name.startsWith('console/types')),
   )
   .filter(path => /\.(tsx?|js)$/.test(path))
   .map(path => ({ path, text: readFileSync(join(root, path), 'utf8') }))
 
-/** What is run, and imports the rest late. */
+/** Programs, which load other modules at run time. */
 const ENTRY_POINTS: ReadonlySet<string> = new Set([
   'src/start.js',
   'src/verdict.js',
-  // Named by those two, of which the built form has others.
+  // Started by the two above. The built form has other entry points.
   'src/main.ts',
   'src/process.ts',
   'src/cli/main.ts',
 ])
 
-/** Loads what is named when it is needed, each by its path. */
+/** Modules that load other modules only when they are needed, each by its path. */
 const LATE_IMPORTS: ReadonlySet<string> = new Set([
   'src/cli/command-line.ts',
   'src/cli/commands.ts',
@@ -47,34 +47,34 @@ interface SourceFile {
   readonly text: string
 }
 
-/** The paths of the files that break a rule. */
+/** Paths of the files that break a rule. */
 function offenders(breaksRule: (file: SourceFile) => boolean): string[] {
   return files.filter(breaksRule).map(({ path }) => path)
 }
 
 describe('every source file', () => {
-  test('opens with what it is', () => {
+  test('begins with a description', () => {
     expect(offenders(({ text }) => !/^(#!.*\n)?\/\*\*/.test(text))).toEqual([])
   })
 
-  test('has a name that says what is inside', () => {
+  test('has a meaningful name', () => {
     expect(offenders(({ path }) => BANNED_NAMES.test(path))).toEqual([])
   })
 
-  test('of the product has one reason to be opened', () => {
+  test('is short if it belongs to the product', () => {
     const isLong = ({ path, text }: SourceFile) =>
       /^(src|workers|console)\//.test(path) && text.split('\n').length > LINES_MAX
     expect(offenders(isLong)).toEqual([])
   })
 
-  test('leaves nothing for later and silences no check', () => {
+  test('contains no unfinished work and disables no check', () => {
     const marks =
       /\b(TODO|FIXME|XXX)\b|@ts-(ignore|expect-error|nocheck)|\b(describe|test|it)\.(skip|only|todo)\b/
     expect(offenders(({ path, text }) => path !== 'test/tidy.test.ts' && marks.test(text))).toEqual([])
   })
 })
 
-test('the linter sees every import of src: none is made at run time or in a type but those that a command or a thread may do without', () => {
+test('the linter checks all imports of src, because only listed modules use dynamic imports', () => {
   const late = offenders(
     ({ path, text }) =>
       path.startsWith('src/') &&
@@ -85,7 +85,7 @@ test('the linter sees every import of src: none is made at run time or in a type
   expect(late).toEqual([])
 })
 
-test('every file of src is reached from an entry point or from a test of its own', () => {
+test('every file of src is imported by an entry point, another file or a test', () => {
   const imported = new Set<string>()
   for (const { path, text } of files) {
     for (const [, specifier] of text.matchAll(/(?:from|import|URL\()\s*\(?'([^']+\.(?:ts|js))'/g)) {

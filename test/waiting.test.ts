@@ -1,8 +1,8 @@
 /**
- * Tests wait for what happens and assert what cannot vary: on a busy machine, or one that stands still, they take longer and
- * say the same. So none of them sleeps, has a deadline of its own, or judges how long something took or what it allocated;
- * what does is a claim (`bench/claims`). None draws by chance what cannot be drawn again, or uses a port that somebody else may
- * get. Exceptions are listed, each with its reason, and those that are none any more are found.
+ * Tests wait for events and assert results that do not depend on time, so they only take longer on a busy
+ * machine. They do not sleep, have no deadlines, and do not assert durations or allocated memory; claims
+ * (`bench/claims`) do. Random values are reproducible, and ports cannot be taken by another process.
+ * Exceptions are listed with their reasons, and outdated exceptions are detected.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,29 +11,29 @@ import { expect, test } from 'vitest'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** What looks like sleeping, like a deadline, like measuring, or like chance. */
+/** Patterns of code that sleeps, has a deadline, measures, or uses random values. */
 const RULES: Readonly<Record<string, RegExp>> = {
   sleeps: /\bset(Timeout|Interval)\b|\.waitForTimeout\(/,
   'has a deadline':
     /AbortSignal\.timeout|\btimeout:(?! HANG_MS| 0\b)|\btimeout\(|withinMs: \d|, \{ timeout|^\s*\}, [\d_]+\)$|\bretry: [\d{](?!\})|Atomics\.wait\([^)]*, \d|testTimeout|hookTimeout/m,
   'measures time': /\bperformance\.now\(\)|\bDate\.now\(\)|\bprocess\.(hrtime|cpuUsage)|eventLoopUtilization/,
   'measures memory': /\bmemoryUsage\(|\bheapUsed\b|--trace-gc|getHeapStatistics|\bresourceUsage\(/,
-  // Seeds are told, and given to repeat a run (`properties/seeded.ts`).
+  // Seeds are printed, and can be set to repeat a run (`properties/seeded.ts`).
   'draws without a seed': /\bMath\.random\(|\bfc\.assert\((?![^]*\{ seed\b)|\bfc\.sample\((?![^]*\{ seed\b)/,
-  // The port that a probe has found is anybody's again, but for those of `testing/processes/free-port.ts`.
+  // Another process can take a port after the probe, except the ports of `testing/processes/free-port.ts`.
   'finds a port by itself': /\breservePort\(\{[^}]*port: 0|^async function \w*[pP]ort\(/m,
 }
 
-/** A clock, or the time, that is handed to a part, as the service hands its own. */
+/** A clock that a test passes to a component, as the service does. */
 const CLOCK = /\b(elapsedMs|now): (\(\) => )?(performance|Date)\.now\(\)/g
 
-/** Waiting out what settings promise, and how soon nodes are back, is what these are about. */
+/** Tests of time limits and of recovery times of nodes. */
 const ELSEWHERE = /^(faults|oracle)\//
 
-const POLLS = 'looks again after a pause, for as long as it takes'
-const LOWER = 'at least so long, which a slow machine cannot break'
-const ENDS = 'grants end at a time: it is said when, and judged that nobody is allowed behind it'
-const LEAK = 'after a forced collection: tens of megabytes are there, or nothing'
+const POLLS = 'polls with pauses, without a deadline'
+const LOWER = 'a minimum duration, which a slow machine cannot violate'
+const ENDS = 'grants expire: the time is set, and access is denied after it'
+const LEAK = 'after a forced collection, either tens of megabytes are in use or none'
 
 const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'cli/expiring-grants.test.ts': { 'measures time': ENDS },
@@ -45,52 +45,52 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'service/expired-grants.test.ts': { 'measures time': LOWER },
   'threads/expiring-facts.test.ts': { 'measures time': ENDS },
   'engine/shared-index/rule-scratch.test.ts': {
-    'measures memory': 'after a forced collection: eight megabytes are there, or nothing',
+    'measures memory': 'after a forced collection, either eight megabytes are in use or none',
   },
   'http/organization/api-keys.test.ts': {
-    'measures time': 'moments that a caller is told lie between two looks at the clock',
+    'measures time': 'times in responses are between two readings of the clock',
   },
   'http/organization/audit.test.ts': {
-    'measures time': 'moments that a caller is told lie between two looks at the clock',
+    'measures time': 'times in responses are between two readings of the clock',
   },
   'engine/shared-index/large-index.test.ts': {
-    'measures memory': 'faults of pages: those that are looked for are thousands, others are few',
+    'measures memory': 'page faults: thousands are detected, others are few',
   },
   'http/content/content.test.ts': {
-    sleeps: 'keeps a body coming, since the HTTP library ends one that does not',
+    sleeps: 'sends a body slowly, but not so slowly that the HTTP library ends the request',
   },
   'http/edge/lifecycle.test.ts': {
-    'has a deadline': 'is about the one that closing a server has',
-    'finds a port by itself': 'is about that',
+    'has a deadline': 'tests the deadline for closing a server',
+    'finds a port by itself': 'tests a port that is in use',
   },
   'long/http/edge/slow-senders.test.ts': {
-    sleeps: 'a sender that is slower than the HTTP library would have it',
+    sleeps: 'sends more slowly than the HTTP library allows',
   },
   'http/edge/metrics.test.ts': {
-    'measures time': 'a time that is told lies between the least and all that has passed',
+    'measures time': 'a measured time is between a minimum and the elapsed time',
   },
   'http/decisions/min-revision.test.ts': { 'measures time': LOWER },
-  'properties/seeded.ts': { 'draws without a seed': 'draws the seed' },
+  'properties/seeded.ts': { 'draws without a seed': 'draws the seed itself' },
   'sdk/retries.test.ts': { 'measures time': LOWER },
   'long/service/content.redis.test.ts': {
-    'measures time': 'asks for so long; each answer is judged, no time is',
+    'measures time': 'sends requests for a fixed time and judges only the responses',
   },
   'service/staleness-deadline.test.ts': { 'measures time': LOWER },
   'long/service/staleness.redis.test.ts': { 'measures time': LOWER },
   'store/fact-list-membership.test.ts': {
-    'measures time': 'the present is one of the times that are written',
+    'measures time': 'the current time is one of the stored times',
   },
   'testing/processes/pause.ts': { sleeps: POLLS },
   'long/system/fatal-while-writing.ts': {
-    sleeps: 'in the process that is to fail: it comes to nothing a moment later',
-    'measures time': 'tells it; test/faults judges it',
+    sleeps: 'in a process that fails a moment later',
+    'measures time': 'reports the time, which test/faults judges',
   },
   'long/system/process.test.ts': { sleeps: POLLS },
-  'threads/import-thread.test.ts': { 'measures time': 'ends at HANG_MS a loop that no runner could' },
+  'threads/import-thread.test.ts': { 'measures time': 'ends a blocking loop after HANG_MS' },
   'threads/api-key-authentication.test.ts': { 'measures memory': LEAK },
 }
 
-/** What tests stand on, too: but for what only benches and `test/faults` measure with. */
+/** Modules that tests use, except those that only benches and `test/faults` use for measurements. */
 const SHARED = ['engines', 'processes', 'requests'].map(folder => `testing/${folder}`)
 
 const files = ['test', ...SHARED]
@@ -103,7 +103,7 @@ const files = ['test', ...SHARED]
   .filter(({ path }) => /\.(ts|js)$/.test(path) && !ELSEWHERE.test(path) && path !== 'waiting.test.ts')
   .map(({ path, from }) => ({ path, text: readFileSync(from, 'utf8').replace(CLOCK, '') }))
 
-test.each(Object.entries(RULES))('no test %s, but for those that say why', (rule, pattern) => {
+test.each(Object.entries(RULES))('no test %s, except with a listed reason', (rule, pattern) => {
   const offenders = files.filter(({ text }) => pattern.test(text)).map(({ path }) => path)
   const excepted = Object.entries(EXCEPTIONS).flatMap(([path, why]) =>
     why[rule] === undefined ? [] : [path],
@@ -111,7 +111,7 @@ test.each(Object.entries(RULES))('no test %s, but for those that say why', (rule
   expect(offenders.toSorted()).toEqual(excepted.toSorted())
 })
 
-test('the only deadline is that of a hang, and no test is retried', () => {
+test('the only deadline is the one for hanging tests, and no test is retried', () => {
   const config = readFileSync(join(root, 'vitest.config.ts'), 'utf8')
   expect(config.match(/\w*[tT]imeout: \w+/g)).toEqual([
     'testTimeout: HANG_MS',

@@ -1,4 +1,4 @@
-/** A uWebSockets.js app inside a worker thread: listens on a free port, closes before the thread ends. */
+/** A uWebSockets.js app in a worker thread that listens on a free port and closes before the thread ends. */
 import { parentPort } from 'node:worker_threads'
 import { App, us_socket_local_port } from 'uWebSockets.js'
 

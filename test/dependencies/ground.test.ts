@@ -1,4 +1,6 @@
-/** Proves the ground the project stands on: the runtime, the native parts and the schema compiler work as relied upon. */
+/**
+ * Assumptions about dependencies: the runtime, the native modules and the schema compiler behave as required.
+ */
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,11 +11,11 @@ import { Type } from 'typebox'
 import { Compile } from 'typebox/schema'
 import { expect, test } from 'vitest'
 
-test('the runtime is the Node 22 that npm ci brings', () => {
+test('the runtime is the Node 22 that npm ci installs', () => {
   expect(process.versions.node).toMatch(/^22\./)
 })
 
-test('a uWebSockets.js app in a thread answers, and closes without ending the process', async () => {
+test('a uWebSockets.js app in a thread responds, and closes without ending the process', async () => {
   const thread = new Worker(new URL('./echo-thread.ts', import.meta.url))
   const [{ port }] = (await once(thread, 'message')) as [{ port: number }]
   const response = await fetch(`http://127.0.0.1:${port}/`)
@@ -22,7 +24,7 @@ test('a uWebSockets.js app in a thread answers, and closes without ending the pr
   expect(await once(thread, 'exit')).toEqual([0])
 })
 
-test('an lmdb child transaction that throws leaves nothing behind', async () => {
+test('an lmdb child transaction that throws is rolled back', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'verdict-ground-'))
   const database = open<string, string>({ path: directory })
   try {
@@ -39,7 +41,7 @@ test('an lmdb child transaction that throws leaves nothing behind', async () => 
   }
 })
 
-test('a compiled TypeBox validator accepts, refuses, and says where', () => {
+test('a compiled TypeBox validator accepts, rejects and reports the location', () => {
   const validator = Compile(Type.Object({ key: Type.String({ minLength: 1 }) }))
   expect(validator.Check({ key: 'alice' })).toBe(true)
   expect(validator.Check({ key: '' })).toBe(false)

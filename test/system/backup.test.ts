@@ -1,4 +1,4 @@
-/** Backups of an embedded store while it is in use, and what is restored from them. */
+/** Backups of an embedded store while it is in use, and restored stores. */
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -28,7 +28,7 @@ async function filled(directory: string): Promise<Client> {
   return service
 }
 
-test('holds keys, projects and environments, and a service on what is restored goes on with them', async () => {
+test('a backup contains keys, projects and environments, and a service works with the restored store', async () => {
   const directory = storeDirectory()
   const service = await filled(join(directory, 'store'))
   const made = await service.send('POST', ENVS, { key: ADMIN_KEY, body: { key: 'staging', name: 'Staging' } })
@@ -39,17 +39,17 @@ test('holds keys, projects and environments, and a service on what is restored g
   })
   await service.send('POST', '/v2/facts/default/staging/users', { key: key.secret, body: { key: 'zoe' } })
   const file = join(directory, 'verdict.backup')
-  // One that was begun before, which anybody may read.
+  // A previous backup attempt, readable by all users.
   writeFileSync(`${file}.part`, '', { mode: 0o666 })
   const backup = await backUp(service, file)
   expect(backup).toMatchObject({ code: 0, stderr: '' })
   expect(JSON.parse(backup.stdout)).toMatchObject({ file, environments: 2 })
-  // For nobody else, and nothing is left beside the store.
+  // Readable only by its owner, and no temporary files are left in the store.
   expect((statSync(file).mode & 0o777).toString(8)).toBe('600')
   expect(readdirSync(join(directory, 'store')).filter(name => name.startsWith('.verdict-backup-'))).toEqual(
     [],
   )
-  // What comes later is not in it.
+  // Later changes are not in the backup.
   await service.user('late')
   await service.close()
 
@@ -66,12 +66,12 @@ test('holds keys, projects and environments, and a service on what is restored g
   expect((await next.get(`${FACTS}/users/later`)).status).toBe(200)
 })
 
-test('is of one moment for each environment while it is written to, and decisions go on', async () => {
+test('a backup during writes has one state for each environment, and decisions continue', async () => {
   const directory = storeDirectory()
   const service = await filled(join(directory, 'store'))
   const progress = { isOver: false, written: 0, asked: 0 }
   const write = async () => {
-    // Two in one change: both are in a backup, or neither is.
+    // Two users in one change: both must be in a backup, or neither.
     while (!progress.isOver) {
       const operations = ['a', 'b'].map(name => ({ key: `${name}-${progress.written}` }))
       expect((await service.post(`${FACTS}/bulk/users`, { operations })).status).toBe(200)
@@ -106,8 +106,8 @@ test('is of one moment for each environment while it is written to, and decision
   }
 })
 
-describe('is refused', () => {
-  test('to other keys than those of the organization, and of stores that are on no disk of their own', async () => {
+describe('a backup is rejected', () => {
+  test('for keys other than those of the organization, and for stores in memory', async () => {
     const service = await startedService()
     expect((await service.send('POST', '/v2/backup', { key: API_KEY })).status).toBe(403)
     expect((await service.send('POST', '/v2/backup', { key: null })).status).toBe(401)
@@ -118,9 +118,9 @@ describe('is refused', () => {
     ])
   })
 
-  test('while another one is taken: one that nobody reads to its end is one until its caller leaves', async () => {
+  test('during another backup, until that one ends or its client disconnects', async () => {
     const service = await filled(join(storeDirectory(), 'store'))
-    // More than sockets hold between the two.
+    // More data than the socket buffers can hold.
     for (let bulk = 0; bulk < 5; bulk += 1) {
       const operations = Array.from({ length: 60 }, (_, n) => ({
         key: `large-${bulk}-${n}`,
@@ -145,7 +145,7 @@ describe('is refused', () => {
   })
 })
 
-describe('what is restored', () => {
+describe('a restore', () => {
   async function taken(): Promise<{ readonly directory: string; readonly file: string }> {
     const directory = storeDirectory()
     const service = await filled(join(directory, 'store'))
@@ -154,7 +154,7 @@ describe('what is restored', () => {
     return { directory, file }
   }
 
-  test('is whole, or nothing is there', async () => {
+  test('fails without leaving a store if the backup is invalid', async () => {
     const { directory, file } = await taken()
     const bytes = readFileSync(file)
     const damaged = Buffer.from(bytes)
@@ -190,7 +190,7 @@ describe('what is restored', () => {
     }
   })
 
-  test('goes into an empty directory, and into no other', async () => {
+  test('requires an empty directory', async () => {
     const { directory, file } = await taken()
     const target = join(directory, 'target')
     mkdirSync(target)
@@ -204,13 +204,13 @@ describe('what is restored', () => {
   })
 })
 
-test('what a crash left of a backup is gone after the next start', async () => {
+test('temporary files of a backup that was interrupted by a crash are deleted at the next start', async () => {
   const directory = join(storeDirectory(), 'store')
   const service = await filled(directory)
   await service.close()
   mkdirSync(join(directory, '.verdict-backup-Xy12Zz'))
   writeFileSync(join(directory, '.verdict-backup-Xy12Zz/data.mdb'), 'half of it')
-  // An operator's own.
+  // A file of an operator.
   writeFileSync(join(directory, 'backup.verdict'), 'whole')
   await startedService({ storeUrl: `lmdb:${directory}` })
   expect(readdirSync(directory).filter(name => name.startsWith('.verdict-backup-'))).toEqual([])

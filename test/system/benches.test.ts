@@ -1,4 +1,4 @@
-/** No bench is forgotten: every program under bench is in the registry, and every row of it in the README there. */
+/** Every program under bench is in the registry, and every registered bench is in the README there. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
@@ -10,7 +10,7 @@ const sources = readdirSync(bench, { recursive: true, encoding: 'utf8' }).filter
   name => name.endsWith('.ts') && !name.includes('node_modules'),
 )
 
-/** Name, duration, program and what it shows, as `npm run bench -- --list` prints them. */
+/** Name, duration, program and purpose, as printed by `npm run bench -- --list`. */
 function listed(): {
   readonly name: string
   readonly takes: string
@@ -31,7 +31,7 @@ function listed(): {
     })
 }
 
-/** The files that no other file imports, or starts as a thread or a process: somebody has to run them. */
+/** Files that no other file imports or starts as a thread or process: they must be programs. */
 function programs(): string[] {
   const started = new Set(
     sources.flatMap(source =>
@@ -43,13 +43,13 @@ function programs(): string[] {
   return sources.filter(source => !started.has(source) && !source.startsWith('claims/'))
 }
 
-test('every program under bench is in the registry, and whatever is there can be run', () => {
+test('every program under bench is in the registry, and every registered program exists', () => {
   const registered = new Set(listed().map(({ program }) => program))
   expect(programs().filter(program => !registered.has(program) && program !== 'run.ts')).toEqual([])
   expect([...registered].filter(program => !existsSync(join(bench, program)))).toEqual([])
 })
 
-test('the table of bench/README.md has every bench, with its program, its duration and what it shows', () => {
+test('the table of bench/README.md has every bench with its program, duration and purpose', () => {
   const rows = [
     ...readFileSync(join(bench, 'README.md'), 'utf8').matchAll(
       /^\| `([\w-]+)`\s+\| (.*?)\s+\| (.*?)\s+\| `(.*?)`\s+\|$/gm,
@@ -58,7 +58,7 @@ test('the table of bench/README.md has every bench, with its program, its durati
   expect(rows).toEqual(listed())
 })
 
-test('a bench that is not there is refused', () => {
+test('an unknown bench is rejected', () => {
   const run = () =>
     execFileSync(
       process.execPath,

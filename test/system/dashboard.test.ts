@@ -1,4 +1,4 @@
-/** The dashboard, the alerts and the list of metrics in the documents are about metrics that there are. */
+/** The dashboard, the alerts and the list of metrics in the documents use existing metrics. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,7 +13,7 @@ import { question, sharedService } from '#testing/processes/running-service.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const text = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** Put on by Prometheus, and its own metric. */
+/** Labels and a metric that Prometheus adds. */
 const SCRAPED = ['instance', 'job']
 const UP = 'up'
 
@@ -25,7 +25,7 @@ const scrape = await Scrape.of(verdict.address, { authorization: `Bearer ${metri
 const labelsOf = (metric: string) =>
   new Set(scrape.samples.filter(({ name }) => name === metric).flatMap(({ labels }) => Object.keys(labels)))
 
-/** What is wrong with an expression; empty when nothing is. */
+/** Unknown metrics and labels in an expression. */
 function findings(expression: string): string[] {
   const { metrics, labels } = askedIn(expression)
   const unknown = metrics.filter(
@@ -51,7 +51,7 @@ interface Alert {
 const { panels } = JSON.parse(text('docs/grafana-dashboard.json')) as { panels: readonly Panel[] }
 const graphs = panels.filter(({ type }) => type !== 'row')
 
-test.each(graphs)('the graph "$title" asks for metrics and labels that exist', ({ targets = [] }) => {
+test.each(graphs)('the graph "$title" uses existing metrics and labels', ({ targets = [] }) => {
   expect(targets.length).toBeGreaterThan(0)
   for (const { expr, legendFormat } of targets) {
     expect(findings(expr)).toEqual([])
@@ -61,7 +61,7 @@ test.each(graphs)('the graph "$title" asks for metrics and labels that exist', (
   }
 })
 
-test('a metric of any kind that no graph asks for gets one, with labels that exist', async () => {
+test('a metric without a graph gets a graph with existing labels', async () => {
   const path = 'docs/grafana-dashboard.json'
   const dashboard = JSON.parse(text(path)) as { panels: readonly Panel[] }
   const names = ['verdict_checks_total', 'verdict_index_bytes', 'verdict_commit_duration_seconds']
@@ -78,7 +78,7 @@ test('a metric of any kind that no graph asks for gets one, with labels that exi
   expect(expressions.flatMap(findings)).toEqual([])
 })
 
-test('what does not exist is found', () => {
+test('unknown metrics and labels are found', () => {
   expect(findings('sum by (nothing) (rate(verdict_checks_total[1m])) / verdict_nothing')).toEqual([
     expect.stringMatching(/^verdict_nothing in/),
     expect.stringMatching(/^nothing in/),
@@ -86,7 +86,7 @@ test('what does not exist is found', () => {
   expect(() => findings('sum by (rate(')).toThrow('no PromQL')
 })
 
-/** Names in the first column of the table under that heading of the document, without repetitions. */
+/** Names in the first column of the table under that heading of the document, without duplicates. */
 function namesIn(document: string, heading: string): string[] {
   const section = text(document).split(`\n${heading}\n`)[1]!.split('\n#')[0]!
   return [...new Set([...section.matchAll(/^\| `([a-z_-]+)` /gm)].map(([, name]) => name!))]
@@ -103,7 +103,7 @@ test('the dashboard and docs/monitoring.md have every metric, and docs/limits.md
   expect(namesIn('docs/limits.md', '## Counted limits').toSorted()).toEqual(LIMIT_NAMES.toSorted())
 })
 
-test('every alert asks for metrics and labels that exist, says how urgent it is and what to look at', () => {
+test('every alert uses existing metrics and labels, and has a severity and a description', () => {
   const { groups } = parse(text('deploy/prometheus/alerts.yaml')) as {
     readonly groups: readonly { readonly rules: readonly Alert[] }[]
   }

@@ -1,4 +1,7 @@
-/** The dependency audit of continuous integration: red for an advisory that matters, not for a registry that is away. */
+/**
+ * The dependency audit of continuous integration fails for a severe advisory, but not if the registry is
+ * unavailable.
+ */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +17,7 @@ const report = (severity: string) =>
     metadata: { vulnerabilities: { high: 1 } },
   })
 
-/** Runs the audit where the registry's answer, as npm gives it, is this. */
+/** Runs the audit with this response of the registry, in the form of npm. */
 function audited(answer: string, code: number) {
   const directory = storeDirectory()
   const npm = join(directory, 'npm')
@@ -24,21 +27,18 @@ function audited(answer: string, code: number) {
   return spawnSync(process.execPath, [AUDIT], { encoding: 'utf8', env: { ...process.env, PATH } })
 }
 
-test.each(['high', 'critical'])(
-  'an advisory of %s severity fails, with the name of the package',
-  severity => {
-    const { status, stdout } = audited(report(severity), 1)
-    expect([status, stdout]).toEqual([1, expect.stringContaining(`${severity}: shaky <1.2.3`)])
-  },
-)
+test.each(['high', 'critical'])('an advisory of %s severity fails with the name of the package', severity => {
+  const { status, stdout } = audited(report(severity), 1)
+  expect([status, stdout]).toEqual([1, expect.stringContaining(`${severity}: shaky <1.2.3`)])
+})
 
-test('one of less does not', () => {
+test('an advisory of lower severity does not fail', () => {
   const { status, stdout } = audited(report('moderate'), 1)
   expect([status, stdout]).toEqual([0, 'dependency audit: 0 of high or critical severity\n'])
 })
 
 test.each(['', 'npm error 503', '{"message":"request failed","error":{"code":"ENOTFOUND"}}'])(
-  'a registry without a report (%j) is told of and stops nothing',
+  'a registry without a report (%j) is reported and does not fail',
   answer => {
     const { status, stdout } = audited(answer, 1)
     expect([status, stdout]).toEqual([0, 'dependency audit: NOT DONE, the registry gave no report\n'])

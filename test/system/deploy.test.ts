@@ -1,6 +1,6 @@
 /**
- * What `deploy` and the Dockerfile say, by linters and by the programs that read it, and where it must fit the service. A program that
- * this machine lacks is skipped by name.
+ * Validates the files of `deploy` and the Dockerfile with linters and with the programs that read them, and
+ * compares them with the service. A test is skipped by name if its program is not installed.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -45,19 +45,19 @@ interface PodSpec {
   }[]
 }
 
-test('the Dockerfile is what its linter takes for good', () => {
+test('the Dockerfile has no findings of its linter', () => {
   expect(validate(text('Dockerfile'))).toEqual([])
-  // It finds something.
+  // The linter detects errors.
   expect(validate('FROM node:22\nCPY a b\n')).toHaveLength(1)
 })
 
-test('the image has no root, labels, and the command line on its PATH', () => {
+test('the image runs without root, has labels, and has the command line on its PATH', () => {
   const dockerfile = text('Dockerfile')
   expect(dockerfile).toMatch(/^USER 1000:1000$/m)
   for (const label of ['title', 'description', 'licenses', 'version'])
     expect(dockerfile).toContain(`org.opencontainers.image.${label}=`)
   expect(dockerfile).toContain('ln -s /app/bin/verdict.js /usr/local/bin/verdict')
-  // As it lies there: found through the link, with the built form alone.
+  // As in the image: started through the link, with the built form only.
   const app = join(storeDirectory(), 'app')
   mkdirSync(app)
   for (const path of ['bin', 'package.json']) execFileSync('cp', ['-r', join(root, path), app])
@@ -69,7 +69,7 @@ test('the image has no root, labels, and the command line on its PATH', () => {
   )
 })
 
-describe('the manifests of Kubernetes', () => {
+describe('the manifests for Kubernetes', () => {
   const manifests = ['nodes', 'access'].flatMap(name =>
     parseAllDocuments(text(`deploy/kubernetes/${name}.yaml`)).map(document => document.toJS() as Manifest),
   )
@@ -78,7 +78,7 @@ describe('the manifests of Kubernetes', () => {
   const pod = nodes.spec.template!.spec
   const [container] = pod.containers as [PodSpec['containers'][number]]
 
-  test('set what is a setting, secrets by files that are mounted', () => {
+  test('contain only known settings, and mount the files of secrets', () => {
     const names = container.env.map(({ name }) => name)
     expect(names.filter(name => !known.includes(name))).toEqual([])
     const secrets = container.env.filter(({ name }) => name.endsWith('_FILE'))
@@ -91,14 +91,14 @@ describe('the manifests of Kubernetes', () => {
     for (const { value } of secrets) expect(mounts.some(mount => value.startsWith(mount))).toBe(true)
   })
 
-  test('mount volumes that there are, one of them for each node', () => {
+  test('mount exactly the volumes that are declared', () => {
     const volumes = [...pod.volumes, ...nodes.spec.volumeClaimTemplates!.map(({ metadata }) => metadata)]
     expect(container.volumeMounts.map(({ name }) => name).toSorted()).toEqual(
       volumes.map(({ name }) => name).toSorted(),
     )
   })
 
-  test('select the nodes they make', () => {
+  test('select the pods that they create', () => {
     const { labels } = nodes.spec.template!.metadata
     expect(nodes.spec.selector).toEqual({ matchLabels: labels })
     for (const { spec } of of('Service')) expect(spec.selector).toEqual(labels)
@@ -106,7 +106,7 @@ describe('the manifests of Kubernetes', () => {
     expect(of('Service').map(({ metadata }) => metadata.name)).toContain(nodes.spec.serviceName)
   })
 
-  test('probe paths that the service answers, on the port it listens on, and leave a stop its time', async () => {
+  test('probe existing paths on the port of the service, and allow enough time for shutdown', async () => {
     const verdict = await startedService()
     const probes = Object.entries(container).filter(([name]) => name.endsWith('Probe'))
     expect(probes.map(([name]) => name).toSorted()).toEqual([
@@ -123,35 +123,32 @@ describe('the manifests of Kubernetes', () => {
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(9)
   })
 
-  test.skipIf(lacks('kubectl'))('are what kubectl makes one of (skipped without kubectl)', () => {
+  test.skipIf(lacks('kubectl'))('are accepted by kubectl kustomize (skipped without kubectl)', () => {
     const built = execFileSync('kubectl', ['kustomize', join(deploy, 'kubernetes')], { encoding: 'utf8' })
     const kinds = parseAllDocuments(built).map(document => (document.toJS() as Manifest).kind)
     expect(kinds.toSorted()).toEqual(manifests.map(({ kind }) => kind).toSorted())
   })
 })
 
-describe('the unit of systemd', () => {
+describe('the systemd unit', () => {
   const unit = text('deploy/verdict.service')
 
-  test('sets what is a setting', () => {
+  test('contains only known settings', () => {
     const lines = [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, pairs]) => pairs!.split(' '))
     const names = lines.map(pair => pair.split('=')[0]!).filter(name => !['NODE_ENV', 'PATH'].includes(name))
     expect(names.length).toBeGreaterThan(3)
     expect(names.filter(name => !known.includes(name))).toEqual([])
   })
 
-  test.skipIf(lacks('systemd-analyze'))(
-    'is shut in, and understood (skipped without systemd-analyze)',
-    () => {
-      const file = join(storeDirectory(), 'verdict.service')
-      // The program is not installed here.
-      writeFileSync(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`))
-      const verified = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' })
-      expect([verified.stderr, verified.status]).toEqual(['', 0])
-      const judged = spawnSync('systemd-analyze', ['security', '--offline=true', '--threshold=20', file])
-      expect(judged.status).toBe(0)
-    },
-  )
+  test.skipIf(lacks('systemd-analyze'))('is valid and sandboxed (skipped without systemd-analyze)', () => {
+    const file = join(storeDirectory(), 'verdict.service')
+    // The program is not installed here.
+    writeFileSync(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`))
+    const verified = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' })
+    expect([verified.stderr, verified.status]).toEqual(['', 0])
+    const judged = spawnSync('systemd-analyze', ['security', '--offline=true', '--threshold=20', file])
+    expect(judged.status).toBe(0)
+  })
 })
 
 describe.skipIf(lacks('promtool'))('the files of Prometheus (skipped without promtool)', () => {
@@ -168,7 +165,7 @@ describe.skipIf(lacks('promtool'))('the files of Prometheus (skipped without pro
   })
 })
 
-test('both balancers ask the same again', () => {
+test('both balancer configurations retry the same requests', () => {
   const asks = (name: string) => /^ *acl asks .*$/m.exec(readFileSync(join(deploy, name), 'utf8'))![0]
   expect(asks('haproxy-tls.cfg')).toBe(asks('haproxy.cfg'))
 })
@@ -176,21 +173,21 @@ test('both balancers ask the same again', () => {
 describe.skipIf(lacks('haproxy') || lacks('openssl'))(
   'the balancer with TLS (skipped without haproxy or openssl)',
   () => {
-    test('sends requests to nodes that are ready, keeps metrics to itself, and names no library', async () => {
+    test('forwards requests to nodes that are ready, blocks metrics, and removes the name of the library', async () => {
       const certificates = makeCertificates()
       onTestFinished(() => certificates.remove())
       const pem = join(certificates.directory, 'balancer.pem')
       const part = (name: string) => readFileSync(join(certificates.directory, name), 'utf8')
       writeFileSync(pem, part('redis.crt') + part('redis.key'))
       const verdict = await startedService()
-      const [port, nobody] = [await freePort(), await freePort()]
+      const [port, unusedPort] = [await freePort(), await freePort()]
       const env = {
         ...process.env,
         BIND: `127.0.0.1:${port}`,
         CERTIFICATE: pem,
         NODE_1: new URL(verdict.address).host,
-        NODE_2: `127.0.0.1:${nobody}`,
-        NODE_3: `127.0.0.1:${nobody}`,
+        NODE_2: `127.0.0.1:${unusedPort}`,
+        NODE_3: `127.0.0.1:${unusedPort}`,
       }
       const balancer = spawn('haproxy', ['-db', '-f', join(deploy, 'haproxy-tls.cfg')], { env })
       let said = ''

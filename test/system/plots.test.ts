@@ -1,4 +1,4 @@
-/** Plots show what they are about: every point of every line lies inside of the axes, and no text on another. */
+/** In each plot, every point of every line is inside the axes, and texts do not overlap. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +8,7 @@ const PLOTS = fileURLToPath(new URL('../../docs/plots', import.meta.url))
 
 type Point = readonly [x: number, y: number]
 
-/** The paths of straight lines that are stroked like that, as points. */
+/** Paths of straight lines with a matching stroke, as points. */
 function paths(svg: string, stroke: RegExp): Point[][] {
   return [...svg.matchAll(/<path d="(M[\d. L-]+)" fill="none"([^>]*)>/g)]
     .filter(([, , attributes]) => stroke.test(attributes!))
@@ -30,7 +30,7 @@ test.each(readdirSync(PLOTS))('%s', name => {
   expect(lines.length).toBeGreaterThanOrEqual(1)
   const outside = lines.flat().filter(([x, y]) => x < left || x > right || y < top || y > bottom)
   expect(outside).toEqual([])
-  // A line in the legend for each: as many as are named.
+  // The title is the only text above the axes.
   const texts = [
     ...svg.matchAll(/<text [^>]*transform="translate\(([\d.]+) ([\d.]+)\)"[^>]*>([^<]+)<\/text>/g),
   ]

@@ -1,9 +1,12 @@
-/** A process of the service is started, killed, started again and stopped; more about its ends is in the second level. */
+/**
+ * A process of the service is started, killed, started again and stopped. The second level has more tests of
+ * shutdown.
+ */
 import { expect, test } from 'vitest'
 import { Client, FACTS, question, storeDirectory } from '#testing/processes/running-service.ts'
 import { processWith } from '../support/started-process.ts'
 
-test('a process keeps what it answered when it is killed, and stops in order on SIGINT and SIGTERM', async () => {
+test('a process keeps acknowledged writes when it is killed, and shuts down cleanly on SIGINT and SIGTERM', async () => {
   const cwd = storeDirectory()
   const first = processWith({}, { cwd })
   const [, key] = await first.stdoutMatch(/API key, shown this once: (\S+)/)

@@ -1,6 +1,6 @@
 /**
- * The README tells the truth, and so do the documents that go on from it: their commands are run as they stand there, in a
- * clean copy, one document after the other, and answer what they say.
+ * Runs the commands of the README and of the documents that continue it, unchanged, in a clean copy and in
+ * order. Their output must match the documents.
  */
 import { execFile } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const readme = textOf('README.md')
 const gettingStarted = textOf('docs/getting-started.md')
 const modelFiles = textOf('docs/model-files.md')
-/** The program of somebody who comes from the commercial service. */
+/** Example program for users of the commercial service. */
 const compatibility = textOf('docs/compatibility.md')
 const copy = mkdtempSync(join(tmpdir(), 'verdict-readme-'))
 
@@ -38,7 +38,7 @@ function codeBlocks(document: string): CodeBlock[] {
   }))
 }
 
-/** The blocks of a language that are followed by their output. */
+/** Blocks of a language that are followed by their output. */
 function examples(document: string, wanted: string): { readonly text: string; readonly output: string }[] {
   const blocks = codeBlocks(document)
   return blocks.flatMap(({ language, text }, index) => {
@@ -48,7 +48,7 @@ function examples(document: string, wanted: string): { readonly text: string; re
   })
 }
 
-/** The model file that a document shows. */
+/** The model file in a document. */
 function modelOf(document: string): string {
   return codeBlocks(document).find(
     ({ language, text }) => language === 'yaml' && text.includes('resources:'),
@@ -57,8 +57,8 @@ function modelOf(document: string): string {
 
 const isOwn = (path: string): boolean => !path.endsWith('node_modules')
 
-test("the README's run command starts the service and its examples answer what it says", async () => {
-  // A fresh clone after `npm ci`, which whoever runs this test has run. The second level runs it once more.
+test('the run command of the README starts the service, and its examples have the documented output', async () => {
+  // A fresh clone after `npm ci`, which is a precondition of this test. The second level runs `npm ci` again.
   for (const part of ['package.json', 'bin', 'src', 'packaging', 'workers', 'console', 'dist']) {
     cpSync(join(root, part), join(copy, part), { recursive: true, preserveTimestamps: true, filter: isOwn })
   }
@@ -70,7 +70,8 @@ test("the README's run command starts the service and its examples answer what i
   const [, key] = await service.stdoutMatch(/API key, shown this once: (\S+)/)
   try {
     const env = { ...process.env, VERDICT: address, KEY: key }
-    // The first command runs through npm, as a reader runs it; the others call the program directly, which is faster.
+    // The first command runs through npm like that of a reader. The others call the program directly, which
+    // is faster.
     const direct = join(copy, 'direct')
     mkdirSync(direct)
     writeFileSync(
@@ -125,7 +126,7 @@ test("the README's run command starts the service and its examples answer what i
   expect(service.stderr).toContain('"msg":"stopped"')
 })
 
-test('SIGTERM to the run command itself stops the service, with exit code 0', async () => {
+test('SIGTERM to the run command stops the service with exit code 0', async () => {
   const service = new ServiceProcess({
     cwd: root,
     command: ['npm', 'start'],
@@ -136,7 +137,7 @@ test('SIGTERM to the run command itself stops the service, with exit code 0', as
   await expect(fetch(`${address}/healthy`)).rejects.toThrow()
 })
 
-test('every setting has a name of its own in the code', () => {
+test('every setting has a unique name in the code', () => {
   const names = Object.values(settings).map(({ as }) => as)
   expect(new Set(names).size).toBe(names.length)
 })

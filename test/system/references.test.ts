@@ -9,25 +9,25 @@ const SPEC = join('docs', 'spec')
 const FOLDERS = ['src', 'workers', join('console', 'src'), 'testing', 'test', 'bench', 'packaging', 'docs']
 const READ = /\.(tsx?|m?js|md|json|ya?ml|lua|py|go|java)$/
 
-/** What stands between the names of a list: "A.2, C.2 and D-15", "B.6 to B.11". */
+/** Separators between the names of a list: "A.2, C.2 and D-15", "B.6 to B.11". */
 const JOIN = '(?:[,;] (?:and )?| and | to |–)'
-/** A reference to native.md, with all names that follow the first one. */
+/** A reference to native.md with all names that follow the first one. */
 const NATIVE = new RegExp(
   `native\\.md ((?:[A-Z][.-])?\\d+(?:\\.\\d+)?|[A-Z](?!\\w))((?:${JOIN}(?:[A-Z][.-]\\d+|0\\.\\d+))*)`,
   'g',
 )
 const NUMBER = '(?:(?:sections?|rows?|rulings?) )?\\d+(?:\\.\\d+)*'
-/** A reference to one of the pages whose sections are numbers, in the present and in the former form. */
+/** A reference to a page with numbered sections, in the current or the former form. */
 const NUMBERED = new RegExp(
   `\\b(?:(conditions|authzen)\\.md,? |(conditions), )(${NUMBER}(?:${JOIN}${NUMBER})*)`,
   'gi',
 )
-/** Names of rulings that belong to no reference, and references to a page that does not exist. */
+/** Rulings without a reference, and references to a page that does not exist. */
 const STRAY = /(?<![\w.-])D-\d+\b|\bcontract (?:section \d|[A-E][.-]\d)/gi
 
 interface Page {
   readonly path: string
-  /** On one line, without the marks of comments. */
+  /** Text on one line, without comment markers. */
   readonly text: string
 }
 
@@ -66,7 +66,7 @@ function referencesOf({ path, text }: Page): Reference[] {
   return found
 }
 
-/** The numbers of the headings of a page, and of numbered rows and items. */
+/** Numbers of the headings of a page, and of numbered rows and items. */
 function namesIn(page: string): ReadonlySet<string> {
   const path = join(root, SPEC, `${page}.md`)
   const names = new Set<string>()
@@ -94,7 +94,7 @@ test.each(['native', 'conditions', 'authzen'])(
   },
 )
 
-test('every name within native.md is one of its sections or rulings', () => {
+test('every name in native.md is one of its sections or rulings', () => {
   const names = namesIn('native')
   const text = readFileSync(join(root, SPEC, 'native.md'), 'utf8')
   const used = [...text.matchAll(/(?<![\w.-])(?:[A-D][.-]\d+|0\.\d+)\b/g)].map(([name]) => name)
@@ -102,7 +102,7 @@ test('every name within native.md is one of its sections or rulings', () => {
   expect(used.filter(name => !names.has(name))).toEqual([])
 })
 
-test('every ruling is named together with its page', () => {
+test('every ruling is referenced together with its page', () => {
   const stray = pages
     .filter(({ path }) => !path.startsWith(SPEC))
     .flatMap(({ path, text }) => {

@@ -1,4 +1,4 @@
-/** Settings: from variables and from files, what is refused, and what is said about a mistyped one. */
+/** Settings from variables and files, rejected values, and warnings about misspelled names. */
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ describe('a secret', () => {
     ['STORE_URL', 'storeUrl'],
     ['REDIS_PASSWORD', 'redisPassword'],
     ['REDIS_SENTINEL_PASSWORD', 'redisSentinelPassword'],
-  ] as const)('%s may come from a file, whose last line may end', (name, field) => {
+  ] as const)('%s can be read from a file, with or without a line break at the end', (name, field) => {
     for (const end of ['', '\n', '\r\n']) {
       expect(readConfig({ [`${name}_FILE`]: secretFile(`redis://of-many-letters${end}`) })[field]).toBe(
         'redis://of-many-letters',
@@ -40,12 +40,12 @@ describe('a secret', () => {
     }
   })
 
-  test('in two places, in no file, or of a wrong form in one, is refused without being shown', () => {
+  test('is rejected without being printed if it is given twice, its file is missing, or it has the wrong form', () => {
     const file = secretFile('hunter2\n')
     expect(() => readConfig({ API_KEY, API_KEY_FILE: file })).toThrow(
       'setting API_KEY: API_KEY_FILE is set, too: one place is enough',
     )
-    // As where an image sets what a file is to say.
+    // An image can contain an empty default for a secret in a file.
     expect(readConfig({ STORE_URL: '', STORE_URL_FILE: secretFile('memory:') }).storeUrl).toBe('memory:')
     expect(() => readConfig({ API_KEY_FILE: '/nowhere/at/all' })).toThrow(
       'setting API_KEY: API_KEY_FILE cannot be read: ENOENT',
@@ -55,13 +55,13 @@ describe('a secret', () => {
     expect(refused).not.toThrow('hunter2')
   })
 
-  test('is what has a second name, and nothing else', () => {
+  test('is the only kind of setting with a variant for a file', () => {
     expect(() => readConfig({ PORT_FILE: '/nowhere/at/all' })).not.toThrow()
   })
 })
 
-describe('a collector of spans', () => {
-  test('is named by a URL; none, and an empty one, is none', () => {
+describe('the endpoint for traces', () => {
+  test('is a URL, and an unset or empty value disables it', () => {
     const endpointOf = (text: string) => readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: text }).otlpEndpoint
     expect(readConfig({}).otlpEndpoint).toBe(null)
     expect(endpointOf('')).toBe(null)
@@ -69,7 +69,7 @@ describe('a collector of spans', () => {
     expect(() => endpointOf('127.0.0.1:4318')).toThrow('setting OTEL_EXPORTER_OTLP_ENDPOINT: expected')
   })
 
-  test('may want headers, from a file, too', () => {
+  test('can have headers, including from a file', () => {
     const headers = 'authorization=Bearer%20a=b,x-scope=c'
     expect(readConfig({ OTEL_EXPORTER_OTLP_HEADERS: headers }).otlpHeaders).toBe(headers)
     expect(readConfig({ OTEL_EXPORTER_OTLP_HEADERS_FILE: secretFile(`${headers}\n`) }).otlpHeaders).toBe(
@@ -78,7 +78,7 @@ describe('a collector of spans', () => {
   })
 
   test.each(['hunter2', 'a=', 'a=hunter2,', 'a b=hunter2', 'a=hunter2\r\nx: y', 'a=hunter2%', '=hunter2'])(
-    'headers that are none are refused without being shown: %j',
+    'rejects invalid headers without printing them: %j',
     text => {
       const refused = () => readConfig({ OTEL_EXPORTER_OTLP_HEADERS: text })
       expect(refused).toThrow('setting OTEL_EXPORTER_OTLP_HEADERS: expected name=value')
@@ -86,12 +86,12 @@ describe('a collector of spans', () => {
     },
   )
 
-  test.each(['0', '1.5', 'half'])('a part of %s of the traces is refused', text => {
+  test.each(['0', '1.5', 'half'])('rejects the ratio %s of sampled traces', text => {
     expect(() => readConfig({ OTEL_TRACES_SAMPLER_ARG: text })).toThrow('setting OTEL_TRACES_SAMPLER_ARG')
   })
 })
 
-describe('the password of Redis beside its URL', () => {
+describe('the password of Redis in a separate setting', () => {
   const login = { redisPassword: 'a', redisSentinelPassword: 'b' }
   test.each([
     ['redis://user:secret@there', { redisPassword: 'a' }, 'stands in REDIS_PASSWORD, too'],
@@ -103,18 +103,18 @@ describe('the password of Redis beside its URL', () => {
       { redisSentinelPassword: 'a' },
       'REDIS_SENTINEL_PASSWORD is set, and STORE_URL names no Redis',
     ],
-  ])('%s is refused where it cannot be meant', (url, passwords, message) => {
+  ])('is rejected for %s', (url, passwords, message) => {
     expect(() => requireStoreUrl(url, passwords)).toThrow(message)
     expect(() => requireStoreUrl(url, passwords)).not.toThrow(/secret|'[abc]'/)
   })
 
   test.each(['redis://there', 'redis://user@there', 'redis+sentinel://user@there', 'rediss+cluster://there'])(
-    '%s takes it',
+    'is used for %s',
     url => expect(() => requireStoreUrl(url, { redisPassword: 'a' })).not.toThrow(),
   )
 })
 
-describe('a variable that is no setting', () => {
+describe('an unknown variable', () => {
   test.each([
     ['HTTP_THREAD', 'HTTP_THREADS'],
     ['HTTP_THRAEDS', 'HTTP_THREADS'],
@@ -126,7 +126,7 @@ describe('a variable that is no setting', () => {
     ['PATH', null],
     ['LOG_FORMAT', null],
     ['npm_config_registry', null],
-  ])('%s: a warning names %s', (name, meant) => {
+  ])('%s: a warning suggests %s', (name, meant) => {
     expect(warningsOf({ [name]: 'x' })).toEqual(
       meant === null ? [] : [`${name} is no setting: did you mean ${meant}?`],
     )
@@ -136,7 +136,7 @@ describe('a variable that is no setting', () => {
     ['VERDICT_API_KEY', 'VERDICT_API_KEY is no setting: did you mean API_KEY?'],
     ['VERDICT_POTR', 'VERDICT_POTR is no setting'],
     ['VERDICT_', 'VERDICT_ is no setting'],
-  ])('%s is refused, since it can be meant for nobody else', (name, message) => {
+  ])('%s is rejected, because it can only be intended for Verdict', (name, message) => {
     expect(() => readConfig({ [name]: 'x' })).toThrow(message)
   })
 
@@ -146,36 +146,44 @@ describe('a variable that is no setting', () => {
     'VERDICT_URL',
     'VERDICT_OUTPUT',
     'VERDICT_FORM',
-    // Kubernetes, in the namespace of a service called verdict or verdict-http.
+    // Variables of Kubernetes in the namespace of a service named verdict or verdict-http.
     'VERDICT_SERVICE_HOST',
     'VERDICT_SERVICE_PORT_HTTP',
     'VERDICT_PORT',
     'VERDICT_PORT_7766_TCP_ADDR',
     'VERDICT_HTTP_SERVICE_HOST',
     'VERDICT_HTTP_PORT_7766_TCP',
-  ])('%s belongs to somebody else, and nothing is said', name => {
+  ])('%s belongs to another program and causes no warning', name => {
     expect(warningsOf({ [name]: 'x' })).toEqual([])
   })
 })
 
 test.each([
   ['an empty host', { HOST: '' }, 'setting HOST'],
-  ['a key that is too short', { API_KEY: 'short' }, 'setting API_KEY: expected 16 to 512'],
-  ['one key for both', { API_KEY, ADMIN_API_KEY: API_KEY }, 'setting ADMIN_API_KEY: expected another key'],
-  ['one port for both', { PORT: '8181', OPA_PORT: '8181' }, 'setting OPA_PORT: expected another port than'],
+  ['a short key', { API_KEY: 'short' }, 'setting API_KEY: expected 16 to 512'],
   [
-    'an end of deciding before it is stale',
+    'the same key for both',
+    { API_KEY, ADMIN_API_KEY: API_KEY },
+    'setting ADMIN_API_KEY: expected another key',
+  ],
+  [
+    'the same port for both',
+    { PORT: '8181', OPA_PORT: '8181' },
+    'setting OPA_PORT: expected another port than',
+  ],
+  [
+    'a maximum staleness below the warning threshold',
     { STALE_AFTER_MS: '5000', MAX_STALE_MS: '4999' },
     'setting MAX_STALE_MS: expected 0 or at least STALE_AFTER_MS',
   ],
-  ['a body ceiling of nothing', { MAX_BODY_BYTES: '0' }, 'setting MAX_BODY_BYTES'],
-  ['a ceiling that no head is below', { MAX_HEADER_BYTES: '1023' }, 'setting MAX_HEADER_BYTES'],
+  ['a maximum body size of zero', { MAX_BODY_BYTES: '0' }, 'setting MAX_BODY_BYTES'],
+  ['a maximum header size below any request', { MAX_HEADER_BYTES: '1023' }, 'setting MAX_HEADER_BYTES'],
   ['an unknown log level', { LOG_LEVEL: 'loud' }, 'setting LOG_LEVEL: expected one of'],
-])('%s is refused', (_, environment, message) => {
+])('%s is rejected', (_, environment, message) => {
   expect(() => readConfig(environment)).toThrow(message)
 })
 
-test('all that does not fit is named at once, the store included, in one line of the log', async () => {
+test('all invalid settings are reported together with the store URL in one log line', async () => {
   const env = {
     PORT: 'http',
     API_KEY: 'short',
@@ -196,7 +204,7 @@ test('all that does not fit is named at once, the store included, in one line of
   ])
 })
 
-test('a mistyped setting is a warning in the log of a service that starts', async () => {
+test('a misspelled setting causes a warning in the log of a service that starts', async () => {
   const env = { API_KEY, STORE_URL: 'memory:', HTTP_THREADS: '1', POOL_THREAD: '1' }
   const service = new ServiceProcess({ cwd: storeDirectory(), env })
   onTestFinished(async () => void (await service.end('SIGKILL')))
@@ -213,7 +221,7 @@ describe('on a terminal', () => {
       .stdout
   }
 
-  test('what is refused at start are sentences', () => {
+  test('startup errors are sentences', () => {
     expect(inTerminal({ PORT: 'http', API_KEY: 'short' }).replaceAll('\r', '')).toBe(
       'verdict: setting PORT: expected a whole number from 0 to 65535, got "http"\n' +
         'verdict: setting API_KEY: expected 16 to 512 printable ASCII characters without spaces\n',
@@ -224,12 +232,12 @@ describe('on a terminal', () => {
   })
 })
 
-describe('the arguments', () => {
+describe('the command-line arguments', () => {
   const run = (...args: readonly string[]) =>
     spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], { encoding: 'utf8' })
 
   test.each([[[START]], [[fileURLToPath(new URL('../../bin/verdict.js', import.meta.url)), 'serve']]])(
-    '--help prints every setting with its default and its meaning',
+    'include --help, which prints every setting with its default and description',
     start => {
       const { status, stdout } = run(...start, '--help')
       expect(status).toBe(0)
@@ -241,7 +249,7 @@ describe('the arguments', () => {
     },
   )
 
-  test('are no settings: one that means nothing is refused', () => {
+  test('exclude settings: an unknown argument is rejected', () => {
     const { status, stderr } = run(START, '--port', '80')
     expect([status, stderr]).toEqual([1, expect.stringContaining('--port means nothing here')])
   })
@@ -250,7 +258,7 @@ describe('the arguments', () => {
 describe('KONG_PORT', () => {
   const asked = { KONG_PORT: '9000', KONG_ENVIRONMENT: 'default/production' }
 
-  test('decides for the environment that is named', () => {
+  test('uses the environment in KONG_ENVIRONMENT', () => {
     expect(readConfig(asked)).toMatchObject({
       kongPort: 9_000,
       kongEnvironment: { project: 'default', environment: 'production' },
@@ -260,7 +268,7 @@ describe('KONG_PORT', () => {
   test.each([
     ['without an environment', { KONG_PORT: '9000' }, 'expected both or neither'],
     ['an environment without it', { KONG_ENVIRONMENT: 'default/production' }, 'expected both or neither'],
-    ['the port of all else', { ...asked, PORT: '9000' }, 'another port than PORT and OPA_PORT'],
+    ['the port of PORT', { ...asked, PORT: '9000' }, 'another port than PORT and OPA_PORT'],
     ['the port of OPA_PORT', { ...asked, OPA_PORT: '9000' }, 'another port than PORT and OPA_PORT'],
     [
       'an environment without its project',
@@ -268,7 +276,7 @@ describe('KONG_PORT', () => {
       'expected project/environment',
     ],
     ['more than an environment', { ...asked, KONG_ENVIRONMENT: 'a/b/c' }, 'expected project/environment'],
-  ])('is refused: %s', (_what, environment, message) => {
+  ])('is rejected: %s', (_what, environment, message) => {
     expect(() => readConfig(environment)).toThrow(message)
   })
 })

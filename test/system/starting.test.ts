@@ -1,4 +1,7 @@
-/** A service that is starting, as callers with a valid key see it: not there, then to be tried again, then ready. */
+/**
+ * A service during startup, as seen by callers with a valid key: unreachable, then unavailable with a retry,
+ * then ready.
+ */
 import { expect, test } from 'vitest'
 import { freePort } from '#testing/processes/free-port.ts'
 import { holdStarts } from '../support/held-start.ts'
@@ -6,7 +9,7 @@ import { API_KEY, question, startedService } from '#testing/processes/running-se
 
 const HOST = '127.0.0.1'
 
-/** What comes of asking once: a status, or nothing while nobody listens. */
+/** Status of one request, or null if no process listens. */
 async function statusOf(port: number): Promise<number | null> {
   const answer = fetch(`http://${HOST}:${port}/allowed`, {
     method: 'POST',
@@ -19,7 +22,7 @@ async function statusOf(port: number): Promise<number | null> {
   )
 }
 
-test('a valid key is never told that it is unknown, however many threads are still to come', async () => {
+test('a valid key is never rejected as unknown while threads start', async () => {
   const port = await freePort()
   const letIn = holdStarts()
   const statuses = new Set<number | null>()
