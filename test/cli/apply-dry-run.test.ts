@@ -1,7 +1,4 @@
-/**
- * Validation of `verdict apply` before its first change: it checks all names against the file and the
- * environment, and runs the tests of the file.
- */
+/** Validation of `verdict apply` before its first change: names, and the tests of the file. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { EXIT } from '../../src/cli/exit-codes.ts'
 import { neighbourOf, sharedService, startedService } from '#testing/processes/running-service.ts'

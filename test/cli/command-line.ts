@@ -79,10 +79,7 @@ export function commandsOf({ address }: { readonly address: string }, ofEnvironm
     verdictCommand(args, { env: { VERDICT_URL: address, VERDICT_KEY: key }, stdin })
 }
 
-/**
- * Parses a text with one name in the form ‹right|wrong›: its parts, the text with the wrong name, and the
- * expected message.
- */
+/** Parses a text with one name in the form ‹right|wrong›. Returns its parts and the expected message. */
 export function misnamed(marked: string, what: string) {
   const [, before, right, wrong, after] = /^(.*)‹(.*)\|(.*)›(.*)$/s.exec(marked)!
   const [kind, of] = what.split(' of ')

@@ -1,7 +1,4 @@
-/**
- * Commands that fail: exit codes, messages about missing or misspelled arguments, and the state of the
- * terminal.
- */
+/** Commands that fail: exit codes, messages about arguments, and the state of the terminal. */
 import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { EXIT } from '../../src/cli/exit-codes.ts'
@@ -80,8 +77,7 @@ describe('a progress bar', () => {
       const line = `script --quiet --return --command 'verdict ${command} ${questions}' /dev/null`
       const { code, stdout } = await shellCommand(line, { VERDICT_URL: 'http://127.0.0.1:9' })
       expect([code, stdout]).toEqual([3, expect.stringMatching(/\nverdict: .* cannot be reached/)])
-      // A command ended by a signal could not turn on the cursor or line wrapping again, so they are never
-      // turned off.
+      // // A command ended by a signal could not turn the cursor and line wrapping on again.
       expect(stdout).not.toContain('\u001B[?')
     },
   )

@@ -1,7 +1,4 @@
-/**
- * The service without a server reports internal errors to the process that opened it, because responses do
- * not contain them.
- */
+/** The service without a server reports internal errors to its process. */
 import { afterAll, describe, expect, test } from 'vitest'
 import { InProcessService } from '#composition/in-process-service.ts'
 

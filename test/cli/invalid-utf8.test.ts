@@ -1,7 +1,4 @@
-/**
- * Files that are not valid UTF-8 are rejected with the position. Replacement characters would make two keys
- * equal.
- */
+/** Files with invalid UTF-8 are rejected: replacement characters would make two keys equal. */
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { API_KEY, sharedService } from '#testing/processes/running-service.ts'
@@ -15,9 +12,7 @@ const env = { VERDICT_URL: service.address, VERDICT_KEY: API_KEY }
 const MODEL = 'roles: { auditor: }\nusers: { ann: , josé: , josè: }\ntests: []\n'
 const LINES = '{"kind":"tenant","key":"acme"}\n{"kind":"user","key":"josé"}\n'
 
-/**
- * Commands that read a text file, with the content and the position of its first character that is not ASCII.
- */
+/** Commands that read a text file, with the position of its first character that is not ASCII. */
 const READERS: readonly [args: readonly string[], text: string, position: string][] = [
   [['test', file], MODEL, '2:20'],
   [['apply', file, '--yes'], MODEL, '2:20'],

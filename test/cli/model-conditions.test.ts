@@ -45,9 +45,7 @@ async function stepsOf(text: string, ...more: string[]): Promise<unknown[]> {
   return JSON.parse((await run(['apply', written(text), ...more])).stdout).steps
 }
 
-/**
- * Applies the model to a new environment. Commands use the key of this environment until the work is done.
- */
+/** Applies the model to a new environment, whose key the commands use until the work is done. */
 async function inCopy(name: string, work: () => Promise<void>): Promise<void> {
   const before = key
   key = await neighbourOf(service, name)

@@ -1,6 +1,4 @@
-/**
- * Errors in model files. All are reported at once, with location and suggestion, before anything is changed.
- */
+/** Errors in model files: all are reported at once, with location and suggestion, before any change. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
@@ -14,10 +12,7 @@ const file = pathOf('model.yaml')
 
 const tested = (text: string) => verdictCommand(['test', written(text)])
 
-/**
- * Names with one wrong letter in the form ‹right|wrong›, and the kind of the unknown name. One per line of
- * the file.
- */
+/** Names with one wrong letter in the form ‹right|wrong›, one per line of the file, and the kind of name. */
 const MISNAMED: readonly (readonly [text: string, what: string])[] = [
   ['department: { type: ‹string|sting› }', 'such value as'],
   ['viewer: { permissions: [‹read|raed›] }', 'action of folder'],

@@ -1,7 +1,4 @@
-/**
- * Responses that are not from a Verdict service must not be mistaken for valid ones, because scripts use the
- * exit code.
- */
+/** Responses that are not from a Verdict service are not accepted, because scripts use the exit code. */
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,7 +1,4 @@
-/**
- * Tests of model files cannot pass because of a mistyped name. Unknown users and resources are denied, so
- * that it would make a denial or an empty list true.
- */
+/** A mistyped name is an error, because unknown names are denied and a denial or empty list would pass. */
 import { describe, expect, test } from 'vitest'
 import { EXIT } from '../../src/cli/exit-codes.ts'
 import { commandFiles, misnamed, verdictCommand } from './command-line.ts'

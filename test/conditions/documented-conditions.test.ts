@@ -1,7 +1,4 @@
-/**
- * Executes the tables of docs/conditions.md and the patterns of docs/condition-patterns.md on every engine
- * and the oracle.
- */
+/** Executes the tables of docs/conditions.md and the patterns of docs/condition-patterns.md. */
 import { describe, expect, test } from 'vitest'
 import { LOOKUPS_MAX, STEPS_MAX } from '#conditions/evaluation-budget.ts'
 import { operatorOf } from '#conditions/operators.ts'

@@ -1,6 +1,4 @@
-/**
- * Cost of evaluation, merging of attributes, and explanations. `test/oracle` tests the meaning of conditions.
- */
+/** Cost of evaluation, merging of attributes, and explanations. `test/oracle` tests the meaning. */
 import { describe, expect, test } from 'vitest'
 import { decisive, explain } from '#conditions/explain.ts'
 import { evaluate } from '#conditions/evaluate.ts'

@@ -1,6 +1,4 @@
-/**
- * Assumptions about dependencies: the runtime, the native modules and the schema compiler behave as required.
- */
+/** Assumptions about dependencies: the runtime, the native modules and the schema compiler. */
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,7 +1,4 @@
-/**
- * Access changes of single commits: users who gain or lose access are reported once; if there are too many,
- * the scope to list again is reported.
- */
+/** Access changes of commits: users who gain or lose access, or the scope to list again if too many. */
 import { describe, expect, test } from 'vitest'
 import type { AccessPair } from '#model/access-change.ts'
 import { ACCESS_LIMITS, AccessChanges, type AccessLimits } from '#engine/access-changes.ts'

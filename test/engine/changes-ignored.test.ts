@@ -124,10 +124,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
   })
 })
 
-/**
- * True if the removal of this change removes nothing. Some removals, such as that of the relation `parent`,
- * name an existing entity.
- */
+/** True if the removal of this change removes nothing. Some name an existing entity, such as `parent`. */
 function isRemovalOfNothing(change: Change): boolean {
   return !facts.some(fact => JSON.stringify(removed(fact)) === JSON.stringify(removed(change)))
 }

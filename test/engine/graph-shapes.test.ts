@@ -1,7 +1,4 @@
-/**
- * Hostile graphs: deep, wide, cyclic. Checks must be correct and must finish: no recursion, and each instance
- * is visited once. The oracle takes part only where its polynomial time allows.
- */
+/** Hostile graphs: deep, wide, cyclic. Checks must be correct, without recursion or repeated visits. */
 import { describe, expect, test } from 'vitest'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import type { Change } from '#model/change.ts'
@@ -38,9 +35,7 @@ function folderChain(depth: number): Change[] {
   return chain
 }
 
-/**
- * Layers of two folders, each in both folders of the layer before: 2^layers paths from the last to the first.
- */
+/** Layers of two folders, each in both folders of the layer before: 2^layers paths from last to first. */
 function folderLattice(layers: number): Change[] {
   const lattice: Change[] = []
   for (let layer = 0; layer < layers; layer++) {

@@ -1,6 +1,4 @@
-/**
- * Roles on one instance: their permissions, the effect of `extends`, and invalid permissions (native.md A.2).
- */
+/** Roles on one instance: permissions, the effect of `extends`, and invalid permissions (native.md A.2). */
 import { describe, test } from 'vitest'
 import {
   assign,

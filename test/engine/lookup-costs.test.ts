@@ -1,8 +1,4 @@
-/**
- * Lookups of instances cost as many steps as their attributes have bytes. The cost is charged before parsing,
- * and a check that needs more steps than one call allows is not decided in that call. The tests count parsed
- * bytes and use no clock.
- */
+/** Lookups of instances are charged by the bytes of their attributes before parsing. No clock is used. */
 import { afterEach, expect, test, vi } from 'vitest'
 import { STEPS_MAX } from '#conditions/evaluation-budget.ts'
 import { PARSED_BYTE_STEPS } from '#conditions/step-costs.ts'

@@ -1,7 +1,4 @@
-/**
- * Near misses in explanations: exactly one missing condition. Other tests compare them with the oracle at
- * random.
- */
+/** Near misses in explanations: exactly one missing condition. `test/properties` uses the oracle. */
 import { describe, expect, test } from 'vitest'
 import { NEAR_MISS_ROLES_MAX, NEAR_MISS_STEPS_MAX, NEAR_MISSES_MAX } from '#engine/explanation.ts'
 import type { Change } from '#model/change.ts'
@@ -186,8 +183,7 @@ describe('the shared index', () => {
   }
 
   test('near misses use the remaining steps of the budget, and set the flag for more if these do not suffice', () => {
-    // The roles of anna are found in a few steps. The folder is visited next, before the many folders above
-    // it.
+    // // The roles of anna are found in a few steps. The folder is visited next, before the folders above it.
     expect(explain('anna', 300).nearMisses).toMatchObject({
       found: [{ instance: { key: 'f' } }],
       hasMore: true,

@@ -1,7 +1,4 @@
-/**
- * Entities that are removed, put again and used within one commit: each name refers to the entity at that
- * point of the commit.
- */
+/** Entities removed, put again and used in one commit: names refer to the entity at that point. */
 import { describe, expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
 import {

@@ -1,7 +1,4 @@
-/**
- * Searches with rules find the same results by inverted indexes of attribute values, by keys, and by trying
- * all candidates.
- */
+/** Searches with rules find the same results by inverted indexes, by keys, and by trying all candidates. */
 import { describe, expect, test, vi } from 'vitest'
 import { ruleOf } from '#testing/engines/changes.ts'
 import type { Engine } from '#engine/engine.ts'
@@ -13,10 +10,7 @@ import { ListingEngine, SharedEngine } from '#testing/engines/shared-engine.ts'
 
 type Conditions = Readonly<Record<string, unknown>>
 
-/**
- * 30 documents in two tenants. Three users alternate as `owner`, `tags` has one of two strings and a number,
- * every tenth is public.
- */
+/** 30 documents in two tenants. Three users alternate as `owner`, and every tenth document is public. */
 const DOCUMENTS = Array.from({ length: 30 }, (_, n) => ({
   key: `d${String(n).padStart(2, '0')}`,
   tenant: n % 2 === 0 ? 'acme' : 'beta',
@@ -73,10 +67,7 @@ function documents(isIt: (document: (typeof DOCUMENTS)[number], n: number) => bo
 const asked = { action: 'read', type: 'document', tenant: null }
 const ALL: Page = { after: null, limit: 100 }
 
-/**
- * User and resource conditions with the expected result. `by`: number of lists and keys used; `null`: all
- * candidates are tried.
- */
+/** Conditions and expected results. `by`: number of lists and keys used; `null`: all candidates are tried. */
 const RESOURCES: readonly {
   readonly name: string
   readonly user?: Conditions

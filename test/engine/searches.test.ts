@@ -1,7 +1,4 @@
-/**
- * Searches, listings and explanations of an engine (native.md A.2, A.4, A.5, D-14, D-36, D-46). Other tests
- * compare them with the oracle at random; here each requirement has a named test.
- */
+/** Searches, listings and explanations of an engine (native.md A.2, A.4, A.5, D-14, D-36, D-46). */
 import { NO_NEAR_MISSES, NO_RULES } from '#engine/explanation.ts'
 import { describe, expect, test } from 'vitest'
 import type { Engine, InstanceFilter, KeyPage } from '#engine/engine.ts'
@@ -37,9 +34,7 @@ import {
 const ALL = { after: null, limit: 1_000 }
 const ANY: InstanceFilter = { tenants: null, types: null, accepts: null }
 
-/**
- * An engine that is queried with short texts. `on` is `type:key`, or `type` alone for the type as a whole.
- */
+/** An engine queried with short texts. `on` is `type:key`, or `type` alone for the type as a whole. */
 class Asked {
   readonly engine: Engine
 
@@ -132,10 +127,7 @@ const office = [
   instance('document:a1', 'acme'),
 ]
 
-/**
- * Guarded variant of the viewer role in `office`: readers of a folder can read its documents unless they have
- * a role there.
- */
+/** Guarded variant of the viewer role in `office`: readers of a folder without a role on the document. */
 const guardedViewer = role('document', 'viewer', {
   can: ['read'],
   from: [heldUnlessDirectBy({ role: 'viewer', on: 'folder', over: 'parent' })],

@@ -1,7 +1,4 @@
-/**
- * URLs that servers interpret differently, matched against mapping rules (conditions.md 10.3), on every
- * engine.
- */
+/** URLs that servers interpret differently, matched against mapping rules (conditions.md 10.3). */
 import { describe, expect, test } from 'vitest'
 import type { MappingPut, MappingRule } from '#model/change.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'

@@ -1,7 +1,4 @@
-/**
- * A world under test: a judge (an engine or the oracle) that takes changes and is queried with short texts.
- * The oracle is one of the `JUDGES`, because other tests judge engines by it, so it must fulfill the contract too.
- */
+/** A world under test: an engine or the oracle, which must also fulfill the contract. */
 import { expect } from 'vitest'
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
@@ -52,8 +49,7 @@ export class World {
 }
 
 /**
- * Changes, or decisions on checks such as `alice read document:d1`, or `alice read document acme` in a
- * tenant.
+ * Changes, or expected decisions by check, such as `alice read document:d1 acme` (the tenant is optional).
  */
 type Step = readonly Change[] | Readonly<Record<string, boolean>>
 

@@ -1,7 +1,4 @@
-/**
- * The tables of conditions.md 5 as cases: results of tests of one attribute. All evaluations of conditions
- * must agree.
- */
+/** The tables of conditions.md 5: results of tests of one attribute, for all evaluations of conditions. */
 import { parsedJson } from '#model/json-numbers.ts'
 import type { JsonObject, Roots } from '#testing/oracle/conditions/roots.ts'
 import type { Truth } from '#testing/oracle/conditions/truth.ts'

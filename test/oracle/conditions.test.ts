@@ -1,7 +1,4 @@
-/**
- * The content of conditions.md: vectors, tables and grammar for the oracle, condition trees and compiled
- * code; sources of values for the oracle.
- */
+/** Vectors, tables and grammar of conditions.md for the oracle, condition trees and compiled code. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { truthOf } from '#testing/oracle/conditions/conditions.ts'

@@ -1,7 +1,4 @@
-/**
- * Users who gain or lose access by each commit of random histories. A set to which the reported changes are
- * applied always equals the pairs that the oracle allows, and unchanged pairs are not reported.
- */
+/** Access changes of random histories, applied to a set, always yield the pairs that the oracle allows. */
 import { describe, expect, test } from 'vitest'
 import { AccessChanges, type AccessLimits, ACCESS_LIMITS } from '#engine/access-changes.ts'
 import type { AccessChange } from '#model/access-change.ts'

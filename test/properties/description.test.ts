@@ -1,8 +1,4 @@
-/**
- * Random requests to every operation that the service describes, generated from the description that it
- * serves. No response is an internal error or violates the description. Requests that match the description
- * are not rejected for their shape, and others are not accepted. The service keeps deciding correctly.
- */
+/** Random requests from the served description: responses match it, and the service decides correctly. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'

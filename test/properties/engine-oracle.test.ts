@@ -1,7 +1,4 @@
-/**
- * The engine against the oracle, over random histories. Both always decide alike, and decisions depend on the
- * current facts, not on the history that led to them.
- */
+/** The engine decides like the oracle over random histories, regardless of the order of changes. */
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
@@ -106,9 +103,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
     )
   })
 
-  /**
-   * A first load scans rows during commits, and then replays those commits over a state that includes them.
-   */
+  /** A first load scans rows during commits, and then replays them over a state that includes them. */
   test('replaying the tail of a history over its end changes no decision', () => {
     holdsFor(
       longer,
@@ -149,10 +144,7 @@ function lawful(history: readonly (readonly Change[])[]): Change[][] {
   )
 }
 
-/**
- * A stored role lacks its references to absent entities. Every other change is stored unchanged or not at
- * all.
- */
+/** A stored role lacks references to absent entities. Other changes are stored unchanged or not at all. */
 function isWhatStandsOf(change: Change, fact: Change): boolean {
   if (change.kind !== 'role-put' || fact.kind !== 'role-put') return isDeepStrictEqual(fact, change)
   return fact.type === change.type && fact.role === change.role

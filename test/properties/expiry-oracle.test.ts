@@ -1,7 +1,4 @@
-/**
- * Facts that expire, over random histories in which time advances. The index always decides like an oracle
- * without the expired facts, and reports each expired fact once.
- */
+/** Expiring facts in random histories: the index decides as without them, and reports each once. */
 import { describe, expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
 import { Random } from '#testing/data/random.ts'
@@ -54,10 +51,7 @@ const nameOf = (fact: FactPut | FactRemoved): string =>
     'scope' in fact ? [fact.user, fact.role, fact.scope] : [fact.subject, fact.relation, fact.object],
   )
 
-/**
- * The same history with expiration times: a third of the facts do not expire, the others expire within some
- * moments, in the past, or far in the future.
- */
+/** The history with expiration times: none for a third, otherwise soon, past, or far in the future. */
 function withEnds(changes: readonly Change[], now: number, random: Random): Change[] {
   return changes.map(change => {
     if (!isFactPut(change) || random.below(3) === 0) return change

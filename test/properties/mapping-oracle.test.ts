@@ -1,7 +1,4 @@
-/**
- * Random mapping rules and URLs: the compiled tree finds the same rule as matching each rule separately, and
- * no spelling of a URL finds a different rule than its plain form.
- */
+/** Random mapping rules and URLs: the compiled tree finds the same rule as matching each rule separately. */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { MappingPut, MappingRule } from '#model/change.ts'

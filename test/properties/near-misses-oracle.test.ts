@@ -149,9 +149,7 @@ function expectPart(found: Expected, expected: readonly Expected[]): void {
   expect(whole?.kind === 'other-role' && namesOf(whole.held)).toEqual(namesOf(held))
 }
 
-/**
- * Expects that the path consists of current facts and derivations, and that a guard blocks at most the first.
- */
+/** Expects a path of current facts and derivations, of which a guard blocks at most the first. */
 function expectWay(world: StandingWorld, query: Query, miss: NearMiss): void {
   const { user, action, type, key } = query
   if (miss.kind === 'no-tuple') {

@@ -113,8 +113,7 @@ describe('removing data from a condition', () => {
     const becameUnknown = { true: 0, false: 0 }
     const becomes = (asked: Case): void => {
       const before = valueOf(asked)
-      // A long integer makes the comparison of its object unknown. Without the integer, the object can be
-      // compared.
+      // // A long integer makes the comparison of its object unknown. Without it, the object can be compared.
       if (before === 'unknown' && hasLongInteger(asked)) return
       for (const less of lessenedCases(asked, lessened)) {
         const after = valueOf(less)

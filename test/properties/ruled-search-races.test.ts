@@ -1,6 +1,4 @@
-/**
- * Pages of searches with rules while facts, sets and attributes change between any two reads of the index.
- */
+/** Searches with rules while facts, sets and attributes change between any two reads of the index. */
 import { expect, test, vi } from 'vitest'
 import type { KeyPage } from '#engine/engine.ts'
 import { ConsistentReads } from '#engine/shared-index/consistent-reads.ts'
@@ -28,9 +26,7 @@ const right = onceFor((history: History) => {
   }
 })
 
-/**
- * Runs `change` before every n-th read of the index, except for reads with the lock, which exclude changes.
- */
+/** Runs `change` before every n-th read of the index, except for reads with the lock, which exclude it. */
 function changingEvery<Answer>(looks: number, change: () => void, work: () => Answer): Answer {
   const { begin } = ConsistentReads.prototype
   let count = 0

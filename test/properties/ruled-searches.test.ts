@@ -79,9 +79,7 @@ function usersOf(engine: Engine, query: Query): (page: Page) => KeyPage {
   return page => searchUsers(engine, question, page)
 }
 
-/**
- * Walks in pages of every relevant size, with few and many candidates per page. Returns the number of walks.
- */
+/** Walks in pages of every relevant size, with few and many candidates. Returns the number of walks. */
 function expectWhole(expected: readonly string[], pageAt: (page: Page) => KeyPage): number {
   let walks = 0
   const total = expected.length

@@ -1,7 +1,4 @@
-/**
- * The same random checks with attributes and context, sent in every form that a request can have: the
- * decision is that of the oracle for bytes and parsed bodies, in both dialects, alone and in lists.
- */
+/** Random checks with attributes have the decision of the oracle in every form that a request can have. */
 import { expect, test } from 'vitest'
 import { AccessService } from '#decisions/access-service.ts'
 import { DecisionService } from '#decisions/decision-service.ts'
@@ -141,9 +138,7 @@ interface Allowed {
   readonly allow: boolean
 }
 
-/**
- * Decisions in all forms. Lists contain each check twice, because the second one can match a cached query.
- */
+/** Decisions in all forms. Lists contain each check twice; the second can match a cached query. */
 async function answersOf(ask: ReturnType<typeof asker>, queries: readonly Query[]) {
   const answers: Record<string, readonly boolean[]> = {}
   const alone = async (
@@ -225,10 +220,7 @@ async function foundOf(ask: ReturnType<typeof asker>, query: Query): Promise<Fou
   }
 }
 
-/**
- * Results that evaluations allow with the properties of the given side. Properties of the searched side are
- * ignored.
- */
+/** Results allowed with the properties of the given side. Properties of the searched side are ignored. */
 function allowedBy(oracle: Oracle, world: StandingWorld, query: Query): Found {
   const sent = query.circumstances!.sent()
   const saying = (attributes: Partial<SentAttributes>) => ({

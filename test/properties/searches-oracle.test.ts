@@ -1,7 +1,4 @@
-/**
- * Searches, listings and explanations against the oracle, over random models and histories. All are
- * consistent with the decisions, in pages of every size, and while facts change between two pages.
- */
+/** Searches, listings and explanations are consistent with the oracle, in all pages and during changes. */
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -291,10 +288,7 @@ function expectPage(page: KeyPage, right: KeyPage): void {
   if (!isDeepStrictEqual(page, right)) expect(page).toEqual(right)
 }
 
-/**
- * Expects that each step is a current fact that follows from the one before, that the last one allows, and
- * that the path is shortest.
- */
+/** Expects that each step is a current fact that follows the one before, and that the path is shortest. */
 function expectChain(
   world: StateView,
   query: Query,

@@ -1,7 +1,4 @@
-/**
- * Seeds for property tests: a random seed per run, which failures report. `VERDICT_SEED=<number>` repeats a
- * run.
- */
+/** Seeds for property tests, random per run. `VERDICT_SEED=<number>` repeats a run. */
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import { expect } from 'vitest'
@@ -10,10 +7,7 @@ export const seed = wholeNumber('VERDICT_SEED') ?? Math.floor(Math.random() * 2 
 /** Included in the message of every assertion about a whole run. */
 export const howToRepeat = `repeat with VERDICT_SEED=${seed}`
 
-/**
- * Number of values as a factor, instead of the defaults of the two levels. Engines with a share then run all
- * values.
- */
+/** Factor on the number of values, instead of the default of the level. Engines with a share then run all. */
 const factor = wholeNumber('VERDICT_RUNS')
 /** Part of the values that tests outside of `test/long` check. */
 const SHORT = 0.025
@@ -30,9 +24,7 @@ const FIXED_SEEDS = { first: 11, last: 50 }
 const FIXED_SHARE = 0.01
 
 /**
- * Yields fixed seeds until the counts reach their minimums, so that reaching them does not depend on chance,
- * and then the seed of the run. Throws if the fixed seeds do not reach the minimums: a generator or the
- * tested code has changed.
+ * Yields fixed seeds until the counts reach their minimums, then the seed of the run. Throws if they do not.
  */
 export function* seedsUntilMet({ met, least }: Coverage): Generator<number> {
   const isMet = () => Object.entries(least).every(([name, count]) => (met[name] ?? 0) >= count)
@@ -85,10 +77,7 @@ export function fixedValues<T>(arbitrary: Arbitrary<T>, count: number): T[] {
   return fc.sample(arbitrary, { seed: 1, numRuns: count })
 }
 
-/**
- * Computes the result once for each value. All engines share the histories of a seed, and the expected
- * results of the slow oracle do not depend on the engine.
- */
+/** Computes the expected result once for each value, because all engines share the histories of a seed. */
 export function onceFor<T, Result>(workOut: (value: T) => Result): (value: T) => Result {
   const known = new Map<string, Result>()
   return value => {

@@ -25,10 +25,7 @@ function asJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
 }
 
-/**
- * Expected results in each state: the tenants in which each query is allowed, and the tenants in which each
- * user has roles.
- */
+/** Expected tenants in each state: those in which each query is allowed, and those of each user. */
 const judged = onceFor(({ load, commits, queries }: History) => {
   const oracle = new Oracle()
   const withoutRules = new Oracle()

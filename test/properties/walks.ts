@@ -1,6 +1,4 @@
-/**
- * Walks through the pages of searches while facts change, compared with the expected results at each moment.
- */
+/** Walks through the pages of searches while facts change, compared with the expected results. */
 import { expect } from 'vitest'
 import type { KeyPage } from '#engine/engine.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'

@@ -1,7 +1,4 @@
-/**
- * Use cases, each a model file in this folder. New files are tested automatically. The expectations in
- * `tests` must hold for the service over HTTP and in process, for the engine and for the oracle.
- */
+/** Use cases, one model file each in this folder. All implementations meet the expectations in `tests`. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,7 +1,4 @@
-/**
- * Every method of the official client of the commercial service, found by reflection. Each is called against
- * a real service or listed below with a reason. A method that a newer client adds makes this test fail.
- */
+/** Every method of the official client, found by reflection, is called or excluded with a reason. */
 import type { Permit, UsersApi } from 'permitio'
 import { expect, test } from 'vitest'
 import { permitAt, permitOfNewService } from '../support/permit-client.ts'

@@ -1,7 +1,4 @@
-/**
- * Projects, environments and their keys through the official Node client of the commercial service: from an
- * empty service to a decision in a new environment, and the permissions of each kind of key.
- */
+/** Projects, environments and keys through the official client, up to a decision in a new environment. */
 import { describe, expect, test } from 'vitest'
 import { PermitContextError, type Permit } from 'permitio'
 import { permitAt, type PermitOptions, statusOfRefusal } from '../support/permit-client.ts'

@@ -1,7 +1,4 @@
-/**
- * Roles in tenants with the official client of the commercial service, from an empty environment to an empty
- * environment.
- */
+/** Roles in tenants with the official client of the commercial service. */
 import { describe, expect, test } from 'vitest'
 import { loopbackWithFree, SDK_OPA_PORT } from '../support/loopback.ts'
 import { MODES, permitOfNewService } from '../support/permit-client.ts'

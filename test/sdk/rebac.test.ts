@@ -1,15 +1,9 @@
-/**
- * Derived roles with the official client of the commercial service: a studio has albums, and albums have
- * songs. A boss of the studio has a role on them, except on an album where the boss has a direct role.
- */
+/** Derived roles with the official client: a studio has albums, and albums have songs. */
 import type { Permit } from 'permitio'
 import { describe, expect, test } from 'vitest'
 import { MODES, permitOfNewService } from '../support/permit-client.ts'
 
-/**
- * studio → album → song. One album role has a guard on all its derivations, another one has a guard on one
- * derivation.
- */
+/** studio → album → song. One album role has a guard on all its derivations, another on one derivation. */
 async function createModel({ api }: Permit): Promise<void> {
   await api.resources.create({
     key: 'studio',

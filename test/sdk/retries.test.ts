@@ -1,7 +1,4 @@
-/**
- * Requests that the official client of the commercial service retries, and requests that it does not retry,
- * for the status codes of this service.
- */
+/** Requests that the official client retries, and requests that it does not retry, for our status codes. */
 import { type IRetryConfig, type Permit, RETRYABLE_STATUS_CODES } from 'permitio'
 import { describe, expect, test } from 'vitest'
 import { freePort } from '#testing/processes/free-port.ts'
@@ -19,10 +16,7 @@ interface Failure {
   readonly atMs: number
 }
 
-/**
- * Retries until the service responds: immediately after a connection error, otherwise after the requested
- * delay.
- */
+/** Retries until the service responds: immediately after a connection error, otherwise as requested. */
 function patient(failures: Failure[]): IRetryConfig {
   return {
     maxRetries: 10_000,

@@ -1,7 +1,4 @@
-/**
- * The dependency audit of continuous integration fails for a severe advisory, but not if the registry is
- * unavailable.
- */
+/** The dependency audit fails for a severe advisory, but not if the registry is unavailable. */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

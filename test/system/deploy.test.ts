@@ -1,7 +1,4 @@
-/**
- * Validates the files of `deploy` and the Dockerfile with linters and with the programs that read them, and
- * compares them with the service. A test is skipped by name if its program is not installed.
- */
+/** Validates the files of `deploy` and the Dockerfile with linters, their programs and the service. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -1,7 +1,4 @@
-/**
- * Generated parts of the documents are current, relative links lead to existing files and headings, and
- * claims of compatibility to tests.
- */
+/** Generated parts of documents are current, links lead to files and headings, and claims to tests. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

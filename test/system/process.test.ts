@@ -1,7 +1,4 @@
-/**
- * A process of the service is started, killed, started again and stopped. The second level has more tests of
- * shutdown.
- */
+/** A process of the service is started, killed, started again and stopped. */
 import { expect, test } from 'vitest'
 import { Client, FACTS, question, storeDirectory } from '#testing/processes/running-service.ts'
 import { processWith } from '../support/started-process.ts'

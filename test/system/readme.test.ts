@@ -1,7 +1,4 @@
-/**
- * Runs the commands of the README and of the documents that continue it, unchanged, in a clean copy and in
- * order. Their output must match the documents.
- */
+/** Runs the commands of the README and its following documents in a clean copy, and compares their output. */
 import { execFile } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -70,8 +67,7 @@ test('the run command of the README starts the service, and its examples have th
   const [, key] = await service.stdoutMatch(/API key, shown this once: (\S+)/)
   try {
     const env = { ...process.env, VERDICT: address, KEY: key }
-    // The first command runs through npm like that of a reader. The others call the program directly, which
-    // is faster.
+    // // The first command runs through npm like that of a reader; the others are faster without it.
     const direct = join(copy, 'direct')
     mkdirSync(direct)
     writeFileSync(

@@ -1,7 +1,4 @@
-/**
- * A service during startup, as seen by callers with a valid key: unreachable, then unavailable with a retry,
- * then ready.
- */
+/** A service during startup, as seen by callers with a valid key. */
 import { expect, test } from 'vitest'
 import { freePort } from '#testing/processes/free-port.ts'
 import { holdStarts } from '../support/held-start.ts'

@@ -1,7 +1,4 @@
-/**
- * Memory under long churn: entities of very different sizes are created and deleted at random. The regions
- * stop growing after a while. This shows that free blocks, which are split but never joined, need no joining.
- */
+/** Memory under long churn stops growing, so free blocks, which are split, need not be joined. */
 import { expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
 import { Random } from '#testing/data/random.ts'

@@ -1,7 +1,4 @@
-/**
- * Compiled form of condition sets and rules: shared parts, attributes that a check reads, and the parts that
- * a change compiles again.
- */
+/** Compiled condition sets and rules: shared parts, attributes read by checks, and recompiled parts. */
 import { describe, expect, test } from 'vitest'
 import { hashOfScalar, ValueWords } from '#engine/shared-index/memory/values.ts'
 import { LEAF, LOOKUP_WORDS, PLAN } from '#engine/shared-index/rules/rule-code.ts'
@@ -105,10 +102,7 @@ describe('shared parts of compiled rules', () => {
 })
 
 describe('recompilation after a change', () => {
-  /**
-   * Two kinds of sets: one has rules that are found by a value, the other does not. Every action has rules on
-   * all sets.
-   */
+  /** Two kinds of sets: rules on one are found by a value, rules on the other are not. */
   function filled(sets: number, actions: number): CompiledRules {
     const puts = Array.from({ length: sets }, (_, n) =>
       set(`s-${n}`, n % 2 === 0 ? { 'user.group': { equals: n } } : { 'user.level': { 'greater-than': n } }),

@@ -1,7 +1,4 @@
-/**
- * Short closures are stored inline in their container and replace each other there. Decisions do not depend
- * on their location.
- */
+/** Short closures are stored inline in their container. Decisions do not depend on their location. */
 import { beforeEach, expect, test } from 'vitest'
 import { MemoizedOracle } from '#testing/oracle/memoized-oracle.ts'
 import { blockEnd, gatesAt, maskOfEntry } from '#engine/shared-index/closures/closure-block.ts'
@@ -32,10 +29,7 @@ import {
 import { SECRETS, SharedEngine } from '#testing/engines/shared-engine.ts'
 import { World } from '../world.ts'
 
-/**
- * Each action is allowed by one role. The heads of three of these states are in the container, the head of
- * the fourth is not.
- */
+/** Each action is allowed by one role. The container has heads for three of these states only. */
 const ACTIONS = ['see', 'edit', 'share', 'delete'] as const
 const DEPTH = 48
 
@@ -57,9 +51,7 @@ const chain: readonly Change[] = [
   ...Array.from({ length: DEPTH }, (_, n) => [instance(`folder:f${n}`), user(`u${n}`)]).flat(),
   ...parents,
 ]
-/**
- * A role for each user on one folder. The closure of a folder at depth n has an entry for each user above.
- */
+/** A role for each user on one folder: the closure at depth n has an entry for each user above. */
 const everyHolds = (action: string): Change[] =>
   Array.from({ length: DEPTH }, (_, n) => assign(`u${n}`, action, `folder:f${n}`))
 
@@ -76,10 +68,7 @@ beforeEach(() => {
 /** Number of words of the closure region in use. */
 const inRegion = (): number => header[L.H_CLOSURE_TOP]! - L.LINE_WORDS
 
-/**
- * Expects that a user with a role above a folder has access and that one with a role below has none. Builds
- * the closure.
- */
+/** Expects access for a user with a role above a folder, and none for one below. Builds the closure. */
 function ask(action: string, depth: number): void {
   expect(world.can('u0', action, `folder:f${depth}`)).toBe(true)
   expect(world.can(`u${depth + 1}`, action, `folder:f${depth}`)).toBe(false)

@@ -1,7 +1,4 @@
-/**
- * Pages of many keys, which are sorted by prefixes and runs (`key-order.ts`). Other tests compare few keys
- * with the oracle.
- */
+/** Pages of many keys, which are sorted by prefixes and runs (`key-order.ts`). */
 import { expect, test } from 'vitest'
 import {
   instance,

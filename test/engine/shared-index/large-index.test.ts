@@ -1,7 +1,4 @@
-/**
- * An index that a load made large: it moves to its full address space before any thread reads it, counts only
- * the part in use, and keeps growing while threads read it.
- */
+/** A large index moves to its full address space before it is read, and then grows under its readers. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

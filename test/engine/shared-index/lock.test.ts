@@ -1,7 +1,4 @@
-/**
- * The lock between threads, and its state after threads die. `bench/claims` shows that a waiting thread gets
- * it soon.
- */
+/** The lock between threads, and its state after threads die. `bench/claims` shows the waiting time. */
 import { expect, test } from 'vitest'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { takeOverLock } from '#engine/shared-index/recovery.ts'

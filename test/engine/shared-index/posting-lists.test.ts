@@ -1,7 +1,4 @@
-/**
- * Owner lists (inverted indexes of attribute values) contain exactly the current entities, in order, after
- * any changes and whenever they are built.
- */
+/** Owner lists (inverted indexes of attribute values) contain exactly the current entities, in order. */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -153,10 +150,7 @@ class Listed {
     return keys
   }
 
-  /**
-   * Expects that all lists match the model. Instances of a removed tenant can remain until they are
-   * collected.
-   */
+  /** Expects that all lists match the model. Instances of a removed tenant can remain until collection. */
   expectRight(): void {
     const { users, instances } = this.world
     const sorted = (keys: string[]): string[] => keys.toSorted(compareUtf8)

@@ -1,7 +1,4 @@
-/**
- * Decisions stay correct while facts and schema change continuously. `bench/engine/torn-reads.ts` runs
- * longer.
- */
+/** Decisions stay correct during continuous changes. `bench/engine/torn-reads.ts` runs longer. */
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'

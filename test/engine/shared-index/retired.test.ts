@@ -1,7 +1,4 @@
-/**
- * An index is retired if a commit was interrupted or a reader found a broken invariant. All queries then
- * throw, and no reader waits for the end of an interrupted section.
- */
+/** An index is retired by an interrupted commit or a broken invariant. All queries then throw immediately. */
 import { expect, test } from 'vitest'
 import { IndexFault, type DecisionEngine } from '#engine/engine.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'

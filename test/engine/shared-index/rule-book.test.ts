@@ -1,6 +1,4 @@
-/**
- * Removals from the rule book find dependents by the removed name, regardless of the number of other rules.
- */
+/** Removals from the rule book find dependents by the removed name, regardless of other rules. */
 import { describe, expect, test } from 'vitest'
 import { RuleBook } from '#engine/shared-index/rules/rule-book.ts'
 import type { RuleChange } from '#model/change.ts'

@@ -1,6 +1,4 @@
-/**
- * Packed queries with equal terms share one lookup of the terms, which is valid for the current schema only.
- */
+/** Packed queries with equal terms share one lookup of the terms, valid for the current schema only. */
 import { expect, test } from 'vitest'
 import type { Query } from '#model/decision.ts'
 import { assign, instance, removed, resourceType, role, tenant, user } from '#testing/engines/changes.ts'

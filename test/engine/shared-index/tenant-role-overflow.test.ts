@@ -1,7 +1,4 @@
-/**
- * The maximum of 10,000 tenant roles (`TENANT_ROLES_MAX`). The cache line of a tenant has 2,048 role indexes;
- * annexes have the others.
- */
+/** 10,000 tenant roles (`TENANT_ROLES_MAX`): 2,048 in the line of a tenant, the others in annexes. */
 import { describe, expect, test } from 'vitest'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
