@@ -183,7 +183,7 @@ describe('the shared index', () => {
   }
 
   test('near misses use the remaining steps of the budget, and set the flag for more if these do not suffice', () => {
-    // // The roles of anna are found in a few steps. The folder is visited next, before the folders above it.
+    // The roles of anna are found in a few steps. The folder is visited next, before the folders above it.
     expect(explain('anna', 300).nearMisses).toMatchObject({
       found: [{ instance: { key: 'f' } }],
       hasMore: true,

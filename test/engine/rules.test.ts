@@ -327,7 +327,7 @@ test('an attribute with several sources is merged once per check, and request at
 test.each(JUDGES)('$name accepts a user from an older release without attributes', ({ newJudge }) => {
   const engine = newJudge()
   engine.apply([...standing, set('unknown', { 'user.level': { exists: false } }), rule('unknown')])
-  // // Format in the log of a node that is not upgraded. Two users, so that the commit is prepared.
+  // Format in the log of a node that is not upgraded. Two users, so that the commit is prepared.
   const older = JSON.parse(
     '[{"kind":"user-put","user":"carol"},{"kind":"user-put","user":"alice"}]',
   ) as Change[]

@@ -128,6 +128,6 @@ describe.each(
         expect(sets.map(set => [...set].toSorted())).toEqual(moment.allowed.map(set => [...set].toSorted()))
       }
     }
-    holdsFor(usual, RUNS, property, 1, { met, least: { pairs: 5, many: 5 } })
+    holdsFor(usual, { runs: RUNS, met, least: { pairs: 5, many: 5 } }, property)
   })
 })

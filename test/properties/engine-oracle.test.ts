@@ -53,74 +53,54 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
     ['models with many roles', histories({ commits: 8, queries: 40 }, MANY_ROLES), 25],
     ['models with short and long keys', histories({ commits: 8, queries: 40 }, SHORT_AND_LONG_KEYS), 25],
   ] as const)('decides as the oracle does, throughout random histories of %s', (_, model, runs) => {
-    holdsFor(
-      model,
-      runs,
-      history => {
-        const engine = newEngine()
-        const right = rightAnswers(history)
-        for (const [moment, changes] of [history.load, ...history.commits].entries()) {
-          engine.apply(changes)
-          expect(answersOf(engine, history.queries)).toEqual(right[moment])
-        }
-      },
-      share,
-    )
+    holdsFor(model, { runs, share }, history => {
+      const engine = newEngine()
+      const right = rightAnswers(history)
+      for (const [moment, changes] of [history.load, ...history.commits].entries()) {
+        engine.apply(changes)
+        expect(answersOf(engine, history.queries)).toEqual(right[moment])
+      }
+    })
   })
 
   test('an engine loaded with the surviving facts decides as one that applied the whole history', () => {
-    holdsFor(
-      longer,
-      60,
-      history => {
-        const { load, commits, queries } = history
-        const incremental = newEngine()
-        incremental.apply([load, ...commits].flat())
-        const rebuilt = newEngine()
-        rebuilt.apply(standingAtTheEnd(history))
-        expect(answersOf(rebuilt, queries)).toEqual(answersOf(incremental, queries))
-      },
-      share,
-    )
+    holdsFor(longer, { runs: 60, share }, history => {
+      const { load, commits, queries } = history
+      const incremental = newEngine()
+      incremental.apply([load, ...commits].flat())
+      const rebuilt = newEngine()
+      rebuilt.apply(standingAtTheEnd(history))
+      expect(answersOf(rebuilt, queries)).toEqual(answersOf(incremental, queries))
+    })
   })
 
   test('a commit applied twice has the effect of one', () => {
-    holdsFor(
-      longer,
-      60,
-      history => {
-        const { queries } = history
-        const once = newEngine()
-        const twice = newEngine()
-        for (const changes of lawfulHistory(history)) {
-          once.apply(changes)
-          twice.apply(changes)
-          twice.apply(changes)
-          expect(answersOf(twice, queries)).toEqual(answersOf(once, queries))
-        }
-      },
-      share,
-    )
+    holdsFor(longer, { runs: 60, share }, history => {
+      const { queries } = history
+      const once = newEngine()
+      const twice = newEngine()
+      for (const changes of lawfulHistory(history)) {
+        once.apply(changes)
+        twice.apply(changes)
+        twice.apply(changes)
+        expect(answersOf(twice, queries)).toEqual(answersOf(once, queries))
+      }
+    })
   })
 
   /** A first load scans rows during commits, and then replays them over a state that includes them. */
   test('replaying the tail of a history over its end changes no decision', () => {
-    holdsFor(
-      longer,
-      60,
-      history => {
-        const { queries } = history
-        const commits = lawfulHistory(history)
-        const engine = newEngine()
-        engine.apply(commits.flat())
-        const answers = answersOf(engine, queries)
-        for (let from = 1; from < commits.length; from++) {
-          engine.apply(commits.slice(from).flat())
-          expect(answersOf(engine, queries)).toEqual(answers)
-        }
-      },
-      share,
-    )
+    holdsFor(longer, { runs: 60, share }, history => {
+      const { queries } = history
+      const commits = lawfulHistory(history)
+      const engine = newEngine()
+      engine.apply(commits.flat())
+      const answers = answersOf(engine, queries)
+      for (let from = 1; from < commits.length; from++) {
+        engine.apply(commits.slice(from).flat())
+        expect(answersOf(engine, queries)).toEqual(answers)
+      }
+    })
   })
 })
 

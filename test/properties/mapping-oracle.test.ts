@@ -155,10 +155,8 @@ test('a URL finds the rule with precedence, and the values of its placeholders',
       }
     }
   }
-  holdsFor(world, RUNS, property, 1, {
-    met: found,
-    least: { mapped: 20, attributes: 20, members: 5, none: 20 },
-  })
+  const least = { mapped: 20, attributes: 20, members: 5, none: 20 }
+  holdsFor(world, { runs: RUNS, met: found, least }, property)
 })
 
 /** Differences that some server ignores. Each function returns another spelling of the character. */
@@ -184,37 +182,33 @@ test('no spelling of a URL finds a different rule than its plain form', () => {
     .array(fc.oneof(segment, segment, fc.constant('{}')), { minLength: 1, maxLength: 3 })
     .map(parts => parts.map((part, index) => (part === '{}' ? `{p${index}}` : part)).join('/'))
   const found = { alike: 0, none: 0 }
-  holdsFor(
-    fc.record({
-      urls: fc.uniqueArray(ruled, { minLength: 1, maxLength: 8 }),
-      priorities: fc.array(fc.constantFrom(0, 0, 1), { minLength: 8, maxLength: 8 }),
-      asked: plain,
-      draws: fc.array(fc.nat(), { minLength: 40, maxLength: 40 }),
-    }),
-    4 * RUNS,
-    ({ urls, priorities, asked, draws }) => {
-      const engine = new SharedEngine()
-      const rules = urls.map((url, index) => ({
-        url: `https://h/${url}`,
-        method: 'get' as const,
-        type: `t${index}`,
-        action: null,
-        priority: priorities[index]!,
-      }))
-      engine.apply([{ kind: 'mapping-put', config: 'a', createdAt: 1, rules }])
-      const right = engine.mapped('get', `https://h/${asked.join('/')}`)?.type
-      if (right === undefined) return
-      let drawn = 0
-      const one = <Item>(items: readonly Item[]): Item => items[draws[drawn++]! % items.length]!
-      const spelt = asked.map(part => [...part].map(character => one(RESPELLINGS)(character)).join(''))
-      const separator = () => one(['/', '/', '/', '%2F', '%2f', '%5C', '%252f', '%EF%BC%8F'])
-      const path = spelt.reduce((before, part) => `${before}${separator()}${part}`)
-      const url = `https://${one(['h', 'H', 'h:443'])}/${path}${one(ENDS)}`
-      const type = engine.mapped('get', url)?.type ?? null
-      expect([null, right], url).toContain(type)
-      found[type === null ? 'none' : 'alike'] += 1
-    },
-    1,
-    { met: found, least: { alike: 5, none: 5 } },
-  )
+  const spellings = fc.record({
+    urls: fc.uniqueArray(ruled, { minLength: 1, maxLength: 8 }),
+    priorities: fc.array(fc.constantFrom(0, 0, 1), { minLength: 8, maxLength: 8 }),
+    asked: plain,
+    draws: fc.array(fc.nat(), { minLength: 40, maxLength: 40 }),
+  })
+  const run = { runs: 4 * RUNS, met: found, least: { alike: 5, none: 5 } }
+  holdsFor(spellings, run, ({ urls, priorities, asked, draws }) => {
+    const engine = new SharedEngine()
+    const rules = urls.map((url, index) => ({
+      url: `https://h/${url}`,
+      method: 'get' as const,
+      type: `t${index}`,
+      action: null,
+      priority: priorities[index]!,
+    }))
+    engine.apply([{ kind: 'mapping-put', config: 'a', createdAt: 1, rules }])
+    const right = engine.mapped('get', `https://h/${asked.join('/')}`)?.type
+    if (right === undefined) return
+    let drawn = 0
+    const one = <Item>(items: readonly Item[]): Item => items[draws[drawn++]! % items.length]!
+    const spelt = asked.map(part => [...part].map(character => one(RESPELLINGS)(character)).join(''))
+    const separator = () => one(['/', '/', '/', '%2F', '%2f', '%5C', '%252f', '%EF%BC%8F'])
+    const path = spelt.reduce((before, part) => `${before}${separator()}${part}`)
+    const url = `https://${one(['h', 'H', 'h:443'])}/${path}${one(ENDS)}`
+    const type = engine.mapped('get', url)?.type ?? null
+    expect([null, right], url).toContain(type)
+    found[type === null ? 'none' : 'alike'] += 1
+  })
 })

@@ -1,6 +1,6 @@
 /** Near misses of explanations against the oracle, over random models and histories. */
 import { isDeepStrictEqual } from 'node:util'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type DerivationStep, NEAR_MISSES_MAX, type NearMiss } from '#engine/explanation.ts'
 import type { InstanceKey } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
@@ -10,24 +10,11 @@ import { type EffectiveRole, Oracle } from '#testing/oracle/oracle.ts'
 import { type History, histories } from '#testing/oracle/random-history.ts'
 import { StateView } from '#testing/oracle/current-state.ts'
 import { ENGINES, STRAINED_ENGINES } from '../engine/engines.ts'
-import { holdsFor, onceFor, seed } from './seeded.ts'
+import { holdsFor, onceFor } from './seeded.ts'
 import { momentsOf } from './walks.ts'
 
-/** Number of compared near misses of each kind, which shows if the test has become trivial. */
-const compared = {
-  'other-role': 0,
-  guard: 0,
-  'no-tuple': 0,
-  extending: 0,
-  many: 0,
-  far: 0,
-  short: 0,
-  asked: 0,
-}
-
-afterAll(() => {
-  process.stdout.write(`near misses and oracle, seed ${seed}: ${JSON.stringify(compared)}\n`)
-})
+/** Near misses of each kind, and checks. */
+const met = { 'other-role': 0, guard: 0, 'no-tuple': 0, checks: 0 }
 
 /** A near miss without its path, because any of several equally short paths can be reported. */
 type Expected =
@@ -177,45 +164,34 @@ function expectWay(world: StandingWorld, query: Query, miss: NearMiss): void {
 
 describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share }) => {
   test('near misses of a deny are complete, nearest first, each with a path of current facts', () => {
-    holdsFor(
-      histories({ commits: 3, queries: 10 }),
-      60,
-      history => {
-        const engine = newEngine()
-        const right = rightNearMisses(history)
-        for (const [moment, changes] of [history.load, ...history.commits].entries()) {
-          engine.apply(changes)
-          const { world, of } = right[moment]!
-          for (const [index, query] of history.queries.entries()) {
-            const { isAllowedByRoles, isTenantMismatch, known, nearMisses } = runAtOnce(
-              engine.explain(query, EXPLAIN_STEPS_MAX),
-            )
-            const isLookedFor = !isAllowedByRoles && !isTenantMismatch && known.user && known.action
-            const expected = isLookedFor ? of[index]! : []
-            const found = nearMisses.found.map(comparable)
-            const distances = expected.map(({ distance }) => distance).toSorted((a, b) => a - b)
-            expect(found.map(({ distance }) => distance)).toEqual(distances.slice(0, NEAR_MISSES_MAX))
-            for (const miss of found) expect(expected).toContainEqual(miss)
-            expect(new Set(found.map(miss => JSON.stringify(miss))).size).toBe(found.length)
-            expect(nearMisses.hasMore).toBe(expected.length > NEAR_MISSES_MAX)
-            const short = runAtOnce(engine.explain(query, 1 + (compared.asked++ % 30))).nearMisses
-            for (const miss of short.found) expectPart(comparable(miss), expected)
-            if (short.hasMore) compared.short += 1
-            else expect(short.found).toHaveLength(found.length)
-            for (const miss of nearMisses.found) {
-              expectWay(world, query, miss)
-              compared[miss.kind] += 1
-              compared.far += Number(miss.kind !== 'no-tuple' && miss.path.length > 1)
-              compared.extending += Number(
-                miss.kind === 'other-role' && miss.held.some(({ extendsNeeded }) => extendsNeeded),
-              )
-            }
-            compared.many += Number(nearMisses.hasMore)
+    const run = { runs: 60, share, met, least: { 'other-role': 10, 'no-tuple': 10 } }
+    holdsFor(histories({ commits: 3, queries: 10 }), run, history => {
+      const engine = newEngine()
+      const right = rightNearMisses(history)
+      for (const [moment, changes] of [history.load, ...history.commits].entries()) {
+        engine.apply(changes)
+        const { world, of } = right[moment]!
+        for (const [index, query] of history.queries.entries()) {
+          const { isAllowedByRoles, isTenantMismatch, known, nearMisses } = runAtOnce(
+            engine.explain(query, EXPLAIN_STEPS_MAX),
+          )
+          const isLookedFor = !isAllowedByRoles && !isTenantMismatch && known.user && known.action
+          const expected = isLookedFor ? of[index]! : []
+          const found = nearMisses.found.map(comparable)
+          const distances = expected.map(({ distance }) => distance).toSorted((a, b) => a - b)
+          expect(found.map(({ distance }) => distance)).toEqual(distances.slice(0, NEAR_MISSES_MAX))
+          for (const miss of found) expect(expected).toContainEqual(miss)
+          expect(new Set(found.map(miss => JSON.stringify(miss))).size).toBe(found.length)
+          expect(nearMisses.hasMore).toBe(expected.length > NEAR_MISSES_MAX)
+          const short = runAtOnce(engine.explain(query, 1 + (met.checks++ % 30))).nearMisses
+          for (const miss of short.found) expectPart(comparable(miss), expected)
+          if (!short.hasMore) expect(short.found).toHaveLength(found.length)
+          for (const miss of nearMisses.found) {
+            expectWay(world, query, miss)
+            met[miss.kind] += 1
           }
         }
-      },
-      share,
-      { met: compared, least: { 'other-role': 10, 'no-tuple': 10 } },
-    )
+      }
+    })
   })
 })

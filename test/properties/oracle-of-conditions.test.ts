@@ -113,7 +113,7 @@ describe('removing data from a condition', () => {
     const becameUnknown = { true: 0, false: 0 }
     const becomes = (asked: Case): void => {
       const before = valueOf(asked)
-      // // A long integer makes the comparison of its object unknown. Without it, the object can be compared.
+      // A long integer makes the comparison of its object unknown. Without it, the object can be compared.
       if (before === 'unknown' && hasLongInteger(asked)) return
       for (const less of lessenedCases(asked, lessened)) {
         const after = valueOf(less)
@@ -121,7 +121,7 @@ describe('removing data from a condition', () => {
         if (after !== before && before !== 'unknown') becameUnknown[before] += 1
       }
     }
-    holdsFor(cases(shape), 4_000, becomes, 1, { met: becameUnknown, least: { true: 20, false: 20 } })
+    holdsFor(cases(shape), { runs: 4_000, met: becameUnknown, least: { true: 20, false: 20 } }, becomes)
   }
 
   // Counterexamples outside the limits of the law.

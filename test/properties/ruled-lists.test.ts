@@ -126,7 +126,7 @@ test('native lists contain exactly what roles and rules permit, as a whole and i
     }
   }
   const coverage = { met, least: { byRules: 2, users: 5 } }
-  holdsFor(historiesWithRules({ commits: 2, queries: 6 }, true), 25, lists, 1, coverage)
+  holdsFor(historiesWithRules({ commits: 2, queries: 6 }, true), { runs: 25, ...coverage }, lists)
 })
 
 const NOTHING = { user: null, resource: null, tenant: null, context: null }

@@ -95,5 +95,5 @@ test.each([
     }
   }
   const coverage = { met, least: { changes: 20, found: 1 } }
-  holdsFor(historiesWithRules({ commits: 4, queries: 3 }, true), 15, property, 1, coverage)
+  holdsFor(historiesWithRules({ commits: 4, queries: 3 }, true), { runs: 15, ...coverage }, property)
 })

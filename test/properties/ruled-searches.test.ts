@@ -1,5 +1,5 @@
 /** Searches with rules on random worlds list exactly what checks allow, with and without owner lists. */
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Engine, KeyPage } from '#engine/engine.ts'
 import type { Query } from '#model/decision.ts'
 import { runAtOnce } from '#model/resumable.ts'
@@ -11,15 +11,8 @@ import { historiesWithRules } from '#testing/oracle/random-rules.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'
 import { StateView } from '#testing/oracle/current-state.ts'
 import { ENGINES, type EngineUnderTest } from '../engine/engines.ts'
-import { holdsFor, onceFor, seed } from './seeded.ts'
+import { holdsFor, onceFor } from './seeded.ts'
 import { expectWalk, momentsOf } from './walks.ts'
-
-/** Number of compared results, which shows if the test has become trivial. */
-const compared = { candidates: 0, foundByRules: 0, walked: 0 }
-
-afterAll(() => {
-  process.stdout.write(`searches with rules and oracle, seed ${seed}: ${JSON.stringify(compared)}\n`)
-})
 
 const LISTING: readonly EngineUnderTest[] = [
   { name: 'with owner lists', newEngine: () => new ListingEngine(Infinity), share: 1 },
@@ -62,7 +55,6 @@ const right = onceFor((history: History) => {
           .actionsOf(query.type)
           .filter(action => oracle.evaluate({ ...query, action }))
           .toSorted(compareUtf8),
-        asked: keys.length + world.users.length,
       }
     })
   })
@@ -79,9 +71,8 @@ function usersOf(engine: Engine, query: Query): (page: Page) => KeyPage {
   return page => searchUsers(engine, question, page)
 }
 
-/** Walks in pages of every relevant size, with few and many candidates. Returns the number of walks. */
-function expectWhole(expected: readonly string[], pageAt: (page: Page) => KeyPage): number {
-  let walks = 0
+/** Walks in pages of every relevant size, with few and many candidates. */
+function expectWhole(expected: readonly string[], pageAt: (page: Page) => KeyPage): void {
   const total = expected.length
   for (const limit of new Set([1, 2, 7, total - 1, total, total + 1])) {
     if (limit < 1) continue
@@ -98,10 +89,8 @@ function expectWhole(expected: readonly string[], pageAt: (page: Page) => KeyPag
         ;({ hasMore, last } = page)
       }
       expect(keys).toEqual(expected)
-      walks += 1
     }
   }
-  return walks
 }
 
 // Searches check roles like decisions, which other properties test.
@@ -113,64 +102,50 @@ describe.each([...ENGINES, ...LISTING])('$name', ({ newEngine, share }) => {
     'every search lists exactly what the oracle allows, in pages of every size%s',
     (_, worlds, runs) => {
       const met = { found: 0 }
-      holdsFor(
-        worlds,
-        runs,
-        history => {
-          const engine = newEngine()
-          const { moments } = right(history)
-          for (const [moment, changes] of [history.load, ...history.commits].entries()) {
-            engine.apply(changes)
-            for (const [index, query] of history.queries.entries()) {
-              const { keys, users, actions, asked, byRules } = moments[moment]![index]!
-              const walks =
-                expectWhole(keys, resourcesOf(engine, query)) + expectWhole(users, usersOf(engine, query))
-              const { action: _action, ...question } = query
-              expect(runAtOnce(engine.searchActions(question))).toEqual(actions)
-              compared.candidates += (asked * walks) / 2
-              met.found += byRules
-            }
+      holdsFor(worlds, { runs, share, met, least: { found: 1 } }, history => {
+        const engine = newEngine()
+        const { moments } = right(history)
+        for (const [moment, changes] of [history.load, ...history.commits].entries()) {
+          engine.apply(changes)
+          for (const [index, query] of history.queries.entries()) {
+            const { keys, users, actions, byRules } = moments[moment]![index]!
+            expectWhole(keys, resourcesOf(engine, query))
+            expectWhole(users, usersOf(engine, query))
+            const { action: _action, ...question } = query
+            expect(runAtOnce(engine.searchActions(question))).toEqual(actions)
+            met.found += byRules
           }
-        },
-        share,
-        { met, least: { found: 1 } },
-      )
-      compared.foundByRules += met.found
+        }
+      })
     },
   )
 
   test('a walk while facts, sets and attributes change lists permanent results exactly once', () => {
     const met = { walked: 0 }
-    holdsFor(
-      historiesWithRules({ commits: 8, queries: 4 }, true),
-      15,
-      history => {
-        const { candidates, moments } = right(history)
-        for (const [index, query] of history.queries.entries()) {
-          for (const limit of [1, 2, 3]) {
-            const engine = newEngine()
-            engine.apply(history.load)
-            let moment = 0
-            const next = (): void => {
-              if (moment === history.commits.length) return
-              engine.apply(history.commits[moment]!)
-              moment += 1
-            }
-            const pagesOf = { keys: resourcesOf(engine, query), users: usersOf(engine, query) }
-            for (const what of ['keys', 'users'] as const) {
-              met.walked += expectWalk({
-                candidates: candidates[index]![what],
-                isTrue: each => moments[moment]![index]![what].includes(each),
-                pageAt: after => pagesOf[what]({ after, limit, triedMax: 4 }),
-                next,
-              })
-            }
+    const run = { runs: 15, share, met, least: { walked: 20 } }
+    holdsFor(historiesWithRules({ commits: 8, queries: 4 }, true), run, history => {
+      const { candidates, moments } = right(history)
+      for (const [index, query] of history.queries.entries()) {
+        for (const limit of [1, 2, 3]) {
+          const engine = newEngine()
+          engine.apply(history.load)
+          let moment = 0
+          const next = (): void => {
+            if (moment === history.commits.length) return
+            engine.apply(history.commits[moment]!)
+            moment += 1
+          }
+          const pagesOf = { keys: resourcesOf(engine, query), users: usersOf(engine, query) }
+          for (const what of ['keys', 'users'] as const) {
+            met.walked += expectWalk({
+              candidates: candidates[index]![what],
+              isTrue: each => moments[moment]![index]![what].includes(each),
+              pageAt: after => pagesOf[what]({ after, limit, triedMax: 4 }),
+              next,
+            })
           }
         }
-      },
-      share,
-      { met, least: { walked: 20 } },
-    )
-    compared.walked += met.walked
+      }
+    })
   })
 })

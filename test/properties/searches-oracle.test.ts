@@ -1,7 +1,7 @@
 /** Searches, listings and explanations are consistent with the oracle, in all pages and during changes. */
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { KeyPage } from '#engine/engine.ts'
 import type { ExplanationStep } from '#engine/explanation.ts'
 import type { Query } from '#model/decision.ts'
@@ -10,8 +10,8 @@ import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import { ENGINES, STRAINED_ENGINES } from '../engine/engines.ts'
 import { type History, histories } from '#testing/oracle/random-history.ts'
-import { StateView } from '#testing/oracle/current-state.ts'
-import { holdsFor, onceFor, seed } from './seeded.ts'
+import { StandingWorld } from '#testing/oracle/standing-world.ts'
+import { holdsFor, onceFor } from './seeded.ts'
 import { expectWalk, momentsOf } from './walks.ts'
 import {
   grantsOn,
@@ -23,13 +23,6 @@ import {
 } from '#testing/engines/listed.ts'
 
 const ALL: Page = { after: null, limit: 1_000 }
-
-/** Number of compared results, which shows if the test has become trivial. */
-const compared = { resources: 0, users: 0, actions: 0, listings: 0, grants: 0, explained: 0, walked: 0 }
-
-afterAll(() => {
-  process.stdout.write(`searches and oracle, seed ${seed}: ${JSON.stringify(compared)}\n`)
-})
 
 /** Keys, users and actions that the oracle allows for each query at each moment. */
 const rightSearches = onceFor((history: History) =>
@@ -98,155 +91,127 @@ const rightWalks = onceFor((history: History) => {
 describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share }) => {
   test('every search lists exactly what the oracle allows, in pages of every size', () => {
     const met = { asked: 0, found: 0 }
-    holdsFor(
-      histories({ commits: 5, queries: 8 }),
-      90,
-      history => {
-        const engine = newEngine()
-        const right = rightSearches(history)
-        for (const [moment, changes] of [history.load, ...history.commits].entries()) {
-          engine.apply(changes)
-          for (const [index, { user, action, type, key, tenant }] of history.queries.entries()) {
-            const { asked, keys, users, actions } = right[moment]![index]!
-            compared.resources += asked.resources
-            expectPages(keys, page => searchResources(engine, { user, action, type, tenant }, page))
-            compared.users += asked.users
-            expectPages(users, page => searchUsers(engine, { action, type, key, tenant }, page))
-            compared.actions += asked.actions
-            expect(runAtOnce(engine.searchActions({ user, type, key, tenant }))).toEqual(actions)
-            met.asked += asked.resources + asked.users + asked.actions
-            met.found += keys.length + users.length + actions.length
-          }
+    const run = { runs: 90, share, met, least: { asked: 500, found: 50 } }
+    holdsFor(histories({ commits: 5, queries: 8 }), run, history => {
+      const engine = newEngine()
+      const right = rightSearches(history)
+      for (const [moment, changes] of [history.load, ...history.commits].entries()) {
+        engine.apply(changes)
+        for (const [index, { user, action, type, key, tenant }] of history.queries.entries()) {
+          const { asked, keys, users, actions } = right[moment]![index]!
+          expectPages(keys, page => searchResources(engine, { user, action, type, tenant }, page))
+          expectPages(users, page => searchUsers(engine, { action, type, key, tenant }, page))
+          expect(runAtOnce(engine.searchActions({ user, type, key, tenant }))).toEqual(actions)
+          met.asked += asked.resources + asked.users + asked.actions
+          met.found += keys.length + users.length + actions.length
         }
-      },
-      share,
-      { met, least: { asked: 500, found: 50 } },
-    )
+      }
+    })
   })
 
   test('the listings contain exactly the current roles, permissions and assignments', () => {
     const met = { entries: 0 }
-    holdsFor(
-      histories({ commits: 3, queries: 3 }),
-      40,
-      history => {
-        const engine = newEngine()
-        const right = rightListings(history)
-        for (const [moment, changes] of [history.load, ...history.commits].entries()) {
-          engine.apply(changes)
-          for (const { user, ...expected } of right[moment]!.users) {
-            const any = { tenants: null, types: null, accepts: null }
-            const held = instanceRolesOf(engine, user, any, 1_000).map(entry => ({
+    const run = { runs: 40, share, met, least: { entries: 50 } }
+    holdsFor(histories({ commits: 3, queries: 3 }), run, history => {
+      const engine = newEngine()
+      const right = rightListings(history)
+      for (const [moment, changes] of [history.load, ...history.commits].entries()) {
+        engine.apply(changes)
+        for (const { user, ...expected } of right[moment]!.users) {
+          const any = { tenants: null, types: null, accepts: null }
+          const held = instanceRolesOf(engine, user, any, 1_000).map(entry => ({
+            ...entry,
+            roles: entry.roles.toSorted(),
+            actions: entry.actions.toSorted(),
+          }))
+          expect(unordered(held)).toEqual(expected.held)
+          const inTenants = tenantRolesOf(engine, user, null, 1_000).map(
+            ({ roles, permissions, ...entry }) => ({
               ...entry,
-              roles: entry.roles.toSorted(),
-              actions: entry.actions.toSorted(),
-            }))
-            expect(unordered(held)).toEqual(expected.held)
-            const inTenants = tenantRolesOf(engine, user, null, 1_000).map(
-              ({ roles, permissions, ...entry }) => ({
-                ...entry,
-                roles: roles.toSorted(),
-                permissions: unordered(permissions),
-              }),
-            )
-            expect(unordered(inTenants)).toEqual(expected.inTenants)
-            met.entries += held.length + inTenants.length
-            compared.listings += 2
-          }
-          for (const [index, { user: _, ...question }] of history.queries.entries()) {
-            const grants = grantsOn(engine, question, 1_000)
-            expect(unordered(grants)).toEqual(right[moment]!.grants[index])
-            expect([...new Set(grants.map(({ user }) => user))].toSorted(compareUtf8)).toEqual(
-              searchUsers(engine, question, ALL).keys,
-            )
-            met.entries += grants.length
-            compared.grants += 1
-          }
+              roles: roles.toSorted(),
+              permissions: unordered(permissions),
+            }),
+          )
+          expect(unordered(inTenants)).toEqual(expected.inTenants)
+          met.entries += held.length + inTenants.length
         }
-      },
-      share,
-      { met, least: { entries: 50 } },
-    )
+        for (const [index, { user: _, ...question }] of history.queries.entries()) {
+          const grants = grantsOn(engine, question, 1_000)
+          expect(unordered(grants)).toEqual(right[moment]!.grants[index])
+          expect([...new Set(grants.map(({ user }) => user))].toSorted(compareUtf8)).toEqual(
+            searchUsers(engine, question, ALL).keys,
+          )
+          met.entries += grants.length
+        }
+      }
+    })
   })
 
   test('an explanation has the decision, the held roles and a shortest path of facts, or a flag that it was cut short', () => {
-    const met = { derived: 0, held: 0, cutShort: 0 }
-    holdsFor(
-      histories({ commits: 4, queries: 12 }),
-      60,
-      history => {
-        const engine = newEngine()
-        const right = rightDecisions(history)
-        for (const [moment, changes] of [history.load, ...history.commits].entries()) {
-          engine.apply(changes)
-          const { world, decisions } = right[moment]!
-          for (const [index, query] of history.queries.entries()) {
-            const expected = decisions[index]!
-            const { allow, path, known, tenant, instanceRoles } = runAtOnce(
-              engine.explain(query, EXPLAIN_STEPS_MAX),
-            )
-            compared.explained += 1
-            expect(allow).toBe(expected.allow)
-            expect(path.length > 0).toBe(allow)
-            expect(known).toMatchObject(expected.known)
-            expect(instanceRoles.held.toSorted()).toEqual(expected.held)
-            met.held += expected.held.length
-            const stepsMax = 1 + (compared.explained % 12)
-            const short = runAtOnce(engine.explain(query, stepsMax))
-            expect(short.allow).toBe(allow)
-            expect(instanceRoles.held).toEqual(expect.arrayContaining([...short.instanceRoles.held]))
-            if (!short.isCutShort) expect(short.instanceRoles.held).toEqual(instanceRoles.held)
-            if (short.path.length > 0) expectChain(world, query, tenant, short.path)
-            else if (allow) expect(short.isCutShort).toBe(true)
-            met.cutShort += Number(short.isCutShort)
-            if (!allow) continue
-            expectChain(world, query, tenant, path)
-            met.derived += path.length - 1
-          }
+    const met = { explained: 0, derived: 0, held: 0, cutShort: 0 }
+    const run = { runs: 60, share, met, least: { derived: 5, held: 20, cutShort: 2 } }
+    holdsFor(histories({ commits: 4, queries: 12 }), run, history => {
+      const engine = newEngine()
+      const right = rightDecisions(history)
+      for (const [moment, changes] of [history.load, ...history.commits].entries()) {
+        engine.apply(changes)
+        const { world, decisions } = right[moment]!
+        for (const [index, query] of history.queries.entries()) {
+          const expected = decisions[index]!
+          const { allow, path, known, tenant, instanceRoles } = runAtOnce(
+            engine.explain(query, EXPLAIN_STEPS_MAX),
+          )
+          expect(allow).toBe(expected.allow)
+          expect(path.length > 0).toBe(allow)
+          expect(known).toMatchObject(expected.known)
+          expect(instanceRoles.held.toSorted()).toEqual(expected.held)
+          met.held += expected.held.length
+          const short = runAtOnce(engine.explain(query, 1 + (met.explained++ % 12)))
+          expect(short.allow).toBe(allow)
+          expect(instanceRoles.held).toEqual(expect.arrayContaining([...short.instanceRoles.held]))
+          if (!short.isCutShort) expect(short.instanceRoles.held).toEqual(instanceRoles.held)
+          if (short.path.length > 0) expectChain(world, query, tenant, short.path)
+          else if (allow) expect(short.isCutShort).toBe(true)
+          met.cutShort += Number(short.isCutShort)
+          if (!allow) continue
+          expectChain(world, query, tenant, path)
+          met.derived += path.length - 1
         }
-      },
-      share,
-      { met, least: { derived: 5, held: 20, cutShort: 2 } },
-    )
+      }
+    })
   })
 
   test('a walk while facts change lists permanent results exactly once and no impossible results', () => {
     const met = { walked: 0 }
-    holdsFor(
-      histories({ commits: 8, queries: 6 }),
-      80,
-      history => {
-        const { candidates, found } = rightWalks(history)
-        for (const [index, { user, action, type, key, tenant }] of history.queries.entries()) {
-          const { keys, users } = candidates[index]!
-          for (const limit of [1, 2, 3]) {
-            const engine = newEngine()
-            engine.apply(history.load)
-            let moment = 0
-            const next = (): void => {
-              if (moment === history.commits.length) return
-              engine.apply(history.commits[moment]!)
-              moment += 1
-            }
-            met.walked += expectWalk({
-              candidates: keys,
-              isTrue: each => found[moment]![index]!.keys.has(each),
-              pageAt: after => searchResources(engine, { user, action, type, tenant }, { after, limit }),
-              next,
-            })
-            met.walked += expectWalk({
-              candidates: users,
-              isTrue: each => found[moment]![index]!.users.has(each),
-              pageAt: after => searchUsers(engine, { action, type, key, tenant }, { after, limit }),
-              next,
-            })
+    const run = { runs: 80, share, met, least: { walked: 100 } }
+    holdsFor(histories({ commits: 8, queries: 6 }), run, history => {
+      const { candidates, found } = rightWalks(history)
+      for (const [index, { user, action, type, key, tenant }] of history.queries.entries()) {
+        const { keys, users } = candidates[index]!
+        for (const limit of [1, 2, 3]) {
+          const engine = newEngine()
+          engine.apply(history.load)
+          let moment = 0
+          const next = (): void => {
+            if (moment === history.commits.length) return
+            engine.apply(history.commits[moment]!)
+            moment += 1
           }
+          met.walked += expectWalk({
+            candidates: keys,
+            isTrue: each => found[moment]![index]!.keys.has(each),
+            pageAt: after => searchResources(engine, { user, action, type, tenant }, { after, limit }),
+            next,
+          })
+          met.walked += expectWalk({
+            candidates: users,
+            isTrue: each => found[moment]![index]!.users.has(each),
+            pageAt: after => searchUsers(engine, { action, type, key, tenant }, { after, limit }),
+            next,
+          })
         }
-      },
-      share,
-      { met, least: { walked: 100 } },
-    )
-    compared.walked += met.walked
+      }
+    })
   })
 })
 

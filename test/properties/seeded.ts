@@ -37,20 +37,16 @@ export function* seedsUntilMet({ met, least }: Coverage): Generator<number> {
   yield seed
 }
 
-/**
- * Checks the property on values of fixed seeds until the counts reach their minimums, and then on values of
- * the seed of the run: on `runs` values in `test/long`, on a part of them elsewhere. An engine with a `share`
- * below 1 checks that share of the values, without minimums. A failure contains the smallest counterexample
- * found, and the seed.
- */
-export function holdsFor<T>(
-  arbitrary: Arbitrary<T>,
-  runs: number,
-  property: (value: T) => void,
-  share = 1,
-  coverage: Coverage = { met: {}, least: {} },
-): void {
-  for (const each of share === 1 ? seedsUntilMet(coverage) : [seed]) {
+/** Number of values, the share of them that an engine runs, and minimum counts, which a share below 1 ignores. */
+interface Runs extends Partial<Coverage> {
+  readonly runs: number
+  readonly share?: number
+}
+
+/** Checks the property on values of the seeds above. A failure contains the smallest counterexample and the seed. */
+export function holdsFor<T>(arbitrary: Arbitrary<T>, to: number | Runs, property: (value: T) => void): void {
+  const { runs, share = 1, met = {}, least = {} } = typeof to === 'number' ? { runs: to } : to
+  for (const each of share === 1 ? seedsUntilMet({ met, least }) : [seed]) {
     try {
       fc.assert(fc.property(arbitrary, property), { seed: each, numRuns: runsOf(each, runs, share) })
     } catch (error) {

@@ -71,29 +71,24 @@ function held(engine: DecisionEngine, user: string): unknown {
 describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share }) => {
   test('lists the tenants in which the oracle allows the action, and those in which the user has a role', () => {
     const met = { byRoles: 0, byRules: 0, nowhere: 0, inSome: 0, held: 0 }
-    holdsFor(
-      historiesWithRules({ commits: 2, queries: 6 }),
-      RUNS,
-      history => {
-        const { load, commits, queries } = history
-        const engine = newEngine()
-        for (const [index, changes] of [load, ...commits].entries()) {
-          engine.apply(changes)
-          for (const [number, expected] of judged(history)[index]!.entries()) {
-            const query = queries[number]!
-            const tenants = expected.allowing.map(tenant => ({ allow: true, result: true, tenant }))
-            expect(allowed(engine, query)).toEqual({ allowed_tenants: tenants })
-            expect(held(engine, query.user)).toEqual(expected.held)
-            met.byRoles += expected.byRoles.length
-            met.byRules += expected.allowing.length - expected.byRoles.length
-            met.held += expected.held.length
-            if (expected.allowing.length === 0) met.nowhere++
-            else met.inSome++
-          }
+    const run = { runs: RUNS, share, met, least: { byRoles: 1, byRules: 1, nowhere: 1, inSome: 1, held: 1 } }
+    holdsFor(historiesWithRules({ commits: 2, queries: 6 }), run, history => {
+      const { load, commits, queries } = history
+      const engine = newEngine()
+      for (const [index, changes] of [load, ...commits].entries()) {
+        engine.apply(changes)
+        for (const [number, expected] of judged(history)[index]!.entries()) {
+          const query = queries[number]!
+          const tenants = expected.allowing.map(tenant => ({ allow: true, result: true, tenant }))
+          expect(allowed(engine, query)).toEqual({ allowed_tenants: tenants })
+          expect(held(engine, query.user)).toEqual(expected.held)
+          met.byRoles += expected.byRoles.length
+          met.byRules += expected.allowing.length - expected.byRoles.length
+          met.held += expected.held.length
+          if (expected.allowing.length === 0) met.nowhere++
+          else met.inSome++
         }
-      },
-      share,
-      { met, least: { byRoles: 1, byRules: 1, nowhere: 1, inSome: 1, held: 1 } },
-    )
+      }
+    })
   })
 })

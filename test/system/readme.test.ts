@@ -67,7 +67,7 @@ test('the run command of the README starts the service, and its examples have th
   const [, key] = await service.stdoutMatch(/API key, shown this once: (\S+)/)
   try {
     const env = { ...process.env, VERDICT: address, KEY: key }
-    // // The first command runs through npm like that of a reader; the others are faster without it.
+    // The first command runs through npm like that of a reader; the others are faster without it.
     const direct = join(copy, 'direct')
     mkdirSync(direct)
     writeFileSync(

@@ -17,7 +17,7 @@ const PAGE_BYTES = 4_096
 const mark = Buffer.from('the first line of the graph')
 partsOf(handle, sizes).graph.set(mark)
 const memory = openSync('/proc/self/mem', 'r')
-// // The kernel can merge the mapping of the closures with that of the graph, which begins on the next page.
+// The kernel can merge the mapping of the closures with that of the graph, which begins on the next page.
 const behindClosures = Math.ceil((handle.closures.byteLength + 1) / PAGE_BYTES) * PAGE_BYTES
 const places = [0, behindClosures].map(offset => {
   const page = Buffer.alloc(PAGE_BYTES)

@@ -210,30 +210,27 @@ test('owner lists match the entities after changes before, during and after thei
     changes: fc.array(change, { maxLength: 12 }),
     work: fc.constantFrom(0, 0, 40, 300),
   })
-  holdsFor(
-    fc.tuple(fc.array(step, { minLength: 1, maxLength: 12 }), fc.nat({ max: 11 })),
-    150,
-    ([steps, ruledAt]) => {
-      const listed = new Listed()
-      for (const [index, { changes, work }] of steps.entries()) {
-        if (index === ruledAt % steps.length) listed.apply(TYPES.map(rule))
-        listed.apply(changes)
-        listed.writer.buildLists(work)
-      }
-      while (listed.writer.collect(1_000));
-      listed.build()
-      listed.expectRight()
-      listed.apply(
-        KEYS.slice(0, 6).map((key): Change => ({
-          kind: 'user-put',
-          user: key,
-          attributes: { tag: ['a', 'b'] },
-        })),
-      )
-      listed.apply(KEYS.slice(3, 9).map((key): Change => ({ kind: 'user-removed', user: key })))
-      listed.expectRight()
-    },
-  )
+  const history = fc.tuple(fc.array(step, { minLength: 1, maxLength: 12 }), fc.nat({ max: 11 }))
+  holdsFor(history, 150, ([steps, ruledAt]) => {
+    const listed = new Listed()
+    for (const [index, { changes, work }] of steps.entries()) {
+      if (index === ruledAt % steps.length) listed.apply(TYPES.map(rule))
+      listed.apply(changes)
+      listed.writer.buildLists(work)
+    }
+    while (listed.writer.collect(1_000));
+    listed.build()
+    listed.expectRight()
+    listed.apply(
+      KEYS.slice(0, 6).map((key): Change => ({
+        kind: 'user-put',
+        user: key,
+        attributes: { tag: ['a', 'b'] },
+      })),
+    )
+    listed.apply(KEYS.slice(3, 9).map((key): Change => ({ kind: 'user-removed', user: key })))
+    listed.expectRight()
+  })
 })
 
 test('instances are listed by their tenant', () => {

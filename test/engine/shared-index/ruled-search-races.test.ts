@@ -95,7 +95,7 @@ test('keys in any script are found in a list of the resource', () => {
 
 test('a tenant deleted while an owner list is built removes no entries of other tenants', () => {
   const documents = Array.from({ length: 10 }, (_, n) => `d${n}`)
-  // // All records are in one partition, which is scanned for three lists: before, in and after it.
+  // All records are in one partition, which is scanned for three lists: before, in and after it.
   for (let steps = 0; steps < 3 * 300; steps += 1) {
     const engine = new SharedEngine({ secrets: COLLIDING })
     engine.apply([...STANDING, { kind: 'tenant-put', tenant: 'gone', attributes: null }])

@@ -52,27 +52,24 @@ test('keys of many sources are merged in order, each once, in chunks of any size
     selector: entry => entry.key,
     maxLength: 20,
   })
-  holdsFor(
-    fc.tuple(fc.array(entries, { maxLength: 6 }), fc.integer({ min: 1, max: 9 })),
-    500,
-    ([all, wanted]) => {
-      const sources = all.map(
-        each => new CountedSource(each.toSorted((left, right) => compareUtf8(left.key, right.key))),
-      )
-      const expected = new Set(all.flat().flatMap(({ key: name, counts }) => (counts ? [name] : [])))
-      const found: string[] = []
-      for (let after: string | null = null, turns = 0; ; turns += 1) {
-        const { keys, last } = mergedKeys(sources, after, wanted)
-        expect(keys.length).toBeLessThanOrEqual(wanted)
-        found.push(...keys)
-        if (last === null) break
-        expect(after === null || compareUtf8(last, after) > 0).toBe(true)
-        expect(turns).toBeLessThan(1_000)
-        after = last
-      }
-      expect(found).toEqual([...expected].toSorted(compareUtf8))
-    },
-  )
+  const merges = fc.tuple(fc.array(entries, { maxLength: 6 }), fc.integer({ min: 1, max: 9 }))
+  holdsFor(merges, 500, ([all, wanted]) => {
+    const sources = all.map(
+      each => new CountedSource(each.toSorted((left, right) => compareUtf8(left.key, right.key))),
+    )
+    const expected = new Set(all.flat().flatMap(({ key: name, counts }) => (counts ? [name] : [])))
+    const found: string[] = []
+    for (let after: string | null = null, turns = 0; ; turns += 1) {
+      const { keys, last } = mergedKeys(sources, after, wanted)
+      expect(keys.length).toBeLessThanOrEqual(wanted)
+      found.push(...keys)
+      if (last === null) break
+      expect(after === null || compareUtf8(last, after) > 0).toBe(true)
+      expect(turns).toBeLessThan(1_000)
+      after = last
+    }
+    expect(found).toEqual([...expected].toSorted(compareUtf8))
+  })
 })
 
 test('merging many sources reads little more than the requested keys', () => {

@@ -106,7 +106,7 @@ describe('2,000 roles and 1,000 actions on each of three types', () => {
     expect(permitted('base', 'a', ACTIONS)).toEqual(ACTIONS)
     expect(permitted('base', 'b', ACTIONS)).toEqual([])
     for (let n = 0; n < 1_999; n += 1) {
-      // // Its own action, the next, the first and the last. The extended role has all actions on a.
+      // Its own action, the next, the first and the last. The extended role has all actions on a.
       const near = [0, n % 1_000, (n + 1) % 1_000, 999].map(place => ACTIONS[place]!)
       const own = n % 2 === 0 ? [] : near.filter(action => action === ACTIONS[n % 1_000])
       expect([n, permitted(`role-${n}`, 'b', near)]).toEqual([n, own])
