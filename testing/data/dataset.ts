@@ -1,7 +1,4 @@
-/**
- * Interface of benchmark datasets: data, and checks whose right decisions are known by construction or from a
- * baseline.
- */
+/** Benchmark datasets: data, and checks with decisions that are known by construction or from a baseline. */
 import type { Change, Derivation } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 
@@ -18,18 +15,12 @@ export function from(role: string, onType: string, relation: string): Derivation
   return { role, onType, relation, guarded: false }
 }
 
-/**
- * Relation that passes `role` on objects of `type` to group members, as the groups API stores it (native.md
- * C.4).
- */
+/** Relation that passes `role` on objects of `type` to group members (native.md C.4). */
 export function groupRelation(role: string): string {
   return `group_group_${role}`
 }
 
-/**
- * Types group, folder and document, with the roles viewer, editor and owner, which are inherited down the
- * tree and granted through groups.
- */
+/** Types group, folder and document, with roles inherited down the tree and granted through groups. */
 export function driveSchema(): Change[] {
   const roles = ['viewer', 'editor', 'owner']
   const tree = (type: string): Change[] =>

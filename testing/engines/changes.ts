@@ -1,7 +1,4 @@
-/**
- * Builders of changes, for tests that read like specifications. Instances are written as `type:key` and split
- * at the first colon. Tests about unusual keys write their instances in full.
- */
+/** Builders of changes. Instances are written as `type:key` and split at the first colon. */
 import type { Change, Derivation, InstanceKey, Permission } from '#model/change.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
 

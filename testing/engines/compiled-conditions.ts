@@ -1,7 +1,4 @@
-/**
- * Evaluates a condition as the shared index does: compiled, with attributes in encoded form. Rules only
- * distinguish true from other values, so the negation is evaluated to tell false from unknown.
- */
+/** Evaluates a compiled condition and, to tell false from unknown, its negation. */
 import { readInstant } from '#conditions/instants.ts'
 import type { TruthName } from '#conditions/truth.ts'
 import { RuleEvaluation } from '#engine/shared-index/check/rule-evaluation.ts'

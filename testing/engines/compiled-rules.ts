@@ -10,9 +10,7 @@ export class CompiledRules {
   readonly compiler = new RuleCompiler()
   #stamp = 0
 
-  /**
-   * Compiles the changes. Returns the number of steps and the view for readers; null if there are no rules.
-   */
+  /** Compiles the changes. Returns the number of steps, and the view or null if there are no rules. */
   compile(): { readonly steps: number; readonly view: RulesView | null } {
     const work = this.compiler.compile(this.book.take('compiler'), {
       roleIndexOf: () => 0,

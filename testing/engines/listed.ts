@@ -1,7 +1,4 @@
-/**
- * Runs the resumable listings and searches of an engine to completion. Listings are returned as arrays with
- * decoded attributes.
- */
+/** Runs the resumable listings and searches of an engine to completion. */
 import type {
   DecisionEngine,
   InstanceFilter,

@@ -161,10 +161,7 @@ export class SavingEngine extends SharedEngine {
   }
 }
 
-/**
- * Builds posting lists of attribute values after every commit: a given number of records, so that commits
- * often arrive during a build, or all of them.
- */
+/** Builds owner lists after every commit: a given number of records, or all of them. */
 export class ListingEngine extends SharedEngine {
   readonly #records: number
 

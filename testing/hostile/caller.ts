@@ -7,10 +7,7 @@ export interface Answered {
   readonly text: string
 }
 
-/**
- * Time after which an idle connection is closed. It is shorter than the 10 seconds after which the service
- * closes idle connections; a request that is sent at that moment would get no response.
- */
+/** Time after which idle connections are closed, before the service closes them after 10 seconds. */
 const IDLE_MS = 5_000
 
 export class HostileClient {
@@ -64,10 +61,7 @@ export class HostileClient {
     return (text === '' ? undefined : JSON.parse(text)) as Body
   }
 
-  /**
-   * Sends a request `count` times at once on a separate connection. Resolves with the number of responses
-   * when the connection has closed.
-   */
+  /** Sends a request `count` times at once on a new connection. Resolves with the number of responses. */
   pipelined(path: string, text: string, count: number): Promise<number> {
     const { hostname, port } = this.#address
     const head =

@@ -133,10 +133,7 @@ export class HostileJudge {
     return JSON.stringify(said) === JSON.stringify(right) ? null : `wrong: should be ${JSON.stringify(right)}`
   }
 
-  /**
-   * The bytes after the shorter length look like an invalid next request, which the HTTP library can reject
-   * first.
-   */
+  /** The bytes after the shorter length look like an invalid request, which can be rejected first. */
   #problemOfCutShort(answer: RawAnswer | 'closed'): string | null {
     return answer === 'closed' || PROTOCOL_ERRORS.has(answer.status) ? null : `two lengths: ${answer.status}`
   }
@@ -157,10 +154,7 @@ export class HostileJudge {
     return this.#isSurelyRight(request) ? 'refused a request of the right shape' : null
   }
 
-  /**
-   * True if there is no reason to reject the request. Requests that can be rejected for their meaning are
-   * excluded.
-   */
+  /** True if nothing justifies a rejection. Requests that can be rejected for their meaning are excluded. */
   #isSurelyRight(request: HostileRequest): boolean {
     const { path, isKeyValid, lengths, body, contentType } = request
     const isPlain = isKeyValid && lengths.length === 1 && /^application\/json(;|$)/.test(contentType ?? '')
@@ -276,10 +270,7 @@ function isCutShort({ lengths, body }: HostileRequest): boolean {
   return lengths.length > 1 && lengths[0]! < body.length
 }
 
-/**
- * True if the service responds before it has read the body. The rest of the body can then cause a reset that
- * overtakes the response.
- */
+/** True if the service responds before it has read the body, so that a reset can overtake the response. */
 function isRefusedUnread({ lengths, body }: HostileRequest): boolean {
   return body.length > BODY_BYTES_MAX || (lengths.length > 1 && body.length > PACKET_BYTES)
 }
@@ -324,10 +315,7 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/**
- * Takes whole members from the item or the defaults. Only a missing type is completed within a member
- * (authzen.md 4.2).
- */
+/** Takes whole members from the item or the defaults; only a type is completed (authzen.md 4.2). */
 function withDefaults(item: unknown, defaults: Json): Json | null {
   if (!isObject(item)) return null
   const member = (name: string): unknown => {

@@ -209,10 +209,7 @@ export class HostileRequests {
     }
   }
 
-  /**
-   * An item of a batch. Missing members or members of the wrong kind must not cause the whole batch to be
-   * rejected.
-   */
+  /** An item of a batch. Invalid members must not cause the whole batch to be rejected. */
   #item(): unknown {
     const dice = this.#dice
     if (dice.chance(0.1)) return JSON.parse(dice.pick(['null', '7', '"item"', '[]', '[{}]', 'true']))
@@ -333,10 +330,7 @@ export class HostileRequests {
     ])
   }
 
-  /**
-   * A random JSON value, mostly of an unexpected kind. `isPlain`: a value that is always accepted where it is
-   * ignored.
-   */
+  /** A random JSON value, mostly of an unexpected kind. `isPlain`: accepted wherever it is ignored. */
   #oddValue(isPlain = false): Node {
     const dice = this.#dice
     const huge = dice.pick([1_000, 20_000, 200_000])

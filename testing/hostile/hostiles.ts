@@ -1,8 +1,5 @@
-/**
- * Attacks that a tenant can run with only its environment key, one entry each. All of them are within the
- * limits or are rejected by a limit; in both cases, other environments must not be affected.
- */
-import type { HostileClient } from './caller.ts'
+/** Attacks within the limits of a tenant with only its environment key. They must not affect others. */
+import type { Caller } from './caller.ts'
 
 /** Size of the hostile environment: the bench uses scale 1, the test less. */
 export interface Size {
@@ -31,11 +28,8 @@ export const WHOLE: Size = {
   callers: 50,
 }
 
-/**
- * Sends one request; `turn` counts the calls of all callers. Resolves with the status, or 0 if the caller
- * disconnected.
- */
-export type Attack = (caller: HostileClient, size: Size, turn: number) => Promise<number>
+/** Sends one request; `turn` counts all calls. Resolves with the status, or 0 after a disconnect. */
+export type Attack = (caller: Caller, size: Size, turn: number) => Promise<number>
 
 const FACTS = '/v2/facts/default/hostile'
 const SCHEMA = '/v2/schema/default/hostile'

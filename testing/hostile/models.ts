@@ -27,10 +27,7 @@ const BULK = 10_000
 const LISTER = 'lister'
 const USER = 'mallory'
 
-/**
- * One user with a role of many actions on many instances, and many users with a role on the first of them. A
- * request of 20 bytes asks for instances × actions permissions.
- */
+/** One user with many actions on many instances: a request of 20 bytes asks for instances × actions. */
 export function wideLists(size: {
   readonly instances: number
   readonly actions: number

@@ -1,15 +1,9 @@
-/**
- * A well-behaved tenant next to a hostile one: single checks at a fixed rate with known decisions, and
- * occasional changes, which must be in effect when their response arrives.
- */
+/** A well-behaved tenant next to a hostile one: checks at a fixed rate, and occasional changes. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { HostileClient } from './caller.ts'
 
 export interface Felt {
-  /**
-   * Milliseconds from the time when each check was due, so that a delayed check does not hide the delay of
-   * the following ones.
-   */
+  /** Milliseconds from the time when each check was due, so that delays are not hidden by later checks. */
   readonly decisions: number[]
   readonly writes: number[]
   /** Wrong decisions, errors and broken connections. */

@@ -1,7 +1,4 @@
-/**
- * Attacks through rules: conditions of maximum cost on attributes of maximum size. They run in a separate
- * environment, because decisions use another code path if rules exist.
- */
+/** Attacks through rules of maximum cost. Their environment is separate, as rules need another code path. */
 import { SENT_ATTRIBUTES_BYTES_MAX } from '#model/limits.ts'
 import type { HostileClient } from './caller.ts'
 import { type Attack, asked, bodyOnce, linesOf, type Size } from './hostiles.ts'
@@ -12,10 +9,7 @@ const LOOKED_UP = 1_000
 const TEXT_BYTES = SENT_ATTRIBUTES_BYTES_MAX - 1_000
 const SETS = '/v2/schema/default/ruled/condition_sets'
 
-/**
- * Three kinds of expensive rules: as many rules as one action can have, none of which matches; globs that
- * almost exhaust the cost limit of a check; and a lookup of 1,000 instances.
- */
+/** As many rules as possible without a match; globs near the cost limit; and a lookup of 1,000 instances. */
 function* contentOf(size: Size): Iterable<object> {
   yield { kind: 'environment', format: 1 }
   const actions = { many: {}, slow: {}, looked: {}, read: {} }

@@ -21,10 +21,7 @@ const RULE_NAMES = Object.keys(WITHOUT) as RuleName[]
 export class Coverage {
   checks = 0
   allowed = 0
-  /**
-   * Checks that were denied only because they named another tenant than that of the instance (native.md
-   * D-14).
-   */
+  /** Checks denied only because they named another tenant than that of the instance (native.md D-14). */
   deniedByTenant = 0
   readonly decidedBy: Record<RuleName, number> = { guard: 0, derivation: 0, extension: 0 }
 

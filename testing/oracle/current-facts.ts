@@ -44,8 +44,7 @@ export class CurrentFacts {
 
   /** The current state, as changes that create it from an empty state. */
   asChanges(): Change[] {
-    // Roles can mention each other in a cycle, and a mentioned role must exist. So roles are first put
-    // without mentions.
+    // Roles can mention each other in a cycle, so roles are first put without mentions.
     const bareRoles = this.roles.map(r => ({ ...r, permissions: [], extends: [], derivations: [] }))
     const schema = [...this.types, ...this.relations, ...bareRoles, ...this.roles]
     const rules = [...this.#parentsFirst(), ...this.rules]
@@ -175,10 +174,7 @@ export class CurrentFacts {
     }
   }
 
-  /**
-   * True if the type of the set exists, and its parent is valid: of the same side, not limited to another
-   * type, and not a descendant of the set.
-   */
+  /** True if the type of the set exists, and its parent has the same side and type and no cycle. */
   #mayBe(put: ChangeOf<'condition-set-put'>): boolean {
     if (put.type !== null && !this.#hasType(put.type)) return false
     if (put.parent === null) return true
@@ -224,10 +220,7 @@ export class CurrentFacts {
     return this.tenants.some(t => t.tenant === key)
   }
 
-  /**
-   * Each line depends only on the arrays that the preceding lines have already cleaned, so one pass is
-   * sufficient.
-   */
+  /** Each line depends only on arrays that are already clean, so one pass is sufficient. */
   #dropWhatNamesSomethingAbsent(): void {
     this.relations = this.relations.filter(r => this.#hasType(r.type) && this.#hasType(r.subjectType))
     this.roles = this.roles.filter(r => r.type === null || this.#hasType(r.type))

@@ -1,7 +1,4 @@
-/**
- * Queries on the current facts that the oracle does not answer: existing entities and facts, permissions of
- * roles, and the consequences of single assignments. As simple as the oracle, and independent of all engines.
- */
+/** Queries on the current facts that the oracle does not answer. Independent of all engines. */
 import { isDeepStrictEqual } from 'node:util'
 import type { UserGrant, UserQuestion } from '#engine/engine.ts'
 import type { AssignmentChange, Attributes, Change, InstanceKey, Permission, RolePut } from '#model/change.ts'

@@ -22,10 +22,7 @@ interface UrlParts {
   readonly query: readonly (readonly [name: string, value: string])[]
 }
 
-/**
- * How a rule fits a spelling of a URL: with its segments as written, if an encoded slash separates segments,
- * or if the path ends earlier.
- */
+/** How a rule fits a spelling: as written, split at an encoded slash, or with an earlier end of the path. */
 type Way = 'alike' | 'parted' | 'ended'
 
 export class MappingOracle {

@@ -1,7 +1,4 @@
-/**
- * The oracle with cached roles, for many checks at one state: it computes the roles of each user once and
- * keeps them until facts change. The decisions are those of the oracle.
- */
+/** The oracle with the roles of each user cached until facts change. */
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import { Oracle } from './oracle.ts'

@@ -26,10 +26,7 @@ export class Oracle {
     for (const change of changes) this.#facts.apply(change)
   }
 
-  /**
-   * Evaluates a check by the steps of native.md A.2. `MemoizedOracle` caches the roles for many checks at one
-   * state.
-   */
+  /** Evaluates a check by native.md A.2. `MemoizedOracle` caches the roles. */
   evaluate(
     { user, action, type, key, tenant, queryContext }: Query,
     rolesOf = (name: string): readonly EffectiveRole[] => this.effectiveRoles(name),

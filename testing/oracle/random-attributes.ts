@@ -34,10 +34,7 @@ export type Kind = 'number' | 'instant' | 'text' | 'list' | 'record' | 'records'
 
 const NUMBERS = [1.5, -1, 2 ** 53, 2 ** 53 + 2, 1e300, 5e-324]
 export const number = mostly(fc.constantFrom(0, -0, 1, 2, 3), fc.constantFrom(...NUMBERS))
-/**
- * Large integers, which are kept with all digits. Only the first two are represented by doubles; operands
- * cannot be the others.
- */
+/** Large integers, kept with all digits. Only the first two are doubles and can be operands. */
 const longInteger = fc.constantFrom(2n ** 53n, 2n ** 53n + 2n, 2n ** 53n + 1n, -(2n ** 60n) - 1n)
 
 const INSTANTS = [
@@ -104,10 +101,7 @@ function record({ shadows }: Shape): Arbitrary<JsonObject> {
   return fc.oneof({ arbitrary: any, weight: 3 }, { arbitrary: few, weight: 2 })
 }
 
-/**
- * Objects with these members, each sometimes missing. Built from entries, because an object literal cannot
- * have an own `__proto__`.
- */
+/** Objects with these members, each sometimes missing. From entries, to allow an own `__proto__`. */
 function members(of: Record<string, Arbitrary<unknown>>, missing: number): Arbitrary<JsonObject> {
   const entries = Object.entries(of).map(([name, value]) =>
     fc.oneof(
@@ -118,10 +112,7 @@ function members(of: Record<string, Arbitrary<unknown>>, missing: number): Arbit
   return fc.tuple(...entries).map(found => Object.fromEntries(found.flat()))
 }
 
-/**
- * Variants of how the path `outer.inner` can be found: within an object, as a name with a dot, as both, or
- * not at all.
- */
+/** Ways to find the path `outer.inner`: in an object, as a name with a dot, as both, or not at all. */
 function dottedMembers(
   outer: string,
   inner: string,

@@ -45,9 +45,7 @@ export interface Shape {
 
 export const USUAL: Shape = { key, furtherRoles: fc.constant([]) }
 
-/**
- * Keys of 1 byte and of 512 bytes in several scripts; few enough to be used for entities of different kinds.
- */
+/** Keys of 1 byte and of 512 bytes in several scripts, used for entities of different kinds. */
 export const SHORT_AND_LONG_KEYS: Shape = {
   ...USUAL,
   key: fc.oneof(

@@ -5,10 +5,7 @@ import { levelOf, segmentPaths } from '#store/journal/replay.ts'
 import type { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { pause } from './pause.ts'
 
-/**
- * Resolves when the tables contain the whole journal. No writes may be made through the process in the
- * meantime.
- */
+/** Resolves when the tables contain the whole journal. Requires that no writes are made. */
 export async function levelled(tables: LmdbTables): Promise<void> {
   while (!isLevel(tables)) await pause()
 }

@@ -1,7 +1,4 @@
-/**
- * Polling interval for states without notification: polling without a pause would take the core from the
- * observed process.
- */
+/** Polling interval: without a pause, polling would take the core from the observed process. */
 const PAUSE_MS = 10
 
 export function pause(): Promise<void> {

@@ -66,10 +66,7 @@ export class RedisProcess implements RedisUnderTest {
     return `redis://${at.host}:${at.port}?prefix=${randomUUID()}`
   }
 
-  /**
-   * Starts the server with the same data and port. Resolves with true when it accepts connections, or with
-   * false if it fails to start.
-   */
+  /** Starts the server with the same data and port. Resolves with true if it accepts connections. */
   async start(): Promise<boolean> {
     this.output = ''
     const child = spawn(this.#program, this.commandLine)
@@ -112,10 +109,7 @@ export class RedisProcess implements RedisUnderTest {
   }
 }
 
-/**
- * Path of the server program. Throws with installation advice if there is none; `redis-setup.ts` has tried to
- * install it.
- */
+/** Path of the server program. Throws with installation advice if it is not installed. */
 function serverProgram(): string {
   const found = redisOnPath()
   if (found !== null) return found

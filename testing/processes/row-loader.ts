@@ -1,7 +1,4 @@
-/**
- * Fills an environment directly through its ledger: many records per commit, without operations or an engine.
- * For tests and benches that need more rows than the API could create in a reasonable time.
- */
+/** Fills an environment directly through its ledger, for more rows than the API could create. */
 import { randomBytes } from 'node:crypto'
 import type { StoredRecord } from '#model/records.ts'
 import { rowKeyOf } from '#store/keyspace/keyspace.ts'

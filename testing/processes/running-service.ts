@@ -132,10 +132,7 @@ export class Client {
     return Number(new URL(this.address).port)
   }
 
-  /**
-   * Closes the service; a second call waits for the first one. If a thread failed in the meantime, the test
-   * fails.
-   */
+  /** Closes the service, or waits for a previous call. Fails the test if a thread failed. */
   async close(delayMs = 0): Promise<void> {
     this.#closed ??= this.#service.close(delayMs)
     await this.#closed

@@ -7,10 +7,7 @@ import { settings } from '#config/config.ts'
 import { freePort } from './free-port.ts'
 
 const SOURCES = fileURLToPath(new URL('../../src/start.js', import.meta.url))
-/**
- * The built entry point if it is up to date with the sources. Computed once, so that processes need not
- * search for it.
- */
+/** The built entry point if it is up to date with the sources. Computed once. */
 const BUILT = fileURLToPath(entry('start', 'src/start.js'))
 /** Path of a source module within a script that is given as a URL. */
 const SOURCES_IN_OPTIONS = encodeURIComponent('/src/')
@@ -62,10 +59,7 @@ export class ServiceProcess {
     return this.#address
   }
 
-  /**
-   * Sends a request with the `API_KEY` of the process. Throws unless it succeeds. Returns the parsed JSON;
-   * undefined without a body.
-   */
+  /** Sends a request with the `API_KEY`. Throws unless it succeeds. Returns the parsed JSON. */
   async call<Body = unknown>(method: string, path: string, body?: unknown): Promise<Body> {
     const headers = { authorization: `Bearer ${this.#apiKey}`, 'content-type': 'application/json' }
     const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }

@@ -21,10 +21,7 @@ import { AccessQueryContext } from '#decisions/request-attributes.ts'
 const SUBJECT_TYPES = new Set(['user', 'identity'])
 const shape = new Shape(EvaluationsRequest, 'body')
 
-/**
- * Parses batches in the generic way. Returns the queries to the engine; null if the body is rejected, an item
- * has an error, or the batch stops early.
- */
+/** Parses batches generically. Returns the queries; null if the body or an item is rejected. */
 export class OrdinaryBatches {
   readonly #service: AccessService
   #asked: Query[] = []
@@ -74,10 +71,7 @@ export function judgeBatch(reader: BatchReader, ordinary: OrdinaryBatches, body:
   return judgeReader(reader, body, ordinary.read(body))
 }
 
-/**
- * Parses single evaluations in the generic way. Returns null if the body is rejected or the engine is not
- * queried.
- */
+/** Parses single evaluations generically. Returns null if the engine is not queried. */
 export class OrdinaryEvaluations {
   readonly #read: ReturnType<typeof evaluationReader>
 

@@ -156,9 +156,7 @@ export class BulkBodies {
     return this.#random.chance(0.3) ? this.#random.pick(KEYS) : `key-${this.#random.below(100_000)}`
   }
 
-  /**
-   * Like `JSON.stringify`, with whitespace. Lists of pairs become objects, in which names can occur twice.
-   */
+  /** Like `JSON.stringify`, with whitespace. Lists of pairs become objects with repeated names. */
   #text(fields: readonly [string, unknown][], blank: string): string {
     const members = fields.map(([name, value]) => {
       const isFields =

@@ -89,10 +89,7 @@ export class ChangeStream {
     }
   }
 
-  /**
-   * The events up to and including the first for which `isLast` returns true. Throws if the stream ends
-   * before it.
-   */
+  /** The events up to the first for which `isLast` returns true. Throws if the stream ends before it. */
   async until(isLast: (event: ReadEvent) => boolean): Promise<ReadEvent[]> {
     const events: ReadEvent[] = []
     for (;;) {

@@ -3,10 +3,7 @@
 /** From this utilization, the client instead of the service is considered the bottleneck. */
 const BUSY_PERCENT_MAX = 90
 
-/**
- * Describes the utilization of the client thread, the number of processors that it used, and whether the
- * results are therefore limited by the client.
- */
+/** Describes the utilization of the client thread, and whether it therefore limits the results. */
 export function clientText(busy: number, cpus: number): string {
   const percent = Math.round(busy * 100)
   const told = `client: its thread was busy for ${percent} % of the time, and took ${cpus.toFixed(1)} processors\n`

@@ -71,10 +71,7 @@ function bend(body: Buffer, random: Random): Buffer {
 const DIFFERING_TEXTS = ['', 'a', '10.0.0.1', 'é', '計画', 'a"b', 'a/b', '\\', '"},{', 'x'.repeat(1_100)]
 const DIFFERING_NUMBERS = [0, 7, -1, 1.5, 1e21, -2.5e-9, 1_763_892_000_000]
 
-/**
- * Attributes that differ between checks in their values but not in their names and kinds, like times and
- * addresses.
- */
+/** Attributes that differ between checks in their values only, like times and addresses. */
 export function differingAttributes(random: Random): object {
   const text = () => (random.chance(0.2) ? random.pick(DIFFERING_TEXTS) : `at ${random.below(10_000)}`)
   return { ip: text(), of: { risk: random.pick(DIFFERING_NUMBERS), names: [text(), true] } }
@@ -93,10 +90,7 @@ export function written(text: string, random: Random): Buffer {
   return Buffer.from(random.chance(0.2) ? asciiOf(text, random) : text)
 }
 
-/**
- * JSON in ASCII, as many libraries write it: non-ASCII characters as escapes, slashes escaped. Sometimes a
- * letter that does not need it is also escaped.
- */
+/** JSON in ASCII, as many libraries write it, sometimes with unnecessary escapes. */
 function asciiOf(text: string, random: Random): string {
   const digits = (unit: string) => {
     const hex = unit.charCodeAt(0).toString(16).padStart(4, '0')
@@ -110,9 +104,7 @@ function asciiOf(text: string, random: Random): string {
   })
 }
 
-/**
- * A reader that parses queries from the bytes of a body; null if it leaves the body to the generic parser.
- */
+/** A reader that parses queries from bytes; null if it leaves the body to the generic parser. */
 interface Reader {
   read(body: DataView, readAt: number | null): PackedQueries | null
 }
@@ -151,10 +143,7 @@ function toldOf(query: Query | null): unknown {
   return { ...texts, readAt: queryContext?.readAt, sent: saidIn(queryContext?.sent()) }
 }
 
-/**
- * For conditions, missing attributes and an empty object are equivalent. The tenant of a resource is a text
- * of the query, not an attribute.
- */
+/** For conditions, missing attributes equal an empty object. The tenant is not an attribute. */
 function saidIn(sent: SentAttributes | undefined): unknown {
   if (sent === undefined) return null
   const { user, resource, context } = sent

@@ -1,7 +1,4 @@
-/**
- * A TCP connection that sends exactly the given bytes, for requests that a well-behaved client cannot
- * express, and reads the responses one by one. It waits for events and never for time.
- */
+/** A TCP connection that sends exactly the given bytes and reads responses one by one. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
@@ -18,10 +15,7 @@ export class RawConnection {
   readonly #socket: Socket
   #pieces: Buffer[] = []
   #receivedBytes = 0
-  /**
-   * Number of bytes before which no response can be complete. Joining the pieces earlier would take quadratic
-   * time.
-   */
+  /** Number of bytes before which no response is complete. Joining earlier takes quadratic time. */
   #neededBytes = 0
   /** True if the received bytes start an incomplete chunked response. */
   #isInChunks = false
@@ -120,10 +114,7 @@ export class RawConnection {
     })
   }
 
-  /**
-   * True if the received bytes end like a complete chunked response. Parsing all of it for each packet would
-   * take quadratic time.
-   */
+  /** True if the bytes end like a complete chunked response. Parsing each packet takes quadratic time. */
   #mayHaveEnded(): boolean {
     return Buffer.concat(this.#pieces.slice(-4)).subarray(-4).toString('latin1') === '\r\n\r\n'
   }

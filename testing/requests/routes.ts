@@ -55,7 +55,5 @@ export function answerFindings(operationId: string, status: number, body: unknow
   return validator.Check(body) ? [] : [...validator.Errors(body)]
 }
 
-/**
- * Paths of aliases that need the key of an environment but make no decisions (`container-aliases.test.ts`).
- */
+/** Aliases that need an environment key but make no decisions (`container-aliases.test.ts`). */
 export const UPDATE_TRIGGERS: readonly string[] = ['/data-updater/trigger', '/policy-updater/trigger']

@@ -1,7 +1,4 @@
-/**
- * Reader thread of `torn-reads.ts`: checks one by one, in batches and through searches, and counts wrong
- * results.
- */
+/** Reader thread of `torn-reads.ts`: checks and searches, and counts wrong results. */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'

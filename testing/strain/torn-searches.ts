@@ -1,7 +1,4 @@
-/**
- * Searches, listings and explanations with known results while `write-mix.ts` runs: each result must reflect
- * a single state, in which exactly one document of every pair is granted, with all required facts.
- */
+/** Searches with known results while `write-mix.ts` runs: each result must reflect a single state. */
 import { isDeepStrictEqual } from 'node:util'
 import type { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'

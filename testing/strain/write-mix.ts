@@ -1,7 +1,4 @@
-/**
- * The changes for `torn-reads.ts` and its short form in the tests, and the checks whose decisions they never
- * change.
- */
+/** The changes for `torn-reads.ts`, and the checks whose decisions they never change. */
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import {
@@ -75,10 +72,7 @@ export function foundation(): Change[] {
   return changes
 }
 
-/**
- * The rule, its two sets and the attributes that they test. If one of these were from another version, the
- * decision would differ.
- */
+/** The rule, its sets and their attributes. A mixture of versions would change the decision. */
 function ruledAt(level: number): Change[] {
   const set = (key: string, parent: string | null): Change =>
     conditionSet(key, { [`user.${key}`]: { equals: level } }, { parent })
@@ -170,10 +164,7 @@ export class WriteMix {
     ]
   }
 
-  /**
-   * New entities that are removed again after a while, half of them earlier: records, slabs and tables grow,
-   * shrink and are reused.
-   */
+  /** New entities that are removed again later: records, slabs and tables grow, shrink and are reused. */
   #passBy(): Change[] {
     const n = this.#passers++
     const [user, document, folder] = [`passer-${n}`, `page-${n}`, `box-${n}`]

@@ -13,8 +13,7 @@ import { conjunction, disjunction, known, negation } from './truth.ts'
 import type { Truth } from './truth.ts'
 
 /**
- * Stored attributes of an instance in the tenant of the check; `{}` if it has none, `undefined` if the
- * instance does not exist there.
+ * Stored attributes of an instance, `{}` if it has none, `undefined` if it is not in the tenant of the check.
  */
 export type StoredInstances = (type: string, key: string) => object | undefined
 
@@ -82,10 +81,7 @@ function truthOfLeaf(name: string, written: unknown, attribute: unknown, world: 
 /** Their operand is part of the condition and cannot be a ref, although a bound can be one. */
 const TAKE_NO_REF: ReadonlySet<string> = new Set(['match', 'between'])
 
-/**
- * Replaces a ref, as the operand or as an element of it, with the value that it reads. `undefined` if any ref
- * reads nothing.
- */
+/** Replaces refs in the operand with their values. `undefined` if any ref reads nothing. */
 function readOperand(written: unknown, roots: Roots): unknown {
   if (!Array.isArray(written)) return readRef(written, roots)
   const elements = written.map(each => readRef(each, roots))

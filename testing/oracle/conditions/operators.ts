@@ -63,10 +63,7 @@ export function isUnreadable(value: unknown): boolean {
   return typeof value === 'number' && !Number.isFinite(value)
 }
 
-/**
- * The integer that a double represents. For a double that is written with an exponent (from 1e21), the
- * integer that this text denotes.
- */
+/** The integer that a double represents, or that its text with an exponent denotes (from 1e21). */
 function integerOf(double: number): bigint {
   const [digits, exponent] = String(double).split('e+') as [string, string?]
   if (exponent === undefined) return BigInt(double)

@@ -1,7 +1,4 @@
-/**
- * Sources of values (conditions.md 4.1): builds the object of each root from all sources, and reads paths in
- * it. Names refer only to own properties, including `__proto__` and `constructor`.
- */
+/** Sources of values (conditions.md 4.1): the object of each root, with own properties only. */
 export type JsonObject = { readonly [name: string]: unknown }
 
 /** Objects in which paths start. */
@@ -79,10 +76,7 @@ function saidOfUser(part: UserPart | null | undefined): JsonObject {
   )
 }
 
-/**
- * Later sources override earlier ones. Two objects with the same name are merged member by member; other
- * values are replaced.
- */
+/** Later sources override earlier ones. Two objects are merged by member; other values are replaced. */
 function merged(...sources: readonly (JsonObject | null | undefined)[]): JsonObject {
   return sources.reduce<JsonObject>((lower, source) => {
     const higher = source ?? {}
