@@ -89,15 +89,8 @@ describe('an environment', () => {
     }
     await done('env', 'create', 'source', '--project', 'default')
     await apply('resources: { page: { actions: [read] } }\nusers: { anna: }\n', 'source')
-    const copy = (...args: readonly string[]) => [
-      'env',
-      'copy',
-      'source',
-      'target',
-      '--project',
-      'default',
-      ...args,
-    ]
+    const words = ['env', 'copy', 'source', 'target', '--project', 'default']
+    const copy = (...args: readonly string[]) => [...words, ...args]
     expect(await done(...copy('--name', 'The target'))).toMatchObject({ key: 'target', name: 'The target' })
     const stats = (await done<{ stats: object }>('env', 'show', 'target', '--project', 'default')).stats
     expect(stats).toMatchObject({ resources: 1, users: 0 })
@@ -106,11 +99,8 @@ describe('an environment', () => {
     await apply('resources: { page: { actions: [read, write] } }\n', 'source')
     await done(...copy('--overwrite'))
     const target = ['--project', 'default', '--env', 'target']
-    expect(
-      JSON.parse((await run(['apply', pathOf('model.yaml'), '--dry-run', ...target])).stdout),
-    ).toMatchObject({
-      steps: [],
-    })
+    const { stdout } = await run(['apply', pathOf('model.yaml'), '--dry-run', ...target])
+    expect(JSON.parse(stdout)).toMatchObject({ steps: [] })
   })
 
   test('is searched for in the project of the key, unless another is named', async () => {

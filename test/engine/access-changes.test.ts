@@ -6,9 +6,10 @@ import { Reach } from '#engine/shared-index/reach.ts'
 import type { Change } from '#model/change.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import {
-  viewerBelow,
   assign,
   assignInTenant,
+  DOCUMENTS,
+  FOLDERS,
   instance,
   link,
   relation,
@@ -24,13 +25,8 @@ import { SharedEngine } from '#testing/engines/shared-engine.ts'
 const READ = { type: 'document', action: 'read' }
 const OPEN = { type: 'folder', action: 'open' }
 const model: Change[] = [
-  tenant('default'),
-  resourceType('folder', 'open'),
-  resourceType('document', 'read'),
-  relation('folder', 'parent', 'folder'),
-  relation('document', 'parent', 'folder'),
-  viewerBelow('folder', 'open'),
-  viewerBelow('document', 'read'),
+  ...FOLDERS,
+  ...DOCUMENTS,
   tenantRole('reader', { can: ['document:read'] }),
   user('ann'),
   user('bob'),
@@ -42,7 +38,7 @@ const model: Change[] = [
 
 const pairText = ({ user: who, resource }: AccessPair): string => `${who} ${resource}`
 
-function open(limits: Partial<AccessLimits> = {}) {
+function opened(limits: Partial<AccessLimits> = {}) {
   const engine = new SharedEngine()
   const reach = new Reach(engine.writer.handle, { threadId: 3 })
   const access = new AccessChanges(
@@ -50,6 +46,11 @@ function open(limits: Partial<AccessLimits> = {}) {
     { ...ACCESS_LIMITS, ...limits },
   )
   access.load(model)
+  return { engine, access }
+}
+
+function open(limits: Partial<AccessLimits> = {}) {
+  const { access } = opened(limits)
   /** Access changes that a commit reports, by permission. */
   return (...changes: Change[]) => {
     const told = runAtOnce(access.apply(changes, [READ, OPEN]))
@@ -169,10 +170,7 @@ test('scopes of a backlog visit each subject once per commit and pause between c
 })
 
 test('a commit with more changes than the limit is applied in several steps', () => {
-  const engine = new SharedEngine()
-  const reach = new Reach(engine.writer.handle, { threadId: 3 })
-  const access = new AccessChanges({ sink: engine, open: () => ({ engine, reach }) }, ACCESS_LIMITS)
-  access.load(model)
+  const { engine, access } = opened()
   const changes = Array.from({ length: 2_000 }, (_, n) => user(`u${n}`))
   const work = access.apply([...changes, assign('u1999', 'viewer', 'folder:top')], [READ])
   let stops = 0

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import type { Change } from '#model/change.ts'
 import {
-  viewerBelow,
   assign,
+  FOLDERS,
   heldBy,
   instance,
   link,
@@ -12,19 +12,11 @@ import {
   removed,
   resourceType,
   role,
-  tenant,
   user,
 } from '#testing/engines/changes.ts'
 import { JUDGES, World } from './world.ts'
 
-const nestedFolders = [
-  tenant('default'),
-  user('alice'),
-  user('bob'),
-  resourceType('folder', 'open'),
-  relation('folder', 'parent', 'folder'),
-  viewerBelow('folder', 'open'),
-]
+const nestedFolders = [...FOLDERS, user('alice'), user('bob')]
 
 /** Folders 0 to `depth`, each in the folder before it. */
 function folderChain(depth: number): Change[] {

@@ -95,6 +95,21 @@ export function viewerBelow(type: string, ...can: readonly string[]): ChangeOf<'
   return role(type, 'viewer', { can, from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })] })
 }
 
+/** Folders in folders. Viewers of a folder are viewers of its content. */
+export const FOLDERS: readonly Change[] = [
+  tenant(DEFAULT_TENANT),
+  resourceType('folder', 'open'),
+  relation('folder', 'parent', 'folder'),
+  viewerBelow('folder', 'open'),
+]
+
+/** Documents in folders. */
+export const DOCUMENTS: readonly Change[] = [
+  resourceType('document', 'read'),
+  relation('document', 'parent', 'folder'),
+  viewerBelow('document', 'read'),
+]
+
 /** A rule for reading documents: all documents, unless a resource set is given. */
 export function ruleOf(
   userSet: string,

@@ -2,33 +2,13 @@
 import { expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
 import { Random } from '#testing/data/random.ts'
-import {
-  viewerBelow,
-  assign,
-  instance,
-  link,
-  relation,
-  removed,
-  resourceType,
-  tenant,
-  user,
-} from '#testing/engines/changes.ts'
+import { assign, DOCUMENTS, FOLDERS, instance, link, removed, user } from '#testing/engines/changes.ts'
 import { CollectingEngine } from '#testing/engines/shared-engine.ts'
 
 const ROUNDS = 600
 const SETTLED = 400
 /** Approximate number of facts at a time. In half of the rounds, most of them are removed. */
 const CROWD = 3_000
-
-const schema: Change[] = [
-  tenant('default'),
-  resourceType('folder', 'open'),
-  resourceType('document', 'read'),
-  relation('folder', 'parent', 'folder'),
-  relation('document', 'parent', 'folder'),
-  viewerBelow('folder', 'open'),
-  viewerBelow('document', 'read'),
-]
 
 /** A user or an instance with edges. Few have very many. */
 function arrival(random: Random, n: number): Change[] {
@@ -53,7 +33,7 @@ function arrival(random: Random, n: number): Change[] {
 test('memory stops growing after four hundred rounds of creating and deleting entities of all sizes', () => {
   const engine = new CollectingEngine()
   const random = new Random(99)
-  engine.apply([...schema, instance('folder:top')])
+  engine.apply([...FOLDERS, ...DOCUMENTS, instance('folder:top')])
   let standing: Change[][] = []
   let facts = 0
   let settled = 0

@@ -2,17 +2,7 @@
 import { expect, test } from 'vitest'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Change } from '#model/change.ts'
-import {
-  viewerBelow,
-  assign,
-  instance,
-  link,
-  relation,
-  removed,
-  resourceType,
-  tenant,
-  user,
-} from '#testing/engines/changes.ts'
+import { assign, FOLDERS, instance, link, removed, user } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import { World } from '../world.ts'
 
@@ -37,14 +27,7 @@ function chainOf(c: number): Change[] {
 
 function worldWith(closureBytesMax: number): { world: World; header: Int32Array; engine: SharedEngine } {
   const engine = new SharedEngine({ closureBytesMax })
-  const world = new World(
-    engine,
-    tenant('default'),
-    resourceType('folder', 'open'),
-    relation('folder', 'parent', 'folder'),
-    viewerBelow('folder', 'open'),
-    ...chains(),
-  )
+  const world = new World(engine, ...FOLDERS, ...chains())
   return { world, engine, header: new Int32Array(engine.writer.handle.header) }
 }
 

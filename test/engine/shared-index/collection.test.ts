@@ -8,12 +8,12 @@ import { beginSection, lock, tryLock } from '#engine/shared-index/memory/sequenc
 import { find } from '#engine/shared-index/memory/string-table.ts'
 import type { Change } from '#model/change.ts'
 import {
-  viewerBelow,
   assign,
   assignInTenant,
+  DOCUMENTS,
+  FOLDERS,
   instance,
   link,
-  relation,
   removed,
   resourceType,
   role,
@@ -24,16 +24,7 @@ import {
 import { SECRETS, SharedEngine } from '#testing/engines/shared-engine.ts'
 import { World } from '../world.ts'
 
-const schema: Change[] = [
-  tenant('default'),
-  resourceType('folder', 'open'),
-  resourceType('document', 'read'),
-  relation('folder', 'parent', 'folder'),
-  relation('document', 'parent', 'folder'),
-  tenantRole('reader', { can: ['document:read'] }),
-  viewerBelow('folder', 'open'),
-  viewerBelow('document', 'read'),
-]
+const schema = [...FOLDERS, ...DOCUMENTS, tenantRole('reader', { can: ['document:read'] })]
 
 /** Folders in folders, documents in them, users with roles on both. Some have long keys and attributes. */
 function content(): Change[] {

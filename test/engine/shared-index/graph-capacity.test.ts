@@ -6,9 +6,10 @@ import { Regions } from '#engine/shared-index/memory/regions.ts'
 import { find } from '#engine/shared-index/memory/string-table.ts'
 import type { Change } from '#model/change.ts'
 import {
-  viewerBelow,
   assign,
   assignInTenant,
+  DOCUMENTS,
+  FOLDERS,
   heldBy,
   instance,
   link,
@@ -27,16 +28,11 @@ import { World } from '../world.ts'
 const FULL = expect.objectContaining({ code: 'LIMIT_EXCEEDED' })
 const ACTIONS = ['open', 'read']
 const SCHEMA: Change[] = [
-  tenant('default'),
+  ...FOLDERS,
+  ...DOCUMENTS,
   tenant('acme'),
-  resourceType('folder', 'open'),
-  resourceType('document', 'read'),
-  relation('folder', 'parent', 'folder'),
-  relation('document', 'parent', 'folder'),
   tenantRole('reader', { can: ['document:read', 'folder:open'] }),
   tenantRole('writer', { can: ['document:read'] }),
-  viewerBelow('folder', 'open'),
-  viewerBelow('document', 'read'),
 ]
 
 function anyCommit(below: (limit: number) => number, names: number): Change[] {

@@ -1,15 +1,6 @@
 /** Closures of all lengths, searched by batches of checks. */
 import { expect, test } from 'vitest'
-import {
-  viewerBelow,
-  assign,
-  instance,
-  link,
-  relation,
-  resourceType,
-  tenant,
-  user,
-} from '#testing/engines/changes.ts'
+import { assign, FOLDERS, instance, link, user } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
 const LENGTHS = [1, 2, 31, 32, 33, 40, 41, 63, 64, 65, 96, 255, 256, 257]
@@ -20,11 +11,8 @@ test.each(LENGTHS)(
     const levels = Array.from({ length }, (_, level) => level)
     const engine = new SharedEngine()
     engine.apply([
-      tenant('default'),
+      ...FOLDERS,
       user('stranger'),
-      resourceType('folder', 'open'),
-      relation('folder', 'parent', 'folder'),
-      viewerBelow('folder', 'open'),
       instance('folder:aside'),
       assign('stranger', 'viewer', 'folder:aside'),
       ...levels.flatMap(level => [
