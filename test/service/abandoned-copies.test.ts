@@ -1,4 +1,4 @@
-/** Copies of environments on a store that several nodes have open: which of them a node that starts may remove. */
+/** Cleanup of unfinished environment copies by a starting node, on a store that several nodes can share. */
 import { expect, test } from 'vitest'
 import { COPY_MS_MAX } from '#model/limits.ts'
 import { addEnvironment } from '#management/organization/environments.ts'
@@ -9,7 +9,7 @@ import { ORGANIZATION_KEYS, organizationService } from '../support/running-organ
 const body = { key: 'live', name: 'Live' }
 const params = { proj_id: 'default' }
 
-/** A node that makes a copy, and the start of another one on the same store. */
+/** A node that is copying an environment, and functions that start another node on the same store. */
 async function twoNodes() {
   let now = 1_000_000
   const { service, principal, organization, organizationStore, open } = await organizationService('memory:', {
@@ -44,7 +44,7 @@ async function twoNodes() {
   }
 }
 
-test('one that another node may be making is left alone until it has taken longer than it may', async () => {
+test('a node that starts keeps an unfinished copy on a shared store until the copy exceeds its time limit', async () => {
   const nodes = await twoNodes()
   nodes.wait(COPY_MS_MAX)
   await nodes.startAnother({ isShared: true })
@@ -54,13 +54,13 @@ test('one that another node may be making is left alone until it has taken longe
   expect([nodes.hidden(), nodes.removed()]).toEqual([[], [nodes.id]])
 })
 
-test('one that nobody else can be making is removed by the next start', async () => {
+test('a node that starts on a store that it does not share removes an unfinished copy', async () => {
   const nodes = await twoNodes()
   await nodes.startAnother({ isShared: false })
   expect([nodes.hidden(), nodes.removed()]).toEqual([[], [nodes.id]])
 })
 
-test('one that a start on a full disk cannot remove is left for the next start, and keeps no start from deciding', async () => {
+test('a start on a full disk succeeds without removing an unfinished copy; the next start removes the copy', async () => {
   const nodes = await twoNodes()
   await nodes.startOnFullDisk()
   expect([nodes.hidden(), nodes.removed()]).toEqual([[nodes.id], []])
@@ -68,7 +68,7 @@ test('one that a start on a full disk cannot remove is left for the next start, 
   expect([nodes.hidden(), nodes.removed()]).toEqual([[], [nodes.id]])
 })
 
-test('its key is taken while it is being made, and given to the next who asks when it is abandoned', async () => {
+test('the key of a copy is taken during the copy and becomes available after the copy exceeds its time limit', async () => {
   const nodes = await twoNodes()
   const create = () => nodes.service.execute('createEnvironment', nodes.principal, { params, body })
   await expect(create()).rejects.toMatchObject({ code: 'DUPLICATE_ENTITY' })

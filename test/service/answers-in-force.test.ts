@@ -1,6 +1,6 @@
 /**
- * What an answer tells of is in force when it is there, also when the operation had nothing to write: the store shows a
- * commit a moment before it is on disk, and another caller may meet it in that moment.
+ * A change is in force when its response is sent, even if the operation had nothing to write. The store shows
+ * a commit shortly before the commit is on disk, and another caller can see the commit in that moment.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,9 +8,9 @@ import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
-/** Not in memory: where a flush takes no time, there is no such moment. */
+/** A directory on disk: in memory, a flush takes no time, so that moment does not exist. */
 const DISK = fileURLToPath(new URL('../../', import.meta.url))
-/** So many must have come in that moment. */
+/** Required number of rounds in which the second caller sees the commit before its response. */
 const MEETINGS = 20
 const tenant = 'default'
 
@@ -27,7 +27,10 @@ async function onDisk(): Promise<RunningEnvironment> {
   return environment
 }
 
-/** Starts a change that adds an assignment, and waits until the store shows it. Returns whether it is unanswered still. */
+/**
+ * Starts a change that adds an assignment, and waits until the store shows it. Returns true if the change has
+ * no response yet.
+ */
 async function shown(environment: RunningEnvironment, change: () => Promise<unknown>): Promise<boolean> {
   const before = environment.count('assignment')
   let isAnswered = false
@@ -40,7 +43,7 @@ function mayRead(environment: RunningEnvironment, user: string): boolean {
   return environment.decide({ user, action: 'read', type: 'document', key: 'd1', tenant: null })
 }
 
-test('whoever repeats a change that is on its way finds it in force', async () => {
+test('a repeated change is in force when its response is sent, even if the first one is not on disk yet', async () => {
   const environment = await onDisk()
   for (let [round, met] = [0, 0]; met < MEETINGS; round += 1) {
     const user = `user-${round}`
@@ -53,7 +56,7 @@ test('whoever repeats a change that is on its way finds it in force', async () =
   }
 })
 
-test('whoever is refused because of a change that is on its way finds it in force', async () => {
+test('a change that is refused because of a concurrent change is in force when the refusal is sent', async () => {
   const environment = await onDisk()
   for (let [round, met] = [0, 0]; met < MEETINGS; round += 1) {
     const user = `user-${round}`

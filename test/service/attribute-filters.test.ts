@@ -1,11 +1,14 @@
-/** How much a filter by attributes may look at. */
+/** Limit on the number of rows that an attribute filter reads. */
 import { describe, expect, test } from 'vitest'
 import { pageOfSelection, attributeFilter } from '#management/commands/selection.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
-/** Five users, and the keys of those with an attribute that every second one has, when so many may be looked at. */
+/**
+ * Creates five users. Returns a function that lists the keys of those with an odd number, with a limit on the
+ * rows read.
+ */
 async function fiveUsers() {
   const environment = await RunningEnvironment.open()
   const operations = Array.from({ length: 5 }, (_, n) => ({ key: `u${n}`, attributes: { odd: n % 2 } }))
@@ -23,14 +26,14 @@ async function fiveUsers() {
   }
 }
 
-describe('a list that is narrowed by attributes', () => {
-  test('is whole when it has as many items as may be looked at', async () => {
+describe('a list with an attribute filter', () => {
+  test('contains all matches if it reads no more rows than the limit', async () => {
     const keysOf = await fiveUsers()
     expect(keysOf(6)).toEqual(['u1', 'u3'])
     expect(keysOf(5)).toEqual(['u1', 'u3'])
   })
 
-  test('is refused, and never cut, when it has more', async () => {
+  test('is refused, not truncated, if it has to read more rows than the limit', async () => {
     const keysOf = await fiveUsers()
     expect(() => keysOf(4)).toThrowError(
       expect.objectContaining({
@@ -41,7 +44,7 @@ describe('a list that is narrowed by attributes', () => {
     )
   })
 
-  test('is read to the end of the page where nobody asks for the total', async () => {
+  test('reads rows only up to the end of the page if the total is not requested', async () => {
     const keysOf = await fiveUsers()
     expect(keysOf(4, { per_page: 2 })).toEqual(['u1', 'u3'])
     expect(() => keysOf(3, { per_page: 2 })).toThrowError('look at 3 items')

@@ -1,4 +1,7 @@
-/** A long audit log in pages: each page is the one that the whole log has there, and no reading keeps the thread. */
+/**
+ * Pages of a long audit log: each page has the entries that it has in the whole log, and reading yields to
+ * other requests.
+ */
 import { randomBytes } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import { listAuditEntries } from '#management/commands/audit.ts'
@@ -12,7 +15,7 @@ import { openStore } from '#store/open-store.ts'
 const ENTRIES = 3_000
 const USERS = 7
 
-/** An entry a second, of seven users in turns. */
+/** One entry per second, from seven users in rotation. */
 async function longLog() {
   const store = await openStore('memory:', listRule)
   onTestFinished(() => store.close())
@@ -49,7 +52,7 @@ function idOf(n: number): string {
   return `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
 }
 
-/** The page, and at how many places the reading of it let others go on. */
+/** The page, and the number of times that the reading of it yielded. */
 function read(records: RecordReader, query: AuditQuery) {
   const reading = listAuditEntries({ records }, { query })
   for (let stops = 0; ; stops += 1) {
@@ -62,7 +65,7 @@ function numbersOf(entries: readonly AuditEntry[]): number[] {
   return entries.map(({ id }) => Number(id.slice(-12)))
 }
 
-test('pages of 3,000 entries, newest and oldest first, with and without filters, are those of the whole log', async () => {
+test('pages of 3,000 audit entries match the whole log in both orders, with and without filters', async () => {
   const records = await longLog()
   const all = Array.from({ length: ENTRIES }, (_, n) => n)
   const cases: readonly (readonly [AuditQuery, (n: number) => boolean])[] = [
@@ -76,7 +79,7 @@ test('pages of 3,000 entries, newest and oldest first, with and without filters,
     const pageCount = Math.ceil(oldest.length / 100)
     for (const order of ['newest', 'oldest'] as const) {
       const expected = order === 'newest' ? oldest.toReversed() : oldest
-      // Up to page 25 there are half of the changes of users.
+      // The first 25 pages contain half of the entries that are filtered by operation.
       for (const page of [1, 7, 25, pageCount, pageCount + 1].filter(number => number > 0)) {
         const found = read(records, { ...filters, order, page, per_page: 100 })
         expect(numbersOf(found.data), JSON.stringify([filters, order, page])).toEqual(
@@ -88,11 +91,11 @@ test('pages of 3,000 entries, newest and oldest first, with and without filters,
   }
 })
 
-test('a filter that reads the whole log stops every few entries; a page without one reads no more than itself', async () => {
+test('a filter over the whole audit log yields every few entries; a page without a filter reads only its own entries', async () => {
   const records = await longLog()
   const { stops } = read(records, { about: 'user:user-9', per_page: 100 })
   expect(stops).toBe(Math.floor(ENTRIES / YIELD_ROWS))
-  // Through the log once, not for the number and the page each.
+  // The total count and the page are read in one pass.
   expect(read(records, { about: 'user:user-3', per_page: 100 }).stops).toBe(stops)
   for (const page of [1, 15, 30]) {
     expect(read(records, { page, per_page: 100 }).stops).toBeLessThan(10)

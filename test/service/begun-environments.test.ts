@@ -1,6 +1,7 @@
 /**
- * That something was committed in an environment is noted where the environment is known: whichever way it came to be, also one of a
- * release that noted nothing. By that a store that has nothing of it is known to have lost it.
+ * The record of an environment notes that something was committed in it, no matter how it was created,
+ * including by a release without this note. By the note, the service recognizes that a store has lost the
+ * data of an environment.
  */
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
@@ -23,7 +24,10 @@ import { runtimeServicesWith } from '../support/runtime-services.ts'
 
 const ENVS = '/v2/projects/default/envs'
 
-/** The environments as they are stored, after `change` of each of them, while no service has them open. */
+/**
+ * The stored environment records after `change` was applied to each. Call it while no service has the store
+ * open.
+ */
 async function environmentRecords(
   directory: string,
   change: (record: EnvironmentRecord) => EnvironmentRecord = record => record,
@@ -43,7 +47,7 @@ async function environmentRecords(
   }
 }
 
-test('it is noted of those that are made, copied and imported, and of those of an earlier release; what is lost then is not begun anew', async () => {
+test('the first commit of an environment is noted; an environment whose data is lost is closed, not reinitialized', async () => {
   const directory = storeDirectory()
   const settings = { storeUrl: `lmdb:${directory}` }
   const first = await startedService(settings)

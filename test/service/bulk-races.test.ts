@@ -1,10 +1,13 @@
-/** Bulk calls that meet removals, and each other: each happens as a whole, before the other or after it. */
+/**
+ * Bulk calls with concurrent removals and concurrent bulks: each call takes effect as a whole, before or
+ * after the other.
+ */
 import { describe, expect, test } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
 import { call, type Call, RunningEnvironment } from '../support/running-environment.ts'
 import { storeDirectory } from '#testing/processes/running-service.ts'
 
-/** Enough for a bulk to give up its turn on the way. */
+/** Enough elements for a bulk to yield before it is complete. */
 const ELEMENTS = 400
 const users = Array.from({ length: ELEMENTS }, (_, number) => `u${number}`)
 const assignments = users.map(user => ({ user, role: 'member', tenant: 'acme' }))
@@ -37,13 +40,13 @@ const BULKS: Readonly<Record<string, { readonly run: Call; readonly kind: 'assig
   },
 }
 
-/** A removal, and how many of a bulk's facts it leaves when it comes behind the bulk. */
+/** A removal, and the number of facts of a bulk that remain if the removal follows the bulk. */
 const REMOVALS: readonly (readonly [string, keyof typeof BULKS, Call, number])[] = [
   ['the tenant', 'assignments', call('deleteTenant', { params: { tenant_id: 'acme' } }), 0],
   ['the role', 'assignments', call('deleteTenantRole', { params: { role_id: 'member' } }), 0],
   ['one of the users', 'assignments', call('deleteUser', { params: { user_id: 'u399' } }), ELEMENTS - 1],
   ['the tenant', 'tuples', call('deleteTenant', { params: { tenant_id: 'acme' } }), 0],
-  ['the type', 'tuples', call('deleteResource', { params: { resource_id: 'doc' } }), 0],
+  ['the resource type', 'tuples', call('deleteResource', { params: { resource_id: 'doc' } }), 0],
   [
     'the relation',
     'tuples',
@@ -55,33 +58,36 @@ const REMOVALS: readonly (readonly [string, keyof typeof BULKS, Call, number])[]
 describe.each(['memory', 'lmdb'])('on %s', kind => {
   const url = () => (kind === 'memory' ? 'memory:' : `lmdb:${storeDirectory()}`)
 
-  test.each(REMOVALS)('a removal of %s meets a bulk of %s', async (_what, name, remove, left) => {
-    const bulk = BULKS[name]!
-    for (const turns of kind === 'memory' ? [0, 1, 2, 4, 8] : [1]) {
-      const environment = await prepared(url())
-      const running = bulk.run(environment).then(
-        () => null,
-        (error: unknown) => error as AuthzError,
-      )
-      for (let turn = 0; turn < turns; turn += 1) await new Promise(resolve => setImmediate(resolve))
-      await remove(environment)
-      const refusal = await running
-      if (refusal !== null) {
-        expect(refusal).toMatchObject({
-          code: 'NOT_FOUND',
-          message: expect.stringMatching(/\[\d+\]: there is no/),
-        })
+  test.each(REMOVALS)(
+    'a removal of %s takes effect before or after a concurrent bulk of %s, never in the middle',
+    async (_what, name, remove, left) => {
+      const bulk = BULKS[name]!
+      for (const turns of kind === 'memory' ? [0, 1, 2, 4, 8] : [1]) {
+        const environment = await prepared(url())
+        const running = bulk.run(environment).then(
+          () => null,
+          (error: unknown) => error as AuthzError,
+        )
+        for (let turn = 0; turn < turns; turn += 1) await new Promise(resolve => setImmediate(resolve))
+        await remove(environment)
+        const refusal = await running
+        if (refusal !== null) {
+          expect(refusal).toMatchObject({
+            code: 'NOT_FOUND',
+            message: expect.stringMatching(/\[\d+\]: there is no/),
+          })
+        }
+        await environment.purged()
+        expect(environment.count(bulk.kind)).toBe(refusal === null ? left : 0)
+        expect(environment.orphanCount()).toBe(0)
+        const question = { user: 'u0', action: 'read', type: 'doc', key: null, tenant: 'acme' }
+        expect(environment.decide(question)).toBe(environment.oracle().evaluate(question))
+        await environment.close()
       }
-      await environment.purged()
-      expect(environment.count(bulk.kind)).toBe(refusal === null ? left : 0)
-      expect(environment.orphanCount()).toBe(0)
-      const question = { user: 'u0', action: 'read', type: 'doc', key: null, tenant: 'acme' }
-      expect(environment.decide(question)).toBe(environment.oracle().evaluate(question))
-      await environment.close()
-    }
-  })
+    },
+  )
 
-  test('of two bulks that assign the same, each assignment is made, and counted, by one', async () => {
+  test('concurrent bulks of the same assignments create and count each assignment once', async () => {
     const environment = await prepared(url())
     const assign = () => environment.execute('assignRoles', { body: assignments, query: {} })
     const made = await Promise.all([assign(), assign(), assign()])

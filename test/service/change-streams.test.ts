@@ -1,4 +1,4 @@
-/** Streams of changes with large commits and many readers: memory that is kept for them, and events without a gap. */
+/** Change streams with large commits and many readers: bounded memory, and no missing events. */
 import { expect, onTestFinished, test } from 'vitest'
 import { EventReader, type StreamEvent } from '#cli/event-stream.ts'
 import { SOMEBODY } from '#decisions/decision-pool.ts'
@@ -13,8 +13,8 @@ import { FairScheduler, type TimeShare } from '#management/commands/fair-schedul
 import { CHANGE_NOUNS } from '#model/wire/change-event.ts'
 import { openedService, scope } from '../support/environment-service.ts'
 
-/** Turns that the test gives. */
-class HeldTurns implements TimeShare {
+/** Grants turns only when the test calls it. */
+class HeldTurns implements Turns {
   readonly #waiting: (() => void)[] = []
   #isHeld = true
 
@@ -25,7 +25,7 @@ class HeldTurns implements TimeShare {
 
   charge(): void {}
 
-  /** Gives one turn to the first waiting step, and waits for the work that follows it. */
+  /** Grants one turn to the first waiting step, and waits for the work that follows it. */
   async give(): Promise<void> {
     while (this.#waiting.length === 0) await new Promise(setImmediate)
     this.#waiting.shift()!()
@@ -61,7 +61,7 @@ async function open({
   return {
     changes,
     revision,
-    /** Users with so many bytes each, in one commit. */
+    /** Creates users with attributes of `bytes` bytes each, in one commit. */
     commit: async (count: number, bytes: number) => {
       const attributes = { text: 'x'.repeat(bytes) }
       const operations = Array.from({ length: count }, () => ({ key: `u${users++}`, attributes }))
@@ -110,7 +110,7 @@ class Reader {
     this.#subscription.cancel()
   }
 
-  /** Takes the next piece. */
+  /** Reads the next chunk. */
   take(): Promise<void> {
     return this.#subscription.next(({ bytes, channel }) => {
       this.pieces.push(bytes.length)
@@ -125,7 +125,7 @@ class Reader {
     })
   }
 
-  /** Reads on to the commit of that revision. */
+  /** Reads until the events of the commit at `revision` have arrived. */
   async upTo(revision: string): Promise<this> {
     while (!this.#hasHeard(revision)) {
       if (this.isJoined) await new Promise<void>(resolve => (this.#wake = resolve))
@@ -167,7 +167,7 @@ function keyIn(data: string): string {
 const keys = (from: number, to: number): string[] =>
   Array.from({ length: to - from }, (_, n) => `u${from + n}`)
 
-/** Different sets of kinds, each with users. */
+/** Different sets of kinds, each of which contains `user`. */
 const setsOfKinds = (count: number): string[] => {
   const others = CHANGE_NOUNS.filter(noun => noun !== 'user')
   return Array.from({ length: count }, (_, nth) =>
@@ -193,15 +193,15 @@ test('an event is written once, and readers with different filters share its byt
   expect(shared).toBeLessThan(1.01 * ofOne)
 })
 
-test('a commit is written in slices, and a reader that connects in between receives all of it once', async () => {
-  const timeShare = new HeldTurns()
-  const { changes, commit, reader, revision } = await open({ timeShare })
+test('a large commit is written in slices, and a reader that connects in between receives all events once', async () => {
+  const turns = new HeldTurns()
+  const { changes, commit, reader, revision } = await open({ turns })
   const first = await reader()
   await first.take()
   await commit(4_000, 100)
   const at = await revision()
-  await timeShare.give()
-  // One slice cannot be enough for so many.
+  await turns.give()
+  // One slice is too short for a commit of this size.
   expect(changes.isTelling).toBe(true)
   const second = await reader()
   await second.take()
@@ -214,7 +214,7 @@ test('a commit is written in slices, and a reader that connects in between recei
   }
 })
 
-test('a catch-up is cut inside a commit: pieces and what is kept stay small, and the id comes last', async () => {
+test('a catch-up is split within a commit: chunks and buffers stay small, and the last event has the id', async () => {
   const catchUps = new CatchUps(Infinity, 100_000)
   const { commit, reader, revision } = await open({ catchUps })
   const since = await revision()
@@ -231,12 +231,12 @@ test('a catch-up is cut inside a commit: pieces and what is kept stay small, and
   expect(late.users).toEqual(keys(0, 1_001))
   expect(late.named).toEqual(['u999', 'u1000'])
   expect(Math.max(...late.pieces)).toBeLessThan(65_536 + 2_000)
-  // Parts that were taken stay until the reader has caught up.
+  // Parts that the reader has taken are kept until it has caught up.
   expect(catchUps.held.bytes).toBe(0)
   expect(kept.length).toBeGreaterThan(10)
 })
 
-test('readers at the same place share what is kept for them', async () => {
+test('readers at the same position share the buffers of their catch-up', async () => {
   const catchUps = new CatchUps(Infinity, 100_000)
   const { commit, reader, revision } = await open({ catchUps })
   const since = await revision()
@@ -251,7 +251,7 @@ test('readers at the same place share what is kept for them', async () => {
   expect(await keptWith(50)).toBe(one)
 })
 
-test('a part is not kept if its last reader has left while it was made', async () => {
+test('a part of a catch-up is not buffered if its last reader leaves while the part is written', async () => {
   const catchUps = new CatchUps()
   const timeShare = new HeldTurns()
   const { commit, reader, revision } = await open({ catchUps, timeShare })
@@ -268,7 +268,7 @@ test('a part is not kept if its last reader has left while it was made', async (
   expect(catchUps.held.bytes).toBe(0)
 })
 
-test('readers that take nothing stay within the limit: those of the oldest part end as slow, and lose nothing', async () => {
+test('stalled readers stay within the limit: those of the oldest part are ended as slow, and can resume without loss', async () => {
   const limit = 800_000
   const catchUps = new CatchUps(limit, 100_000)
   const { commit, reader, revision } = await open({ catchUps })
@@ -283,7 +283,7 @@ test('readers that take nothing stay within the limit: those of the oldest part 
     await idle.take()
     await idle.take()
     readers.push(idle)
-    // Half of it is for one environment.
+    // One environment can use half of the limit.
     expect(catchUps.held.bytes).toBeLessThanOrEqual(limit / 2)
   }
   expect(readers.map(({ isSlow }) => isSlow)).toEqual([true, true, true, false, false, false])

@@ -1,4 +1,4 @@
-/** Changes of many parts at once stop on their way, so that others come in between: no part of them is done for all in one go. */
+/** Changes of many parts yield between the parts, so that other requests run in between. */
 import { expect, test } from 'vitest'
 import type { Resumable } from '#model/resumable.ts'
 import { putRolesInBulk } from '#management/schema/bulk-roles.ts'
@@ -10,7 +10,7 @@ import { RunningEnvironment } from '../support/running-environment.ts'
 
 const PARTS = 200
 
-/** How often it stops, and whether it could be committed then. */
+/** Number of times that the command yields. Expects that its commit succeeds. */
 async function stopsOf(
   environment: RunningEnvironment,
   command: (context: WriteContext) => Resumable<unknown>,
@@ -48,13 +48,13 @@ async function withDocument(): Promise<RunningEnvironment> {
   return environment
 }
 
-test('the relations of a resource: at each that goes, and at each that comes', async () => {
+test('replacing the relations of a resource yields at each removed and each added relation', async () => {
   const environment = await withDocument()
   const stops = await stopsOf(environment, context => replaceResource(context, document('b')))
   expect(stops).toBeGreaterThan(2 * PARTS)
 })
 
-test('what is counted of roles that an action is taken from: at each', async () => {
+test('counting the roles that lose a deleted action yields at each role', async () => {
   const environment = await withDocument()
   await environment.execute('putRolesInBulk', roles)
   const input = { params: { resource_id: 'document', action_id: 'read' } }
@@ -67,7 +67,7 @@ test('what is counted of roles that an action is taken from: at each', async () 
   expect(stops).toBeGreaterThan(PARTS)
 })
 
-test('a commit of many rows: between them, when it is put together', async () => {
+test('assembling a commit of many rows yields between the rows', async () => {
   const environment = await withDocument()
   const { work, commit } = environment.attempt(function* (context) {
     yield* putRolesInBulk(context, roles)

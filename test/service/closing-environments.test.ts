@@ -1,9 +1,8 @@
-/** The end of what is open: environments end together, each as long as it takes. */
 import { expect, test } from 'vitest'
 import { type OpenEnvironment, OpenEnvironments } from '#management/organization/open-environments.ts'
 import { organizationService } from '../support/running-organization.ts'
 
-test('environments end together, and what one of them met is said when all have ended', async () => {
+test('environments close concurrently, and the error of one is reported after all have closed', async () => {
   const { organization, service, principal } = await organizationService()
   const input = { params: { proj_id: 'default' }, body: { key: 'other', name: 'Other' } }
   await service.execute('createEnvironment', principal, input)

@@ -1,4 +1,4 @@
-/** Many callers at once: whatever races, the outcome is one that some order of the calls could have had. */
+/** Concurrent callers: the outcome is always one that some sequential order of the calls could have. */
 import { COMMIT_ATTEMPTS_MAX } from '#model/limits.ts'
 import { describe, expect, test } from 'vitest'
 import type { GroupRead } from '#model/wire/group.ts'
@@ -33,7 +33,7 @@ function statuses(answers: readonly Answer[]): number[] {
 
 const ONE_WINS = [200, ...Array.from({ length: CLIENTS - 1 }, () => 409)]
 
-describe('32 callers who create the same thing at once', () => {
+describe('32 concurrent requests to create the same entity', () => {
   const [team, granted] = fresh('team', 'document:granted')
   const held = { resource_instance: 'document:held', tenant: 'default' }
 
@@ -44,24 +44,20 @@ describe('32 callers who create the same thing at once', () => {
     ['resource role', `${RESOURCES}/document/roles`, { key: 'racer', name: 'R', permissions: ['read'] }],
     ['tenant role', `${SCHEMA}/roles`, { key: 'racer', name: 'R', permissions: ['document:read'] }],
     ['relation', `${RESOURCES}/document/relations`, { key: 'of', name: 'Of', subject_resource: 'document' }],
-    ['assignment, and its instance', `${FACTS}/role_assignments`, { user: 'racer', role: 'viewer', ...held }],
+    ['assignment with its instance', `${FACTS}/role_assignments`, { user: 'racer', role: 'viewer', ...held }],
     [
-      'tuple, and its two sides',
+      'tuple with its two instances',
       `${FACTS}/relationship_tuples`,
       { subject: 'document:from', relation: 'of', object: 'document:to', tenant: 'default' },
     ],
     ['instance', `${FACTS}/resource_instances`, { resource: 'document', key: 'racer', tenant: 'default' }],
-    [
-      'group of a type that is not there yet',
-      GROUPS,
-      { group_instance_key: 'crew:r', group_tenant: 'default' },
-    ],
-  ])('make one %s, and the others hear that it is there', async (_what, path, body) => {
+    ['group of a new type', GROUPS, { group_instance_key: 'crew:r', group_tenant: 'default' }],
+  ])('create one %s, and all other requests are 409', async (_what, path, body) => {
     const answers = await atOnce(CLIENTS, () => verdict.post(path, body))
     expect(statuses(answers)).toEqual(ONE_WINS)
   })
 
-  test('make one grant, and one relation and one entry for it', async () => {
+  test('create one grant with one relation and one derivation', async () => {
     await verdict.group(team)
     const answers = await atOnce(CLIENTS, () =>
       verdict.post(`${groupPath(team)}/roles`, grantBody('editor', granted)),
@@ -79,7 +75,7 @@ describe('32 callers who create the same thing at once', () => {
     expect(body.roles['editor']!.granted_to.users_with_role.length).toBe(1)
   })
 
-  test('make one membership, which is no error for any of them', async () => {
+  test('create one membership, and all of them succeed', async () => {
     const [crew, bob] = fresh('crew', 'bob')
     await verdict.user(bob)
     await verdict.group(crew)
@@ -88,8 +84,8 @@ describe('32 callers who create the same thing at once', () => {
   })
 })
 
-describe('different things at once', () => {
-  test('all come about: 32 groups of a new type, 32 grants of one role, 32 members', async () => {
+describe('concurrent requests for different entities', () => {
+  test('all succeed: 32 groups of a new type, 32 grants of one role, 32 members', async () => {
     const [squad] = fresh('squad')
     const groups = await atOnce(CLIENTS, index => verdict.group(`${squad}:g${index}`))
     expect(new Set(groups.map(({ id }) => id)).size).toBe(CLIENTS)
@@ -104,7 +100,7 @@ describe('different things at once', () => {
     }
   })
 
-  test('more nestings into one group than a command may lose all come about', async () => {
+  test('all succeed: more nestings into one group than the limit of attempts per command', async () => {
     const count = 3 * COMMIT_ATTEMPTS_MAX
     const [outer] = fresh('outer')
     await verdict.group(outer)
@@ -115,7 +111,7 @@ describe('different things at once', () => {
   })
 })
 
-describe('rules that two calls could break together', () => {
+describe('constraints that two concurrent requests could violate together', () => {
   const nest = (inner: string, outer: string) =>
     verdict.put(`${groupPath(outer)}/assign_group`, { group_instance_key: inner })
   const extend = (role: string, other: string) =>
@@ -124,10 +120,10 @@ describe('rules that two calls could break together', () => {
   const makeRole = (key: string) => verdict.post(`${RESOURCES}/document/roles`, { key, name: key })
 
   test.each([
-    ['two nestings that would close a circle', 2, makeGroup, nest],
-    ['a ring of nestings closed from all sides', 5, makeGroup, nest],
+    ['two nestings that would form a cycle', 2, makeGroup, nest],
+    ['five nestings that would form a cycle', 5, makeGroup, nest],
     ['two roles that would extend each other', 2, makeRole, extend],
-  ] as const)('%s: one is refused', async (_, length, make, link) => {
+  ] as const)('%s: exactly one request is refused', async (_, length, make, link) => {
     for (let round = 0; round < 10; round += 1) {
       const ring = Array.from({ length }, () => fresh('link')[0])
       for (const key of ring) await make(key)
@@ -136,7 +132,7 @@ describe('rules that two calls could break together', () => {
     }
   })
 
-  test('an instance created in two tenants lives in one of them', async () => {
+  test('an instance that two requests create in different tenants exists in only one of them', async () => {
     await verdict.tenant('elsewhere')
     for (let round = 0; round < 10; round += 1) {
       const [alice, d1] = fresh('alice', 'document:d1')
@@ -149,12 +145,12 @@ describe('rules that two calls could break together', () => {
   })
 })
 
-describe('closing with requests under way', () => {
+describe('a shutdown with requests in flight', () => {
   test.each([1, 2])(
-    'keeps what it answered, and waits for nobody, with %i HTTP threads',
+    'keeps the changes that it confirmed, and does not wait for stalled clients, with %i HTTP threads',
     async httpThreads => {
       const service = await startedService({ storeUrl: `lmdb:${storeDirectory()}`, httpThreads })
-      // Connections that are there already, so that no request is late for want of one.
+      // Opens the connections first, so that no request waits for a connection.
       await atOnce(16, () => service.get('/healthy'))
       const underWay = atOnce(16, index =>
         service.post(`${FACTS}/users`, { key: `u${index}` }).catch(() => null),
@@ -162,7 +158,7 @@ describe('closing with requests under way', () => {
       await service.get('/healthy')
       const next = await service.restart()
       for (const [index, answer] of (await underWay).entries()) {
-        // The others were still on their way when their connection ended.
+        // These requests were still in flight when their connection ended.
         if (answer === null) continue
         expect(answer.status).toBe(200)
         expect((await next.post(`${FACTS}/users`, { key: `u${index}` })).status).toBe(409)

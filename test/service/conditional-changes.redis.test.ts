@@ -1,4 +1,7 @@
-/** `If-Match` between nodes: what one has answered is good on the other, and what one has changed holds the other back. */
+/**
+ * `If-Match` across nodes: the tag from one node is valid on another, and a change on one node conflicts with
+ * the other.
+ */
 import { expect, test } from 'vitest'
 import { type Answer, type Client, FACTS, memberPath, SCHEMA } from '#testing/processes/running-service.ts'
 import { startedNodes } from '../support/nodes.ts'
@@ -9,9 +12,9 @@ const direct = await sharedLink(redis)
 const ROUNDS = 8
 
 interface Edited {
-  /** Sends a change of that number. */
+  /** Sends change `number`. */
   send(node: Client, tag: string, number: number): Promise<Answer>
-  /** The tag that is there after it. */
+  /** The entity tag after that change. */
   tagAfter(answer: Answer, number: number): string
 }
 
@@ -29,7 +32,7 @@ const membership: Edited = {
   },
 }
 
-/** Two nodes with a role, a user and a membership, and the first tag of each. */
+/** Two nodes with a role, a user and a membership, and the first entity tag of each. */
 async function setUp() {
   const nodes = (await startedNodes(redis, 2)) as [Client, Client]
   const [one] = nodes
@@ -52,12 +55,12 @@ function tagOf(answer: Answer): string {
   return answer.headers.get('etag')!
 }
 
-test('a tag that one node has just given is good on another, which may not have heard of it yet', async () => {
+test('an entity tag from one node is valid on another node that is not notified of the change', async () => {
   const { nodes, edited } = await setUp()
   for (const [{ send, tagAfter }, first] of edited) {
     let tag = first
     for (let round = 0; round < ROUNDS; round += 1) {
-      // The other node is not told of the change.
+      // The other node is not notified of the change.
       await direct.send('CLIENT', 'KILL', 'TYPE', 'pubsub')
       const answer = await send(nodes[round % 2]!, tag, round)
       expect(answer.status).toBe(200)
@@ -66,7 +69,7 @@ test('a tag that one node has just given is good on another, which may not have 
   }
 })
 
-test('of two editors at different nodes one wins each time', async () => {
+test('exactly one of two concurrent edits with the same tag at different nodes succeeds', async () => {
   const { nodes, edited } = await setUp()
   for (const [{ send, tagAfter }, first] of edited) {
     let tag = first

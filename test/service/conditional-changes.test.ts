@@ -1,6 +1,6 @@
 /**
- * A change that is meant for a thing, or a grant, as it was seen rests on all that was seen: whoever changes any of that between the
- * look and the commit makes it run again, and nobody else does.
+ * A conditional change of an entity or grant depends on everything that its condition reads. A concurrent
+ * change of any of that fails the commit, and other changes do not.
  */
 import { expect, test } from 'vitest'
 import type { WriteContext } from '#management/commands/context.ts'
@@ -36,7 +36,7 @@ async function opened(): Promise<RunningEnvironment> {
   return environment
 }
 
-/** Whether a command goes through, if `others` come between its look and its commit. */
+/** Returns true if a command commits although `others` run between its reads and its commit. */
 async function goesThrough(
   environment: RunningEnvironment,
   command: (context: WriteContext) => unknown,
@@ -48,7 +48,7 @@ async function goesThrough(
   return commit()
 }
 
-/** A change of the thing as it is. */
+/** A conditional change of the entity in its current state. */
 function changeOf<Name extends OperationName>(
   thing: ReadOperationName,
   [name, input]: readonly [Name, OperationInput<Name>],
@@ -80,7 +80,7 @@ const CHANGES: readonly (readonly [
   others: readonly ((it: RunningEnvironment) => Promise<unknown>)[],
 ])[] = [
   [
-    'a user goes through only if it holds the same roles',
+    'a user commits only if its roles are unchanged',
     changeOf('getUser', ['updateUser', { params: ANN, body: { email: 'a@b.c' } }]),
     [
       it => it.execute('createRoleAssignment', { body: ofAnn }),
@@ -88,12 +88,12 @@ const CHANGES: readonly (readonly [
     ],
   ],
   [
-    'a group, its removal, goes through only if nobody has joined it or left',
+    'a group, by deletion, commits only if no member was added or removed',
     changeOf('getGroup', ['deleteGroup', { params: TEAM }]),
     [it => it.execute('addGroupMember', lasting), it => it.execute('removeGroupMember', out)],
   ],
   [
-    'a resource goes through only if its parts are the same',
+    'a resource commits only if its parts are unchanged',
     changeOf('getResource', ['updateResource', { params: PAGE, body: { name: 'Sheet' } }]),
     [
       it => it.execute('createResourceRole', { params: PAGE, body: { key: 'editor', name: 'Editor' } }),
@@ -103,13 +103,13 @@ const CHANGES: readonly (readonly [
     ],
   ],
   [
-    'a role goes through only if it is the same',
+    'a role commits only if the role is unchanged',
     changeOf('getTenantRole', renamed),
     [it => it.execute(...renamed)],
   ],
 ]
 
-test.each(CHANGES)('a change of %s', async (_, change, others) => {
+test.each(CHANGES)('a conditional change of %s', async (_, change, others) => {
   const environment = await opened()
   for (const other of others) {
     expect(await goesThrough(environment, change, () => other(environment))).toBe(false)
@@ -117,7 +117,7 @@ test.each(CHANGES)('a change of %s', async (_, change, others) => {
   expect(await goesThrough(environment, change, nobody)).toBe(true)
 })
 
-test('a change rests on what was read for the look, also where it writes something else', async () => {
+test('a conditional change depends on the rows that its condition read, even if it writes another row', async () => {
   const environment = await opened()
   const clerk = { params: CLERK }
   const attempt = () =>
@@ -135,7 +135,7 @@ test('a change rests on what was read for the look, also where it writes somethi
   expect([await lost.commit(), await won.commit()]).toEqual([false, true])
 })
 
-test('a change of what is shown without a list does not mind what others do elsewhere', async () => {
+test('a conditional change of an entity without lists does not conflict with changes of other entities', async () => {
   const environment = await opened()
   const elsewhere = () =>
     environment.execute('updateUser', { params: { user_id: 'bob' }, body: { email: crypto.randomUUID() } })
@@ -157,7 +157,7 @@ const join = (grantCondition: GrantCondition) => (context: WriteContext) =>
 const leave = (grantCondition: GrantCondition) => (context: WriteContext) =>
   writeOperations.removeGroupMember({ ...context, grantCondition }, out)
 
-test('a new membership goes through only if nobody has made it meanwhile', async () => {
+test('a new membership commits only if no concurrent request has created it', async () => {
   const environment = await opened()
   const other = () => environment.execute('addGroupMember', lasting)
   expect(await goesThrough(environment, join(NEW), other)).toBe(false)
@@ -165,7 +165,7 @@ test('a new membership goes through only if nobody has made it meanwhile', async
   expect(await goesThrough(environment, join(NEW), nobody)).toBe(true)
 })
 
-test('another end, and a removal, go through only if the end is the one that was seen, and the membership the same', async () => {
+test('a membership changes or is removed only if it is the same one with the expiration time that was seen', async () => {
   const environment = await opened()
   const again = async () => {
     await environment.execute('removeGroupMember', out)
@@ -184,7 +184,7 @@ test('another end, and a removal, go through only if the end is the one that was
   }
 })
 
-test('others who join and leave the same group meanwhile hold nobody back', async () => {
+test('a membership change does not conflict with other users who join and leave the same group', async () => {
   const environment = await opened()
   const ofBob = { ...TEAM, user_id: 'bob' }
   const elsewhere = async () => {

@@ -1,11 +1,9 @@
-/** Lines of an import: put together from pieces that end anywhere, and no longer than a line may be. */
 import { describe, expect, test } from 'vitest'
 import { CONTENT_LINE_BYTES_MAX } from '#model/limits.ts'
 import { ContentLines } from '#management/content/content-lines.ts'
 
 const FIRST = 'first'
 
-/** The lengths of the lines in these pieces. */
 function lengthsOf(pieces: readonly string[]): number[] {
   const lines = new ContentLines()
   const found: number[] = []
@@ -15,31 +13,31 @@ function lengthsOf(pieces: readonly string[]): number[] {
 }
 
 describe.each([
-  ['comes whole', (line: string) => [`${FIRST}\n${line}\n`]],
-  ['comes whole, without an end', (line: string) => [`${FIRST}\n`, line]],
+  ['arrives in one chunk', (line: string) => [`${FIRST}\n${line}\n`]],
+  ['arrives in one chunk without a newline', (line: string) => [`${FIRST}\n`, line]],
   [
-    'comes in two pieces, the end with the second',
+    'arrives in two chunks, the newline within the second',
     (line: string) => [`${FIRST}\n${line.slice(0, -9)}`, `${line.slice(-9)}\n`],
   ],
   [
-    'comes in two pieces, the end behind both',
+    'arrives in two chunks, the newline in a third',
     (line: string) => [`${FIRST}\n${line.slice(0, -9)}`, line.slice(-9), '\n'],
   ],
-])('a line that %s', (_, piecesOf) => {
+])('an import line that %s', (_, piecesOf) => {
   const longest = 'x'.repeat(CONTENT_LINE_BYTES_MAX)
 
-  test('has as many bytes as a line may have', () => {
+  test('can have as many bytes as the limit', () => {
     expect(lengthsOf(piecesOf(longest))).toEqual([FIRST.length, CONTENT_LINE_BYTES_MAX])
   })
 
-  test('is refused with its number when it has one more', () => {
+  test('is refused with its line number if it has one byte more than the limit', () => {
     const message = `line 2: a line has at most ${CONTENT_LINE_BYTES_MAX} bytes`
     const refusal = expect.objectContaining({ code: 'LIMIT_EXCEEDED', message })
     expect(() => lengthsOf(piecesOf(`${longest}x`))).toThrow(refusal)
   })
 })
 
-test('blank lines say nothing and count: a line goes by its number in the file', () => {
+test('blank lines of an import are skipped but counted, so errors state the line number in the file', () => {
   const lines = new ContentLines()
   const taken = [
     ...lines.take(Buffer.from('first\n\n  \r\nsec')),

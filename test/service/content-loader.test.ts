@@ -1,4 +1,7 @@
-/** Every store imports the exports of every other store: an import through a ledger cuts its rows into commits that each store takes. */
+/**
+ * Any store can import the exports of every other store: an import splits its rows into commits that each
+ * store accepts.
+ */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { ContentShapes } from '#http/routing/content-shapes.ts'
@@ -12,7 +15,7 @@ import { openStore } from '#store/open-store.ts'
 import type { Store } from '#store/store.ts'
 import { content, type Line } from '../support/content.ts'
 
-/** Rows and bytes of a commit that any store takes at once. */
+/** Rows and bytes that every store accepts in one commit. */
 const ROWS_MAX = 500
 const BYTES_MAX = 2_000_000
 const OPTIONS = {
@@ -23,7 +26,10 @@ const OPTIONS = {
   heldBytesMax: 4e9,
 }
 
-/** Imports the text into an environment in memory. Returns the size of each commit, what was counted, and what it exports. */
+/**
+ * Imports the text into an environment in memory. Returns the size of each commit, the counts, and the export
+ * of the result.
+ */
 async function imported(text: string) {
   const store = await openStore('memory:', listRule)
   onTestFinished(() => store.close())
@@ -57,7 +63,7 @@ async function imported(text: string) {
 
 const TENANT = { kind: 'tenant', key: 'default', name: 'Default' }
 
-/** So many rules on ten actions, with a set for each ten of them. */
+/** Lines with `rules` rules on ten actions, and one condition set per ten rules. */
 function ruled(rules: number): Line[] {
   const actions = Array.from({ length: 10 }, (_, n) => `a-${n}`)
   const sets = Array.from({ length: Math.ceil(rules / 10) }, (_, n) => `s-${n}`)
@@ -73,13 +79,13 @@ function ruled(rules: number): Line[] {
   ]
 }
 
-test('the rows of a schema, which all come of one line, are committed a few at a time', async () => {
+test('the rows of a schema are committed in batches, although all of them come from one line', async () => {
   const { commits, counts } = await imported(content(...ruled(3_000), TENANT))
   expect(counts).toMatchObject({ rule: 3_000, condition_set: 300, tenant: 1 })
   expect(Math.max(...commits.map(({ rows }) => rows))).toBe(ROWS_MAX)
 })
 
-test('rows with large attributes are committed a few at a time', async () => {
+test('rows with large attributes are committed in small batches', async () => {
   const attributes = { text: 'x'.repeat(60_000) }
   const users = Array.from({ length: 100 }, (_, n) => ({ kind: 'user', key: `user-${n}`, attributes }))
   const { commits } = await imported(content(TENANT, ...users))
@@ -87,7 +93,7 @@ test('rows with large attributes are committed a few at a time', async () => {
   expect(Math.max(...commits.map(({ bytes }) => bytes))).toBeLessThan(BYTES_MAX)
 })
 
-test('a schema is defined with a stop every few rows', () => {
+test('an import of a schema yields every few rows', () => {
   const lines = ruled(1_000)
   const it = new ContentImport(OPTIONS)
   const all = [{ kind: 'environment', format: 1 }, ...lines, TENANT].map(line => JSON.stringify(line))
@@ -98,9 +104,9 @@ test('a schema is defined with a stop every few rows', () => {
   expect(stops).toBeGreaterThan(1_000)
 })
 
-test('a resource that is too large for a line is exported in several, and they are imported as what they were', async () => {
+test('a resource that is too large for one line is exported in several lines, and the import restores it', async () => {
   const keys = Array.from({ length: PARTS_PER_BODY_MAX }, (_, n) => `action-${n}`)
-  // Three bytes each.
+  // Three bytes per character.
   const text = '鍵'.repeat(3_000)
   const action = { name: text, description: text }
   const half = (from: number) => Object.fromEntries(keys.slice(from, from + 500).map(key => [key, action]))
@@ -145,7 +151,7 @@ test.each([
 })
 
 describe('conditions and mapping rules that only an older release accepted', () => {
-  /** The digits that JavaScript writes for 2^60, which an older release stored. */
+  /** The digits that JavaScript prints for 2^60. An older release stored them. */
   const ROUNDED = 1_152_921_504_606_847_000n
   const set = (key: string, comparison: unknown) => ({
     kind: 'condition_set',
@@ -162,16 +168,16 @@ describe('conditions and mapping rules that only an older release accepted', () 
   })
 
   test.each([
-    ['an integer that was rounded', set('a', { equals: ROUNDED })],
-    ['it in a list', set('a', { in: [1, ROUNDED] })],
-    ['it as a bound', set('a', { between: [ROUNDED, ROUNDED] })],
-    ['it as a length', set('a', { array_len_less_than: ROUNDED })],
+    ['a rounded integer', set('a', { equals: ROUNDED })],
+    ['a rounded integer in a list', set('a', { in: [1, ROUNDED] })],
+    ['a rounded integer as a bound', set('a', { between: [ROUNDED, ROUNDED] })],
+    ['a rounded integer as a length', set('a', { array_len_less_than: ROUNDED })],
     ['2^53 as a length', set('a', { array_len_less_than: 2n ** 53n })],
-    ['it in a match', set('a', { any_match: { match: { m: { 'less-than': ROUNDED } } } })],
+    ['a rounded integer in a match', set('a', { any_match: { match: { m: { 'less-than': ROUNDED } } } })],
     ['a user name', config('https://eve@a.org/x')],
     ['an encoded segment of dots', config('https://a.org/%252e%252e/x')],
-    ['an encoded slash alone', config('https://a.org/%2F/x')],
-  ])('are imported as they are, and exported again: %s', async (_, line) => {
+    ['a single encoded slash', config('https://a.org/%2F/x')],
+  ])('are imported and exported unchanged: %s', async (_, line) => {
     const { lines } = await imported(content(line, TENANT))
     const fields = JSON.stringify('conditions' in line ? line.conditions : line.mapping_rules[0]!.url)
     expect(lines[1]).toContain(fields)
@@ -181,7 +187,7 @@ describe('conditions and mapping rules that only an older release accepted', () 
   test.each([
     [set('a', { equalz: ROUNDED }), /line 2: user\.n\.equalz/],
     [config('https://a.org/#x'), /line 2: mapping_rules\[0\]\.url: must have no fragment/],
-  ])('others are refused: %j', async (line, message) => {
+  ])('are still refused if they are invalid otherwise: %j', async (line, message) => {
     await expect(imported(content(line, TENANT))).rejects.toMatchObject({
       code: 'INVALID_INPUT',
       message: expect.stringMatching(message),
@@ -189,7 +195,7 @@ describe('conditions and mapping rules that only an older release accepted', () 
   })
 })
 
-test('a line takes as many derivations of a role as an environment may have, and no more', () => {
+test('an import line can have as many derivations of a role as the limit per environment, and not more', () => {
   const { check } = new ContentShapes()
   const line = (count: number) => {
     const derivation = { role: 'owner', on_resource: 'folder', linked_by_relation: 'parent' }

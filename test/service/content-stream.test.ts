@@ -1,8 +1,9 @@
-/** Answers in pieces: kept for whoever reads on, and for nobody else. */
 import { expect, test } from 'vitest'
 import { ContentStream } from '#management/content/content-stream.ts'
 
-/** So many lines, of a piece each; tells how many were made, and whether somebody gave the rest up. */
+/**
+ * An iterator of `count` lines, one chunk per line, and a record of the lines made and of an early return.
+ */
 function linesOf(count: number) {
   const made = { lines: 0, isGivenUp: false }
   function* lines(): Iterable<string> {
@@ -15,7 +16,7 @@ function linesOf(count: number) {
   return { made, lines: lines() }
 }
 
-test('one that nobody reads on is ended and what it holds is released, once', async () => {
+test('a content stream without reads is ended, and its resources are released once', async () => {
   const { made, lines } = linesOf(3)
   let releases = 0
   const released = Promise.withResolvers<void>()
@@ -35,7 +36,7 @@ test('one that nobody reads on is ended and what it holds is released, once', as
   expect(releases).toBe(1)
 })
 
-test('one that is read to its end is released at the end, and not before', async () => {
+test('a content stream that is read to the end releases its resources only at the end', async () => {
   const { made, lines } = linesOf(3)
   let releases = 0
   const stream = new ContentStream(lines, () => (releases += 1))

@@ -1,4 +1,4 @@
-/** When the rows of ended grants are removed, and which of them by name: seen from the commits that are asked for. */
+/** Removal of the rows of expired grants: when it runs, and which rows it removes by name. */
 import { expect, onTestFinished, test } from 'vitest'
 import { ExpiredGrants, type EndedGrantsOptions } from '#management/environment/expired-grants.ts'
 import type { ListedPlace } from '#management/facts/expiry.ts'
@@ -24,7 +24,7 @@ function opened(options: Partial<EndedGrantsOptions>): ExpiredGrants {
 }
 
 test.each([1, 2, 3])(
-  'a grant that ends just as the last removal was made is removed, too: %i microtasks later',
+  'a grant that expires just after a removal is removed as well: %i microtasks later',
   async microtasks => {
     const done = Promise.withResolvers<void>()
     const removed: Change[] = []
@@ -41,7 +41,7 @@ test.each([1, 2, 3])(
   },
 )
 
-test('what comes beyond those that are known by name is looked for once, from one end of the lists to the other', async () => {
+test('expired grants beyond the limit of named removals are found by one scan of the lists, from start to end', async () => {
   const done = Promise.withResolvers<void>()
   const looks: (ListedPlace | null)[] = []
   let named = 0
@@ -63,7 +63,7 @@ test('what comes beyond those that are known by name is looked for once, from on
   expect(looks).toEqual([null, { kind: 'tuple', after: 1 }, { kind: 'tuple', after: 2 }])
 })
 
-test('the lists are looked through no sooner than a grant is removed by name, and tried again from the same place', async () => {
+test('a scan of the lists waits for the hold time, and resumes at the same position after a failure', async () => {
   const done = Promise.withResolvers<void>()
   const looks: (ListedPlace | null)[] = []
   const holdMs = 40
@@ -85,7 +85,7 @@ test('the lists are looked through no sooner than a grant is removed by name, an
   expect(looks).toEqual([null, { kind: 'assignment', after: 7 }, { kind: 'assignment', after: 7 }])
 })
 
-test('a grant whose removal always fails keeps none of the others, and each goes with the state in which it ended', async () => {
+test('a grant whose removal always fails does not block others, and each keeps the sequence of its expiration', async () => {
   const done = Promise.withResolvers<void>()
   const removed: unknown[] = []
   const faults: string[] = []
@@ -112,28 +112,25 @@ test('a grant whose removal always fails keeps none of the others, and each goes
 })
 
 test.each([
-  ['other writers are faster', () => new ConflictError(new Uint8Array(1))],
-  ['the service has too much to do', () => new AuthzError('OVERLOADED', 'too much at once')],
-  ['the store is away', () => new AuthzError('STORE_UNAVAILABLE', 'the store is away')],
-])(
-  'a grant is removed however often %s before, and named in one commit with the others',
-  async (_, failure) => {
-    const done = Promise.withResolvers<void>()
-    const batches: number[] = []
-    const grants = opened({
-      firstPauseMs: 1,
-      onFault: error => done.reject(error),
-      remove: async ended => {
-        batches.push(ended.length)
-        if (batches.length < 6) throw failure()
-        done.resolve()
-      },
-    })
-    grants.add([removalOf(1), removalOf(2)], 1)
-    await done.promise
-    expect(batches).toEqual([2, 2, 2, 2, 2, 2])
-  },
-)
+  ['a conflict with another writer', () => new ConflictError(new Uint8Array(1))],
+  ['an overload of the service', () => new AuthzError('OVERLOADED', 'too much at once')],
+  ['an unavailable store', () => new AuthzError('STORE_UNAVAILABLE', 'the store is away')],
+])('after repeated failures by %s, a grant is removed, in one commit with the others', async (_, failure) => {
+  const done = Promise.withResolvers<void>()
+  const batches: number[] = []
+  const grants = opened({
+    firstPauseMs: 1,
+    onFault: error => done.reject(error),
+    remove: async ended => {
+      batches.push(ended.length)
+      if (batches.length < 6) throw failure()
+      done.resolve()
+    },
+  })
+  grants.add([removalOf(1), removalOf(2)], 1)
+  await done.promise
+  expect(batches).toEqual([2, 2, 2, 2, 2, 2])
+})
 
 async function afterMicrotasks(count: number): Promise<void> {
   for (let n = 0; n < count; n++) await Promise.resolve()

@@ -1,4 +1,7 @@
-/** What roles extend in the end: as a plain walk says, however roles change, and walked once for all that extend the same. */
+/**
+ * Roles that a role extends, directly or indirectly. Results match a plain traversal, and shared chains are
+ * traversed once.
+ */
 import { expect, test } from 'vitest'
 import { EXTENDS_REACH_MAX } from '#model/limits.ts'
 import type { RoleRecord } from '#model/records.ts'
@@ -24,14 +27,14 @@ function role(key: string, extended: readonly string[]): RoleRecord {
   }
 }
 
-/** One look after the other, nothing kept. */
+/** A plain traversal without a cache. */
 function walked(roles: ReadonlyMap<string, RoleRecord>, { extends: extended }: RoleRecord): Set<string> {
   const found = new Set(extended)
   for (const key of found) for (const other of roles.get(key)!.extends) found.add(other)
   return found
 }
 
-test('what is known is what a walk finds, whatever changes in between', () => {
+test('cached extended roles equal those of a plain traversal after any sequence of changes', () => {
   const random = new Random(7)
   const keys = Array.from({ length: 30 }, (_, n) => `r${n}`)
   const roles = new Map(keys.map(key => [key, role(key, [])]))
@@ -40,7 +43,7 @@ test('what is known is what a walk finds, whatever changes in between', () => {
     const at = random.below(keys.length)
     const before = roles.get(keys[at]!)!
     if (random.below(3) > 0) {
-      // Of those behind it, so that there is no circle.
+      // Only roles with a higher index, so that no cycle arises.
       const others = keys.slice(at + 1).filter(() => random.below(6) === 0)
       const after = role(before.key, others)
       extended.changed(before, after)
@@ -52,14 +55,14 @@ test('what is known is what a walk finds, whatever changes in between', () => {
   }
 })
 
-test('of a role that extends too many one more is found than there may be', () => {
+test('the traversal of extended roles stops at one role more than the limit', () => {
   const keys = Array.from({ length: 3 * EXTENDS_REACH_MAX }, (_, n) => `r${n}`)
   const roles = new Map(keys.map((key, n) => [key, role(key, keys.slice(n + 1, n + 2))]))
   const found = new ExtendedRoles().of(roles.get('r0')!, key => roles.get(key) ?? null)
   expect(found.size).toBe(EXTENDS_REACH_MAX + 1)
 })
 
-test('roles that extend the same chain have it walked once, and so have those that extend a role of it', () => {
+test('a shared chain of extended roles is traversed once, and a role that extends a role of it adds one read', () => {
   const chain = Array.from({ length: EXTENDS_REACH_MAX }, (_, n) => `c${n}`)
   const roles = new Map(chain.map((key, n) => [key, role(key, n > 0 ? [chain[n - 1]!] : [])]))
   const extended = new ExtendedRoles()
@@ -71,7 +74,7 @@ test('roles that extend the same chain have it walked once, and so have those th
   const last = roles.get(chain.at(-1)!)!
   for (let n = 0; n < 10_000; n += 1) {
     expect(extended.of(last, look).size).toBe(chain.length - 1)
-    // Of another role, which nobody extends.
+    // A change of another role, which no role extends.
     extended.changed(role(`x${n}`, []), role(`x${n}`, [last.key]))
   }
   expect(looks).toBe(chain.length - 1)
@@ -79,7 +82,7 @@ test('roles that extend the same chain have it walked once, and so have those th
   expect(looks).toBe(chain.length)
 })
 
-test('two roles that come to extend more at the same moment, and are extended by one, do not both', async () => {
+test('only one of two concurrent changes commits if they exceed the limit of extended roles together', async () => {
   const environment = await RunningEnvironment.open()
   const half = Math.ceil(EXTENDS_REACH_MAX / 2)
   const chain = (prefix: string) =>

@@ -1,6 +1,6 @@
 /**
- * Deleting what others depend on (native.md C.7): with the answer it is gone from decisions, lists and counts, and what is
- * created anew in its place owes it nothing, at every moment of the purge.
+ * Deletions with dependent rows (native.md C.7). At every step of the purge, dependent rows are absent from
+ * decisions, lists and counts. An entity that is re-created with the same key inherits nothing.
  */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -8,7 +8,7 @@ import { holdsForAll } from '../support/random-runs.ts'
 import { call, RunningEnvironment } from '../support/running-environment.ts'
 import { storeDirectory } from '#testing/processes/running-service.ts'
 
-/** Enough for several pieces of a purge. */
+/** Enough for several batches of a purge. */
 const DEPENDANTS = 60
 const numbers = Array.from({ length: DEPENDANTS }, (_, number) => number)
 
@@ -32,7 +32,10 @@ async function prepared(url?: string): Promise<RunningEnvironment> {
   return environment
 }
 
-/** Everybody is an admin of acme and an editor of its d1, alice of all else; documents hang on d1. */
+/**
+ * All users are admins of `acme` and editors of its `d1`. Alice is an admin of all other tenants. Documents
+ * have parent `d1`.
+ */
 async function fill(environment: RunningEnvironment, tenant: string): Promise<void> {
   await environment.execute('assignRoles', {
     query: {},
@@ -61,7 +64,7 @@ const REMOVE = {
   instance: call('deleteResourceInstance', { params: { instance_id: 'document:d1' } }),
 } satisfies Record<Removal, (it: RunningEnvironment) => Promise<unknown>>
 
-/** Creates it again, in another tenant where that is possible, with one thing in it. */
+/** Creates the entity again, in another tenant if possible, with one fact in it. */
 const RECREATE = {
   tenant: async it => {
     await it.execute('createTenant', { body: { key: 'acme', name: 'New' } })
@@ -84,7 +87,7 @@ const RECREATE = {
   },
 } satisfies Record<Removal, (it: RunningEnvironment) => Promise<unknown>>
 
-/** Every list agrees with itself, and decisions with what is stored. */
+/** Expects that the total of every list equals its length, and that decisions match the stored rows. */
 async function expectWhole(environment: RunningEnvironment): Promise<void> {
   const oracle = environment.oracle()
   const all = { per_page: 1_000, include_total_count: true }
@@ -118,7 +121,7 @@ async function expectWhole(environment: RunningEnvironment): Promise<void> {
 }
 
 describe.each(REMOVALS)('a deleted %s', removal => {
-  test('is gone from decisions and lists with the answer, and purged to the last row', async () => {
+  test('is absent from decisions and lists in the response, and the purge removes every dependent row', async () => {
     const environment = await prepared()
     await fill(environment, 'acme')
     await REMOVE[removal](environment)
@@ -130,7 +133,7 @@ describe.each(REMOVALS)('a deleted %s', removal => {
   })
 })
 
-test('what is deleted is gone, and purged, after a stop in the middle', async () => {
+test('deleted entities stay deleted after a restart during the purge, which then completes', async () => {
   const environment = await prepared(`lmdb:${storeDirectory()}`)
   await fill(environment, 'acme')
   await REMOVE.tenant(environment)
@@ -141,17 +144,17 @@ test('what is deleted is gone, and purged, after a stop in the middle', async ()
   expect(next.orphanCount()).toBe(0)
 })
 
-test('between any two pieces of a purge, others have their turn', async () => {
+test('a purge yields between its batches', async () => {
   const environment = await prepared()
   await fill(environment, 'acme')
   await REMOVE.tenant(environment)
   let turns = 0
   for (; environment.count('purge') > 0; turns += 1) await new Promise(resolve => setImmediate(resolve))
-  // Pieces begin with 24 rows and grow by a tenth at most.
+  // Batches begin with 24 rows and grow by at most a tenth.
   expect(turns).toBeGreaterThan(4)
 })
 
-test('what one call removes is purged in parts, so that no row grows with it', async () => {
+test('the purge of a bulk deletion is split into parts, so that no row grows with the number of deleted entities', async () => {
   const environment = await prepared()
   const many = Array.from({ length: 100 }, (_, number) => `m${number}`)
   await environment.execute('createUsers', { body: { operations: many.map(key => ({ key })) } })
@@ -163,7 +166,7 @@ test('what one call removes is purged in parts, so that no row grows with it', a
   expect(environment.orphanCount()).toBe(0)
 })
 
-test('what meets rows that are being purged does not lose to the purge again and again', async () => {
+test('overlapping purges of the same rows do not conflict indefinitely', async () => {
   const environment = await prepared(`lmdb:${storeDirectory()}`)
   const many = Array.from({ length: 2_000 }, (_, number) => `m${number}`)
   await environment.execute('createUsers', { body: { operations: many.map(key => ({ key })) } })
@@ -176,7 +179,7 @@ test('what meets rows that are being purged does not lose to the purge again and
   expect(environment.count('assignment')).toBe(0)
 })
 
-test('deleted and created again, nothing meets what was before, after any step of the purge', async () => {
+test('a re-created entity inherits nothing from its predecessor, after any step of the purge', async () => {
   const anyStory = fc.array(fc.tuple(fc.constantFrom(...REMOVALS), fc.nat(12), fc.boolean()), {
     minLength: 1,
     maxLength: 3,

@@ -1,6 +1,6 @@
 /**
- * A copy or an import that fails, and then its clean-up: the caller hears why it failed, whoever runs the service of
- * the rest.
+ * Failed copies and imports whose cleanup also fails: the caller receives the first error, the operator
+ * receives the second.
  */
 import { expect, test } from 'vitest'
 import { ContentShapes } from '#http/routing/content-shapes.ts'
@@ -14,7 +14,10 @@ import { organizationService } from '../support/running-organization.ts'
 const CALLER = { keyId: null, requestId: 'r-1' }
 const DEFAULT = { proj_id: 'default', env_id: 'default' }
 
-/** An organization with the default environment. What is opened after that is lost together with the store. */
+/**
+ * An organization with the default environment. Opening another environment fails, because the store is
+ * closed by then.
+ */
 async function organizationOnFailingStore() {
   const faults: unknown[] = []
   const { store, runtime, organization, service, principal } = await organizationService('memory:', {
@@ -43,9 +46,9 @@ async function organizationOnFailingStore() {
   return { store, runtime, environments, service, principal, faults }
 }
 
-test('a copy says why it failed, although it cannot be removed', async () => {
-  const { service, environments, runtime, principal, faults } = await organizationOnFailingStore()
-  const copies = new EnvironmentCopies(service, environments, runtime.onBackgroundFault)
+test('a copy reports why it failed, even if the incomplete copy cannot be removed', async () => {
+  const { service, environments, surroundings, principal, faults } = await organizationOnFailingStore()
+  const copies = new EnvironmentCopies(service, environments, surroundings.onBackgroundFault)
   const body = { target_env: { new: { key: 'copy', name: 'Copy' } } }
   await expect(copies.copyEnvironment(principal, { params: DEFAULT, body }, CALLER)).rejects.toMatchObject({
     code: 'NOT_READY',
@@ -53,9 +56,9 @@ test('a copy says why it failed, although it cannot be removed', async () => {
   expect(faults).toEqual([expect.objectContaining({ code: 'STORE_CLOSED' })])
 })
 
-test('an import says what was wrong with its content, although its rows cannot be dropped', async () => {
-  const { store, service, environments, runtime, principal, faults } = await organizationOnFailingStore()
-  const { newCommitId, newId, onBackgroundFault: onFault } = runtime
+test('an import reports the error in its content, even if the incomplete rows cannot be dropped', async () => {
+  const { store, service, environments, surroundings, principal, faults } = await organizationOnFailingStore()
+  const { newCommitId, newId, onBackgroundFault: onFault } = surroundings
   const shapes = new ContentShapes()
   const fault = new Error('the disk is gone')
   const imports = new EnvironmentImports({

@@ -1,4 +1,4 @@
-/** The thread that writes is shared: whatever one environment asks for, another is served within a slice. */
+/** Fair scheduling of the writer thread between environments: no environment waits longer than a slice. */
 import { expect, test } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
 import { SOMEBODY } from '#decisions/decision-pool.ts'
@@ -6,13 +6,13 @@ import { drive, type Resumable } from '#management/commands/resumable.ts'
 import { SLICE_MS } from '#model/resumable.ts'
 import { FairScheduler, Slices } from '#management/commands/fair-scheduler.ts'
 
-/** A clock that only work moves on, and what was worked, in order. */
+/** A clock that advances only by work, and the names of the finished work in order. */
 class Workshop {
   nowMs = 0
   readonly worked: string[] = []
   readonly turns = new FairScheduler(() => this.nowMs)
 
-  /** Work of so many milliseconds. */
+  /** Work that takes `ms` milliseconds. */
   step(name: string, ms: number): () => void {
     return () => {
       this.nowMs += ms
@@ -21,7 +21,7 @@ class Workshop {
   }
 }
 
-test('whoever asks for little is served after one slice, however much another has waiting', async () => {
+test('an environment with little work is served after one slice, even if another has much work waiting', async () => {
   const shop = new Workshop()
   const [busy, polite] = [shop.turns.share(), shop.turns.share()]
   const all = Array.from({ length: 10 }, (_, n) => busy.take(shop.step(`busy ${n}`, SLICE_MS)))
@@ -37,7 +37,7 @@ test('whoever asks for little is served after one slice, however much another ha
   ])
 })
 
-test('shares have the same time, not the same number of steps', async () => {
+test('environments receive equal time, not equal numbers of steps', async () => {
   const shop = new Workshop()
   const [long, short] = [shop.turns.share(), shop.turns.share()]
   const all = [
@@ -46,13 +46,13 @@ test('shares have the same time, not the same number of steps', async () => {
   ]
   await Promise.all(all)
   const before = (count: number) => shop.worked.slice(0, count).filter(name => name === 'short').length
-  // Of each four short ones and a long one.
+  // One long step per four short ones.
   expect([before(5), before(10), before(15)]).toEqual(
     [4, 8, 12].map(n => expect.toSatisfy((m: number) => Math.abs(m - n) <= 1)),
   )
 })
 
-test('nobody saves up time by asking for nothing', async () => {
+test('an idle environment accumulates no time credit', async () => {
   const shop = new Workshop()
   const [busy, idle] = [shop.turns.share(), shop.turns.share()]
   for (let n = 0; n < 50; n += 1) await busy.take(shop.step('before', SLICE_MS))
@@ -65,7 +65,7 @@ test('nobody saves up time by asking for nothing', async () => {
   expect(halves.filter(name => name === 'busy').length).toBeGreaterThanOrEqual(4)
 })
 
-test('between two slices the event loop turns', async () => {
+test('the event loop runs between two slices', async () => {
   const shop = new Workshop()
   const share = shop.turns.share()
   const seen: number[] = []
@@ -80,7 +80,7 @@ test('between two slices the event loop turns', async () => {
   expect(seen).toEqual([1, 2, 3, 4, 5, 6].map(n => expect.toBeOneOf([n, Math.min(6, n + 1)])))
 })
 
-test('what a step throws is for who asked for it, and the others go on', async () => {
+test('an error of a step rejects only the caller of this step', async () => {
   const shop = new Workshop()
   const share = shop.turns.share()
   const failing = share.take(() => {
@@ -91,8 +91,8 @@ test('what a step throws is for who asked for it, and the others go on', async (
   expect(await next).toBe('served')
 })
 
-test('work is not begun for who has left, and ends at the next stop for who leaves', async () => {
-  const timeShare = new FairScheduler().share()
+test('work does not start for a client that has disconnected, and ends at the next yield if the client disconnects', async () => {
+  const turns = new FairTurns().share()
   const work = { steps: 0, isClosed: false }
   const begun = Promise.withResolvers<void>()
   function* endless(): Resumable<never> {
@@ -116,12 +116,12 @@ test('work is not begun for who has left, and ends at the next stop for who leav
   await begun.promise
   leaving.isGone = true
   await expect(driven).rejects.toMatchObject({ code: 'OVERLOADED' })
-  // What it reads lists with is let go of.
+  // The generator releases the list readers that it holds.
   expect(work.isClosed).toBe(true)
   expect(await drive(() => 'short', { timeShare, waiting: SOMEBODY })).toBe('short')
 })
 
-test('small steps with awaits between them share a turn, and their time counts for their share', async () => {
+test('small asynchronous steps share a turn, and their time counts toward their environment', async () => {
   const shop = new Workshop()
   const [busy, other] = [shop.turns.share(), shop.turns.share()]
   let taken = 0

@@ -1,10 +1,13 @@
-/** What follows from how long nothing was heard: of the organization for everybody, of one environment for that one. */
+/**
+ * Effects of staleness: that of the organization applies to all environments, that of an environment to it
+ * alone.
+ */
 import { expect, onTestFinished, test } from 'vitest'
 import { Freshness, type FreshnessState } from '#decisions/freshness.ts'
 
 const BOUNDS = { staleAfterMs: 1_000, maxStaleMs: 10_000 }
 
-/** A node that follows two environments; all has been heard of just now, and what is told is kept. */
+/** A node that follows two environments, both caught up. Records the reports. */
 function watched({ staleAfterMs, maxStaleMs } = BOUNDS) {
   const ages = { organization: 0, one: 0, other: 0 }
   const decidesForMs: Record<string, number> = {}
@@ -41,10 +44,13 @@ function watched({ staleAfterMs, maxStaleMs } = BOUNDS) {
   }
 }
 
-/** An environment is told of when the organization has been heard of for half of `STALE_AFTER_MS`: here at once. */
+/**
+ * An environment is reported only if the organization has been fresh for half of `staleAfterMs`: here
+ * immediately.
+ */
 const QUICK = { staleAfterMs: 1e-6, maxStaleMs: 10_000 }
 
-test('decisions of each environment end by its own time, and never behind that of the organization', () => {
+test('each environment decides until its own staleness limit, but at most until that of the organization', () => {
   const { lookAt, decidesForMs } = watched()
   lookAt({ organization: 100, one: 7_000, other: 40 })
   expect(decidesForMs).toEqual({ node: 9_900, one: 3_000, other: 9_900 })
@@ -52,31 +58,31 @@ test('decisions of each environment end by its own time, and never behind that o
   expect(decidesForMs).toEqual({ node: 1_000, one: 1_000, other: 1_000 })
 })
 
-test('a store that has lost everything ends the decisions of all', () => {
+test('a store that has lost all its data ends the decisions of all environments', () => {
   const { lookAt, decidesForMs, empty } = watched()
   empty()
   lookAt({})
   expect(decidesForMs).toEqual({ node: 0, one: 0, other: 0 })
 })
 
-test('without MAX_STALE_MS nobody stops deciding', () => {
+test('decisions never end without MAX_STALE_MS', () => {
   const { lookAt, decidesForMs } = watched({ ...BOUNDS, maxStaleMs: 0 })
   lookAt({ organization: 1e9, one: 1e9 })
   expect(decidesForMs).toEqual({ node: Infinity, one: Infinity, other: Infinity })
 })
 
-test('what comes of a store that is silent is said once, for all', () => {
+test('a silent store is reported once, not once per environment', () => {
   const { lookAt, said, fresh } = watched()
   lookAt({ organization: 2_000, one: 2_000, other: 2_000 })
   lookAt({ organization: 12_000, one: 12_000, other: 12_000 })
-  // The organization has been heard of again, the others are about to be.
+  // The organization is fresh again. The environments follow later.
   lookAt({ organization: 1 })
   lookAt({ one: 1, other: 1 })
   expect(said).toEqual(['stale', 'stopped', 'fresh'].map(standing => ['node', standing]))
   expect(fresh).toEqual([false, true])
 })
 
-test('an environment that cannot be followed while the organization is, is said by itself, until it is heard of or nobody decides on it', () => {
+test('a stale environment with a fresh organization is reported by itself until it is fresh or removed', () => {
   const { lookAt, said, fresh, following, freshness } = watched(QUICK)
   lookAt({ one: 5_000 })
   lookAt({ one: 11_000 })

@@ -1,6 +1,6 @@
 /**
- * An environment whose index is full: what it has no room for is refused before it is committed, by whatever call, and what is
- * committed is applied. The index is a real one, with less room than it has in the service; the code is the same.
+ * An environment whose index is full: changes that exceed its capacity are refused before the commit, and
+ * every committed change is applied. The tests use the real index with a smaller capacity.
  */
 import { expect, test } from 'vitest'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
@@ -11,7 +11,10 @@ import { openedService, scope } from '../support/environment-service.ts'
 
 const REFUSED = { code: 'LIMIT_EXCEEDED', message: expect.stringContaining('is full') }
 
-/** An environment with so much room in its index. `onHeld` hears of changes that room is held for, and of what is given back. */
+/**
+ * An environment whose index has `graphBytesMax` bytes. `onHeld` is called when capacity is reserved and when
+ * it is released.
+ */
 async function environmentWith(
   graphBytesMax: number,
   onHeld: (changes: readonly Change[], isHeld: boolean) => void = () => {},
@@ -46,7 +49,7 @@ function users(prefix: string, count = 200) {
   return { body: { operations: Array.from({ length: count }, (_, n) => ({ key: `${prefix}-${n}` })) } }
 }
 
-test('bulks of users sent at once: those that are answered are in the index, the others nowhere', async () => {
+test('the index contains the users of successful concurrent bulks, and refused bulks leave nothing', async () => {
   const { service, records } = await environmentWith(1 << 18)
   const sent = Array.from({ length: 40 }, (_, n) => service.execute('createUsers', users(`u${n}`)))
   const outcomes = await Promise.allSettled(sent)
@@ -55,12 +58,12 @@ test('bulks of users sent at once: those that are answered are in the index, the
   for (const reason of refused) expect(reason).toMatchObject(REFUSED)
   const taken = outcomes.length - refused.length
   expect(taken).toBeGreaterThan(1)
-  // The tenant, too.
+  // The default tenant is also in the index.
   expect(records()).toBe(1 + taken * 200)
   expect((await service.execute('countEnvironment', undefined)).answer.users).toBe(taken * 200)
 })
 
-test('attributes count, removals are taken, and make room', async () => {
+test('attributes count toward the capacity of the index, and removals are accepted and free capacity', async () => {
   const { service } = await environmentWith(1 << 18)
   await service.execute('createResource', { body: { key: 'doc', name: 'Doc', actions: {} } })
   const create = (key: string, attributes: object) =>
@@ -82,7 +85,7 @@ test('attributes count, removals are taken, and make room', async () => {
   for (const key of made) {
     await service.execute('deleteResourceInstance', { params: { instance_id: `doc:${key}` } })
   }
-  // What is removed is collected in idle moments.
+  // Freed space is collected when the writer is idle.
   const isMade = () =>
     create('again', { note }).then(
       () => true,
@@ -91,8 +94,8 @@ test('attributes count, removals are taken, and make room', async () => {
   await expect.poll(isMade, { interval: 1 }).toBe(true)
 })
 
-test('a change that loses to others, and is made again, holds room once', async () => {
-  /** Of the change to that name: how often room was held for it, after each time that it was, or was given back. */
+test('a change that is retried after a conflict reserves capacity once', async () => {
+  /** For the change with that name: number of reservations after each reservation or release. */
   const holds = new Map<string, number[]>()
   const { service } = await environmentWith(1 << 20, (changes, isHeld) => {
     for (const [name, counts] of holds) {
@@ -107,7 +110,7 @@ test('a change that loses to others, and is made again, holds room once', async 
       body: { attributes: { name } },
     })
   const hasLost = (counts: readonly number[]): boolean => counts.length > 2
-  // Where the one is made before the other one begins, neither loses.
+  // No change conflicts if the first is committed before the second begins.
   for (let round = 0; ![...holds.values()].some(hasLost); round += 1) {
     holds.clear()
     for (const name of [`first-${round}.`, `second-${round}.`]) holds.set(name, [])
@@ -119,7 +122,7 @@ test('a change that loses to others, and is made again, holds room once', async 
   ])
 })
 
-test('a change that has lost holds no room while others that have lost are made before it', async () => {
+test('a change that waits for its retry reserves no capacity while other changes are retried before it', async () => {
   const names = ['first', 'second', 'third']
   const log: string[] = []
   const { service } = await environmentWith(1 << 20, (changes, isHeld) => {
@@ -133,7 +136,8 @@ test('a change that has lost holds no room while others that have lost are made 
       params: { instance_id: 'doc:d1' },
       body: { attributes: { name, round } },
     })
-  // Two lose where none was committed before the last of them began; on a machine that stands still, one may be done by then.
+  // Two changes conflict if none was committed before the last one began. On a slow machine, one can be
+  // committed by then.
   let round = 0
   let losers: readonly string[] = []
   while (losers.length < 2) {

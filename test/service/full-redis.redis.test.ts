@@ -1,4 +1,7 @@
-/** A Redis that is full, or that refuses a right: callers and the operator are told why, as of a full disk, and decisions go on. */
+/**
+ * A Redis that is full or denies a permission: clients and operators receive the reason, and decisions
+ * continue.
+ */
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { sharedLink } from '../support/redis-server.ts'
 import { startRedis } from '#testing/processes/redis-process.ts'
@@ -18,13 +21,13 @@ test.each([
     'maxmemory',
   ],
   [
-    'does not let its user write',
+    'denies write permission',
     ['ACL', 'SETUSER', USER, '-xadd'],
     ['ACL', 'SETUSER', USER, '+xadd'],
     'does not let the user',
   ],
 ] as const)(
-  'where Redis %s changes are 503 with the reason, /ready says so, decisions go on, and all does when that is mended',
+  'if Redis %s, changes are 503 and /ready states why; decisions continue, and changes resume after the repair',
   async (_, [refuse, ...refused], [grant, ...granted], reason) => {
     await orders.send('ACL', 'SETUSER', USER, 'reset', 'on', '>secret', '~*', '&*', '+@all')
     const url = new URL(redis.url())
@@ -40,7 +43,7 @@ test.each([
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
     expect(answer.body.message).toMatch(/^the change was not made: Redis /)
     expect(answer.body.message).toContain(reason)
-    // What Redis says may name keys and users.
+    // The message of Redis itself can contain keys and users.
     expect(answer.body.message).not.toMatch(/bob|xadd|verdict:/)
     const ready = await node.get<{ changes?: string }>('/ready')
     expect([ready.status, ready.body.changes]).toEqual([200, answer.body.message])

@@ -1,15 +1,21 @@
-/** Deleting a group that is larger than one commit: gone at once for everybody, its rows a little later (C.5). */
+/**
+ * Deletion of a group that is larger than one commit: it takes effect immediately, and its rows are purged
+ * later (C.5).
+ */
 import { describe, expect, test } from 'vitest'
 import { deleteGroup } from '#management/groups/groups.ts'
 import type { ListedGroup } from '#model/wire/group.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
-/** More than two pieces of the purge. */
+/** More than two batches of the purge. */
 const MEMBERS = 200
 const users = Array.from({ length: MEMBERS }, (_, number) => `u${number}`)
 const tenant = 'default'
 
-/** `big` with all members and an editor's grant on `d1`; `small` with one member, nested in it, a viewer of `d1`. */
+/**
+ * `big` has all users as members and an editor grant on `d1`. `small` has one member and a viewer grant, and
+ * is nested in `big`.
+ */
 async function fill(environment: RunningEnvironment): Promise<void> {
   await environment.execute('createResource', {
     body: {
@@ -58,8 +64,8 @@ function whole(environment: RunningEnvironment, group: string) {
   return environment.execute('getGroup', { params: { group_instance_key: group } })
 }
 
-describe('a group of 200 members', () => {
-  test('leaves the groups in it at the top with the answer, before its rows are purged', async () => {
+describe('a deleted group of 200 members', () => {
+  test('no longer contains its subgroups in the list of top-level groups, even before its purge', async () => {
     const environment = await RunningEnvironment.open()
     await fill(environment)
     const top = async () => {
@@ -68,30 +74,30 @@ describe('a group of 200 members', () => {
       return data.map(({ group_instance_key: key }) => key)
     }
     expect(await top()).toEqual(['big', 'other'])
-    // Nothing purges behind this commit.
+    // No purge follows this commit.
     await environment.onOneState(context => deleteGroup(context, { params: { group_instance_key: 'big' } }))
     expect(environment.count('purge')).toBe(1)
     expect(await top()).toEqual(['small', 'other'])
   })
 
-  test('is gone from decisions with the answer, and the purge leaves exactly what is not its own', async () => {
+  test('is absent from decisions in the response, and its purge keeps all rows of other groups', async () => {
     const environment = await RunningEnvironment.open()
     await fill(environment)
     expect(may(environment, 'u199', 'update')).toBe(true)
     const before = { small: await whole(environment, 'small'), other: await whole(environment, 'other') }
 
     await remove(environment, 'big')
-    expect(environment.count('purge'), 'too much for one commit').toBe(1)
+    expect(environment.count('purge'), 'too many rows for one commit').toBe(1)
     expect(may(environment, 'u199', 'update')).toBe(false)
     expect(may(environment, 'u0', 'update')).toBe(false)
-    expect(may(environment, 'u0', 'read'), 'through the group that was in it').toBe(true)
+    expect(may(environment, 'u0', 'read'), 'through the nested group').toBe(true)
 
     await environment.purged()
     expect(environment.count('assignment'), 'the memberships in small and other').toBe(2)
     expect(environment.count('tuple'), 'the grant to small').toBe(1)
     expect(environment.count('user')).toBe(MEMBERS)
     expect(environment.count('instance')).toBe(3)
-    // What nothing uses any more goes with a commit of its own, behind the purge.
+    // Unused relations and derivations are removed in another commit after the purge.
     await environment.until(() => environment.count('relation') === 1)
     expect({ small: await whole(environment, 'small'), other: await whole(environment, 'other') }).toEqual(
       before,
@@ -103,7 +109,7 @@ describe('a group of 200 members', () => {
     expect(parents).toEqual({ data: [], total_count: 0, page_count: 0 })
   })
 
-  test('created anew at once starts empty, and keeps what it is given while the old one is purged', async () => {
+  test('is empty if it is re-created during the purge, and keeps its new members and grants', async () => {
     const environment = await RunningEnvironment.open()
     await fill(environment)
     await remove(environment, 'big')

@@ -1,4 +1,7 @@
-/** A copied schema that takes the place of what stands meets what groups make of the same resource, at every stop of its own. */
+/**
+ * A schema import that overwrites a resource, with concurrent changes of group grants at every point where it
+ * yields.
+ */
 import { expect, test } from 'vitest'
 import type { ExportedSchema } from '#management/schema/schema-export.ts'
 import { importSchema } from '#management/schema/schema-import.ts'
@@ -39,13 +42,13 @@ async function prepared(): Promise<RunningEnvironment> {
 const mayRead = (environment: RunningEnvironment): boolean =>
   environment.decide({ user: 'anna', action: 'read', type: 'document', key: 'd1', tenant: null })
 
-test('what is taken from a role while a schema is copied does not come back with it, whenever it goes', async () => {
+test('a group grant that is revoked during a schema import is not restored by the import', async () => {
   let stops = 0
   for (let isOver = false; !isOver; stops += 1) {
     const environment = await prepared()
     const { work, commit } = environment.attempt(context => importSchema(context, copy))
     for (let stop = 0; stop < stops && !isOver; stop += 1) isOver = work.next().done === true
-    // What the groups gave it, which copies leave to it.
+    // The derivations of the group grants, which imports keep.
     await environment.execute('updateResourceRole', {
       params: { resource_id: 'document', role_id: 'viewer' },
       body: { granted_to: {} },
@@ -57,7 +60,7 @@ test('what is taken from a role while a schema is copied does not come back with
   expect(stops).toBeGreaterThan(3)
 })
 
-test('what groups gave a role is left to it', async () => {
+test('a schema import keeps the group grants of a role', async () => {
   const environment = await prepared()
   await environment.execute('importSchema', copy)
   expect(mayRead(environment)).toBe(true)

@@ -1,11 +1,11 @@
-/** What a JSON value takes as UTF-8 is counted as `JSON.stringify` would write it, and no further than somebody asks. */
+/** Size of a JSON value in UTF-8 as `JSON.stringify` writes it, up to a limit. */
 import { expect, test } from 'vitest'
 import { jsonBytes } from '#model/json-text.ts'
 
 const TEXTS = ['', 'plain', 'q"\\/\n\u0001\u007f', 'é', 'ł', '漢', '\u{1f600}', '__proto__', 'x'.repeat(50)]
 const NUMBERS = [0, -1, 1.5, 1e21, -2.5e-300, 9_007_199_254_740_991]
 
-/** A value of that number, nested a few levels. */
+/** A value for this seed, nested up to four levels. */
 function valueOf(seed: number, depth = 0): unknown {
   const pick = seed % (depth < 4 ? 7 : 4)
   const rest = Math.floor(seed / 7) + 1
@@ -19,7 +19,7 @@ function valueOf(seed: number, depth = 0): unknown {
     : Object.fromEntries(parts.map((part, n) => [`${n}${TEXTS[(rest + n) % TEXTS.length]}`, part]))
 }
 
-test('is as long as what is sent', () => {
+test('the size of a JSON value equals the length of its serialized text', () => {
   for (let seed = 0; seed < 2_000; seed += 1) {
     const value = valueOf(seed)
     const bytes = Buffer.byteLength(JSON.stringify(value))
@@ -30,7 +30,7 @@ test('is as long as what is sent', () => {
   }
 })
 
-test('of a long value no more is looked at than has to be', () => {
+test('counting the size of a long JSON value stops at the limit', () => {
   const looked = { count: 0 }
   const items = new Proxy(
     Array.from({ length: 1_000 }, () => 'item'),

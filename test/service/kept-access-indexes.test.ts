@@ -1,4 +1,7 @@
-/** What tells whose access changes is kept for readers that come again, and never for more environments than may have it. */
+/**
+ * The access indexes for effective access changes are kept for returning readers, up to a limit of
+ * environments.
+ */
 import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import { createAccessEngine } from '#composition/access-engine.ts'
@@ -20,11 +23,11 @@ async function open(effectiveEnvironmentsMax: number) {
   onTestFinished(() => store.close())
   const ceilings = { streamsMax: 10, streamsPerKeyMax: 10, effectiveEnvironmentsMax, waitMs: 0 }
   const streams = new ChangeStreams(ceilings, () => 0)
-  /** Environments that have an index. */
+  /** Names of environments that have an index. */
   const kept = new Set<string>()
   return {
     kept,
-    /** An environment, and how to read in it whose access changes. */
+    /** Creates an environment. Returns a function that opens a stream of its effective access changes. */
     environment: async (name: string) => {
       const id = randomUUID()
       const environment = await store.environment(id)
@@ -53,7 +56,7 @@ async function open(effectiveEnvironmentsMax: number) {
   }
 }
 
-test('an index stays for readers that come again, and goes where another environment needs its room', async () => {
+test('an access index is kept for returning readers, and dropped if another environment needs the capacity', async () => {
   const { kept, environment } = await open(1)
   const [read, readOther] = [await environment('one'), await environment('other')]
   const first = await read()
@@ -68,7 +71,7 @@ test('an index stays for readers that come again, and goes where another environ
   other.cancel()
 })
 
-test('of several that nobody reads any more, the one that was there first makes room', async () => {
+test('the oldest of several access indexes without readers is dropped', async () => {
   const { kept, environment } = await open(2)
   const environments = [await environment('a'), await environment('b'), await environment('c')]
   for (const read of environments) {

@@ -1,6 +1,4 @@
-/**
- * A completion looks at few rows, however many there are. Time is counted in rows that are read: a clock would tell of the machine.
- */
+/** Key completions read few rows in a large environment. The tests count rows instead of time. */
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { RecordReader } from '#management/commands/record-reader.ts'
@@ -81,7 +79,7 @@ function instance(
 const numbered = (count: number, start: string) =>
   Array.from({ length: count }, (_, n) => `${start}${String(n).padStart(5, '0')}`)
 
-describe('of an environment with many', () => {
+describe('key completion in a large environment', () => {
   const [plain, mixed, teams, large] = ['a-plain', 'b-mixed', 'c-teams', 'd-large'].map(typeRecord)
   let view: View
 
@@ -107,7 +105,7 @@ describe('of an environment with many', () => {
     return opened.close
   })
 
-  test('users, those that are asked for are read, and one more', () => {
+  test('reads one user more than the limit of the page', () => {
     expect(ask(view, { kind: 'user', prefix: 'u01', limit: 50 })).toEqual({
       keys: numbered(USERS, 'u')
         .filter(key => key.startsWith('u01'))
@@ -124,15 +122,15 @@ describe('of an environment with many', () => {
     expect(ask(view, { kind: 'user', prefix: 'nobody' })).toMatchObject({ keys: [], hasMore: false, rows: 0 })
   })
 
-  test('instances of all types, one is read of each, and those that are shown', () => {
+  test('reads the first instance of each type and the next one per result', () => {
     const { keys, hasMore, rows } = ask(view, { kind: 'resource_instance', prefix: 'x0000', limit: 4 })
     expect(keys).toEqual(['x00000', 'x00000', 'x00001', 'x00001'])
     expect(hasMore).toBe(true)
-    // The types, the first of two of them, and one behind each that is shown.
+    // Four types, the first instance of two of them, and the next one after each of four results.
     expect(rows).toBe(4 + 2 + 4)
   })
 
-  test('instances that are no groups, types without groups are not looked through', () => {
+  test('skips types without groups when it completes groups', () => {
     expect(ask(view, { kind: 'group', prefix: 'y' }).keys).toEqual(['y-last', ...numbered(19, 'y')])
     expect(ask(view, { kind: 'group', prefix: 'x', resource: plain!.key })).toMatchObject({
       keys: [],
@@ -140,13 +138,13 @@ describe('of an environment with many', () => {
     })
   })
 
-  test('instances between groups, it says that there may be more when it has looked at enough', () => {
+  test('reports that there can be more groups when it has reached the limit of rows', () => {
     const found = ask(view, { kind: 'group', prefix: 'x', resource: mixed!.key })
     expect(found).toMatchObject({ keys: ['x-first'], hasMore: true })
     expect(found.rows).toBeLessThanOrEqual(COMPLETION_ROWS_MAX + 1)
   })
 
-  test('bytes, large rows count for more', () => {
+  test('counts large rows as several rows', () => {
     const found = ask(view, { kind: 'resource_instance', prefix: 'z', limit: 100 })
     expect(found.hasMore).toBe(true)
     expect(found.keys).toEqual(numbered(100, 'z').slice(0, found.keys.length))
@@ -154,7 +152,7 @@ describe('of an environment with many', () => {
   })
 })
 
-test('of more resources than are looked at, the first are, and it is said that there may be more', async () => {
+test('key completion reads instances of a limited number of resources, and reports that there can be more', async () => {
   const types = numbered(COMPLETION_RESOURCES_MAX + 5, 'type').map(typeRecord)
   const instances = types.map(({ id, key }) => instance(id, `of-${key}`))
   const { view, close } = await storeOf([{ ...tenant, ...times }, ...types, ...instances])
@@ -169,7 +167,7 @@ test('of more resources than are looked at, the first are, and it is said that t
   await close()
 })
 
-test('what belongs to something removed completes nothing, though its row still awaits the purge', async () => {
+test('key completion skips instances of a deleted tenant before they are purged', async () => {
   const type = typeRecord('document')
   const gone = { ...tenant, id: randomUUID(), key: 'gone' }
   const left = { ...instance(type.id, 'a-left'), tenantId: gone.id }

@@ -1,4 +1,4 @@
-/** The last use of keys on its way into their rows: rarely, in one commit, and never back. */
+/** The last use of API keys is written rarely, in one commit, and never replaced by an earlier time. */
 import { expect, test } from 'vitest'
 import { KeyUses } from '#management/organization/key-uses.ts'
 import { KEY_USE_GRAIN_MS } from '#model/limits.ts'
@@ -25,7 +25,7 @@ async function keysOf(count: number) {
   return { organization, ids, revoke, written, commits: () => view.sequence() }
 }
 
-test('uses of many keys are one commit, and none where nothing is news', async () => {
+test('uses of several keys are written in one commit, and nothing is written without new uses', async () => {
   const { organization, ids, written, commits } = await keysOf(3)
   let now = NOON + 1
   const uses = new KeyUses(() => now)
@@ -37,7 +37,7 @@ test('uses of many keys are one commit, and none where nothing is news', async (
   expect([uses.lastUseOf(ids[0]!), uses.lastUseOf(ids[2]!)]).toEqual([NOON, null])
   await uses.write(organization)
   expect([commits(), written()]).toEqual([before + 1, [NOON, NOON, null]])
-  // It is in the rows now, and not kept twice.
+  // The rows have the time now, so it is no longer kept in memory.
   expect(uses.lastUseOf(ids[0]!)).toBe(null)
   uses.note(ids[0]!)
   await uses.write(organization)
@@ -48,7 +48,7 @@ test('uses of many keys are one commit, and none where nothing is news', async (
   expect([commits(), written()]).toEqual([before + 2, [NOON + KEY_USE_GRAIN_MS, NOON, null]])
 })
 
-test('of several nodes the later use stays, whoever writes last; a key that is gone is nobody', async () => {
+test('the latest use wins regardless of the order of writes by several nodes, and deleted keys are skipped', async () => {
   const { organization, ids, revoke, written } = await keysOf(2)
   const [early, late] = [new KeyUses(() => NOON), new KeyUses(() => NOON + KEY_USE_GRAIN_MS)]
   for (const uses of [early, late]) for (const id of ids) uses.note(id)
@@ -60,7 +60,7 @@ test('of several nodes the later use stays, whoever writes last; a key that is g
   expect(written()).toEqual([NOON + KEY_USE_GRAIN_MS, null])
 })
 
-test('what is used while others are written is written the next time', async () => {
+test('a use during a write is written the next time', async () => {
   const { organization, ids, written } = await keysOf(2)
   let now = NOON
   const uses = new KeyUses(() => now)

@@ -1,17 +1,20 @@
-/** A list that is several lists of the view reads as one: every page is that part of the whole, in creation order. */
+/**
+ * A list that is merged from several secondary indexes: each page is a part of the whole list, in creation
+ * order.
+ */
 import { expect, test } from 'vitest'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
 const ROLES = ['rare', 'common', 'late'] as const
 const USERS = 900
 
-/** Which role the n-th user gets: one role now and then, one mostly, one only towards the end. */
+/** Role of user `n`: one role is rare, one is common, and one occurs only near the end. */
 function roleOf(n: number): (typeof ROLES)[number] {
   if (n % 97 === 0) return 'rare'
   return n > 800 && n % 2 === 0 ? 'late' : 'common'
 }
 
-test('pages of the assignments on a type, over roles of every frequency, wherever they begin', async () => {
+test('pages of the assignments on a resource type match the whole list for every page size', async () => {
   const environment = await RunningEnvironment.open()
   const named = (key: string) => ({ key, name: key })
   await environment.execute('createResource', {

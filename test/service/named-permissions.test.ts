@@ -1,4 +1,3 @@
-/** What a list of permissions that names resources costs, where rules are asked. */
 import { expect, test } from 'vitest'
 import { listPermissionEntries } from '#decisions/permission-entries.ts'
 import { conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'
@@ -6,7 +5,7 @@ import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
 const NAMES = 1_000
 
-test('thousands of resources and of tenants are looked up once each, and in slices', () => {
+test('a permission list with named resources and tenants looks up each name once, and yields', () => {
   const engine = new SharedEngine()
   engine.apply([
     resourceType('document', 'read', 'write'),

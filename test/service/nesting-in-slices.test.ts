@@ -1,4 +1,7 @@
-/** What groups are about is walked in slices: the groups around a nesting, and the roles that derive over their relations. */
+/**
+ * Traversals of nested groups, and of roles that derive over the relations of groups, yield to other
+ * requests.
+ */
 import { describe, expect, test } from 'vitest'
 import { assignGroup } from '#management/groups/group-nesting.ts'
 import { addGroupRole } from '#management/groups/group-roles.ts'
@@ -29,7 +32,7 @@ async function nested(): Promise<RunningEnvironment> {
   return environment
 }
 
-test('the walk stops on its way, and finds the circle at its end', async () => {
+test('the search for nesting cycles yields and finds a cycle at its end', async () => {
   const environment = await nested()
   const { work } = environment.attempt(context =>
     assignGroup(context, nesting('group:g0', `group:g${GROUPS}`)),
@@ -42,11 +45,11 @@ test('the walk stops on its way, and finds the circle at its end', async () => {
   expect(stops).toBe(GROUPS / YIELD_ROWS)
 })
 
-test('a nesting behind the walk that would close a circle with its own keeps it from being made', async () => {
+test('a nesting that would close a cycle with a concurrent nesting does not commit, and its retry is refused', async () => {
   const environment = await nested()
   const inner = nesting('group:g0', 'group:other')
   const { work, commit } = environment.attempt(context => assignGroup(context, inner))
-  // The walk passes g1 before it stops.
+  // The traversal visits `g1` before its third yield.
   for (let stops = 0; stops < 3; stops += 1) expect(work.next().done).toBe(false)
   await environment.execute('assignGroup', nesting('group:other', 'group:g1'))
   while (!work.next().done);
@@ -54,7 +57,7 @@ test('a nesting behind the walk that would close a circle with its own keeps it 
   await expect(environment.execute('assignGroup', inner)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
 })
 
-describe('a grant over a relation whose entry somebody took away', () => {
+describe('a group grant over a relation without its derivation', () => {
   const ROLES = 5 * YIELD_ROWS
   const grant = { role: 'viewer', resource: 'document', resource_instance: 'd1', tenant }
   const onTeam = { params: { group_instance_key: 'team' }, body: grant }
@@ -81,7 +84,7 @@ describe('a grant over a relation whose entry somebody took away', () => {
     return environment
   }
 
-  test('takes that relation away in slices', async () => {
+  test('replaces the relation, and yields at each role', async () => {
     const environment = await takenAway()
     const { work, commit } = environment.attempt(context => addGroupRole(context, onTeam))
     let stops = 0
@@ -90,10 +93,10 @@ describe('a grant over a relation whose entry somebody took away', () => {
     expect(await commit()).toBe(true)
   })
 
-  test('is made again when somebody else comes to derive over it at a stop', async () => {
+  test('conflicts with a concurrent derivation over the relation, and its retry creates another relation', async () => {
     const environment = await takenAway()
     const { work, commit } = environment.attempt(context => addGroupRole(context, onTeam))
-    // Past the first roles that are looked at.
+    // The traversal has visited the first roles.
     for (let stops = 0; stops < 2; stops += 1) expect(work.next().done).toBe(false)
     await environment.execute('updateResourceRole', {
       params: { resource_id: 'document', role_id: 'role-0' },

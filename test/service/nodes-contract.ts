@@ -1,4 +1,7 @@
-/** Two nodes on one Redis, however it is reached: one truth, and each decides by it. */
+/**
+ * Contract of several nodes on one Redis, independent of the connection: all nodes have the same data and
+ * decide by it.
+ */
 import { describe, expect, test } from 'vitest'
 import { sharedNodes, startedNodes } from '../support/nodes.ts'
 import type { NodeList } from '#model/wire/node.ts'
@@ -16,7 +19,7 @@ import {
   storeDirectory,
 } from '#testing/processes/running-service.ts'
 
-/** What is decided at that revision or a later one. */
+/** The decision at that revision or a later one. */
 async function allowsAt(
   client: Client,
   revision: string,
@@ -39,7 +42,7 @@ export async function describeNodes(name: string, redis: Pick<RedisUnderTest, 'u
   const held = { user: 'alice', role: 'viewer', resource_instance: 'document:plan', tenant: 'default' }
 
   describe(`nodes on ${name}`, () => {
-    test('nodes that start at once on an empty Redis agree on one history and one default environment, and hear of each other', async () => {
+    test('nodes that start concurrently on an empty Redis agree on one epoch and environment, and list each other', async () => {
       const nodes = await startedNodes(redis, 3)
       const scopes = await Promise.all(nodes.map(node => node.get('/v2/api-key/scope')))
       expect(scopes.map(({ status }) => status)).toEqual([200, 200, 200])
@@ -52,7 +55,7 @@ export async function describeNodes(name: string, redis: Pick<RedisUnderTest, 'u
       for (const node of nodes) await expect.poll(() => heard(node)).toBe(3)
     })
 
-    test('condition sets and rules of one node decide on another, and go there with what they rest on', async () => {
+    test('condition sets and rules from one node decide on another, and are removed there with dependent rules', async () => {
       await one.patch(`${FACTS}/users/ann`, { attributes: { level: 5 } })
       const conditions = { 'user.level': { equals: 5 } }
       await one.post(`${SCHEMA}/condition_sets`, { key: 'fives', name: 'Fives', conditions })
@@ -70,7 +73,7 @@ export async function describeNodes(name: string, redis: Pick<RedisUnderTest, 'u
       expect((await other.get(`${FACTS}/set_rules`)).body).toEqual([])
     })
 
-    test('what one node answered, another decides by, if it is asked for that revision', async () => {
+    test('a node decides by a change of another node if the check requires its revision', async () => {
       const granted = await one.post(`${FACTS}/role_assignments`, held)
       expect(await allowsAt(other, revisionOf(granted), 'alice', 'read', 'document:plan')).toBe(true)
       const revoked = await other.delete(`${FACTS}/role_assignments`, held)
@@ -78,7 +81,7 @@ export async function describeNodes(name: string, redis: Pick<RedisUnderTest, 'u
       expect(await allowsAt(one, revisionOf(revoked), 'alice', 'read', 'document:plan')).toBe(false)
     })
 
-    test('nodes that write the same things at once leave one of each, and each reads its own writes at once', async () => {
+    test('concurrent creations of the same users on two nodes create each once, and each node reads its own writes', async () => {
       const usersOf = async (node: Client) =>
         (await node.get<{ total_count: number }>(`${FACTS}/users?include_total_count=true`)).body.total_count
       const before = await usersOf(one)
@@ -94,7 +97,7 @@ export async function describeNodes(name: string, redis: Pick<RedisUnderTest, 'u
       for (const node of [one, other]) expect(await usersOf(node)).toBe(before + 20)
     })
 
-    test('a node that starts later has everything, and goes on from its own copy after a restart', async () => {
+    test('a node that starts later loads everything, and resumes from its local replica after a restart', async () => {
       await one.assign('bob', 'editor', 'document:later')
       const { storeUrl } = one.settings
       const late = await startedService({ storeUrl, dataDirectory: storeDirectory() })
@@ -110,28 +113,28 @@ export async function describeNodes(name: string, redis: Pick<RedisUnderTest, 'u
       expect(await again.everythingListed()).toEqual(await one.everythingListed())
     })
 
-    test('a key that another start replaced is refused on every node', async () => {
+    test('a configured key that another node replaces is rejected on every node', async () => {
       const storeUrl = redis.url()
       const first = await startedService({ storeUrl, dataDirectory: storeDirectory() })
       expect((await first.get('/v2/api-key/scope')).status).toBe(200)
       const apiKey = 'another-configured-key-for-all'
       const second = await startedService({ storeUrl, dataDirectory: storeDirectory(), apiKey })
-      // The new key is known here no sooner than the old one is forgotten.
+      // The node accepts the new key only after it rejects the old key.
       let status = 0
       while (status !== 200) status = (await first.send('GET', '/v2/api-key/scope', { key: apiKey })).status
       expect((await first.send('GET', '/v2/api-key/scope', { key: API_KEY })).status).toBe(401)
       expect((await second.send('GET', '/v2/api-key/scope', { key: API_KEY })).status).toBe(401)
     })
 
-    test('a start without API_KEY is refused and takes no key from those who have one', async () => {
+    test('a start without API_KEY on a shared store is refused, and existing keys stay valid', async () => {
       const storeUrl = redis.url()
       const keyless = (adminApiKey: string | null) =>
         startedService({ storeUrl, dataDirectory: storeDirectory(), apiKey: null, adminApiKey })
       const refused = { code: 'INVALID_INPUT', message: expect.stringContaining('setting API_KEY') }
-      // On an empty store the nodes would each make another.
+      // On an empty store, each node would create another key.
       await expect(keyless(null)).rejects.toMatchObject(refused)
       const node = await startedService({ storeUrl, dataDirectory: storeDirectory() })
-      // But for when they were last used, which asking moves.
+      // The time of the last use is left out, because the requests of this test change it.
       const keysOf = async () => {
         const { body } = await node.send<{ data: object[] }>('GET', '/v2/api-key', { key: ADMIN_KEY })
         return body.data.map(key => ({ ...key, last_used_at: null }))
@@ -140,7 +143,8 @@ export async function describeNodes(name: string, redis: Pick<RedisUnderTest, 'u
       for (const adminApiKey of [null, ADMIN_KEY]) {
         await expect(keyless(adminApiKey)).rejects.toMatchObject(refused)
       }
-      // A write of the organization's behind what the refused starts may have done to it: this node has heard of all that.
+      // A write of the organization after the refused starts: by its response, this node has all earlier
+      // changes.
       expect((await node.send('POST', '/v2/api-key', { key: ADMIN_KEY, body: {} })).status).toBe(200)
       expect((await node.get('/v2/api-key/scope')).status).toBe(200)
       expect(await keysOf()).toEqual(expect.arrayContaining(before))

@@ -1,4 +1,4 @@
-/** Two nodes on one Redis. On every topology: `test/faults/topologies`. */
+/** Two nodes on one Redis server. The tests of `test/faults/topologies` cover the other topologies. */
 import { sharedRedis } from '../support/redis-server.ts'
 import { describeNodes } from './nodes-contract.ts'
 

@@ -1,4 +1,4 @@
-/** The ceilings of an organization: how many projects, environments and keys it may have (`model/limits.ts`). */
+/** Limits of projects, environments and API keys per organization (`model/limits.ts`). */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { API_KEYS_MAX, ENVIRONMENTS_MAX, PROJECTS_MAX } from '#model/limits.ts'
@@ -66,21 +66,24 @@ test.each([
       }
     },
   },
-] as const)('there are at most so many $what', async ({ what, kind, maximum, operation, body, row }) => {
-  const { organization, service, principal } = await organizationService()
-  const { answer } = await service.execute('listProjects', principal, { query: {} })
-  const [project] = answer as { id: string }[]
-  const count = () => organization.store.view.count(lists.all(kind))
-  const rows = Array.from({ length: maximum - 1 - count() }, () => row(randomUUID(), project!.id))
-  await organization.commits.run(records => rows.forEach(record => records.put(record)))
-  const create = (key: string) =>
-    service.execute(operation, principal, { params: { proj_id: 'default' }, body: body(key) })
-  // The last place is for one of those who want it at once.
-  const outcomes = await Promise.allSettled(['one', 'other', 'third'].map(create))
-  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-  expect(count()).toBe(maximum)
-  await expect(create('fourth')).rejects.toMatchObject({
-    code: 'LIMIT_EXCEEDED',
-    message: `an organization has at most ${maximum} ${what}: remove some first`,
-  })
-})
+] as const)(
+  'an organization has a limited number of $what',
+  async ({ what, kind, maximum, operation, body, row }) => {
+    const { organization, service, principal } = await organizationService()
+    const { answer } = await service.execute('listProjects', principal, { query: {} })
+    const [project] = answer as { id: string }[]
+    const count = () => organization.store.view.count(lists.all(kind))
+    const rows = Array.from({ length: maximum - 1 - count() }, () => row(randomUUID(), project!.id))
+    await organization.commits.run(records => rows.forEach(record => records.put(record)))
+    const create = (key: string) =>
+      service.execute(operation, principal, { params: { proj_id: 'default' }, body: body(key) })
+    // Concurrent requests compete for the last slot.
+    const outcomes = await Promise.allSettled(['one', 'other', 'third'].map(create))
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    expect(count()).toBe(maximum)
+    await expect(create('fourth')).rejects.toMatchObject({
+      code: 'LIMIT_EXCEEDED',
+      message: `an organization has at most ${maximum} ${what}: remove some first`,
+    })
+  },
+)

@@ -1,8 +1,7 @@
 /**
- * The removal of a project or an environment meets whoever is about to make a key to it, both begun on the same state:
- * whichever comes first, no key is left that opens what is gone.
- *
- * On lmdb, for a store in memory commits at once, and the two would never meet.
+ * Removal of a project or an environment with a concurrent creation of a key to it. In either order, no key
+ * to the removed entity remains. The tests use lmdb: a store in memory commits immediately, so the two
+ * operations would never overlap.
  */
 import { describe, expect, test } from 'vitest'
 import type { ApiKeyRecord } from '#model/records.ts'
@@ -15,7 +14,10 @@ import { settled } from '../support/settled.ts'
 const onProject = { proj_id: 'shop' }
 const onEnvironment = { ...onProject, env_id: 'staging' }
 
-/** More turns of the microtask queue than it takes to hand over a commit; on lmdb none of them is done by then. */
+/**
+ * More iterations of the microtask queue than handing over a commit takes. On lmdb, no commit is complete by
+ * then.
+ */
 const HEAD_START = 40
 
 describe.each([
@@ -32,7 +34,7 @@ describe.each([
     ['first', [null, 'NOT_FOUND']],
     ['second', [null, null]],
   ] as const)(
-    'that comes %s takes along every key to it, the one that is being made too',
+    'that comes %s also removes every key to it, including a key that is created concurrently',
     async (place, expected) => {
       const { organization, service, principal } = await organizationService(`lmdb:${storeDirectory()}`)
       const execute = (name: Parameters<typeof service.execute>[0], input: unknown) =>

@@ -1,4 +1,7 @@
-/** A fact whose end is past is there until the commit that removes it: whoever writes meanwhile takes it as any other. */
+/**
+ * A fact whose expiration time has passed exists until a commit removes it. Until then, changes treat it as
+ * any other fact.
+ */
 import { expect, test } from 'vitest'
 import { trySamples } from '#decisions/tried-conditions.ts'
 import { grantAssignment } from '#management/facts/assignments/role-assignments.ts'
@@ -22,9 +25,9 @@ async function environmentWithAnn(url?: string) {
 }
 
 test.each([
-  ['moved', LATER, '2131-01-01T00:00:00.000Z'],
-  ['made lasting', null, undefined],
-])('it is %s by being granted again, and stays the same', async (_, end, shown) => {
+  ['extended', LATER, '2131-01-01T00:00:00.000Z'],
+  ['made permanent', null, undefined],
+])('an expired assignment is %s by another grant, and keeps its id', async (_, end, shown) => {
   const { environment, parts } = await environmentWithAnn()
   const outcome = await environment.onOneState(context => grantAssignment(context, parts, PAST))
   expect(outcome).toEqual([true])
@@ -42,7 +45,7 @@ test.each([
   expect(environment.idsOf('assignment')).toEqual([id])
 })
 
-test('a condition set that is tried does not see it, as no decision does', async () => {
+test('a trial of a condition set ignores expired assignments, as decisions do', async () => {
   const { environment, parts } = await environmentWithAnn()
   const body = { conditions: { 'user.roles': { array_contains: 'auditor' } }, samples: [{ user: 'ann' }] }
   const valueOf = async () => {
@@ -56,7 +59,7 @@ test('a condition set that is tried does not see it, as no decision does', async
   expect(await valueOf()).toBe('false')
 })
 
-test('of a renewal and a removal at the same moment only the first goes through', async () => {
+test('only the first of a concurrent renewal and removal of an expired assignment commits', async () => {
   const { environment, parts } = await environmentWithAnn()
   await environment.onOneState(context => grantAssignment(context, parts, PAST))
   const [held] = environment.reader().list('assignment', lists.expiringAssignments())
@@ -72,7 +75,7 @@ test('of a renewal and a removal at the same moment only the first goes through'
   expect(environment.idsOf('assignment')).toEqual([held!.id])
 })
 
-test('what a run has ended and not removed is found by the next, though no index tells of it', async () => {
+test('assignments that expired before a restart are removed after it, without an index', async () => {
   const { environment, parts } = await environmentWithAnn(`lmdb:${storeDirectory()}`)
   const many = Array.from({ length: 250 }, (_, n) => `user-${n}`)
   for (const key of many) await environment.execute('createUser', { body: { key } })

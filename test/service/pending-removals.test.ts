@@ -1,4 +1,4 @@
-/** What is removed and not purged yet: readers share what is known of it, and there is a ceiling for it. */
+/** Removed entities that are not purged yet: readers share their ids, and their number is limited. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import { deadIdsIn, pendingDeadIds } from '#management/commands/dead-ids.ts'
@@ -12,7 +12,7 @@ import { runtimeServicesWith } from '../support/runtime-services.ts'
 
 const PENDING_MAX = 4
 
-test('what is known of pending removals is what their rows say, however they come and go', async () => {
+test('the cached ids of pending removals match the rows after any sequence of changes', async () => {
   const { view, commit } = await storedEnvironment()
   const random = new Random(43)
   const ids = Array.from({ length: 12 }, () => randomUUID())
@@ -20,7 +20,7 @@ test('what is known of pending removals is what their rows say, however they com
   for (let turn = 0; turn < 300; turn += 1) {
     await commit(records => {
       const purges = [...records.list('purge', lists.all('purge'))]
-      // The oldest goes first, as a rule; another node may have another one go.
+      // Usually the oldest purge is completed first, but another node can complete a later one.
       const oldest = random.below(4) === 0 ? random.below(purges.length + 1) : 0
       const gone = purges[oldest]
       if (gone && random.below(2) === 0) records.delete(gone)
@@ -31,7 +31,7 @@ test('what is known of pending removals is what their rows say, however they com
         records.put({ kind: 'purge', id: randomUUID(), deadIds, lists: [lists.all('user')] })
       }
     })
-    // Not after each commit: several may have come between two looks.
+    // The cache is read only after some commits, so that a read can cover several commits.
     if (random.below(3) === 0) known = pendingDeadIds(view)
     else continue
     const dead = deadIdsIn(view.scan(lists.all('purge')))
@@ -40,7 +40,7 @@ test('what is known of pending removals is what their rows say, however they com
   }
 })
 
-test('a reader decodes the removals that are new, and none again that another has read', async () => {
+test('readers decode each pending removal once', async () => {
   const { view, commit } = await storedEnvironment()
   const { counted, counts } = countedView(view)
   const removals = 50
@@ -65,7 +65,7 @@ async function openService() {
     return { key: `d${n}`, resource: 'document', tenant: 'default' }
   })
   await service.execute('replaceResourceInstances', { body: { operations } })
-  /** So many removed things whose purge nobody makes. */
+  /** Stores `count` removed entities that are never purged. */
   const leave = (count: number) =>
     commit(records => {
       const deadIds = Array.from({ length: count }, () => randomUUID())
@@ -76,9 +76,9 @@ async function openService() {
   return { service, view, leave, remove }
 }
 
-test('removals that nobody purges go through up to the ceiling, and beyond it are refused whole; other changes are not', async () => {
+test('removals without a purge succeed up to the limit; above it they are refused whole, and other changes succeed', async () => {
   const { service, leave, remove, view } = await openService()
-  // Whoever purges is told to stop, as at the end of the process.
+  // Closing the service ends its purges.
   await service.close()
   await leave(PENDING_MAX - 3)
   await remove('d0', 'd1')
@@ -90,14 +90,14 @@ test('removals that nobody purges go through up to the ceiling, and beyond it ar
   await service.execute('createUser', { body: { key: 'anna' } })
 })
 
-test('one removal alone may take more along than the ceiling says', async () => {
+test('a single removal can remove more entities than the limit', async () => {
   const { service, remove } = await openService()
   await service.close()
   await remove('d0', 'd1', 'd2', 'd3', 'd4')
   await expect(remove('d5')).rejects.toMatchObject({ code: 'OVERLOADED', limit: 'removals' })
 })
 
-test('removals above the ceiling, and those that come behind them, have those before them purged first, and all go through', async () => {
+test('removals above the limit wait until earlier ones are purged, and then all succeed', async () => {
   const { view, leave, remove } = await openService()
   await leave(PENDING_MAX)
   const [pending] = view.scan(lists.all('purge'))
@@ -106,15 +106,15 @@ test('removals above the ceiling, and those that come behind them, have those be
   expect(view.count(lists.all('instance'))).toBe(0)
 })
 
-test('a removal waits for room for all that it removes, and who comes meanwhile waits behind it', async () => {
+test('a removal waits for capacity for all its entities, and later removals wait in order', async () => {
   const { environment, commit } = await storedEnvironment()
   const goOn = Promise.withResolvers<void>()
   const purged = Promise.withResolvers<void>()
   const runtime = runtimeServicesWith({ newCommitId: () => randomBytes(16) })
   const purging = new Purging({
     store: environment,
-    runtime,
-    // Purging is under way as long as this is waited for.
+    surroundings,
+    // The purge is in progress until this promise resolves.
     whenLosersAreDone: () => (purged.resolve(), goOn.promise),
     onDone: async () => {},
     pendingMax: PENDING_MAX,

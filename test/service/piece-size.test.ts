@@ -1,8 +1,8 @@
-/** How pieces of a long job get their size: from nothing but what they took. */
+/** Size of the batches of a long job, derived only from the time of earlier batches. */
 import { expect, test } from 'vitest'
 import { PieceSize } from '#management/commands/piece-size.ts'
 
-/** Takes `pieces` in which a row costs `rowMs`. Returns what each of them took. */
+/** Processes `pieces` batches in which a row takes `rowMs`. Returns the time of each batch. */
 function work(size: PieceSize, rowMs: number, pieces: number): number[] {
   return Array.from({ length: pieces }, () => {
     const took = size.rows * rowMs
@@ -11,7 +11,7 @@ function work(size: PieceSize, rowMs: number, pieces: number): number[] {
   })
 }
 
-test('pieces of cheap rows grow to what fits well into 5 ms, and no further than their ceiling', () => {
+test('batches of cheap rows grow until they take between 1 and 2 ms, but at most to 512 rows', () => {
   const size = new PieceSize()
   const took = work(size, 0.02, 40)
   expect(took.at(-1)).toBeGreaterThan(1)
@@ -20,14 +20,14 @@ test('pieces of cheap rows grow to what fits well into 5 ms, and no further than
   expect(size.rows).toBe(512)
 })
 
-test('rows that become ten times as dear make one piece too long, not two', () => {
+test('rows that become ten times as expensive cause one batch above 5 ms, not two', () => {
   const size = new PieceSize()
   work(size, 0.02, 40)
   const took = work(size, 0.2, 5)
   expect(took.filter(ms => ms > 5)).toHaveLength(1)
 })
 
-test('pieces grow back slowly after one that was held up', () => {
+test('batches grow back slowly after one delayed batch', () => {
   const size = new PieceSize()
   work(size, 0.02, 40)
   const before = size.rows
@@ -39,13 +39,13 @@ test('pieces grow back slowly after one that was held up', () => {
   expect(size.rows).toBeGreaterThan(before * 0.9)
 })
 
-test('the dearest rows still go, a few at a time', () => {
+test('batches of very expensive rows shrink to four rows', () => {
   const size = new PieceSize()
   work(size, 100, 20)
   expect(size.rows).toBe(4)
 })
 
-test('a piece of few rows, the last of a removal, says nothing about rows', () => {
+test('a batch of one row, the last of a removal, does not change the batch size', () => {
   const size = new PieceSize()
   work(size, 0.05, 40)
   const before = size.rows

@@ -1,4 +1,3 @@
-/** Purging goes on behind the answers, and lets whoever lost a race against it go first. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { removeDependants } from '#management/commands/removal.ts'
@@ -6,12 +5,12 @@ import { Purging } from '#management/environment/purging.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { scope, storedEnvironment } from '../support/environment-service.ts'
 
-/** Far more than goes with the removal itself. */
+/** Far more rows than the removal itself deletes. */
 const ASSIGNMENTS = 300
-/** More turns of the event loop than the next piece takes to come. */
+/** More iterations of the event loop than the next batch needs. */
 const TURNS = 20
 
-test('no piece follows the one before until the commands that have lost are done', async () => {
+test('a purge starts no batch until the commands that conflicted with the previous batch are done', async () => {
   const { environment, view, commit } = await storedEnvironment()
   const userId = randomUUID()
   await commit(records => {
@@ -24,7 +23,7 @@ test('no piece follows the one before until the commands that have lost are done
     const dead = { deadIds: [userId], lists: [lists.assignmentsOfUser(userId)] }
     removeDependants({ scope, now: 0, newId: randomUUID, records }, [dead])
   })
-  /** Where the store stands when losers begin, and when they are done. */
+  /** Sequence of the store when the retries of conflicting commands begin, and when they are done. */
   const waits: [began: number, ended: number][] = []
   const done = Promise.withResolvers<void>()
   const purging = new Purging({

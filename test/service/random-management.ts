@@ -1,7 +1,6 @@
 /**
- * Random management of one environment: operations drawn over a few names, so that they meet, collide and undo each
- * other. Schema and facts are created, replaced, removed and created again, in every order. Many are refused; which, is
- * the service's business.
+ * Random operations on the schema and the facts of one environment, drawn from a few names so that they
+ * collide and undo each other. The service refuses many of them.
  */
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
@@ -17,7 +16,7 @@ const TYPES = ['folder', 'document', 'group', 'squad'] as const
 const ACTIONS = ['read', 'write'] as const
 const ROLES = ['viewer', 'editor', 'owner', 'member'] as const
 const RELATIONS = ['parent', 'inside', 'group', 'squad', 'group_group_viewer', 'group_group_editor'] as const
-/** Subject type, relation, object type, as they mostly fit. */
+/** Subject type, relation and object type of tuples that the schema usually allows. */
 const LINKS = [
   ['folder', 'parent', 'document'],
   ['folder', 'inside', 'folder'],
@@ -42,7 +41,9 @@ const relation = fc.constantFrom(...RELATIONS)
 const instance = fc.tuple(type, anyKey).map(parts => parts.join(':'))
 const group = fc.tuple(fc.constantFrom('group', 'group', 'squad'), anyKey).map(parts => parts.join(':'))
 
-/** What stands before the random part: two types that can hold each other, two groups, everybody. */
+/**
+ * State before the random operations: two types of which one can contain the other, groups, and all users.
+ */
 export const FOUNDATION: readonly Step[] = [
   { operation: 'createResource', input: { body: resource('folder', { inside: 'folder' }) } },
   { operation: 'createResource', input: { body: resource('document', { parent: 'folder' }) } },
@@ -158,7 +159,7 @@ const plainRoleBlock = fc.record({ name: fc.constant('Plain role'), permissions:
 const onAnyType = anyType.map(resource_id => ({ resource_id }))
 const onRole = fc.record({ resource_id: anyType, role_id: role })
 
-/** What gives the schema something to decide: everybody holds something, and folders hold documents. */
+/** Facts that give the schema something to decide: each user holds a role, and folders contain documents. */
 export const FACTS: readonly Step[] = [
   ...['ann/viewer/folder:k0', 'ben/editor/folder:k1', 'cid/owner/document:k0', 'dee/editor/document:k1'].map(
     (text): Step => {
@@ -180,7 +181,7 @@ export const FACTS: readonly Step[] = [
   ),
 ]
 
-/** Some of the sets are there from the beginning, with rules on them: what is drawn finds something to change. */
+/** Initial condition sets and rules, so that the random operations find something to change. */
 const SETS_AT_FIRST = [
   ...USER_SETS.slice(1).map(key => ({ key, name: key, conditions: { 'user.key': { in: ['ben', 'cid'] } } })),
   ...RESOURCE_SETS.slice(1).map(key => ({ key, name: key, type: 'resourceset' as const })),
@@ -197,7 +198,9 @@ export const RULES: readonly Step[] = [
 
 const DOCUMENT = { resource_id: 'document' }
 
-/** Changes that succeed right behind the foundation, its facts and its rules: one of each kind begins a history. */
+/**
+ * Changes that succeed after the foundation, its facts and its rules: each history begins with one of them.
+ */
 export const SURE: readonly Step[] = [
   { operation: 'replaceResource', input: { params: DOCUMENT, body: { name: 'D', actions: { read: {} } } } },
   { operation: 'updateResource', input: { params: DOCUMENT, body: { actions: { read: {} } } } },
@@ -230,7 +233,7 @@ export const SURE: readonly Step[] = [
   { operation: 'deleteSetRule', input: { body: RULES_AT_FIRST[0]! } },
 ]
 
-/** A map with some of the keys. */
+/** A map with a subset of the keys. */
 function someOf<Value>(keys: readonly string[], value: Arbitrary<Value>): Arbitrary<Record<string, Value>> {
   return fc
     .subarray([...keys])
@@ -253,7 +256,7 @@ const permissions = actions.map(given => ({ permissions: given }))
 const userSet = fc.constantFrom(...USER_SETS)
 const resourceSet = fc.constantFrom(...RESOURCE_SETS)
 const anySet = fc.oneof(userSet, resourceSet)
-/** What can be decided on what is stored. */
+/** Conditions that depend only on stored data. */
 const userConditions = fc.constantFrom<Record<string, unknown>>(
   {},
   { 'user.key': { in: ['ann', 'cid'] } },
@@ -271,7 +274,7 @@ const rule = fc.record({
   resource_set: fc.oneof(resourceSet, resourceSet, fc.constantFrom('folder', 'document')),
 })
 
-/** Changes of the schema, and as many others in between as give them something to act on. */
+/** Schema changes, with enough other changes in between for them to take effect on. */
 export const anyStep: Arbitrary<Step> = fc.oneof(
   { weight: 70, arbitrary: anyFactStep },
   { weight: 4, arbitrary: fc.constantFrom(...FOUNDATION.slice(0, 2)) },
@@ -374,12 +377,12 @@ function weighted<Name extends OperationName>(
   operation: Name,
   parts: { [Part in keyof OperationInput<Name>]: Arbitrary<OperationInput<Name>[Part]> },
 ): { readonly weight: number; readonly arbitrary: Arbitrary<Step> } {
-  // The record has exactly the parts of this operation's input.
+  // The record has exactly the parts of the input of this operation.
   const input = fc.record(parts as Record<string, Arbitrary<unknown>>)
   return { weight, arbitrary: input.map(values => ({ operation, input: values }) as unknown as Step) }
 }
 
-/** Every question about the names there are. */
+/** All checks over these names. */
 export function allQuestions(): Query[] {
   const questions: Query[] = []
   for (const name of USERS) {

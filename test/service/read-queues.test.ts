@@ -1,10 +1,13 @@
-/** Long reads: one after the other in an environment, a bounded number in all, and nobody twice before another once. */
+/**
+ * Queues of long reads: one read at a time per environment, a limit for all environments, and round-robin
+ * order.
+ */
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { ConcurrencyLimit } from '#management/commands/concurrency-limit.ts'
 import { type ReadQueue, ReadQueues } from '#management/commands/read-queues.ts'
 
-/** Reads that go on until they are ended, by name, in the order in which they began. */
+/** Reads that run until the test ends them, and their names in starting order. */
 class Reading {
   readonly begun: string[] = []
   readonly #ends = new Map<string, (value: string) => void>()
@@ -22,9 +25,9 @@ class Reading {
   }
 }
 
-test('reads of an environment go one after the other, and those of others beside them', async () => {
-  const lanes = new ReadQueues()
-  const [hostile, polite] = [lanes.queue(), lanes.queue()]
+test('long reads of one environment run one at a time, concurrently with those of other environments', async () => {
+  const lanes = new ReadLanes()
+  const [hostile, polite] = [lanes.lane(), lanes.lane()]
   const reading = new Reading()
   const all = [1, 2, 3].map(n => reading.begin(hostile, `hostile ${n}`))
   const own = reading.begin(polite, 'polite')
@@ -35,8 +38,8 @@ test('reads of an environment go one after the other, and those of others beside
   expect(await Promise.all([...all, own])).toEqual(['hostile 1', 'hostile 2', 'hostile 3', 'polite'])
 })
 
-test('beyond so many in all the next is that of whoever waited longest, once each', async () => {
-  const lanes = new ReadQueues(2)
+test('at the limit of long reads, the environment that has waited longest is next, one read per environment', async () => {
+  const lanes = new ReadLanes(2)
   const reading = new Reading()
   const environments = ['a', 'b', 'c'].map(name => ({ name, lane: lanes.queue() }))
   for (const { name, lane } of environments) for (const n of [1, 2]) void reading.begin(lane, `${name}${n}`)
@@ -49,13 +52,13 @@ test('beyond so many in all the next is that of whoever waited longest, once eac
   expect(reading.begun).toEqual(['a1', 'b1', 'c1', 'a2', 'b2'])
 })
 
-test('one that fails leaves its place', async () => {
-  const lane = new ReadQueues(1).queue()
+test('a failed read releases its slot', async () => {
+  const lane = new ReadLanes(1).lane()
   await expect(lane.run(() => Promise.reject(new Error('on purpose')))).rejects.toThrow('on purpose')
   expect(await lane.run(() => Promise.resolve('next'))).toBe('next')
 })
 
-test('of what has a ceiling nobody takes all places, and beyond all of them everybody is told', () => {
+test('one environment cannot take all slots of a limit, and all environments are refused if no slot is free', () => {
   const limit = new ConcurrencyLimit({ max: 3, shareMax: 2 }, 'exports')
   const [leave] = [limit.acquire('hostile'), limit.acquire('hostile')]
   expect(() => limit.acquire('hostile')).toThrow(expect.objectContaining({ code: 'RATE_LIMITED' }))

@@ -1,10 +1,9 @@
-/** The time that a read in slices may take of threads, below, at and above its ceiling. */
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { READ_MS_MAX, ReadTime } from '#decisions/read-time.ts'
 import { SlicedReads } from '#decisions/sliced-reads.ts'
 import type { Resumable } from '#model/resumable.ts'
 
-test('slices add up to the ceiling, and the one that ends beyond it is refused with what to do', () => {
+test('the slices of a read add up to a time limit, and a slice above it is refused with advice', () => {
   const time = new ReadTime()
   for (let slice = 0; slice < 10; slice += 1) time.spend(READ_MS_MAX / 10)
   expect(() => time.spend(0)).not.toThrow()
@@ -16,7 +15,7 @@ test('slices add up to the ceiling, and the one that ends beyond it is refused w
   )
 })
 
-test('a read that goes on and on is ended by it', async () => {
+test('an endless read is ended at its time limit', async () => {
   let now = 0
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += READ_MS_MAX / 4))
   onTestFinished(() => clock.mockRestore())

@@ -1,4 +1,4 @@
-/** A long read lets others have their turn: what they remove meanwhile is not in what it reads after that. */
+/** A long read yields to other requests. Rows that they remove are not in the rest of the read. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { RecordReader } from '#management/commands/record-reader.ts'
@@ -8,14 +8,14 @@ import { runAtOnce } from '#model/resumable.ts'
 import { openedService, scope } from '../support/environment-service.ts'
 
 const users = Array.from({ length: 3 * YIELD_ROWS }, (_, number) => `u${number}`)
-/** Those the read meets next, in each of the lists it goes through. */
+/** The users that the read would visit next in each of its lists. */
 const removed = users.slice(YIELD_ROWS, YIELD_ROWS + 8)
 
 test.each([
   ['one list', {}],
-  ['two lists side by side', { tenant: ['a', 'b'] }],
-  ['a list that is narrowed', { tenant: ['a', 'b'], role: ['member'] }],
-])('of role assignments: %s', async (_which, filters) => {
+  ['two merged lists', { tenant: ['a', 'b'] }],
+  ['a filtered list', { tenant: ['a', 'b'], role: ['member'] }],
+])('a read of role assignments omits rows that are removed while it yields: %s', async (_which, filters) => {
   const { service, view } = await openedService()
   await service.execute('createTenantRole', { body: { key: 'member', name: 'Member' } })
   for (const key of ['a', 'b']) await service.execute('createTenant', { body: { key, name: key } })
@@ -24,7 +24,7 @@ test.each([
 
   const context = { scope, now: 0, newId: randomUUID, records: new RecordReader(view) }
   const read = listRoleAssignments(context, { query: { ...filters, per_page: 100 } })
-  expect(read.next().done, 'the read stops on its way').toBe(false)
+  expect(read.next().done, 'the read yields').toBe(false)
   for (const user_id of removed) await service.execute('deleteUser', { params: { user_id } })
   const page = runAtOnce(read)
   const shown = (Array.isArray(page) ? page : page.data).map(({ user }) => user)

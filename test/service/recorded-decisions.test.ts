@@ -1,4 +1,3 @@
-/** Decisions that the body thread records for the HTTP thread: each belongs to the request that asked, whenever it is made. */
 import { expect, test } from 'vitest'
 import { RecordedDecisions } from '../../src/composition/recorded-decisions.ts'
 import type { Query } from '#model/decision.ts'
@@ -6,7 +5,7 @@ import type { Decided } from '#threads/pool/body-jobs.ts'
 
 const QUERY: Query = { user: 'u', action: 'read', type: 'document', key: 'd', tenant: null }
 
-test('what is decided behind a stop is the request’s that was answered before it', () => {
+test('a decision after a yield is recorded for its own request, even if another request has begun since then', () => {
   const recorded = new RecordedDecisions(false)
   const [first, second]: [Decided[], Decided[]] = [[], []]
   recorded.begin(first)

@@ -1,6 +1,6 @@
 /**
- * A removal that meets another operation, at every moment the two can meet: what the groups API made goes in several
- * commits (C.5), and whatever happens between them must leave a whole state behind.
+ * A removal concurrent with another operation, at every point of the removal. Entities of the groups API are
+ * removed in several commits (C.5), and the state must be consistent after each of them.
  */
 import { describe, expect, test } from 'vitest'
 import type { WriteContext } from '#management/commands/context.ts'
@@ -10,10 +10,10 @@ import { call, type Call, RunningEnvironment } from '../support/running-environm
 import { settled } from '../support/settled.ts'
 import { runsOf } from '../support/random-runs.ts'
 
-/** More turns of the microtask queue than a removal takes. */
+/** More iterations of the microtask queue than a removal takes. */
 const MOMENTS = 100
 const MOMENTS_BEFORE = 40
-/** Each sixth moment, and every one where `VERDICT_RUNS` asks for more. */
+/** Every sixth moment, or every moment if `VERDICT_RUNS` requests more runs. */
 const EVERY = Math.max(1, Math.round(6 / runsOf(1)))
 const MEETINGS = Array.from({ length: MOMENTS_BEFORE + MOMENTS }, (_, n) => n - MOMENTS_BEFORE).filter(
   moment => (moment + MOMENTS_BEFORE) % EVERY === 0,
@@ -27,7 +27,7 @@ const grant: Call = call('addGroupRole', { ...onTeam, body: editorOnD1 })
 const revoke: Call = call('removeGroupRole', { ...onTeam, body: editorOnD1 })
 const deleteTeam: Call = call('deleteGroup', onTeam)
 
-/** Alice is in `team`, which may be put into `other` and may hold a role on `document:d1`. */
+/** Alice is in `team`. The tests nest `team` in `other` and grant it a role on `document:d1`. */
 async function prepared(): Promise<RunningEnvironment> {
   const environment = await RunningEnvironment.open()
   await environment.execute('createResource', {
@@ -48,13 +48,13 @@ async function prepared(): Promise<RunningEnvironment> {
 }
 
 /**
- * Runs `other` so many turns of the microtask queue after `removal` began, before it when the moment is negative.
- * Refusals are fine, faults are not.
+ * Starts `other` after `moment` iterations of the microtask queue since the start of `removal`. If the moment
+ * is negative, `other` starts first. Refusals are allowed, faults are not.
  */
 async function meet(environment: RunningEnvironment, moment: number, removal: Call, other: Call) {
   const [first, second] = moment < 0 ? [other, removal] : [removal, other]
   const began = settled(first(environment))
-  // Of a negative moment the first is the one at which `other` is just ahead: both start from the same state.
+  // At moment -1, `other` starts just before the removal, so that both read the same state.
   const turns = moment < 0 ? -1 - moment : moment
   for (let turn = 0; turn < turns; turn += 1) await undefined
   const outcomes = await Promise.all([began, settled(second(environment))])
@@ -62,7 +62,10 @@ async function meet(environment: RunningEnvironment, moment: number, removal: Ca
   return moment < 0 ? outcomes.toReversed() : outcomes
 }
 
-/** What is stored can be shown, names nothing that is gone, and is what is decided on. */
+/**
+ * Expects that lists can be shown, that no row references a removed row, and that decisions match the stored
+ * rows.
+ */
 async function expectWhole(environment: RunningEnvironment): Promise<void> {
   const query = {}
   await environment.execute('listResources', { query })
@@ -84,8 +87,8 @@ async function expectWhole(environment: RunningEnvironment): Promise<void> {
   expect(environment.freshEngine().evaluate(question)).toBe(right)
 }
 
-describe('the revocation of the last grant', () => {
-  test('meets a new grant: who was told it was granted, has it', async () => {
+describe('the revocation of the last grant of a group', () => {
+  test('with a concurrent new grant: the role is held exactly if the grant succeeded', async () => {
     const environment = await prepared()
     for (const moment of MEETINGS) {
       await grant(environment)
@@ -102,23 +105,26 @@ describe('the revocation of the last grant', () => {
   test.each([
     ['first', true],
     ['second', false],
-  ])('meets one that comes %s, when all but the removal of its relation is done', async (_, isFirst) => {
-    const environment = await prepared()
-    await grant(environment)
-    const [relationId] = environment.idsOf('relation')
-    const input = { ...onTeam, body: editorOnD1 }
-    await environment.onOneState(context => removeGroupRole(context, input))
-    await environment.onOneState(context => retireRelation(context, relationId!))
-    const grantAgain = (context: WriteContext) => addGroupRole(context, input)
-    const removal = (context: WriteContext) => removeRetiredRelation(context, relationId!)
-    const both = isFirst ? [grantAgain, removal] : [removal, grantAgain]
-    expect(await environment.onOneState(...both)).toEqual([true, false])
-    expect(environment.decide(question)).toBe(isFirst)
-    expect(environment.count('relation')).toBe(isFirst ? 1 : 0)
-    await expectWhole(environment)
-  })
+  ])(
+    'that comes %s is the only one to commit, if only the removal of the relation remains',
+    async (_, isFirst) => {
+      const environment = await prepared()
+      await grant(environment)
+      const [relationId] = environment.idsOf('relation')
+      const input = { ...onTeam, body: editorOnD1 }
+      await environment.onOneState(context => removeGroupRole(context, input))
+      await environment.onOneState(context => retireRelation(context, relationId!))
+      const grantAgain = (context: WriteContext) => addGroupRole(context, input)
+      const removal = (context: WriteContext) => removeRetiredRelation(context, relationId!)
+      const both = isFirst ? [grantAgain, removal] : [removal, grantAgain]
+      expect(await environment.onOneState(...both)).toEqual([true, false])
+      expect(environment.decide(question)).toBe(isFirst)
+      expect(environment.count('relation')).toBe(isFirst ? 1 : 0)
+      await expectWhole(environment)
+    },
+  )
 
-  test('meets a role that takes the relation into an entry of its own', async () => {
+  test('with a concurrent derivation over the same relation leaves a consistent state', async () => {
     const environment = await prepared()
     const params = { resource_id: 'document', role_id: 'viewer' }
     const entry = { role: 'member', on_resource: 'group', linked_by_relation: 'group_group_editor' }
@@ -158,20 +164,20 @@ describe('the deletion of a group', () => {
       }),
     ],
     [
-      'membership in it granted to another',
+      'a grant of membership in it to another group',
       call('addGroupRole', {
         params: { group_instance_key: 'inner' },
         body: { role: 'member', resource: 'group', resource_instance: 'team', tenant },
       }),
     ],
-  ])('meets %s, and leaves nothing of the group behind', async (_what, operation) => {
+  ])('with a concurrent operation leaves nothing of the group: %s', async (_what, operation) => {
     for (const moment of MEETINGS) {
       const environment = await prepared()
       await nest('other', 'inner')(environment)
       const [deleted] = await meet(environment, moment, deleteTeam, operation)
       expect(deleted).toBe(null)
       await expectWhole(environment)
-      // A tuple or a grant that came second may have made a plain instance of that name, which is no group.
+      // A later tuple or grant can create a plain instance with the same key, which is not a group.
       expect(await settled(environment.execute('getGroup', onTeam))).toBe('NOT_FOUND')
       expect(environment.decide(question)).toBe(false)
       await environment.close()

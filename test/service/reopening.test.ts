@@ -1,4 +1,4 @@
-/** What an environment answers while it comes, or comes again: nobody is told of a change that decisions do not see. */
+/** An environment while it opens or reopens: it confirms a change only after decisions reflect it. */
 import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
@@ -24,8 +24,8 @@ const scope = {
 const tenant = 'default'
 
 /**
- * An environment whose decisions are made here. `whenAttached` holds up what a thread says to a new index, `whenReachable` the
- * opening of its store.
+ * An environment whose decisions are made in this thread. `whenAttached` delays the response of a thread to a
+ * new index, `whenReachable` delays the opening of the store.
  */
 async function opened(
   whenAttached: () => Promise<void> = async () => {},
@@ -89,7 +89,7 @@ async function allow(service: Service): Promise<void> {
   await service.execute('createRoleAssignment', { body: assignment })
 }
 
-test('who revokes while it opens again is answered when no decision allows it any more', async () => {
+test('a revocation while the environment reopens is confirmed only after no decision allows by the assignment', async () => {
   const attached = Promise.withResolvers<void>()
   const goOn = Promise.withResolvers<void>()
   let isSlow = false
@@ -102,24 +102,24 @@ test('who revokes while it opens again is answered when no decision allows it an
   expect(decide()).toBe(true)
   isSlow = true
   environment.fail(new Error('a thread found it broken'))
-  // One thread decides already; another has yet to say that it does.
+  // One thread decides with the new index. Another has not confirmed it yet.
   await attached.promise
   const before = service.sequence
   const decidedBehind = service.execute('deleteRoleAssignment', { query: {}, body: assignment }).then(decide)
   while (service.sequence === before) await new Promise(resolve => setImmediate(resolve))
-  // Whoever does not wait has answered by now.
+  // A service that does not wait would have responded by now.
   await new Promise(resolve => setImmediate(resolve))
   goOn.resolve()
   expect(await decidedBehind).toBe(false)
   await isOpenAgain
 })
 
-test('a fault in its first commit, while the first start waits for that, closes it until it has come anew', async () => {
+test('an environment whose first commit fails is closed until it has reopened', async () => {
   const { applyInSteps } = SharedIndexWriter.prototype
   const apply = vi.spyOn(SharedIndexWriter.prototype, 'applyInSteps')
   onTestFinished(() => apply.mockRestore())
   apply.mockImplementation(function (this: SharedIndexWriter, changes) {
-    // There is nothing to load.
+    // The index is empty.
     if ([...changes].length === 0) return applyInSteps.call(this, [])
     apply.mockRestore()
     throw new Error('on purpose')
@@ -133,7 +133,7 @@ test('a fault in its first commit, while the first start waits for that, closes 
   expect(decide()).toBe(true)
 })
 
-test('while its store is waited for it is closed, for nobody to wait; it opens when that is reached, and a new one is whole', async () => {
+test('an environment is closed while its store is unavailable, and opens when the store becomes available', async () => {
   const reachable = Promise.withResolvers<void>()
   const { environment, reasons, isOpenAgain, decide } = await opened(undefined, async tell => {
     tell(new AuthzError('STORE_UNAVAILABLE', 'the server is away'))

@@ -1,6 +1,6 @@
 /**
- * What takes many rules along is removed in one small commit: they are dead from then on, and their rows go behind it (conditions,
- * section 1.5).
+ * An entity with many rules is removed in one small commit. Its rules have no effect from then on, and their
+ * rows are purged later (conditions, section 1.5).
  */
 import { expect, test } from 'vitest'
 import type { Draft } from '#management/commands/draft.ts'
@@ -14,10 +14,12 @@ import { runAtOnce } from '#model/resumable.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
 const SETS = 60
-/** Rows that go in the commit itself. */
+/** Rows that the commit itself deletes. */
 const ROWS_WITH_REMOVAL_MAX = 24
 
-/** As many user sets, each with a rule on a resource set, and as many resource sets, each with a rule on a role. */
+/**
+ * `SETS` user sets, each with a rule on a resource set, and `SETS` resource sets, each with a rule on a role.
+ */
 async function prepared(): Promise<RunningEnvironment> {
   const environment = await RunningEnvironment.open()
   await environment.execute('createResource', {
@@ -66,30 +68,33 @@ test.each<[what: string, remove: Removal, rulesLeft: number, setsLeft: number]>(
     2 * SETS + 2,
   ],
   ['a resource', it => deleteResource(it, { params: { resource_id: 'document' } }), 0, SETS + 2],
-])('%s', async (_, remove, rulesLeft, setsLeft) => {
-  const environment = await prepared()
-  let draft: Draft | null = null
-  const { work, commit } = environment.attempt(context => {
-    draft = context.records
-    return remove(context)
-  })
-  if (isResumable(work)) runAtOnce(work)
-  const written = [...draft!.written('rule')]
-  expect(written.length).toBeLessThanOrEqual(ROWS_WITH_REMOVAL_MAX)
-  expect(await commit()).toBe(true)
+])(
+  'the removal of %s is one small commit that also ends its rules; their rows are purged later',
+  async (_, remove, rulesLeft, setsLeft) => {
+    const environment = await prepared()
+    let draft: Draft | null = null
+    const { work, commit } = environment.attempt(context => {
+      draft = context.records
+      return remove(context)
+    })
+    if (isResumable(work)) runAtOnce(work)
+    const written = [...draft!.written('rule')]
+    expect(written.length).toBeLessThanOrEqual(ROWS_WITH_REMOVAL_MAX)
+    expect(await commit()).toBe(true)
 
-  // Nobody purges yet: most of the rows are there.
-  expect(environment.count('rule')).toBe(3 * SETS - written.length)
-  expect(environment.standingCount('rule-put')).toBe(rulesLeft)
-  expect(environment.count('condition-set')).toBe(setsLeft)
-  const query = { per_page: 1, include_total_count: true }
-  expect(await environment.execute('listSetRules', { query })).toMatchObject({ total_count: rulesLeft })
-  const counts = await environment.execute('countEnvironment', undefined)
-  expect(counts).toMatchObject({ set_rules: rulesLeft, condition_sets: setsLeft })
+    // The purge has not begun, so most of the rows still exist.
+    expect(environment.count('rule')).toBe(3 * SETS - written.length)
+    expect(environment.standingCount('rule-put')).toBe(rulesLeft)
+    expect(environment.count('condition-set')).toBe(setsLeft)
+    const query = { per_page: 1, include_total_count: true }
+    expect(await environment.execute('listSetRules', { query })).toMatchObject({ total_count: rulesLeft })
+    const counts = await environment.execute('countEnvironment', undefined)
+    expect(counts).toMatchObject({ set_rules: rulesLeft, condition_sets: setsLeft })
 
-  // Any change goes on with the purge.
-  await environment.execute('createUser', { body: { key: 'ann' } })
-  await environment.purged()
-  expect(environment.count('rule')).toBe(rulesLeft)
-  expect(environment.orphanCount()).toBe(0)
-})
+    // Any change resumes the purge.
+    await environment.execute('createUser', { body: { key: 'ann' } })
+    await environment.purged()
+    expect(environment.count('rule')).toBe(rulesLeft)
+    expect(environment.orphanCount()).toBe(0)
+  },
+)

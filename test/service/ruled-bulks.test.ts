@@ -1,4 +1,7 @@
-/** Bulks of environments with rules, a slice at a time: environments in turns, and what nobody waits for ends. */
+/**
+ * Bulk checks of environments with rules: slices alternate between environments, and abandoned bulks are
+ * ended.
+ */
 import { expect, test } from 'vitest'
 import type { DecideJob, DecisionPool } from '#decisions/decision-pool.ts'
 import { LongDecisions } from '#decisions/long-decisions.ts'
@@ -30,12 +33,12 @@ function* until(state: State): Resumable<Uint8Array> {
 const working = (): State => ({ isDone: false, resumed: 0 })
 const readOf = (state: State, waiting = HERE) => ({ work: until(state), waiting, check: fine })
 
-test('one environment with many of them does not keep another from its turns', async () => {
+test('an environment with many bulks does not delay the bulk of another environment', async () => {
   const bulks = new RuledBulks(10)
   const [many, one] = [[working(), working(), working()], working()]
   const answers = [...many.map(state => bulks.run('many', readOf(state))), bulks.run('one', readOf(one))]
   while (one.resumed === 0) await new Promise(resolve => setImmediate(resolve))
-  // Its turn is the second, not the fourth.
+  // The environment with one bulk is second in the rotation, not fourth.
   expect(many.filter(({ resumed }) => resumed > 0).length).toBeLessThanOrEqual(2)
   one.isDone = true
   expect(await answers.at(-1)).toBe(VERDICTS)
@@ -43,7 +46,7 @@ test('one environment with many of them does not keep another from its turns', a
   expect(await Promise.all(answers)).toHaveLength(4)
 })
 
-test('a bulk decides few expensive questions in one go, however cheap those before them were', () => {
+test('a bulk yields after a few expensive checks, even if the checks before them were cheap', () => {
   const engine = new SharedEngine()
   const user = (key: string, length: number): Change => ({
     kind: 'user-put',
@@ -74,7 +77,7 @@ test('a bulk decides few expensive questions in one go, however cheap those befo
   expect(stops).toBeGreaterThan(150)
 })
 
-test('a question that waits for the pool keeps what it says, though the body that it is read from is gone', async () => {
+test('a check that waits for the pool keeps its attributes after its request body is gone', async () => {
   const jobs: DecideJob[] = []
   const read = (_: string, job: DecideJob) => Promise.resolve(jobs.push(job) > 0)
   const decisions = new LongDecisions({ read } as unknown as DecisionPool)
@@ -94,7 +97,7 @@ test('a question that waits for the pool keeps what it says, though the body tha
   expect(said).toMatchObject([{ user: { mail: 'first' } }, { user: { mail: 'second' } }])
 })
 
-test('an environment has half of the places, and what is beyond them is refused until one is free', async () => {
+test('an environment can use half of the slots for bulks, and bulks beyond the limit are refused until one is free', async () => {
   const bulks = new RuledBulks(4)
   const states = [working(), working(), working(), working()]
   const own = states.slice(0, 2).map(state => bulks.run('own', readOf(state)))
@@ -107,7 +110,7 @@ test('an environment has half of the places, and what is beyond them is refused 
   expect(await bulks.run('own', readOf(done))).toBe(VERDICTS)
 })
 
-test('what nobody waits for any more, and what must not be decided any more, is given up', async () => {
+test('a bulk is ended if its client disconnects, or if its decisions would be stale', async () => {
   const bulks = new RuledBulks(4)
   const leaving = { isGone: false }
   const left = bulks.run('a', readOf(working(), leaving))

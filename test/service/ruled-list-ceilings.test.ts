@@ -1,4 +1,7 @@
-/** How many entries, and rules of one of them, lists ask about where rules count: at the ceiling and above it. */
+/**
+ * Limits of lists in environments with rules: number of entries for which rules are evaluated, and of
+ * explained rules.
+ */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { EXPLAINED_MAX, listAuthorizedUsers } from '#decisions/listing.ts'
 import { listPermissionEntries } from '#decisions/permission-entries.ts'
@@ -74,7 +77,7 @@ describe('of what is allowed, by roles or by rules', () => {
   })
 })
 
-test('rules that allow are all told, or there are said to be more', () => {
+test('a permission list contains all rules that allow up to a limit, and then reports that there are more', () => {
   const engine = new ListingEngine(Infinity)
   const rules = (from: number, to: number): Change[] =>
     Array.from({ length: to - from }, (_, n) => [

@@ -1,6 +1,7 @@
 /**
- * Single decisions of environments with rules: an environment says what its questions cost, so beyond its share of a turn they wait in
- * line, while others are answered. By a clock that only moves where something is decided.
+ * Single checks in environments with rules. An environment determines the cost of its checks, so checks
+ * beyond its time quota wait in a queue, while other environments decide. The clock advances only when a
+ * decision is made.
  */
 import { expect, test } from 'vitest'
 import { DecisionService } from '#decisions/decision-service.ts'
@@ -13,7 +14,10 @@ import { SharedEngine } from '#testing/engines/shared-engine.ts'
 const HERE = { isGone: false }
 const RULES: readonly Change[] = [conditionSet('ann', { 'user.key': { equals: 'ann' } }), ruleOf('ann')]
 
-/** Environments `slow` and `other` with rules, and one without. Each look at the clock of a slow decision is `ms` later. */
+/**
+ * Service with the environments `slow` and `other`, which have rules, and `plain`, which has none. Each step
+ * of a slow decision advances the clock by `ms`.
+ */
 function serviceWith(ms: number) {
   const engineOf = (changes: readonly Change[]): SharedEngine => {
     const engine = new SharedEngine()
@@ -59,10 +63,10 @@ function packed(user: string) {
 
 const nextTurn = () => new Promise(resolve => setImmediate(resolve))
 
-test('beyond its share of a turn they wait, and are answered rightly; others do not', async () => {
+test('checks beyond the time quota of an environment wait and are decided correctly; other environments do not wait', async () => {
   const decisions = serviceWith(5)
   expect(decisions.evaluate('slow', question('ann'), HERE)).toBe(true)
-  // More than there may be bulks under way: each is of a connection that waits.
+  // More checks than the limit of bulks in progress: each has its own waiting connection.
   const late = ['ann', 'bob', 'ann', 'bob', 'ann'].map(user =>
     decisions.evaluate('slow', question(user), HERE),
   )
@@ -75,7 +79,7 @@ test('beyond its share of a turn they wait, and are answered rightly; others do 
   expect(decisions.evaluate('slow', question('bob'), HERE)).toBe(false)
 })
 
-test('so do those that are read from their bytes, which may be gone by then', async () => {
+test('a waiting check that is decoded from bytes is decided correctly, even if its buffer is overwritten', async () => {
   const decisions = serviceWith(5)
   expect(decisions.evaluateFirst('slow', packed('ann'), HERE)).toBe(true)
   const asked = packed('ann')
@@ -85,13 +89,13 @@ test('so do those that are read from their bytes, which may be gone by then', as
   expect(await late).toBe(true)
 })
 
-test('what takes little is decided at once, however many come in a turn', () => {
+test('cheap checks are decided immediately, regardless of their number per event-loop iteration', () => {
   const decisions = serviceWith(0.001)
   const answers = Array.from({ length: 2_000 }, () => decisions.evaluate('slow', question('ann'), HERE))
   expect(new Set(answers)).toEqual(new Set([true]))
 })
 
-test('what nobody waits for any more is not decided', async () => {
+test('a waiting check is not decided if its client disconnects', async () => {
   const decisions = serviceWith(5)
   void decisions.evaluate('slow', question('ann'), HERE)
   const leaving = { isGone: false }

@@ -1,4 +1,4 @@
-/** Indexes that are kept from one start to the next: used when they belong to what is stored, and never otherwise. */
+/** Index snapshots from the last shutdown: a start uses a snapshot only if it matches the store. */
 import { randomUUID } from 'node:crypto'
 import {
   copyFileSync,
@@ -29,7 +29,7 @@ import {
 const FILE = 'index.snapshot'
 const prepared = mkdtempSync(join(tmpdir(), 'verdict-kept-'))
 
-/** Users enough for an index that is worth keeping. */
+/** Enough users for a snapshot to be written. */
 const MANY_USERS = Array.from({ length: 10_000 }, (_, index) => ({ key: `user-${index}` }))
 
 async function arrange(client: Client): Promise<void> {
@@ -40,7 +40,7 @@ async function arrange(client: Client): Promise<void> {
   await client.assign('alice', 'viewer', 'document:plan')
 }
 
-/** The file, of the only environment there is, under the directory. */
+/** Path of the snapshot of the only environment in the directory. */
 function fileIn(directory: string): string {
   const found = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter(name =>
     name.endsWith(FILE),
@@ -49,12 +49,12 @@ function fileIn(directory: string): string {
   return join(directory, found[0]!)
 }
 
-/** The mark of the file: another writing has another. */
+/** Mark of the snapshot: each writing has another mark. */
 function writingOf(path: string): string {
   return /"mark":"([^"]+)"/.exec(readFileSync(path).toString('latin1', 0, 1_024))![1]!
 }
 
-/** The bytes of a kept index that says something else of itself, and is whole all the same. */
+/** Bytes of a valid snapshot with other metadata. */
 function sayingOf(bytes: Buffer, about: (said: string) => string): Buffer {
   const [lengthAt, crcAt, aboutAt] = [8, 12, 16]
   const partsAt = aboutAt + bytes.readUInt32LE(lengthAt)
@@ -67,7 +67,7 @@ function sayingOf(bytes: Buffer, about: (said: string) => string): Buffer {
   return Buffer.concat([preamble, json, bytes.subarray(partsAt)])
 }
 
-/** A store that was stopped with an index kept, for the present test. */
+/** Copy of a store that was shut down with a snapshot, for the current test. */
 function preparedStore(): string {
   const directory = storeDirectory()
   cpSync(prepared, directory, { recursive: true })
@@ -88,7 +88,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(prepared, { recursive: true, force: true }))
 
-test('a start goes on from the index that the last stop kept, and takes changes as before', async () => {
+test('a start uses the index snapshot of the last shutdown, and changes apply as before', async () => {
   const directory = preparedStore()
   const kept = writingOf(fileIn(directory))
   const second = await startedService({ storeUrl: `lmdb:${directory}` })
@@ -103,7 +103,7 @@ test('a start goes on from the index that the last stop kept, and takes changes 
   expect(await whoReads(third)).toEqual(['alice', 'bob', 'user-7'])
 })
 
-test('what was written after the index was kept is in force after a crash', async () => {
+test('changes after the snapshot are in force after a crash', async () => {
   const directory = preparedStore()
   const first = await startedService({ storeUrl: `lmdb:${directory}` })
   await first.delete(`${FACTS}/role_assignments`, {
@@ -113,7 +113,7 @@ test('what was written after the index was kept is in force after a crash', asyn
     tenant: 'default',
   })
   await first.assign('bob', 'viewer', 'document:plan')
-  // As a process leaves it that is killed now.
+  // The files as a killed process leaves them.
   const left = storeDirectory()
   cpSync(directory, left, { recursive: true })
   const kept = writingOf(fileIn(left))
@@ -122,7 +122,7 @@ test('what was written after the index was kept is in force after a crash', asyn
   expect(await whoReads(second)).toEqual(['bob'])
 })
 
-test('a damaged file is thrown away, wherever the damage is', async () => {
+test('a damaged snapshot is discarded, independent of the position of the damage', async () => {
   const directory = preparedStore()
   let client = await startedService({ storeUrl: `lmdb:${directory}` })
   for (const damage of [
@@ -142,13 +142,13 @@ test('a damaged file is thrown away, wherever the damage is', async () => {
 })
 
 test.each([
-  ['this code', 'is used', (said: string) => `${said} `],
+  ['this build', 'is used', (said: string) => `${said} `],
   [
-    'other code',
+    'another build',
     'is thrown away',
     (said: string) => said.replace(/("code":")(.)/, (_, name, digit) => name + (digit === '0' ? '1' : '0')),
   ],
-])('a file that is whole and of %s %s', async (_, fate, about) => {
+])('a valid snapshot of %s %s', async (_, fate, about) => {
   const directory = preparedStore()
   const path = fileIn(directory)
   const kept = writingOf(path)
@@ -158,7 +158,7 @@ test.each([
   expect(await whoReads(client)).toEqual(['alice'])
 })
 
-test('a file of another history is thrown away before anything is made of it', async () => {
+test('a snapshot of another epoch is discarded before it is loaded', async () => {
   const directory = preparedStore()
   const path = fileIn(directory)
   const [, epoch] = /"epoch":"([^"]+)"/.exec(readFileSync(path).toString('latin1', 0, 1_024))!
@@ -173,13 +173,13 @@ test('a file of another history is thrown away before anything is made of it', a
   expect(existsSync(path)).toBe(false)
 })
 
-test('an index is not used with a store that was put back to an earlier state', async () => {
+test('a snapshot is not used after the store is reset to an earlier state', async () => {
   const [directory, backup] = [preparedStore(), prepared]
   const second = await startedService({ storeUrl: `lmdb:${directory}` })
   await second.assign('bob', 'viewer', 'document:plan')
   await second.close()
   const path = fileIn(directory)
-  // The store alone: the index beside it is of a state that it has not come to.
+  // Only the store is restored: the snapshot is of a later state.
   const store = join(path, '..', 'data.mdb')
   copyFileSync(store.replace(directory, backup), store)
   rmSync(join(path, '..', 'lock.mdb'), { force: true })

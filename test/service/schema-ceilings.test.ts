@@ -1,6 +1,6 @@
 /**
- * How many parts a schema may have, whichever way they come, and however many come at the same moment. The ceilings themselves are
- * reached on the real index in `test/long/system/index-limits.test.ts`; here they are low, the code is the same.
+ * Limits on the parts of a schema, for every way to create them and for concurrent creations. The tests use
+ * low limits. `test/long/system/index-limits.test.ts` reaches the real limits on the real index.
  */
 import { describe, expect, test } from 'vitest'
 import {
@@ -62,7 +62,7 @@ function addSet(it: Environment, key: string, fields: object = {}) {
   return it.execute('createConditionSet', { body: { key, name: 'X', ...fields } })
 }
 
-/** Of those that fail each is refused. Returns how many are done. */
+/** Expects that each failure is a refusal. Returns the number of successes. */
 async function doneOf(...work: readonly Promise<unknown>[]): Promise<number> {
   const outcomes = await Promise.allSettled(work)
   const refusals = outcomes.flatMap(outcome =>
@@ -120,7 +120,7 @@ const KINDS: readonly {
 ]
 
 test.each(KINDS)(
-  'there are as many $what as may be: of three that come at once for the last place one goes through, later ones do not, nor in a copy',
+  'the limit of $what holds for single creations, for schema imports and for three concurrent creations',
   async ({ what, max, kind, add, remove, copied }) => {
     const environment = await opened()
     for (let n = 1; n < max; n += 1) await add(environment, `part-${n}`)
@@ -129,7 +129,7 @@ test.each(KINDS)(
     const message = expect.stringMatching(`there are ${max} ${what}, which is the most`) as string
     await expect(add(environment, 'beyond')).rejects.toMatchObject({ ...REFUSED, message })
     await expect(environment.execute('importSchema', copyOf(copied('beyond')))).rejects.toMatchObject(REFUSED)
-    // One that is there is no more than there was.
+    // Importing an existing part does not change the count.
     await environment.execute('importSchema', copyOf(copied('part-1')))
     await remove(environment, 'part-1')
     await environment.execute('importSchema', copyOf(copied('beyond')))
@@ -137,14 +137,14 @@ test.each(KINDS)(
   },
 )
 
-test('the resource that a group makes counts as any other', async () => {
+test('the resource type that a new group creates counts toward the limit of resources', async () => {
   const environment = await opened()
   for (let n = 0; n < LOW.resources; n += 1) await addResource(environment, `part-${n}`)
   const group = { body: { group_instance_key: 'beyond:g', group_tenant: 'default' } }
   await expect(environment.execute('createGroup', group)).rejects.toMatchObject(REFUSED)
 })
 
-test('relations of different resources, and roles of one, that come at once for the last places: one goes through', async () => {
+test('relations of several resources, and roles of one, are limited even for concurrent creations', async () => {
   const environment = await opened()
   const create = (key: string, count: number) =>
     addResource(environment, key, { relations: keyed(count, key) })
@@ -162,7 +162,7 @@ test('relations of different resources, and roles of one, that come at once for 
   expect(await doneOf(...['x', 'y', 'z'].map(addRole))).toBe(1)
 })
 
-test('all roles of an environment are counted, of tenants and resources together, also in a copy', async () => {
+test('tenant roles and resource roles count toward the same limit of roles, including in a schema import', async () => {
   const environment = await opened()
   const operations = Object.keys(keyed(20, null)).map(key => ({ key, name: 'X' }))
   await environment.execute('putRolesInBulk', { body: { operations } })
@@ -171,13 +171,13 @@ test('all roles of an environment are counted, of tenants and resources together
     copyOf(copiedResource(key, { roles: keyed(count, { name: 'X' }) }))
   await expect(environment.execute('importSchema', copyWith('beyond', 5))).rejects.toMatchObject(REFUSED)
   await environment.execute('importSchema', copyWith('last', 4))
-  // All of a resource's roles replaced by as many others is no growth.
+  // Replacing all roles of a resource by the same number of roles does not change the count.
   const roles = Object.fromEntries(Array.from({ length: 16 }, (_, n) => [`other-${n}`, { name: 'X' }]))
   await environment.execute('updateResource', { params: { resource_id: 'r' }, body: { roles } })
   expect(environment.count('role')).toBe(LOW.roles)
 })
 
-test('condition sets make room with the resource that they are of', async () => {
+test('deleting a resource frees the capacity of its condition sets', async () => {
   const environment = await opened()
   await addResource(environment, 'document')
   for (const key of ['a', 'b', 'c', 'd']) {
@@ -188,7 +188,7 @@ test('condition sets make room with the resource that they are of', async () => 
   await addSet(environment, 'again')
 })
 
-describe('rules', () => {
+describe('the limit of rules', () => {
   const rule = (set: number, action = 'read') => ({
     user_set: `set-${set}`,
     permission: `document:${action}`,
@@ -204,7 +204,7 @@ describe('rules', () => {
     return environment
   }
 
-  test('on one permission are as many as may be, at once, one by one and in a copy', async () => {
+  test('per permission holds for single creations, concurrent creations and schema imports', async () => {
     const environment = await withSets()
     for (let set = 0; set < LOW.rulesPerAction - 1; set += 1) await add(environment, set)
     const outcomes = await Promise.allSettled([2, 3].map(set => add(environment, set)))
@@ -217,7 +217,7 @@ describe('rules', () => {
     await add(environment, 3, 'write')
   })
 
-  test('in a bulk are as many as may be, and with one more none is created', async () => {
+  test('holds for a bulk, which creates no rule if it exceeds the limit', async () => {
     const environment = await withSets()
     const bulk = (...operations: ReturnType<typeof rule>[]) =>
       environment.execute('createSetRules', { body: { operations } })
@@ -232,20 +232,20 @@ describe('rules', () => {
     expect(answer).toMatchObject({ body: { rules_created: 2 } })
   })
 
-  test('are as many as may be in an environment, and what is removed makes room at once', async () => {
+  test('per environment holds, and deleting a condition set frees capacity immediately', async () => {
     const environment = await withSets()
     for (let set = 0; set < 3; set += 1) await add(environment, set)
     for (let set = 0; set < 2; set += 1) await add(environment, set, 'write')
     const refused = { ...REFUSED, message: 'there are 5 rules, which is the most' }
     await expect(add(environment, 2, 'write')).rejects.toMatchObject(refused)
-    // Two rules go with it, whether or not their rows are purged by now.
+    // Its two rules are removed with it, even if their rows are not purged yet.
     await environment.execute('deleteConditionSet', { params: { condition_set_id: 'set-0' } })
     await add(environment, 2, 'write')
     await add(environment, 3, 'read')
     await expect(add(environment, 3, 'write')).rejects.toMatchObject(REFUSED)
   })
 
-  test('that are dead and not purged yet count for nothing', async () => {
+  test('ignores dead rules that are not purged yet', async () => {
     const max = 40
     const ceilings = { ...SCHEMA_CEILINGS, rules: max }
     const environment = await RunningEnvironment.open('memory:', ceilings)
@@ -257,7 +257,7 @@ describe('rules', () => {
       body: { user_set, permission: 'document:read', resource_set },
     })
     for (const key of sets) await environment.execute('createSetRule', ofRole('a', key))
-    // In one draft, so that no purge comes between; it takes some of the rows along by itself.
+    // One draft, so that no purge runs in between. The draft itself removes some of the rows.
     const replacedBy = (resourceSets: readonly string[]) =>
       environment.attempt(function* (context) {
         yield* deleteTenantRole(context, { params: { role_id: 'a' } })
@@ -269,7 +269,7 @@ describe('rules', () => {
   })
 })
 
-test('an import is held to the real ceilings, which are those of the contract', () => {
+test('an import is subject to the real limits, which are those of the contract', () => {
   const sets = Array.from({ length: CONDITION_SETS_MAX + 1 }, (_, index) => {
     return { kind: 'condition_set', key: `s${index}`, name: 'X', type: 'userset', conditions: {} }
   })

@@ -1,7 +1,7 @@
 /**
- * What is decided follows from what is stored: after any history of changes of schema and facts the live engine, one loaded
- * afresh, a restarted service and the textbook answer alike; nothing stored names something that is not there (native.md C.7), nothing
- * stored cannot be shown, and no relation that the groups API made is left without use (C.5).
+ * Decisions follow from the stored rows. After any history of schema and fact changes, the live engine, a
+ * newly loaded engine, a restarted service and the oracle agree. No stored row references a missing one
+ * (native.md C.7), all stored entities can be shown, and no unused relation of the groups API remains (C.5).
  */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -27,7 +27,7 @@ async function run(environment: RunningEnvironment, step: Step): Promise<void> {
   }
 }
 
-/** Returns what all agree on. */
+/** Returns the decisions on which all engines agree. */
 function expectAgreement(environment: RunningEnvironment): boolean[] {
   const live = questions.map(query => environment.decide(query))
   for (const other of [environment.freshEngine(), environment.oracle()]) {
@@ -36,7 +36,7 @@ function expectAgreement(environment: RunningEnvironment): boolean[] {
   return live
 }
 
-/** Everything lists show; throws when something stored cannot be shown. */
+/** The contents of all lists. Fails if a stored entity cannot be shown. */
 async function shown(environment: RunningEnvironment): Promise<unknown> {
   const query = { per_page: 100 }
   const resources = await environment.execute('listResources', { query })
@@ -56,7 +56,9 @@ async function shown(environment: RunningEnvironment): Promise<unknown> {
   return { resources, groups, links }
 }
 
-/** Keys of relations made by the groups API over which there is neither a tuple nor an entry of somebody else. */
+/**
+ * Keys of relations created by the groups API that have neither a tuple nor a derivation of another client.
+ */
 function unneededRelations(environment: RunningEnvironment): string[] {
   const records = environment.reader()
   const tuples = [...records.list('tuple', lists.all('tuple'))]
@@ -85,7 +87,10 @@ async function founded(url?: string): Promise<RunningEnvironment> {
   return environment
 }
 
-/** Runs the steps, so many at once, and looks in between, without waiting for the purge. */
+/**
+ * Runs the steps with a concurrency of `width`, and checks agreement several times without waiting for the
+ * purge.
+ */
 async function check(environment: RunningEnvironment, steps: readonly Step[], width: number) {
   const looksAt = new Set([0, 0.3, 0.6].map(share => Math.floor((share * steps.length) / width) * width))
   for (let start = 0; start < steps.length; start += width) {
@@ -99,11 +104,11 @@ async function check(environment: RunningEnvironment, steps: readonly Step[], wi
   return [expectAgreement(environment), await shown(environment)]
 }
 
-test('what a history is founded on allows something, and something else not', async () => {
+test('the initial state of the histories allows some checks and denies others', async () => {
   expect(new Set(expectAgreement(await founded()))).toEqual(new Set([true, false]))
 })
 
-test('whatever changes, the live engine, a reload and the textbook agree, and nothing names what is gone', async () => {
+test('after any history of changes, live engine, reload and oracle agree, and no row references a missing one', async () => {
   for (const [series, first] of SURE.entries()) {
     const property = async (steps: readonly Step[]) => {
       const environment = await founded()
@@ -115,8 +120,8 @@ test('whatever changes, the live engine, a reload and the textbook agree, and no
   }
 })
 
-test('they agree as well when the operations run several at once, and a restart changes nothing', async () => {
-  // On lmdb, for a store in memory commits at once.
+test('after concurrent changes and a restart, live engine, reload and oracle still agree', async () => {
+  // The test uses lmdb, because a store in memory commits immediately.
   const property = async (steps: readonly Step[]) => {
     const environment = await founded(`lmdb:${storeDirectory()}`)
     const before = await check(environment, steps, 8)

@@ -1,8 +1,8 @@
 /**
- * The removal of a part of the schema meets whoever is about to mention it, both begun on the same state: whichever comes
- * first, no mention of what is gone is left, and what is decided is what is stored (native.md C.7).
- *
- * On lmdb, for a store in memory commits at once, and the two would never meet.
+ * Removal of a part of the schema, concurrent with an operation that references the part, both begun on the
+ * same state. In either order, no reference to the removed part remains, and decisions match the stored rows
+ * (native.md C.7). The tests use lmdb: a store in memory commits immediately, so the two operations would
+ * never overlap.
  */
 import { describe, expect, test } from 'vitest'
 import { updateConditionSet } from '#management/schema/condition-sets/condition-sets.ts'
@@ -16,7 +16,10 @@ import { settled } from '../support/settled.ts'
 const tenant = 'default'
 const users = { alice: 'holds a role', bob: 'is in a group' }
 
-/** More turns of the microtask queue than it takes to hand over a commit; on lmdb none of them is done by then. */
+/**
+ * More iterations of the microtask queue than handing over a commit takes. On lmdb, no commit is complete by
+ * then.
+ */
 const HEAD_START = 40
 
 const onFolder = { resource_id: 'folder' }
@@ -25,7 +28,7 @@ const onViewer = { ...onDocument, role_id: 'viewer' }
 const entry = { role: 'keeper', on_resource: 'folder', linked_by_relation: 'parent' }
 const grant = { role: 'viewer', resource: 'document', resource_instance: 'd1', tenant }
 
-/** A folder holds a document, and a group holds bob. */
+/** A folder is the parent of a document, and Bob is a member of a group. */
 async function prepared(): Promise<RunningEnvironment> {
   const environment = await RunningEnvironment.open(`lmdb:${storeDirectory()}`)
   await environment.execute('createResource', {
@@ -64,7 +67,7 @@ async function prepared(): Promise<RunningEnvironment> {
   return environment
 }
 
-/** Runs both on the state as it is now; the commit of the first comes first, however long its answer takes to make. */
+/** Runs both on the current state. The first one commits first, even if its response takes longer. */
 async function meet(environment: RunningEnvironment, [first, second]: readonly Call[]) {
   const began = settled(first!(environment))
   for (let turn = 0; turn < HEAD_START; turn += 1) await undefined
@@ -101,8 +104,8 @@ const REMOVALS: Record<string, Call> = {
   'the object type': call('deleteResource', { params: onDocument }),
   'a user set': call('deleteConditionSet', { params: { condition_set_id: 'staff' } }),
   'a resource set': call('deleteConditionSet', { params: { condition_set_id: 'any' } }),
-  // No removal, but what rules on other resources must not be left behind by.
-  'a set going below one that is limited': call('updateConditionSet', {
+  // Not a removal, but it must not leave rules on other resources.
+  'a set from other resources': call('updateConditionSet', {
     params: { condition_set_id: 'any' },
     body: { parent_id: 'folders' },
   }),
@@ -126,7 +129,7 @@ const MENTIONS: Record<string, Call> = {
   'a tenant role created with a permission': call('createTenantRole', {
     body: { key: 'chief', name: 'C', permissions: ['document:update'], extends: ['auditor'] },
   }),
-  'an action group that names it': call('createActionGroup', {
+  'an action group with it': call('createActionGroup', {
     params: onDocument,
     body: { key: 'g', name: 'G', actions: ['update'] },
   }),
@@ -145,21 +148,21 @@ const MENTIONS: Record<string, Call> = {
   'a set of the resource': call('createConditionSet', {
     body: { key: 'new', name: 'N', type: 'resourceset', resource_id: 'document' },
   }),
-  'a set made below it': call('createConditionSet', {
+  'a child set created': call('createConditionSet', {
     body: { key: 'new', name: 'N', type: 'resourceset', parent_id: 'any' },
   }),
-  'a user set made below it': call('createConditionSet', {
+  'a child user set created': call('createConditionSet', {
     body: { key: 'new', name: 'N', parent_id: 'staff' },
   }),
-  'a set put below it': call('updateConditionSet', {
+  'a set moved below it': call('updateConditionSet', {
     params: { condition_set_id: 'other' },
     body: { parent_id: 'any' },
   }),
-  'a set put below one of the resource': call('updateConditionSet', {
+  'a set moved below one of the resource': call('updateConditionSet', {
     params: { condition_set_id: 'other' },
     body: { parent_id: 'docs' },
   }),
-  'the set above it put below it': call('updateConditionSet', {
+  'a cycle of parents': call('updateConditionSet', {
     params: { condition_set_id: 'folders' },
     body: { parent_id: 'any' },
   }),
@@ -185,10 +188,10 @@ const PERMISSIONS = [
 const RULES = ['a rule', 'a rule on a role']
 const ENTRIES = ['a derivation entry', 'roles in bulk', 'a relation between the types']
 
-/** Which mentions are of what a removal takes away, or are made of its parts. */
+/** References by removal: each operation references the removed part, or a part that is removed with it. */
 const MEETINGS: Record<string, readonly string[]> = {
-  'an action': [...PERMISSIONS, ...RULES, 'an action group that names it'],
-  'an action, by PATCH': [...PERMISSIONS, ...RULES, 'an action group that names it'],
+  'an action': [...PERMISSIONS, ...RULES, 'an action group with it'],
+  'an action, by PATCH': [...PERMISSIONS, ...RULES, 'an action group with it'],
   'a resource role': ['a role created with a permission', 'a role that extends it'],
   'a source role': ENTRIES,
   'a tenant role': [
@@ -197,13 +200,13 @@ const MEETINGS: Record<string, readonly string[]> = {
     'roles in bulk',
     'a rule on a role',
   ],
-  'a user set': ['a rule', 'a user set made below it'],
-  'a resource set': ['a rule', 'a set made below it', 'a set put below it'],
-  'a set going below one that is limited': [
+  'a user set': ['a rule', 'a child user set created'],
+  'a resource set': ['a rule', 'a child set created', 'a set moved below it'],
+  'a set from other resources': [
     'a rule',
-    'a set made below it',
-    'a set put below it',
-    'the set above it put below it',
+    'a child set created',
+    'a set moved below it',
+    'a cycle of parents',
   ],
   'a relation': [...ENTRIES, 'a grant to a group'],
   'a relation, by PUT': [...PERMISSIONS, ...ENTRIES, 'a role that extends it', 'a grant to a group'],
@@ -214,19 +217,20 @@ const MEETINGS: Record<string, readonly string[]> = {
     ...RULES,
     'a grant to a group',
     'a set of the resource',
-    'a set put below one of the resource',
+    'a set moved below one of the resource',
   ],
   'the group type': ['a grant to a group', 'a new group'],
   'the role of members': ['a grant to a group', 'a new group'],
 }
 
-describe.each(Object.entries(MEETINGS))('the removal of %s', (what, mentions) => {
-  test.each([...new Set(mentions)])('meets %s', async mention => {
+describe.each(Object.entries(MEETINGS))('with a concurrent removal of %s', (what, mentions) => {
+  test.each([...new Set(mentions)])('%s leaves no reference to it', async mention => {
     const operations = [REMOVALS[what]!, MENTIONS[mention]!]
     for (const inOrder of [operations, operations.toReversed()]) {
       const environment = await prepared()
       const outcomes = await meet(environment, inOrder)
-      // A set with others below it stays, and what would be above itself or of another resource is refused.
+      // A set with child sets is not deleted. A cycle of parents, or a parent of another resource, is
+      // refused.
       for (const outcome of outcomes) {
         expect([null, 'NOT_FOUND', 'STILL_NEEDED', 'INVALID_INPUT']).toContain(outcome)
       }
@@ -236,7 +240,7 @@ describe.each(Object.entries(MEETINGS))('the removal of %s', (what, mentions) =>
   })
 })
 
-test('the object type of a relation goes while the removal of its subject type stops: that is tried again', async () => {
+test('the deletion of a resource type conflicts with a concurrent deletion of the object type of its relation', async () => {
   const environment = await prepared()
   const { work, commit } = environment.attempt(context => deleteResource(context, { params: onFolder }))
   expect(work.next().done).toBe(false)
@@ -247,14 +251,14 @@ test('the object type of a relation goes while the removal of its subject type s
   await expectWhole(environment)
 })
 
-describe('a set goes below one of another resource than a rule on it', () => {
+describe('a change of the parent of a set to one of another resource than a rule on the set', () => {
   const rule = { body: { user_set: 'staff', permission: 'document:update', resource_set: 'any' } } as const
   const move = {
     params: { condition_set_id: 'any' },
     body: { parent_id: 'folders' },
   } as const
 
-  test('while the rule is made: that is tried again', async () => {
+  test('conflicts with a rule that is created before it; the retry of the rule is refused', async () => {
     const environment = await prepared()
     const { work, commit } = environment.attempt(context => createSetRule(context, rule))
     while (!work.next().done);
@@ -263,14 +267,15 @@ describe('a set goes below one of another resource than a rule on it', () => {
     await expect(environment.execute('createSetRule', rule)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
   })
 
-  test('and stops on the way while the rule is made: that is tried again', async () => {
+  test('that yields conflicts with a rule that is created in between; its retry is refused', async () => {
     const environment = await prepared()
     await environment.execute('updateConditionSet', {
       params: { condition_set_id: 'other' },
       body: { parent_id: 'any' },
     })
     const { work, commit } = environment.attempt(context => updateConditionSet(context, move))
-    // Behind the look at the rules: at the end of each set whose sets below are looked for, then where the one below is written.
+    // Continues past the check of the rules: two yields after the traversal of child sets, and one where the
+    // child is written.
     for (let stop = 0; stop < 3; stop += 1) expect(work.next().done).toBe(false)
     await environment.execute('createSetRule', rule)
     while (!work.next().done);

@@ -1,6 +1,7 @@
 /**
- * How much a schema may say, whichever way it comes, and however many say it at the same moment. The ceilings are low here, the code
- * is the same; that a compiled schema fits at the real ones is seen in `test/engine/shared-index/schema-compilation.test.ts`.
+ * Limits on the size of a schema, for every way to create it and for concurrent changes. The tests use low
+ * limits. `test/engine/shared-index/schema-compilation.test.ts` shows that a schema at the real limits
+ * compiles.
  */
 import { describe, expect, test } from 'vitest'
 import { EXTENDS_REACH_MAX } from '#model/limits.ts'
@@ -49,12 +50,12 @@ async function withActions(): Promise<RunningEnvironment> {
 
 const PERMITS: readonly (readonly [string, (it: RunningEnvironment, count: number) => Promise<unknown>])[] = [
   [
-    'made',
+    'created',
     (it, count) =>
       it.execute('createTenantRole', { body: { key: 'r', name: 'X', permissions: permissions(count) } }),
   ],
   [
-    'added to',
+    'extended',
     async (it, count) => {
       await it.execute('putRolesInBulk', bulk({ key: 'r', permissions: permissions(2) }))
       const body = { permissions: permissions(count - 2, 2) }
@@ -62,7 +63,7 @@ const PERMITS: readonly (readonly [string, (it: RunningEnvironment, count: numbe
     },
   ],
   [
-    'of the key of the built-in resource',
+    'with the key of the built-in resource',
     (it, count) =>
       it.execute('createTenantRole', {
         body: { key: USER_TYPE_KEY, name: 'X', permissions: permissions(count) },
@@ -73,19 +74,19 @@ const PERMITS: readonly (readonly [string, (it: RunningEnvironment, count: numbe
     (it, count) => it.execute('putRolesInBulk', bulk({ key: 'r', permissions: permissions(count) })),
   ],
   [
-    'of a resource',
+    'on a resource',
     (it, count) => {
       const roles = { r: { name: 'X', permissions: permissions(count) } }
       return it.execute('updateResource', { params: { resource_id: 'doc' }, body: { roles } })
     },
   ],
   [
-    'copied',
+    'imported',
     (it, count) => it.execute('importSchema', copyOfRoles([['r', { permissions: permissions(count) }]])),
   ],
 ]
 
-test.each(PERMITS)('a role, %s, permits so many actions by itself, and not one more', async (_, put) => {
+test.each(PERMITS)('a role, %s, has a limited number of own permissions', async (_, put) => {
   await put(await withActions(), LOW.permissionsPerRole)
   await expect(put(await withActions(), LOW.permissionsPerRole + 1)).rejects.toMatchObject({
     ...REFUSED,
@@ -93,11 +94,11 @@ test.each(PERMITS)('a role, %s, permits so many actions by itself, and not one m
   })
 })
 
-/** What all of a kind may say together, in numbers of which `full` is the most. */
+/** Total size of all entities of a kind. `full` is its limit. */
 interface Total {
   readonly what: string
   readonly full: number
-  /** The size of the first one. */
+  /** Size of the first entity. */
   readonly first: number
   add(it: RunningEnvironment, key: string, size: number): Promise<unknown>
   change(it: RunningEnvironment, key: string, size: number): Promise<unknown>
@@ -105,13 +106,13 @@ interface Total {
   copied(key: string, size: number): Partial<ExportedSchema>
 }
 
-/** A condition of so many bytes of JSON. */
+/** A condition whose JSON has `bytes` bytes. */
 function conditionsOf(bytes: number) {
   const empty = { 'user.a': { equals: '' } }
   return { 'user.a': { equals: 'x'.repeat(bytes - JSON.stringify(empty).length) } }
 }
 
-/** Proxy configs whose size is that of these rules. */
+/** Proxy configs with these rules. */
 function proxyConfigs(rulesOf: (size: number) => { url: string; http_method: 'get'; resource: string }[]) {
   const at = new Date(0).toISOString()
   return {
@@ -163,7 +164,7 @@ const TOTALS: readonly Total[] = [
     what: 'proxy configs together would have 2001 bytes of mapping rules, and may have 2000',
     full: LOW.mappingBytes,
     first: 1_200,
-    // One rule that has so many bytes as it is kept.
+    // One rule whose stored JSON has `size` bytes.
     ...proxyConfigs(size => {
       const kept = { url: mappingRule('').url, method: 'get', type: 'doc', action: null, priority: null }
       return [mappingRule('x'.repeat(size - JSON.stringify([{ ...kept, headers: {} }]).length))]
@@ -172,7 +173,7 @@ const TOTALS: readonly Total[] = [
 ]
 
 test.each(TOTALS)(
-  'all $what: made, changed, copied or made at once',
+  'all $what, for creations, changes, imports and concurrent creations',
   async ({ what, full, first, add, change, remove, copied }) => {
     const environment = await withActions()
     const rest = full - first
@@ -191,7 +192,7 @@ test.each(TOTALS)(
   },
 )
 
-test('the conditions of the sets of a resource go with it', async () => {
+test('deleting a resource frees the capacity of the conditions of its sets', async () => {
   const environment = await withActions()
   const conditions = { 'resource.a': conditionsOf(80)['user.a'] }
   const ofDoc = { key: 'a', name: 'X', type: 'resourceset', resource_id: 'doc', conditions } as const
@@ -202,7 +203,7 @@ test('the conditions of the sets of a resource go with it', async () => {
   await environment.execute('createConditionSet', other)
 })
 
-test('all roles together permit so many, of tenants and resources; what is taken away makes room', async () => {
+test('the limit of permissions counts tenant and resource roles together, and removals free capacity', async () => {
   const environment = await withActions()
   const six = { permissions: permissions(6) }
   await environment.execute('putRolesInBulk', bulk({ key: 'a', ...six }, { key: 'b', ...six }))
@@ -214,7 +215,7 @@ test('all roles together permit so many, of tenants and resources; what is taken
     environment.execute('importSchema', copyOfRoles([['d', { permissions: permissions(3) }]])),
   ).rejects.toMatchObject(REFUSED)
   await environment.execute('putRolesInBulk', bulk({ key: 'd', permissions: permissions(2) }))
-  // Five roles had it: with the action each loses one.
+  // Five roles have the permission, and each loses it with the action.
   await environment.execute('deleteAction', { params: { resource_id: 'doc', action_id: 'a0' } })
   await environment.execute('putRolesInBulk', bulk({ key: 'e', permissions: permissions(4, 1) }))
   const one = bulk({ key: 'f', permissions: permissions(1, 1) })
@@ -224,7 +225,7 @@ test('all roles together permit so many, of tenants and resources; what is taken
   await environment.execute('putRolesInBulk', one)
 })
 
-test('of those who add at the same moment what there is room for once, one goes through', async () => {
+test('one of several concurrent bulks commits if the capacity suffices for one', async () => {
   const environment = await withActions()
   await environment.execute('putRolesInBulk', bulk({ key: 'a', permissions: permissions(6) }))
   const outcomes = await Promise.allSettled(
@@ -239,7 +240,7 @@ test('of those who add at the same moment what there is room for once, one goes 
   expect(environment.count('role')).toBe(3)
 })
 
-test('a resource has so many actions, one made by itself included, and all together have so many', async () => {
+test('the number of actions is limited per resource and per environment, including actions created one by one', async () => {
   const environment = await withActions()
   const one = { params: { resource_id: 'doc' }, body: { key: 'more', name: 'X' } }
   await expect(environment.execute('createAction', one)).rejects.toMatchObject(REFUSED)
@@ -250,7 +251,7 @@ test('a resource has so many actions, one made by itself included, and all toget
   await environment.execute('createResource', resource('c', 8))
 })
 
-test('all roles together derive so often', async () => {
+test('the number of derivations of all roles together is limited', async () => {
   const environment = await withActions()
   const grant = (n: number) => ({ role: `r${n}`, on_resource: 'doc', linked_by_relation: 'parent' })
   const roles = Object.fromEntries(Array.from({ length: 6 }, (_, n) => [`r${n}`, { name: 'X' }]))
@@ -265,31 +266,29 @@ test('all roles together derive so often', async () => {
   await put(4)
 })
 
-describe('what an earlier release has stored', () => {
-  test('is counted when somebody first adds to it, and may say less, or as much', async () => {
-    const environment = await RunningEnvironment.open('memory:', undefined, LOW)
-    const roles = ['a', 'b', 'c'].map(key => ({ key, permissions: permissions(8) }))
-    // As they come of an earlier release, by no ceiling.
-    await environment.onOneState(context =>
-      createResource(context, { body: { key: 'doc', name: 'Doc', actions: actions(8) } }),
-    )
-    await environment.onOneState(context => putRolesInBulk(context, bulk(...roles)))
-    await environment.execute('updateTenantRole', { params: { role_id: 'a' }, body: { name: 'Y' } })
-    await expect(
-      environment.execute('putRolesInBulk', bulk({ key: 'd', permissions: permissions(1) })),
-    ).rejects.toMatchObject(REFUSED)
-    await environment.execute('putRolesInBulk', bulk({ key: 'a', permissions: permissions(7) }))
-  })
+test('a schema of an earlier release above the limits cannot grow, but can shrink or stay the same', async () => {
+  const environment = await RunningEnvironment.open('memory:', undefined, LOW)
+  const roles = ['a', 'b', 'c'].map(key => ({ key, permissions: permissions(8) }))
+  // Commands without limits, as an earlier release ran them.
+  await environment.onOneState(context =>
+    createResource(context, { body: { key: 'doc', name: 'Doc', actions: actions(8) } }),
+  )
+  await environment.onOneState(context => putRolesInBulk(context, bulk(...roles)))
+  await environment.execute('updateTenantRole', { params: { role_id: 'a' }, body: { name: 'Y' } })
+  await expect(
+    environment.execute('putRolesInBulk', bulk({ key: 'd', permissions: permissions(1) })),
+  ).rejects.toMatchObject(REFUSED)
+  await environment.execute('putRolesInBulk', bulk({ key: 'a', permissions: permissions(7) }))
 })
 
-describe(`no role extends more than ${EXTENDS_REACH_MAX} others, directly and through others`, () => {
+describe(`no role extends more than the limit of others, directly and indirectly`, () => {
   const chain = (length: number, prefix = 'c') =>
     Array.from({ length }, (_, n) => ({
       key: `${prefix}${n}`,
       extends: n + 1 < length ? [`${prefix}${n + 1}`] : [],
     }))
 
-  test('nor does one become such a role when one below it comes to extend another', async () => {
+  test('even if a role below it is changed to extend another', async () => {
     const environment = await RunningEnvironment.open()
     await environment.execute('putRolesInBulk', bulk(...chain(EXTENDS_REACH_MAX + 1), { key: 'more' }))
     const last = { params: { role_id: `c${EXTENDS_REACH_MAX}` }, body: { extends: ['more'] } }
@@ -305,12 +304,12 @@ describe(`no role extends more than ${EXTENDS_REACH_MAX} others, directly and th
     [
       ['put in bulk', (environment, roles) => environment.execute('putRolesInBulk', bulk(...roles))],
       [
-        'copied',
+        'imported',
         (environment, roles) =>
           environment.execute('importSchema', copyOfRoles(roles.map(({ key, ...block }) => [key, block]))),
       ],
     ],
-  )('in whatever order they are %s', async (_, put) => {
+  )('independent of their order, when roles are %s', async (_, put) => {
     const environment = await RunningEnvironment.open()
     for (const roles of [chain(EXTENDS_REACH_MAX + 2), chain(EXTENDS_REACH_MAX + 2).toReversed()]) {
       await expect(put(environment, roles)).rejects.toMatchObject(REFUSED)

@@ -1,4 +1,7 @@
-/** Reads in slices in the thread that takes requests: others come in between, and what nobody waits for ends. */
+/**
+ * Reads in slices on the thread that takes requests: other requests run in between, and abandoned reads are
+ * ended.
+ */
 import { expect, test } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
 import type { Resumable } from '#model/resumable.ts'
@@ -7,7 +10,7 @@ import { SlicedReads } from '#decisions/sliced-reads.ts'
 const HERE = { isGone: false, whenOver: () => {} }
 const fine = (): void => {}
 
-/** Goes on until told otherwise, and counts how often it did. */
+/** Yields until `isDone` is set, and counts the yields. */
 function* until(state: { isDone: boolean; resumed: number }): Resumable<string> {
   while (!state.isDone) {
     state.resumed += 1
@@ -18,16 +21,16 @@ function* until(state: { isDone: boolean; resumed: number }): Resumable<string> 
 
 const working = () => ({ isDone: false, resumed: 0 })
 
-test('the event loop turns between two slices: what others ask meanwhile is answered first', async () => {
+test('the event loop runs between two slices of a read', async () => {
   const state = working()
   const read = new SlicedReads(10).run({ work: until(state), waiting: HERE, check: fine })
-  // Work that waits for a turn of the loop would never end if there was none.
+  // The read would never end if the event loop did not run.
   setImmediate(() => (state.isDone = true))
   expect(await read).toBe('done')
   expect(state.resumed).toBeGreaterThan(0)
 })
 
-test('they are done one after the other, in the order in which they came', async () => {
+test('sliced reads run one after another, in order of arrival', async () => {
   const reads = new SlicedReads(10)
   const [first, second] = [working(), working()]
   const answers = [first, second].map(state => reads.run({ work: until(state), waiting: HERE, check: fine }))
@@ -38,7 +41,7 @@ test('they are done one after the other, in the order in which they came', async
   expect(await Promise.all(answers)).toEqual(['done', 'done'])
 })
 
-test('more than may wait are refused, until one has ended', async () => {
+test('sliced reads above the limit are refused until one has ended', async () => {
   const reads = new SlicedReads(1)
   const state = working()
   const first = reads.run({ work: until(state), waiting: HERE, check: fine })
@@ -49,7 +52,7 @@ test('more than may wait are refused, until one has ended', async () => {
   expect(await reads.run({ work: until(state), waiting: HERE, check: fine })).toBe('done')
 })
 
-test('the work for a caller who left ends, and the next one begins', async () => {
+test('a read of a client that has disconnected is ended, and the next one begins', async () => {
   const reads = new SlicedReads(2)
   const waiting = { ...HERE, isGone: false }
   const left = working()
@@ -64,7 +67,7 @@ test('the work for a caller who left ends, and the next one begins', async () =>
   expect(left.resumed).toBe(resumed)
 })
 
-test('what must not be decided any more is not answered, though it comes to its end in that very slice', async () => {
+test('a read that becomes stale during its last slice is not answered', async () => {
   let isStale = false
   const check = (): void => {
     if (isStale) throw new AuthzError('STALE', 'too old')

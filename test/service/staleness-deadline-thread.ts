@@ -1,4 +1,4 @@
-/** Ends when the deadline is over. */
+/** A thread that exits when the deadline has passed. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { workerData } from 'node:worker_threads'
 import { StalenessDeadline, type DeadlineHandle } from '#threads/indexes/staleness-deadline.ts'

@@ -1,4 +1,4 @@
-/** Until when threads may decide: main says it, and every thread reads the same. */
+/** Deadline until which threads can decide, set by the main thread and shared with all threads. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { once } from 'node:events'
@@ -6,7 +6,7 @@ import { expect, test, vi } from 'vitest'
 import { StalenessDeadline } from '#threads/indexes/staleness-deadline.ts'
 import { HANG_MS } from '../support/hang.ts'
 
-test('there is none until it is set, and none again when nothing can be missed', async () => {
+test('a staleness deadline passes at the time it is set to, and never without one', async () => {
   const deadline = new StalenessDeadline()
   expect(deadline.isOver).toBe(false)
   deadline.set(-5)
@@ -23,7 +23,7 @@ test('there is none until it is set, and none again when nothing can be missed',
   expect(deadline.isOver).toBe(false)
 })
 
-test('a thread that was started later goes by the same moment', async () => {
+test('a thread that starts later reads the same staleness deadline', async () => {
   const deadline = new StalenessDeadline()
   deadline.set(500)
   const from = performance.now()
@@ -34,7 +34,7 @@ test('a thread that was started later goes by the same moment', async () => {
   expect(performance.now() - from).toBeGreaterThanOrEqual(498)
 })
 
-/** A thread whose clock was compared while it stood still for a while, so many times in a row. */
+/** A thread whose clock was compared while the thread was paused for `ms`, `times` times in a row. */
 function threadThatStoodStill(deadline: StalenessDeadline, ms: number, times: number): StalenessDeadline {
   const { bigint } = process.hrtime
   const clock = vi.spyOn(process.hrtime, 'bigint')
@@ -52,15 +52,15 @@ function threadThatStoodStill(deadline: StalenessDeadline, ms: number, times: nu
   }
 }
 
-test('a thread that stood still while it compared its clock goes by the same moment all the same', () => {
+test('a thread that was paused while it compared its clock reads the same staleness deadline', () => {
   const deadline = new StalenessDeadline()
   const late = threadThatStoodStill(deadline, 20, 1)
   late.set(10)
-  // Off by those 20 ms, it would be over for all others already.
+  // With an error of those 20 ms, the deadline would have passed for all other threads.
   expect(deadline.isOver).toBe(false)
 })
 
-test('what is over is over for a thread whose clock is behind, too', () => {
+test('a deadline that has passed has also passed for a thread whose clock is late', () => {
   const deadline = new StalenessDeadline()
   const behind = threadThatStoodStill(deadline, 20, 100)
   deadline.set(0)

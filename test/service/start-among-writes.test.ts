@@ -1,4 +1,3 @@
-/** A start that loads the index while others write: nobody is to decide on what was read at several moments. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { DecisionEngine } from '#engine/engine.ts'
@@ -9,7 +8,7 @@ const tenant = 'default'
 
 const names = Array.from({ length: USERS }, (_, index) => `user-${index}`)
 
-test('an index that was loaded while a role went from one to the next is of one moment at its first decision', async () => {
+test('an index that is loaded during writes is in one consistent state at its first decision', async () => {
   const environment = await RunningEnvironment.open()
   const roles = { viewer: { name: 'Viewer', permissions: ['read'] } }
   const document = { key: 'document', name: 'Document', actions: { read: {} }, roles }
@@ -22,7 +21,7 @@ test('an index that was loaded while a role went from one to the next is of one 
   const isHolder = (engine: DecisionEngine) => (user: string) =>
     engine.evaluate({ user, action: 'read', type: 'document', key: 'plan', tenant })
   let at = 0
-  // Until a load had several steps in its midst.
+  // Repeats until a load was interleaved with several writes.
   for (let steps = 0; steps <= 2;) {
     const load = { isOver: false }
     const loading = environment
@@ -30,7 +29,7 @@ test('an index that was loaded while a role went from one to the next is of one 
       .then(engine => names.filter(isHolder(engine)))
       .finally(() => (load.isOver = true))
     for (steps = 0; !load.isOver; steps += 1) {
-      // Somebody holds it at every moment, and two do for one.
+      // At least one user holds the role at any time, and two users for a moment.
       await environment.execute('createRoleAssignment', held(names[at + 1]!))
       await environment.execute('deleteRoleAssignment', { ...held(names[at]!), query: {} })
       at += 1

@@ -1,4 +1,4 @@
-/** Attributes and mapping rules are in force for decisions as they are stored: written, changed, and loaded again. */
+/** Attributes and mapping rules take effect as they are stored: after a creation, a change and a reload. */
 import { expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
 import { ruleOf, conditionSet } from '#testing/engines/changes.ts'
@@ -14,7 +14,7 @@ const CONDITIONS = {
 const rules: Change[] = [conditionSet('all', CONDITIONS), ruleOf('all')]
 const QUESTION = { user: 'ann', action: 'read', type: 'document', key: 'plan', tenant: null }
 
-test('what is stored decides, with fields of a user before attributes of the same name', async () => {
+test('decisions use stored attributes, and fields of a user take precedence over attributes of the same name', async () => {
   const environment = await RunningEnvironment.open()
   const decidesEverywhere = (): boolean[] =>
     [environment.freshEngine(), environment.oracle()].map(engine => {
@@ -40,7 +40,7 @@ test('what is stored decides, with fields of a user before attributes of the sam
       attributes: { level: 3, email: 'other', first_name: 'Ann' },
     },
   })
-  // Of a tenant in which the user has no role nothing is told.
+  // The attributes of a tenant are not available without a role of the user in this tenant.
   expect(decidesEverywhere()).toEqual([false, false])
   await environment.execute('createRoleAssignment', {
     body: { user: 'ann', role: 'member', tenant: 'default' },
@@ -59,7 +59,7 @@ test('what is stored decides, with fields of a user before attributes of the sam
   expect(decidesEverywhere()).toEqual([false, false])
 })
 
-test('an engine that is loaded knows the mapping rules that the live one has heard of', async () => {
+test('an engine that is loaded from the store knows the current mapping rules', async () => {
   const environment = await RunningEnvironment.open()
   await environment.execute('createResource', { body: { key: 'page', name: 'P', actions: { get: {} } } })
   const to = (...paths: readonly string[]) =>

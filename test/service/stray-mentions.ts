@@ -1,11 +1,11 @@
-/** What a whole schema must not have: mentions of what is not there (native.md C.7). */
+/** References of a schema to missing entities, of which a consistent schema has none (native.md C.7). */
 import type { ConditionSet } from '#model/wire/condition-set.ts'
 import type { Resource } from '#model/wire/resource.ts'
 import type { TenantRole } from '#model/wire/role.ts'
 import type { SetRule } from '#model/wire/set-rule.ts'
 import type { RunningEnvironment } from '../support/running-environment.ts'
 
-/** Each mention in the schema, as `what it is: name`, of something that is not there. */
+/** Each reference in the schema to a missing entity, as `source: name`. */
 export async function strayMentions(environment: RunningEnvironment): Promise<string[]> {
   const query = { per_page: 100, include_total_count: false }
   const resources = (await environment.execute('listResources', { query })) as Resource[]

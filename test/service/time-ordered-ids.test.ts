@@ -1,4 +1,3 @@
-/** Ids ascend, whatever the clock does: what is created together is stored together. */
 import { expect, test } from 'vitest'
 import { TimeOrderedIds } from '../../src/composition/time-ordered-ids.ts'
 
@@ -10,7 +9,7 @@ test('ids are UUIDs of version 4 that begin with the time', () => {
   expect(Number.parseInt(id.replace('-', '').slice(0, 12), 16)).toBe(Date.UTC(2026, 0, 1))
 })
 
-test('ids of a clock that stands still, goes on and goes back ascend, and none comes twice', () => {
+test('ids ascend and are unique, even if the clock stops or goes back', () => {
   const clock = [5, 5, 6, 3, 3, 7]
   let reading = 0
   const ids = new TimeOrderedIds(() => clock[Math.floor(reading++ / 10_000)]!)
@@ -19,7 +18,7 @@ test('ids of a clock that stands still, goes on and goes back ascend, and none c
   for (let at = 1; at < made.length; at += 1) expect(made[at]! > made[at - 1]!, `id ${at}`).toBe(true)
 })
 
-test('two processes that make ids at the same moment make different ones', () => {
+test('two processes that create ids at the same moment create different ids', () => {
   const [one, other] = [new TimeOrderedIds(() => 1), new TimeOrderedIds(() => 1)]
   expect(one.next()).not.toBe(other.next())
 })

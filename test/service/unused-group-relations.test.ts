@@ -1,7 +1,7 @@
 /**
- * A relation that the groups API made goes with the last tuple over it and the last entry that somebody else derives by over it
- * (native.md C.5), whichever operation takes that away: with its answer, however much goes along. In any order:
- * `schema-changes.test.ts`.
+ * A relation of the groups API is deleted with its last tuple and its last derivation of another client
+ * (native.md C.5), by whichever operation removes it, and before its response. `schema-changes.test.ts`
+ * covers arbitrary sequences.
  */
 import { describe, expect, test } from 'vitest'
 import type { writeOperations } from '#management/environment/operations.ts'
@@ -14,14 +14,14 @@ const tenant = 'acme'
 const ROLE_ON_D1 = { role: 'editor', resource: 'document', resource_instance: 'd1', tenant }
 const TEAM = { group_instance_key: 'team' }
 const TUPLE = { subject: 'group:team', relation: 'group_group_editor', object: 'document:d1' }
-/** Whoever leads a group views what it edits. */
+/** Leads of a group are viewers of what the group edits. */
 const LEADS_VIEW = { role: 'lead', on_resource: 'group', linked_by_relation: 'group_group_editor' }
 const VIEWER = { resource_id: 'document', role_id: 'viewer' }
 const VIEWER_BLOCK = { name: 'Viewer' }
 const EDITOR_BLOCK = { name: 'Editor', permissions: ['update'] }
 const DOCUMENT = { name: 'Document', actions: { update: {} } }
 
-/** `team` edits `document:d1`, so that there is a relation for that, and it is in no other group. */
+/** `team` is an editor of `document:d1`, over one relation for grants. It is in no other group. */
 async function granted(): Promise<RunningEnvironment> {
   const it = await RunningEnvironment.open()
   await it.execute('createResource', {
@@ -40,7 +40,7 @@ async function granted(): Promise<RunningEnvironment> {
   return it
 }
 
-/** The relation has no tuple any more, and is there for an entry of somebody else alone. */
+/** The relation has no tuple any more, and exists only because of a derivation of another client. */
 async function derivedOver(): Promise<RunningEnvironment> {
   const it = await granted()
   await it.execute('addImplicitGrant', { params: VIEWER, body: LEADS_VIEW })
@@ -53,7 +53,7 @@ function relations(environment: RunningEnvironment): number {
   return environment.count('relation')
 }
 
-/** What a copy brings of a resource by that key: nothing but roles. */
+/** A schema with a resource of this key that has only roles. */
 function copyOf(key: string, roles: Readonly<Record<string, { readonly name: string }>>): ExportedSchema {
   const body = { name: key, actions: {}, roles, relations: {} }
   return {
@@ -88,14 +88,14 @@ const TAKE_THE_ENTRY: Partial<Record<WriteName, Call>> = {
     params: { resource_id: 'document' },
     body: { roles: { editor: EDITOR_BLOCK, viewer: VIEWER_BLOCK } },
   }),
-  // Its own roles are all that the copy says of groups: there are no leaders any more.
+  // The imported `group` has only its member role, so there is no `lead` any more.
   importSchema: call('importSchema', {
     schema: copyOf('group', { member: { name: 'member' } }),
     conflictStrategy: 'overwrite',
   }),
 }
 
-/** These take the relation itself, with all that goes with it. */
+/** Operations that delete the relation itself. */
 const TAKE_THE_RELATION: Partial<Record<WriteName, Call>> = {
   deleteRelation: call('deleteRelation', {
     params: { resource_id: 'document', relation_id: 'group_group_editor' },
@@ -116,7 +116,7 @@ describe('the last tuple over a relation for grants is taken by', () => {
   })
 
   const CASCADES = ['deleteGroup', 'deleteResourceInstance', 'deleteTenant'] as const
-  test.each(CASCADES)('%s, behind more than one commit removes', async name => {
+  test.each(CASCADES)('%s, with more rows than one commit removes', async name => {
     const environment = await granted()
     const users = Array.from({ length: 100 }, (_, number) => `u${number}`)
     await environment.execute('createUsers', { body: { operations: users.map(key => ({ key })) } })
@@ -127,7 +127,7 @@ describe('the last tuple over a relation for grants is taken by', () => {
     const body = users.flatMap(user => roles.map(role => ({ user, tenant, ...role })))
     await environment.execute('assignRoles', { query: {}, body })
     await TAKE_THE_TUPLE[name]!(environment)
-    // Whether or not the row of the tuple has been purged by now.
+    // The relation is gone even if the row of the tuple is not purged yet.
     expect(relations(environment)).toBe(0)
     await environment.purged()
     expect([relations(environment), environment.count('tuple')]).toEqual([0, 0])
