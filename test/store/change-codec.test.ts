@@ -1,4 +1,4 @@
-/** Changes in logs and messages: what is read back is what was written, in the new form and in that of older releases. */
+/** Encoding of changes in logs and messages, in the current format and in that of older releases. */
 import { expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
 import { decodeChanges, encodeChanges } from '#store/keyspace/change-codec.ts'
@@ -26,23 +26,23 @@ const CHANGES: readonly Change[] = [
 ]
 
 test.each(CHANGES.map(change => [JSON.stringify(change), change] as const))(
-  '%s is read back',
+  '%s is decoded as it was encoded',
   (_, change) => {
     expect(decodeChanges(encodeChanges([change]))).toEqual([change])
   },
 )
 
-test('what an older release wrote is read as it is', () => {
+test('changes that an older release wrote are decoded unchanged', () => {
   expect(decodeChanges(JSON.stringify(CHANGES))).toEqual(CHANGES)
 })
 
-test('a fact takes half of the bytes of its object', () => {
+test('an encoded fact takes less than 60 % of the bytes of its JSON object', () => {
   const facts = CHANGES.filter(
     ({ kind, id }) => kind.endsWith('-put') && kind !== 'type-put' && id === undefined,
   )
   expect(encodeChanges(facts).length).toBeLessThan(JSON.stringify(facts).length * 0.6)
 })
 
-test('an unknown code is an error, and not a change that is left out', () => {
+test('an unknown code of a change is an error', () => {
   expect(() => decodeChanges('[["?"]]')).toThrow(RangeError)
 })

@@ -1,4 +1,4 @@
-/** The commits' part of the ledger contract: what they require, who wins, and that each is done exactly once. */
+/** Ledger contract of commits: requirements, conflicts, and exactly-once execution. */
 import { expect, test } from 'vitest'
 import type { ConflictError } from '#model/errors.ts'
 import { COMMIT_ROWS_MAX } from '#model/limits.ts'
@@ -18,7 +18,7 @@ import {
 } from './toy-rows.ts'
 
 export function describeCommits(start: OpenLedger, exceptions: Exceptions): void {
-  test('a new ledger is at sequence 0 of an epoch of its own', async () => {
+  test('a new ledger is at sequence 0 of a new epoch', async () => {
     const [one, other] = [await start(), await start()]
     const [first, second] = [await one.ledger.head(), await other.ledger.head()]
     expect(first.sequence).toBe(0)
@@ -27,7 +27,7 @@ export function describeCommits(start: OpenLedger, exceptions: Exceptions): void
     expect(await allRows(one.ledger)).toEqual([])
   })
 
-  test('each commit advances the head by one, also one without rows', async () => {
+  test('each commit advances the head by one, including a commit without rows', async () => {
     const { ledger } = await start()
     const { epoch } = await ledger.head()
     expect(await ledger.commit(commitOf({ put: { alice: 'ar' } }))).toEqual({ epoch, sequence: 1 })
@@ -40,7 +40,7 @@ export function describeCommits(start: OpenLedger, exceptions: Exceptions): void
     expect(await ledger.head()).toEqual({ epoch, sequence: 2 })
   })
 
-  test('of commits with one id that are sent at once, whoever follows hears what the first one meant', async () => {
+  test('the feed contains the changes of the first of several concurrent commits with one id', async () => {
     const { ledger } = await start()
     const before = await ledger.head()
     const id = commitId()
@@ -54,7 +54,7 @@ export function describeCommits(start: OpenLedger, exceptions: Exceptions): void
   })
 
   test.skipIf(exceptions.onApplied)(
-    'a commit says when the view shows it, and for how long it kept the thread',
+    'a commit reports when the view shows it, and for how long it blocked the thread',
     async () => {
       const { ledger, ...subject } = await start()
       const view = await subject.view()
@@ -70,7 +70,7 @@ export function describeCommits(start: OpenLedger, exceptions: Exceptions): void
     },
   )
 
-  // Each kind of requirement, once as it holds and once as it does not; alice was written by commits 1 and 2.
+  // Each kind of requirement, met and not met. Commits 1 and 2 wrote alice.
   const none = new Uint8Array(0)
   const alice = bytes('alice')
   const created = 1 * (COMMIT_ROWS_MAX + 1)
@@ -80,12 +80,12 @@ export function describeCommits(start: OpenLedger, exceptions: Exceptions): void
     ['a row has the version it has', { key: alice, version: 2 }, true],
     ['a row has the version it had', { key: alice, version: 1 }, false],
     ['an absent row has a version', { key: bytes('nobody'), version: 2 }, false],
-    ['a row is still the one created then', { key: alice, created }, true],
-    ['a row is one created later', { key: alice, created: created + 1 }, false],
-    ['an absent row is one created then', { key: bytes('nobody'), created }, false],
+    ['a row was created by that commit', { key: alice, created }, true],
+    ['a row was created by a later commit', { key: alice, created: created + 1 }, false],
+    ['an absent row was created by that commit', { key: bytes('nobody'), created }, false],
     ['nothing was committed since the last commit', { key: none, head: 2 }, true],
     ['nothing was committed since the one before', { key: none, head: 1 }, false],
-    ['a commit is there that is not', { key: none, head: 3 }, false],
+    ['the head is a later commit', { key: none, head: 3 }, false],
   ]
   for (const [claim, requirement, holds] of requirements) {
     test(`a commit that requires that ${claim} is ${holds ? 'done' : 'refused and writes nothing'}`, async () => {
@@ -104,7 +104,7 @@ export function describeCommits(start: OpenLedger, exceptions: Exceptions): void
     })
   }
 
-  test('a conflict names the first row that is not as required', async () => {
+  test('a conflict names the first row that does not meet its requirement', async () => {
     const { ledger } = await start()
     await ledger.commit(commitOf({ put: { alice: 'ar', bob: 'ar' } }))
     const require = ['carol', 'bob', 'alice'].map(key => ({ key: bytes(key), absent: true }) as const)
@@ -114,7 +114,7 @@ export function describeCommits(start: OpenLedger, exceptions: Exceptions): void
     expect(text((conflict as ConflictError).key)).toBe('bob')
   })
 
-  test('of 200 writers racing for one row exactly one wins, and nothing is left of the others', async () => {
+  test('of 200 concurrent commits that create one row, exactly one succeeds, and the others leave nothing', async () => {
     const subject = await start()
     const outcomes = await Promise.allSettled(
       Array.from({ length: 200 }, (_, writer) => {
@@ -131,7 +131,7 @@ export function describeCommits(start: OpenLedger, exceptions: Exceptions): void
     expect(await logged(subject.ledger)).toHaveLength(1)
   })
 
-  test('a refused commit does not disturb those committed beside it', async () => {
+  test('a refused commit does not affect concurrent commits', async () => {
     const subject = await start()
     const refused = { key: bytes('nobody'), version: 7 }
     const outcomes = await Promise.allSettled(
@@ -160,7 +160,7 @@ export function describeCommitIds(start: OpenLedger): void {
     expect(await everything(subject)).toEqual(before)
   })
 
-  test('an id sent 20 times at once is committed once', async () => {
+  test('a commit with one id that is sent 20 times concurrently is committed once', async () => {
     const subject = await start()
     const commit = commitOf({ put: { alice: 'ar' } })
     const revisions = await Promise.all(Array.from({ length: 20 }, () => subject.ledger.commit(commit)))
@@ -168,7 +168,7 @@ export function describeCommitIds(start: OpenLedger): void {
     expect(await subject.ledger.head()).toMatchObject({ sequence: 1 })
   })
 
-  test('an id whose commit was refused may be sent again', async () => {
+  test('the id of a refused commit can be sent again', async () => {
     const { ledger } = await start()
     const commit = commitOf({ require: [{ key: bytes('alice'), version: 1 }], put: { alice: 'br' } })
     await expect(ledger.commit(commit)).rejects.toMatchObject({ code: 'REVISION_CONFLICT' })
@@ -176,7 +176,7 @@ export function describeCommitIds(start: OpenLedger): void {
     await expect(ledger.commit(commit)).resolves.toMatchObject({ sequence: 2 })
   })
 
-  test('an id is known for as long as its commit is in the log, and not longer', async () => {
+  test('the id of a commit is known as long as the commit is in the log, and not longer', async () => {
     const { ledger } = await start({ logEntriesMax: 3 })
     const id = commitId()
     await ledger.commit(commitOf({ id }))

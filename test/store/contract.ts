@@ -1,6 +1,6 @@
 /**
- * What every ledger does, whoever stores it. An adapter is done when `describeLedger` passes; it opts out of a part by
- * name, with its reason, where it calls this.
+ * Contract of every ledger, independent of its storage. An adapter is complete when `describeLedger` passes.
+ * An adapter that does not support a part excludes it by name and states why.
  */
 import { afterEach, describe } from 'vitest'
 import { describeCommitIds, describeCommits } from './commit-contract.ts'
@@ -24,7 +24,7 @@ export function describeLedger(name: string, open: OpenLedger, exceptions: Excep
   describe(`${name}: commits`, () => describeCommits(start, exceptions))
   describe(`${name}: commit ids`, () => describeCommitIds(start))
   describe(`${name}: rows and lists`, () => describeRows(start))
-  describe(`${name}: ends and ceilings`, () => describeEnds(start, exceptions))
+  describe(`${name}: shutdown and limits`, () => describeEnds(start, exceptions))
   describe(`${name}: feed`, () => describeFeed(start))
   describe(`${name}: random histories`, () => describeHistories(open))
 }

@@ -1,4 +1,7 @@
-/** lmdb's file is looked at before it is mapped: one that was cut is refused with what to do, and one that is whole never. */
+/**
+ * Check of the data file of lmdb before it is mapped: truncated files are refused with advice, intact files
+ * are accepted.
+ */
 import fs, { cpSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -20,7 +23,7 @@ const file = (path: string): string => join(path, 'data.mdb')
 const sizeOf = (path: string): number => statSync(file(path)).size
 const key = (number: number): Buffer => Buffer.from(`key-${number}`)
 
-/** A copy of the files that ends there. */
+/** A copy of the directory whose data file is truncated to that size. */
 function cutAt(path: string, bytes: number): string {
   const copy = directory()
   cpSync(path, copy, { recursive: true })
@@ -28,7 +31,7 @@ function cutAt(path: string, bytes: number): string {
   return copy
 }
 
-/** Values of all sizes, written over and removed, some within the write that made them. */
+/** Writes, overwrites and removes values of all sizes, some within one write. */
 async function writtenOver(path: string, turns: number): Promise<LmdbTables> {
   const tables = new LmdbTables(path)
   const table = tables.table('table')
@@ -45,7 +48,7 @@ async function writtenOver(path: string, turns: number): Promise<LmdbTables> {
   return tables
 }
 
-/** Reads all there is: of pages that are not in the file whoever does that is ended. */
+/** Reads all rows. If the file lacks pages, this ends the process. */
 async function readWhole(path: string): Promise<number> {
   const tables = new LmdbTables(path)
   const entries = [...tables.table('table').range({ start: Uint8Array.of(0) })]
@@ -53,14 +56,14 @@ async function readWhole(path: string): Promise<number> {
   return entries.length
 }
 
-test('a file that is in use, or was left by whoever had it, is taken at every moment of its life', async () => {
+test('a data file in use is accepted after each write and after it is closed', async () => {
   const path = directory()
   const tables = await writtenOver(path, 60)
   await tables.close()
   expect(() => checkDataFile(path)).not.toThrow()
 })
 
-test('a file that another thread writes, so that it grows while it is looked at, is whole', async () => {
+test('a data file that another thread extends during the check is accepted', async () => {
   const path = directory()
   const tables = new LmdbTables(path)
   const table = tables.table('table')
@@ -76,7 +79,7 @@ test('a file that another thread writes, so that it grows while it is looked at,
   let reads = 0
   const read = vi.spyOn(fs, 'readSync').mockImplementation((...args: unknown[]) => {
     reads += 1
-    // In place, as the thread writes it.
+    // Written in place, as the other thread does.
     if (reads === 1) writeFileSync(file(before), written, { flag: 'r+' })
     return Reflect.apply(readSync, fs, args)
   })
@@ -89,13 +92,13 @@ test('a file that another thread writes, so that it grows while it is looked at,
   expect(reads).toBeGreaterThan(1)
 })
 
-test('there may be no file yet, or an empty one', () => {
+test('a missing or empty data file is accepted', () => {
   const path = directory()
   expect(() => checkDataFile(path)).not.toThrow()
   expect(() => checkDataFile(join(path, 'nowhere'))).not.toThrow()
 })
 
-test('a file that was cut anywhere is refused, with its path and what to do', async () => {
+test('a truncated data file is refused with its path and advice, wherever it ends', async () => {
   const path = directory()
   const tables = new LmdbTables(path)
   await tables.write(() => {
@@ -128,7 +131,7 @@ test('a file that was cut anywhere is refused, with its path and what to do', as
   )
 })
 
-test('where its last pages are free they may be missing, as those do that were never written, and no page more', async () => {
+test('a data file can lack its last pages if they are free, and not one page more', async () => {
   const path = directory()
   const tables = new LmdbTables(path)
   const table = tables.table('table')
@@ -146,7 +149,7 @@ test('where its last pages are free they may be missing, as those do that were n
   await tables.close()
   const pages = sizeOf(path) / PAGE
   const shrinking = cutAt(path, pages * PAGE)
-  /** Counts come in descending order. */
+  /** Call it with descending counts. */
   const isTaken = (count: number): boolean => {
     truncateSync(file(shrinking), count * PAGE)
     try {
@@ -158,7 +161,7 @@ test('where its last pages are free they may be missing, as those do that were n
   }
   let fewest = pages
   while (isTaken(fewest - 1)) fewest -= 1
-  // That one was too few.
+  // `fewest - 1` was refused.
   expect(pages - fewest).toBeGreaterThan(20)
   expect(await readWhole(cutAt(path, fewest * PAGE))).toBe(50)
   for (let count = fewest - 2; count > 1; count -= 1) expect([count, isTaken(count)]).toEqual([count, false])

@@ -1,4 +1,4 @@
-/** Embedded ledgers for the contracts: on which tables, and how each is opened, opened again and removed. */
+/** Embedded ledgers for the contracts: their tables, and how they are opened, reopened and deleted. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import { toyRule } from './toy-rows.ts'
 
 export interface TablesKind {
   readonly name: string
-  /** Who makes large commits, and the checkpoints of a journal. */
+  /** Executor of large commits and of checkpoints. */
   readonly largeWrites?: LargeWrites
   openTables(directory: string): Tables | Promise<Tables>
 }
@@ -71,7 +71,7 @@ export async function openLedger(
   }
 }
 
-/** Holds tables of that kind, and a ledger on them, to their contracts. */
+/** Runs the contracts of tables and of ledgers for this kind. */
 export function describeKind(kind: TablesKind): void {
   describeTables(kind.name, async () => {
     const directory = makeDirectory()

@@ -1,4 +1,4 @@
-/** The ledger contract at its limits: ceilings, defects of the caller, closing, and opening again. */
+/** Ledger contract of limits, invalid calls, shutdown and reopening. */
 import { expect, test } from 'vitest'
 import type { AuthzError } from '#model/errors.ts'
 import { COMMIT_ROWS_MAX } from '#model/limits.ts'
@@ -6,7 +6,7 @@ import type { Exceptions, OpenLedger } from './ledger-under-test.ts'
 import { allRows, bytes, commitOf, everything } from './toy-rows.ts'
 
 export function describeEnds(start: OpenLedger, exceptions: Exceptions): void {
-  test('a commit takes as many rows as its ceiling and not one more', async () => {
+  test('a commit takes as many rows as the limit and not one more', async () => {
     const { ledger, view } = await start()
     const row = (index: number) => ({ key: bytes(`row-${String(index).padStart(5, '0')}`), value: bytes('') })
     const full = Array.from({ length: COMMIT_ROWS_MAX }, (_, index) => row(index))
@@ -20,14 +20,14 @@ export function describeEnds(start: OpenLedger, exceptions: Exceptions): void {
     expect(last.created).toBeLessThan((await view()).get(bytes('next'))!.created)
   })
 
-  test('a key put twice in one commit is a defect of the caller', async () => {
+  test('a key put twice in one commit is an error of the caller', async () => {
     const { ledger } = await start()
     const put = [bytes('alice'), bytes('alice')].map(key => ({ key, value: bytes('ar') }))
     await expect(ledger.commit({ ...commitOf({}), put })).rejects.toMatchObject({ name: 'InvariantError' })
     expect(await ledger.head()).toMatchObject({ sequence: 0 })
   })
 
-  test('a closed ledger refuses to commit, and finishes what was under way', async () => {
+  test('a closed ledger refuses commits, and completes the commits in progress', async () => {
     const { ledger, dispose } = await start()
     const underWay = ledger.commit(commitOf({ put: { alice: 'ar' } }))
     const disposed = dispose()
@@ -39,7 +39,7 @@ export function describeEnds(start: OpenLedger, exceptions: Exceptions): void {
     expect(await allRows(ledger).catch(closed)).toBe('STORE_CLOSED')
   })
 
-  test('a load that the end of the ledger cuts short does not pass for a complete one', async () => {
+  test('a load that is interrupted by closing the ledger fails, and does not end as complete', async () => {
     const { ledger, dispose } = await start()
     const keys = Array.from({ length: 1_500 }, (_, index) => `row-${index}`)
     await ledger.commit(commitOf({ put: Object.fromEntries(keys.map(key => [key, 'ar'])) }))
@@ -49,7 +49,7 @@ export function describeEnds(start: OpenLedger, exceptions: Exceptions): void {
     await expect(load.next()).rejects.toMatchObject({ code: 'STORE_CLOSED' })
   })
 
-  test.skipIf(exceptions.durability)('what was committed is there after closing and opening', async () => {
+  test.skipIf(exceptions.durability)('committed rows exist after closing and reopening', async () => {
     const subject = await start()
     const commit = commitOf({
       put: { alice: 'ar', bob: 'bg' },

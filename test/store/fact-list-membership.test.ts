@@ -1,6 +1,6 @@
 /**
- * The lists that facts are in, as they are stored; from the bytes of rows as from records. A view that was built by one release is
- * read by the next: who changes a name here must have all lists built anew.
+ * Secondary indexes that contain a fact, computed from row bytes and from records. The next release reads an
+ * index that this release built: a change of an index name requires a rebuild of all indexes.
  */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
@@ -20,7 +20,7 @@ function hex(name: Uint8Array): string {
   return Buffer.from(name).toString('hex')
 }
 
-/** In words that compare, whatever their order. */
+/** The entries as sorted text, for comparison. */
 function toldOf(entries: readonly ListEntry[]): string[] {
   const told = entries.map(({ list, counted, representedIn, within, displaces, unless }) => [
     hex(list),
@@ -75,7 +75,7 @@ function idOf(digit: string): string {
   return '88888888-4444-4444-4444-cccccccccccc'.replaceAll(/\w/g, digit)
 }
 
-/** The first byte of a list, and whose ids follow. */
+/** The first byte of an index name, and the names of the ids that follow. */
 function words(name: Uint8Array): string {
   const ids = hex(name.subarray(1)).matchAll(/(.)\1{31}/g)
   return [String(name[0]), ...Array.from(ids, ([, digit]) => NAMES[digit!])].join(' ')
@@ -104,12 +104,12 @@ const OF_ANY_ASSIGNMENT = [
 const LASTING = { createdAt: 1, expiresAt: null }
 const ENDS = [null, 0, 1_700_000_000_000]
 
-test('a tenant role is listed under', () => {
+test('a tenant role assignment is in these lists', () => {
   const record = { kind: 'assignment', id: randomUUID(), ...KNOWN, instanceId: null, ...LASTING } as const
   expect(inWords(record)).toEqual(['18 role', '19 tenant', '16 user', ...OF_ANY_ASSIGNMENT])
 })
 
-test('a role on an instance is listed under', () => {
+test('a role assignment on an instance is in these lists', () => {
   const record = {
     kind: 'assignment',
     id: randomUUID(),
@@ -121,7 +121,7 @@ test('a role on an instance is listed under', () => {
   expect(inWords(record)).toEqual(expected)
 })
 
-test('a tuple is listed under', () => {
+test('a tuple is in these lists', () => {
   const [subjectId, relationId, objectId, tenantId] = [idOf('e'), idOf('f'), idOf('0'), idOf('c')]
   const named = { id: randomUUID(), subjectId, relationId, objectId, tenantId }
   expect(inWords({ kind: 'tuple', ...named, ...LASTING })).toEqual([
@@ -134,7 +134,7 @@ test('a tuple is listed under', () => {
   ])
 })
 
-test('what ends is listed among its like, too', () => {
+test('an expiring fact is also in the list of expiring facts', () => {
   const held = { id: randomUUID(), ...KNOWN, ...LASTING, expiresAt: 1_900_000_000_000 }
   const inTenant = inWords({ kind: 'assignment', ...held, instanceId: null })
   expect(inTenant).toEqual(['18 role', '19 tenant', '16 user', ...OF_ANY_ASSIGNMENT, '39'])
@@ -143,7 +143,7 @@ test('what ends is listed among its like, too', () => {
   expect(inWords({ kind: 'tuple', ...held, subjectId, relationId, objectId }).at(-1)).toBe('40')
 })
 
-test('no two lists of an environment have the first byte in common', () => {
+test('no two lists of an environment share their first byte', () => {
   const { all, ...others } = lists
   const three = [idOf('a'), idOf('b'), idOf('c')]
   const named = Object.values(others).map(name => (name as (...of: string[]) => Uint8Array)(...three))
@@ -173,7 +173,7 @@ const FACTS = {
 }
 
 test.each(Object.entries(FACTS))(
-  '%s is in the lists of all that it names, whenever it was made',
+  '%s is in the lists of all entities that it references, independent of its times',
   (_, fact) => {
     for (const createdAt of TIMES) {
       for (const expiresAt of ENDS) expectAlike({ ...fact, createdAt, expiresAt })
@@ -182,7 +182,7 @@ test.each(Object.entries(FACTS))(
 )
 
 test.each(Object.entries(FACTS))(
-  '%s is read back with its end; one that lasts has the row it always had',
+  '%s is decoded with its expiration time, and a permanent fact has the same bytes as before expiring facts',
   (_, fact) => {
     for (const expiresAt of [null, 0, 1, 1_900_000_000_123]) {
       const record = { ...fact, createdAt: 1_700_000_000_000, expiresAt }
@@ -194,7 +194,7 @@ test.each(Object.entries(FACTS))(
   },
 )
 
-test('a row in another form is left to the codec', () => {
+test('a row in an unknown format is left to the codec', () => {
   const { key, value } = rowOf({ ...tuple(), ...LASTING })
   const odd = { key, value: Uint8Array.of(0x93, 0xc0, 0xc0, 0xc0) }
   expect([factEntries(odd), visitFactLists(odd, () => expect.unreachable())]).toEqual([null, false])

@@ -1,4 +1,4 @@
-/** The feed's part of the ledger contract: order, completeness, and each way a feed can end. */
+/** Ledger contract of the feed: order, completeness, and every way in which a feed can end. */
 import { expect, test } from 'vitest'
 import type { LogEntry } from '#store/ledger.ts'
 import type { OpenLedger } from './ledger-under-test.ts'
@@ -18,7 +18,7 @@ export function describeFeed(start: OpenLedger): void {
     return { ...subject, at: (sequence: number) => ({ epoch, sequence }) }
   }
 
-  test('an entry says all a commit did', async () => {
+  test('an entry of a feed contains everything that its commit changed', async () => {
     const { ledger, at } = await startAt(1)
     const commit = commitOf({
       delete: ['row-0', 'nobody'],
@@ -47,7 +47,7 @@ export function describeFeed(start: OpenLedger): void {
     })
   })
 
-  test('a feed starts behind the revision it is given', async () => {
+  test('a feed starts after the given revision', async () => {
     const { ledger, at } = await startAt(5)
     expect(sequences(await entriesAfter(ledger, at(0), 5))).toEqual([1, 2, 3, 4, 5])
     expect(sequences(await entriesAfter(ledger, at(3), 2))).toEqual([4, 5])
@@ -64,7 +64,7 @@ export function describeFeed(start: OpenLedger): void {
     await feed.return!()
   })
 
-  test('a replay delivers the same entries as a feed, whatever their sizes, and each later commit', async () => {
+  test('a replay delivers the same entries as a feed, regardless of their sizes, and each later commit', async () => {
     const { ledger, at } = await startAt(3)
     const many = Object.fromEntries(Array.from({ length: 1_200 }, (_, n) => [`many-${n}`, 'ar']))
     const changes = [{ kind: 'user-removed', user: 'ann' } as const]
@@ -88,7 +88,7 @@ export function describeFeed(start: OpenLedger): void {
     await replay.return!()
   })
 
-  test('going from the log to live loses and repeats nothing while commits go on', async () => {
+  test('a feed that passes from the log to live commits loses and repeats nothing', async () => {
     const { ledger, at } = await startAt(50)
     const writing = (async () => {
       for (let round = 0; round < 40; round++) {
@@ -102,14 +102,14 @@ export function describeFeed(start: OpenLedger): void {
     expect(sequences(await fromMiddle)).toEqual(upTo(450, 26))
   })
 
-  test('a hundred feeds get every commit', async () => {
+  test('a hundred concurrent feeds receive every commit', async () => {
     const { ledger, at } = await startAt(0)
     const feeds = Array.from({ length: 100 }, () => entriesAfter(ledger, at(0), 20))
     for (let index = 0; index < 20; index++) await ledger.commit(commitOf({}))
     for (const feed of feeds) expect(sequences(await feed)).toEqual(upTo(20))
   })
 
-  test('calls of next that overlap are answered in order', async () => {
+  test('overlapping calls of next on a feed are answered in order', async () => {
     const { ledger, at } = await startAt(2)
     const feed = ledger.feed(at(0))[Symbol.asyncIterator]()
     const answers = [feed.next(), feed.next(), feed.next()]
@@ -127,7 +127,7 @@ export function describeFeed(start: OpenLedger): void {
     expect(sequences(await logged(ledger, 20))).toEqual([])
   })
 
-  test('a consumer the log was trimmed away from hears REVISION_TOO_OLD, then the end', async () => {
+  test('a feed whose next entry was trimmed from the log fails with REVISION_TOO_OLD and then ends', async () => {
     const { ledger, at } = await startAt(2, 5)
     const feed = ledger.feed(at(0))[Symbol.asyncIterator]()
     await feed.next()
@@ -137,18 +137,18 @@ export function describeFeed(start: OpenLedger): void {
     expect(await feed.next()).toEqual({ done: true, value: undefined })
   })
 
-  test('a revision of another epoch or ahead of the head fails with STORE_RESET', async () => {
+  test('a feed from another epoch or ahead of the head fails with STORE_RESET', async () => {
     const { ledger, at } = await startAt(2)
     const foreign = { epoch: 'another-history', sequence: 1 }
     await expect(entriesAfter(ledger, foreign, 1)).rejects.toMatchObject({ code: 'STORE_RESET' })
     await expect(entriesAfter(ledger, at(3), 1)).rejects.toMatchObject({ code: 'STORE_RESET' })
   })
 
-  test('a consumer that stops ends its feed, even while it waits', async () => {
+  test('a consumer can end its feed, even while the feed waits', async () => {
     const { ledger, at } = await startAt(1)
     const feed = ledger.feed(at(1))[Symbol.asyncIterator]()
     const waiting = feed.next()
-    // One turn of the event loop: by now it has found nothing to read and waits.
+    // After one iteration of the event loop, the feed has found nothing to read and waits.
     await new Promise(setImmediate)
     await feed.return!()
     expect(await waiting).toEqual({ done: true, value: undefined })

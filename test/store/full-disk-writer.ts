@@ -1,13 +1,15 @@
 /**
- * The process that `full-disk.test.ts` starts under a limit on the size of files: commits until one is refused, then
- * once more, then closes the store; prints what became of each as one line of JSON.
+ * The process that `full-disk.test.ts` starts with a limit on file sizes. Commits until two commits are
+ * refused, closes the store, and prints the outcome as a line of JSON.
  */
 import { writeSync } from 'node:fs'
 import type { AuthzError } from '#model/errors.ts'
 import { openStore } from '#store/open-store.ts'
 import { commitOf, toyRule } from './toy-rows.ts'
 
-/** Without a handler the signal of the limit ends the process; with one, writing fails, as it does on a full disk. */
+/**
+ * Without a handler, the signal of the limit ends the process. With one, the write fails, as on a full disk.
+ */
 process.on('SIGXFSZ', () => {})
 
 const store = await openStore(process.argv[2]!, toyRule)

@@ -1,6 +1,6 @@
 /**
- * A disk that is full, stood in for by a limit on the size of files, which fails in the same place. What must not
- * happen: a commit that is never answered, a process that dies of it, a close that hangs, a row by half.
+ * A full disk, simulated by a limit on file sizes, which makes the same calls fail. Every commit must receive
+ * a response, the process must survive, the store must close, and no partial row can remain.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
@@ -14,7 +14,7 @@ const WRITER = join(import.meta.dirname, 'full-disk-writer.ts')
 /** Blocks of 512 or 1,024 bytes, depending on the shell. */
 const FILE_BLOCKS_MAX = 8_000
 
-test('a store on a full disk refuses commits, closes, and goes on when there is room again', async () => {
+test('a store on a full disk refuses commits, closes, and continues when space is available again', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'verdict-full-'))
   const url = `lmdb:${directory}`
   try {
@@ -44,7 +44,7 @@ test('a store on a full disk refuses commits, closes, and goes on when there is 
   }
 })
 
-test('the lock file of a new store is there with all its bytes, so that a full disk cannot end the process when it is used', async () => {
+test('the lock file of a new store is fully allocated, so that a full disk cannot end the process later', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'verdict-lock-'))
   const store = await openStore(`lmdb:${directory}`, toyRule)
   await store.environment('default')
@@ -58,7 +58,7 @@ test('the lock file of a new store is there with all its bytes, so that a full d
   rmSync(directory, { recursive: true })
 })
 
-test('a start without room for files says so', async () => {
+test('a start without disk space for its files logs the reason', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'verdict-no-room-'))
   const script = 'ulimit -f 8; exec "$0" "$@"'
   const argv = ['-c', script, process.execPath, '--disable-warning=ExperimentalWarning', 'src/main.ts']

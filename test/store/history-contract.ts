@@ -1,6 +1,6 @@
 /**
- * Random histories: whatever is committed in whatever order, a ledger and its view agree with a model that is a plain
- * `Map` and an array. A failing run prints its seed and the shortest history that fails.
+ * Random histories of commits: a ledger and its view agree with a model of a `Map` and an array. A failing
+ * run prints its seed and the shortest history that fails.
  */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -13,8 +13,8 @@ import type { OpenLedger } from './ledger-under-test.ts'
 import {
   allRows,
   bytes,
-  COLOURS,
-  colour,
+  COLORS,
+  color,
   commitId,
   commitOf,
   everyone,
@@ -32,17 +32,17 @@ import {
 const RUNS = 8
 const KEYS = ['ann', 'bea', 'cyd', 'dee', 'eve']
 
-/** One step of a history. What it requires is phrased relative to how the row then is. */
+/** One step of a history. Requirements are relative to the state of the row at that step. */
 interface Step {
   readonly require: readonly { key: string; kind: 'absent' | 'version' | 'created'; offBy: number }[]
   readonly delete: readonly string[]
   readonly put: readonly (readonly [string, string])[]
-  /** Sends the id of an earlier step again, counted from the last one. */
+  /** Sends the id of an earlier step again, counted from the last step. */
   readonly repeat: number | null
 }
 
 const key = fc.constantFrom(...KEYS)
-const letters = fc.tuple(fc.constantFrom(...GROUPS), fc.constantFrom(...COLOURS)).map(pair => pair.join(''))
+const letters = fc.tuple(fc.constantFrom(...GROUPS), fc.constantFrom(...COLORS)).map(pair => pair.join(''))
 const value = fc.oneof({ weight: 6, arbitrary: letters }, { weight: 1, arbitrary: fc.constant('') })
 const requirement = fc.record({
   key,
@@ -57,7 +57,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 })
 
 export function describeHistories(open: OpenLedger): void {
-  test('a random history leaves what a plain model of it leaves', async () => {
+  test('a random history leaves the same rows, lists and log as a plain model', async () => {
     await holdsForAll(fc.array(step, { maxLength: 25 }), RUNS, async steps => {
       const subject = await open()
       try {
@@ -94,7 +94,7 @@ interface ModelCommit {
   readonly put: Readonly<Record<string, string>>
 }
 
-/** The semantics of a ledger and its view, by the book. */
+/** Reference implementation of a ledger and its view. */
 class Model {
   readonly #rows = new Map<string, ReadableRow>()
   readonly #done: { readonly commit: ModelCommit; readonly sequence: number }[] = []
@@ -168,13 +168,13 @@ class Model {
       expect(scanned(view, group(letter))).toEqual(rows)
       expect(view.count(group(letter))).toBe(rows.length)
     }
-    for (const letter of COLOURS) {
+    for (const letter of COLORS) {
       const rows = this.rowsBy(letterPair => letterPair[1] === letter)
-      expect(scanned(view, colour(letter))).toEqual(rows)
+      expect(scanned(view, color(letter))).toEqual(rows)
       for (const offset of [1, 3])
-        expect(scanned(view, colour(letter), { offset })).toEqual(rows.slice(offset))
+        expect(scanned(view, color(letter), { offset })).toEqual(rows.slice(offset))
       const after = rows[0]?.created
-      if (after !== undefined) expect(scanned(view, colour(letter), { after })).toEqual(rows.slice(1))
+      if (after !== undefined) expect(scanned(view, color(letter), { after })).toEqual(rows.slice(1))
     }
   }
 }

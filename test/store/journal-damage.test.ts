@@ -1,4 +1,7 @@
-/** A journal with damaged records: a part that was acknowledged closes the tables, and a part that was not is left out and reported. */
+/**
+ * A journal with damaged records: damage of an acknowledged record closes the tables, and an unacknowledged
+ * one is skipped and reported.
+ */
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
@@ -37,7 +40,7 @@ const damaged = (path: string) => ({
   ) as string,
 })
 
-/** A directory with two segments of three records each, none of which the stored tables have. */
+/** A directory with two segments of three records each, none of which is in the stored tables. */
 async function twoSegments(): Promise<{
   readonly path: string
   readonly older: string
@@ -60,7 +63,7 @@ function flip(file: string, at: number): void {
   writeFileSync(file, bytes)
 }
 
-/** Keys that the next opening shows. The directory does not change. */
+/** The keys that the next opening shows. Uses a copy of the directory. */
 async function shownIn(path: string): Promise<string[]> {
   const copy = directory()
   cpSync(path, copy, { recursive: true })
@@ -72,7 +75,7 @@ async function shownIn(path: string): Promise<string[]> {
   )
 }
 
-test('a damaged record of the older segment closes the tables, wherever it is, and leaves all files as they are', async () => {
+test('a damaged record of the older segment closes the tables, independent of its position, and leaves all files unchanged', async () => {
   const { path, older, newer } = await twoSegments()
   const whole = readFileSync(older)
   for (const [index, place] of placesIn(whole).slice(0, 3).entries()) {
@@ -89,7 +92,7 @@ test('a damaged record of the older segment closes the tables, wherever it is, a
   expect(Object.keys(await shownLater(path))).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])
 })
 
-test('an older segment that is missing, empty or cut closes the tables', async () => {
+test('a missing, empty or truncated older segment closes the tables', async () => {
   const { path, older } = await twoSegments()
   const whole = readFileSync(older)
   rmSync(older)
@@ -116,7 +119,7 @@ test('a damaged record of the newest segment closes the tables if a later write 
   expect(await shownIn(path)).toEqual(['a', 'b', 'c', 'd', 'e'])
 })
 
-test('two damaged segments close the tables, even if no head is whole', async () => {
+test('two damaged segments close the tables, even if both heads are damaged', async () => {
   const { path, older, newer } = await twoSegments()
   for (const file of [older, newer]) flip(file, SEGMENT_HEAD_BYTES + 5)
   await expect(shownIn(path)).rejects.toMatchObject(damaged(path))
@@ -124,7 +127,7 @@ test('two damaged segments close the tables, even if no head is whole', async ()
   await expect(shownIn(path)).rejects.toMatchObject(damaged(path))
 })
 
-test('a head with a bit that has changed loses nothing, wherever the bit is', async () => {
+test('a single changed bit in the head of a segment loses no data', async () => {
   const { path, older, newer } = await twoSegments()
   for (const file of [older, newer]) {
     for (let at = 0; at < SEGMENT_HEAD_BYTES; at += 1) {
@@ -135,7 +138,7 @@ test('a head with a bit that has changed loses nothing, wherever the bit is', as
   }
 })
 
-test('a torn batch was not acknowledged: it is left out, and its whole records are reported', async () => {
+test('a torn batch, which was not acknowledged, is skipped, and its intact records are reported', async () => {
   const path = directory()
   const checkpoints = new LetCheckpoints(thread)
   checkpoints.before = refuse
@@ -149,7 +152,7 @@ test('a torn batch was not acknowledged: it is left out, and its whole records a
   }
   const writes = [put(tables, 'b', '2')]
   await begun.promise
-  // One batch has all that come while the disk writes.
+  // Writes that arrive while the disk writes are combined into one batch.
   writes.push(put(tables, 'c', '3'), put(tables, 'd', '4'))
   while (Object.keys(shown(tables)).length < 4) await new Promise(setImmediate)
   gate.resolve()
@@ -167,7 +170,7 @@ test('a torn batch was not acknowledged: it is left out, and its whole records a
   await later.close()
 })
 
-test('a copy that can be loaded again keeps what is before the damage, and reports it', async () => {
+test('a local replica keeps the records before the damage, and reports the damage', async () => {
   const { path, older } = await twoSegments()
   flip(older, placesIn(readFileSync(older))[1]! + 5)
   const log = new KeptLog()
@@ -179,7 +182,7 @@ test('a copy that can be loaded again keeps what is before the damage, and repor
   await tables.close()
 })
 
-test('an environment whose journal is damaged is refused alone, and opens without its journal', async () => {
+test('a damaged journal closes only its own environment, which opens again without the journal', async () => {
   const path = directory()
   const largeWrites = new LetCheckpoints(thread)
   largeWrites.before = refuse
@@ -202,7 +205,7 @@ test('an environment whose journal is damaged is refused alone, and opens withou
   await later.close()
 })
 
-/** A segment as releases wrote it before there were notes on batches. */
+/** A segment in the format of releases without batch notes. */
 function earlierSegment(
   path: string,
   generation: number,
@@ -225,7 +228,7 @@ function earlierSegment(
   return segment
 }
 
-test('a journal that an earlier release left is read; a gap in it closes the tables if that shows', async () => {
+test('the journal of an earlier release is read, and detectable gaps in it close the tables', async () => {
   const { path } = await twoSegments()
   const stored = new LmdbTables(path)
   const { lineage } = levelOf(stored)!
@@ -237,7 +240,7 @@ test('a journal that an earlier release left is read; a gap in it closes the tab
   await expect(shownIn(path)).rejects.toMatchObject(damaged(path))
   rmSync(segmentPaths(path)[1])
   await expect(shownIn(path)).rejects.toMatchObject(damaged(path))
-  // Where only the newest segment is damaged, nothing shows whether that record was acknowledged.
+  // If only the newest segment is damaged, nothing indicates whether the record was acknowledged.
   earlierSegment(path, 1, ['a', 'b', 'c'], lineage)
   rmSync(segmentPaths(path)[0])
   flip(segmentPaths(path)[1], placesIn(older)[1]! + 5)

@@ -1,4 +1,4 @@
-/** A journal whose disk is full or refuses, and checkpoints that come late, fail or lose their thread. */
+/** A journal on a disk that is full or fails, and checkpoints that are late, fail or lose their thread. */
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
@@ -39,7 +39,7 @@ const full = () => {
   throw diskError('ENOSPC')
 }
 
-test('a write that finds no room is refused and leaves nothing; what needs none is made, and all is when there is room', async () => {
+test('a journal on a full disk refuses writes that need space, accepts others, and accepts all when space is free', async () => {
   const path = directory()
   const disk: Disk = {}
   const tables = await openTables(path, thread, on(disk))
@@ -61,7 +61,7 @@ test('a write that finds no room is refused and leaves nothing; what needs none 
   expect(await stored(path)).toEqual({ small: '1', behind: '2', large: LARGE })
 })
 
-test('while checkpoints are refused reads and writes go on until the journal is full, and again when they are not', async () => {
+test('while checkpoints are refused, reads and writes continue until the journal is full', async () => {
   const path = directory()
   const checkpoints = new LetCheckpoints(thread)
   checkpoints.before = refuse
@@ -78,16 +78,16 @@ test('while checkpoints are refused reads and writes go on until the journal is 
     }
   }
   expect(refused).toMatchObject({ code: 'STORE_REFUSED', message: 'no checkpoint at present' })
-  // The checkpoint began at 1 MiB, and the segment behind it takes 4 MiB.
+  // The checkpoint began at 1 MiB, and the next segment takes 4 MiB.
   expect(written.length * LARGE.length).toBeGreaterThan(4_500_000)
   expect(written.length * LARGE.length).toBeLessThan(8_388_608)
   expect(Object.keys(shown(tables))).toEqual(written)
   await expect(checkpoint(tables)).rejects.toMatchObject({ message: 'no checkpoint at present' })
-  // What there is room for is taken still.
+  // A write that fits is still accepted.
   await put(tables, 'small', '1')
   const begins = checkpoints.begins()
   checkpoints.before = () => {}
-  // It is tried again without anybody asking.
+  // The checkpoint is retried without another write.
   await begins
   await checkpoint(tables)
   await put(tables, 'later', LARGE)
@@ -96,7 +96,7 @@ test('while checkpoints are refused reads and writes go on until the journal is 
   expect(Object.keys(await stored(path))).toEqual([...written, 'later', 'small'])
 })
 
-/** Stored tables whose disk takes so many writes and is full then. */
+/** Stored tables on a disk that is full after `writesLeft` writes. */
 class OnFullDisk extends LmdbTables {
   writesLeft = 0
 
@@ -107,7 +107,7 @@ class OnFullDisk extends LmdbTables {
   }
 }
 
-/** A directory with a journal of two segments, none of which the stored tables have. */
+/** A directory with a journal of two segments, none of which is in the stored tables. */
 async function leftJournal(): Promise<string> {
   const path = directory()
   await leaveJournal(path, async tables => {
@@ -125,7 +125,7 @@ test.each([
   { writes: 0, level: {} },
   { writes: 1, level: { a: 'old', b: 'old' } },
 ])(
-  'tables with a journal open on a disk that takes $writes writes: they show all, refuse changes, and make them when there is room',
+  'a journal opens on a disk with space for $writes writes: reads work, and changes are refused until space is free',
   async ({ writes, level }) => {
     const path = await leftJournal()
     const all = { b: 'new', c: 'new' }
@@ -153,7 +153,7 @@ test.each([
     expect(shown(tables)).toEqual(all)
     await expect(put(tables, 'd', '1')).rejects.toMatchObject(refused)
     disk.writesLeft = Number.POSITIVE_INFINITY
-    // It is tried again without another opening.
+    // The replay is retried without reopening the tables.
     await log.has(({ level: severity }) => severity === 'info')
     await put(tables, 'd', '1')
     expect(shown(tables)).toEqual({ ...all, d: '1' })
@@ -163,7 +163,7 @@ test.each([
   },
 )
 
-test('an error of a replay that is not the disk refusing it keeps the tables from opening, and the journal where it is', async () => {
+test('a replay error that is not a disk error prevents the opening, and keeps the journal', async () => {
   const path = await leftJournal()
   class Broken extends LmdbTables {
     override write<T>(): Promise<T> {
@@ -175,7 +175,7 @@ test('an error of a replay that is not the disk refusing it keeps the tables fro
   expect(await shownLater(path)).toEqual({ b: 'new', c: 'new' })
 })
 
-test('a disk that refuses a write that had room: nobody is told that it was made, it is made again, in order, and all goes on', async () => {
+test('a write with an unknown outcome after a disk error is repeated in order before later writes', async () => {
   const path = directory()
   const checkpoints = new LetCheckpoints(thread)
   checkpoints.before = refuse
@@ -190,7 +190,7 @@ test('a disk that refuses a write that had room: nobody is told that it was made
   }
   const unknown = { code: 'STORE_UNAVAILABLE' }
   const first = put(tables, 'a', '2')
-  const second = first.catch(() => put(tables, 'b', 'refused, since nothing is taken meanwhile'))
+  const second = first.catch(() => put(tables, 'b', 'refused during the repair'))
   await expect(first).rejects.toMatchObject(unknown)
   await expect(second).rejects.toMatchObject(unknown)
   const again = async (): Promise<void> =>
@@ -198,14 +198,14 @@ test('a disk that refuses a write that had room: nobody is told that it was made
   await again()
   expect(shown(tables)).toEqual({ a: '3' })
   const changes = readSegment(readFileSync(journalFiles(path)[0]!))!
-  const behind = readSegment(readFileSync(segmentPaths(path)[0]))
-  const newest = behind ?? changes
+  const after = readSegment(readFileSync(segmentPaths(path)[0]))
+  const newest = after ?? changes
   expect(Buffer.from(newest.changes.get('one')!.get('a')!).toString()).toBe('3')
   await tables.close()
   expect(await shownLater(path)).toEqual({ a: '3' })
 })
 
-test('a commit that was refused so is told to whoever follows when it turns out to be made', async () => {
+test('a commit with an unknown outcome appears in the feed if it turns out to be written', async () => {
   const disk: Disk = {}
   const tables = await openTables(directory(), thread, on(disk))
   const view = new TableView(tables, toyRule)
@@ -228,19 +228,19 @@ test('a commit that was refused so is told to whoever follows when it turns out 
   await ledger.close()
 })
 
-test('what a refused commit meant is told to nobody, also where the one that takes its place is known by its log alone', async () => {
+test('the changes of a refused commit never appear in the feed, even if another commit takes its sequence', async () => {
   const disk: Disk = { beforeRoom: full }
   const path = directory()
   const tables = await openTables(path, thread, on(disk))
   const view = new TableView(tables, toyRule)
-  // It makes the commit and is lost, so that whoever asked finds it in the tables.
+  // The thread makes the commit and is lost, so that the ledger finds the commit in the tables.
   const lostAfterwards: LargeWrites = {
     isLarge: ({ put: rows }) => rows.length > 1,
     apply: (...args) => thread.apply(...args),
     checkpoint: (...args) => thread.checkpoint(...args),
     commit: async (...args) => {
       await thread.commit(...args)
-      throw new ThreadLostError('lost behind the write')
+      throw new ThreadLostError('lost after the write')
     },
   }
   const ledger = await EmbeddedLedger.open({ tables, view, largeWrites: lostAfterwards })
@@ -255,12 +255,12 @@ test('what a refused commit meant is told to nobody, also where the one that tak
   await ledger.close()
 })
 
-test('a checkpoint whose thread is lost after it made it is not made twice', async () => {
+test('a checkpoint whose thread is lost after the checkpoint is not repeated', async () => {
   const path = directory()
   const lostAfterwards = {
     checkpoint: async (...args: Parameters<WriteThread['checkpoint']>) => {
       await thread.checkpoint(...args)
-      throw new ThreadLostError('lost behind the write')
+      throw new ThreadLostError('lost after the write')
     },
   }
   const tables = await openTables(path, lostAfterwards)
@@ -271,14 +271,14 @@ test('a checkpoint whose thread is lost after it made it is not made twice', asy
   expect(await stored(path)).toEqual({ a: '2' })
 })
 
-test('a checkpoint that begins while a write waits for room lets it go into the other segment', async () => {
+test('a checkpoint that begins while a write waits for space moves the write to the other segment', async () => {
   const path = directory()
   const checkpoints = new LetCheckpoints(thread)
   const disk: Disk = {}
   const tables = await openTables(path, checkpoints, on(disk))
   const begins = checkpoints.begins()
   await put(tables, 'a', '1')
-  // By its time: half a second after the first record.
+  // The checkpoint begins by its timer, half a second after the first record.
   disk.beforeRoom = () => begins
   await put(tables, 'large', LARGE)
   expect(shown(tables)).toEqual({ a: '1', large: LARGE })
@@ -286,7 +286,7 @@ test('a checkpoint that begins while a write waits for room lets it go into the 
   expect(await stored(path)).toEqual({ a: '1', large: LARGE })
 })
 
-test('what was written during a checkpoint is brought into the tables without another write', async () => {
+test('a write during a checkpoint is checkpointed without another write', async () => {
   const path = directory()
   const checkpoints = new LetCheckpoints(thread)
   const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>()
@@ -302,7 +302,7 @@ test('what was written during a checkpoint is brought into the tables without an
   await tables.close()
 })
 
-test('a segment that is not what was written to it is not taken for a checkpoint, still shown, and mended by the next one', async () => {
+test('a segment with wrong content is refused by the checkpoint, and repaired by the next checkpoint', async () => {
   const path = directory()
   const tables = await openTables(path, thread)
   for (const key of ['a', 'b', 'c']) await put(tables, key, '1')
@@ -314,14 +314,14 @@ test('a segment that is not what was written to it is not taken for a checkpoint
     message: expect.stringContaining('the journal does not hold what was written to it') as string,
   })
   expect(shown(tables)).toEqual({ a: '1', b: '1', c: '1' })
-  // The next attempt mends it from memory.
+  // The next attempt repairs it from memory.
   await checkpoint(tables)
   expect(shown(tables)).toEqual({ a: '1', b: '1', c: '1' })
   await tables.close()
   expect(await stored(path)).toEqual({ a: '1', b: '1', c: '1' })
 })
 
-test('writes that came before a large one are made before it, and those that come after it wait for no other large one', async () => {
+test('a large write waits for the writes before it, and a later small write waits only for that large write', async () => {
   const tables = await openTables(directory(), thread)
   const order: string[] = []
   const large = (name: string) => tables.elsewhere(async () => void order.push(name))

@@ -1,6 +1,6 @@
 /**
- * Journaled tables against a plain map: whatever is written, taken back, read in ranges, kept in snapshots, written straight into the
- * stored tables, brought there by a checkpoint or found in the journal by the next opening, they show what the map shows.
+ * Journaled tables compared with a plain map, for writes, rollbacks, range reads, snapshots, direct writes
+ * into the stored tables, checkpoints and replays.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,11 +17,11 @@ import { runsOf } from '../support/random-runs.ts'
 import { writeThread } from './journals.ts'
 
 const NAMES = ['one', 'two', 'three'] as const
-/** Keys that begin alike, lie side by side and are few, so that they meet again and again. */
+/** Few keys with common prefixes, so that they collide often. */
 const LETTERS = ['\0', 'a', 'b', '\x7f', 'ÿ']
 const LONG_PREFIX = 'p'.repeat(1_970)
 const STEPS = 250
-/** Where no checkpoint is made, the journal is full after some more. */
+/** Without checkpoints, the journal is full after somewhat more. */
 const LIFE_BYTES_MAX = 4_000_000
 
 type Content = Map<string, Uint8Array>
@@ -30,7 +30,7 @@ type Model = Map<string, Content>
 const thread = writeThread()
 const refused = { checkpoint: () => Promise.reject(new AuthzError('STORE_REFUSED', 'not now')) }
 
-/** How the tables are opened: who writes the journal into them, and how soon. */
+/** Ways to open the tables: which thread makes the checkpoints, and after how many bytes. */
 const LIVES: readonly {
   readonly by: Pick<LargeWrites, 'checkpoint'> | null
   readonly checkpointBytes?: number
@@ -39,7 +39,7 @@ const LIVES: readonly {
   { by: thread, checkpointBytes: 1 },
   { by: thread, checkpointBytes: 20_000 },
   { by: null, checkpointBytes: 5_000 },
-  // What it leaves is found by the next opening.
+  // The next opening replays its journal.
   { by: refused },
   { by: refused, checkpointBytes: 1 },
 ]
@@ -53,7 +53,7 @@ class Run {
   readonly #random: Random
   readonly #directory = mkdtempSync(join(tmpdir(), 'verdict-journal-model-'))
   #tables!: JournaledTables
-  /** What readers see. */
+  /** Content that readers see. */
   #model = emptyModel()
   #snapshots: { readonly tables: ReturnType<Tables['snapshot']>; readonly model: Model }[] = []
   #underWay: Promise<unknown>[] = []
@@ -95,7 +95,7 @@ class Run {
 
   async #reopen(): Promise<void> {
     await this.#tables.close()
-    // Closing has finished them.
+    // Closing has completed the writes in progress.
     await Promise.all(this.#underWay.splice(0))
     this.#snapshots = []
     await this.#open()
@@ -117,9 +117,9 @@ class Run {
     return new Uint8Array(size).fill(this.#random.below(256))
   }
 
-  /** Changes tables and a model alike, and reads in between what it has written. */
+  /** Changes tables and model in the same way, and reads its own writes in between. */
   #change(tables: Tables, model: Model): void {
-    // Now and then so many that the memtable has to grow.
+    // Occasionally so many changes that the memtable has to grow.
     const changes = this.#random.chance(0.03) ? 2_500 : this.#random.below(30)
     for (let change = 0; change < changes; change += 1) {
       const name = this.#random.pick(NAMES)
@@ -213,18 +213,18 @@ function expectEqual(found: Uint8Array | undefined, expected: Uint8Array | undef
   if (!isEqual) expect(found && textOf(found), howToRepeat).toBe(expected && textOf(expected))
 }
 
-/** Lets the disk and other threads go on for a while. */
+/** Lets the disk and other threads run for `count` iterations of the event loop. */
 async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate)
 }
 
-/** Where checkpoints are refused, and the journal is full, so is the change. */
+/** A full journal refuses the change if checkpoints are refused. */
 async function made(change: Promise<void>): Promise<void> {
   await change.catch((error: unknown) => expect(error).toMatchObject({ message: 'not now' }))
 }
 
 test.each(Array.from({ length: runsOf(2) }, (_, number) => number))(
-  'journaled tables show what a map shows (random history %i)',
+  'journaled tables match a plain map (random history %i)',
   async number => {
     await new Run(seed + number).go()
   },

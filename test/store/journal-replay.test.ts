@@ -1,4 +1,7 @@
-/** What the next opening makes of the journal that a dead process left: all whole records that go on from the stored tables. */
+/**
+ * Replay of the journal of a process that died: all intact records after those in the stored tables are
+ * applied.
+ */
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { open } from 'lmdb'
@@ -29,13 +32,16 @@ import { bytes, commitOf, everyone, scannedKeys, text, toyRule } from './toy-row
 
 const thread = writeThread()
 
-/** Tables whose checkpoints are made until they are refused: then a close leaves the journal, as a death does. */
+/**
+ * Tables whose checkpoints are made until `die` is called. A close after that leaves the journal, as a crash
+ * does.
+ */
 async function openUntilRefused(path: string) {
   const checkpoints = new LetCheckpoints(thread)
   return { tables: await openTables(path, checkpoints), die: () => (checkpoints.before = refuse) }
 }
 
-/** A directory whose stored tables have nothing of the three records in its journal. */
+/** A directory with a journal of three records, none of which is in the stored tables. */
 async function threeRecords(): Promise<{ readonly path: string; readonly segment: string }> {
   const path = directory()
   await leaveJournal(path, async tables => {
@@ -46,16 +52,16 @@ async function threeRecords(): Promise<{ readonly path: string; readonly segment
 
 const keysIn = (segment: Buffer): string[] => [...(readSegment(segment)?.changes.get('one')?.keys() ?? [])]
 
-test('checkpoints fill up the pages of a table that grows at its end, as a log does', async () => {
+test('checkpoints fill the pages of a table that grows at its end, like a log', async () => {
   const path = directory()
   const tables = await openTables(path)
-  // Five of these entries have room in a page of lmdb's.
+  // A page of lmdb holds five of these entries.
   const [perCheckpoint, value] = [100, bytes('v'.repeat(780))]
   for (let from = 1_000; from < 2_000; from += perCheckpoint) {
     await tables.write(() => {
       for (let key = from; key < from + perCheckpoint; key += 1)
         tables.table('one').put(bytes(`${key}`), value)
-      // What a log of a certain length drops.
+      // As a log with a limited length does.
       if (from > 1_500) tables.table('one').remove(bytes(`${from - 500}`))
     })
     await checkpoint(tables)
@@ -68,20 +74,20 @@ test('checkpoints fill up the pages of a table that grows at its end, as a log d
   expect(treeLeafPageCount).toBe(1_000 / 5)
 })
 
-test('a segment that ends anywhere in its last record gives all before it', async () => {
+test('a segment that is truncated within its last record contains all earlier records', async () => {
   const { segment } = await threeRecords()
   const whole = readFileSync(segment)
   const [, , third, end] = placesIn(whole)
   for (let cut = third!; cut < end!; cut += 1) {
     expect(keysIn(whole.subarray(0, cut)), `cut at ${cut}`).toEqual(['a', 'b'])
-    // The room behind it is zeros.
+    // The space after the record is filled with zeros.
     const zeroed = Buffer.from(whole).fill(0, cut)
     expect(keysIn(zeroed), `zeros from ${cut}`).toEqual(['a', 'b'])
   }
   expect(keysIn(whole)).toEqual(['a', 'b', 'c'])
 })
 
-test('a record with a bit that has changed ends the segment, wherever the bit is', async () => {
+test('a record with a single changed bit ends the segment', async () => {
   const { segment } = await threeRecords()
   const whole = readFileSync(segment)
   const [, second, third] = placesIn(whole)
@@ -92,7 +98,7 @@ test('a record with a bit that has changed ends the segment, wherever the bit is
   }
 })
 
-test('files that are no segments are no journal', async () => {
+test('files that are not valid segments are ignored', async () => {
   const { path } = await threeRecords()
   for (const content of [Buffer.alloc(0), Buffer.alloc(100_000), Buffer.from('VJNL')]) {
     const copy = directory()
@@ -102,10 +108,10 @@ test('files that are no segments are no journal', async () => {
   }
 })
 
-test('of a segment that is used again only the new records are replayed, though the old ones go on where they end', async () => {
+test('old records in a recycled segment are not replayed, even if they start where the new ones end', async () => {
   const path = directory()
   const { tables, die } = await openUntilRefused(path)
-  // The third generation uses the file of the first one. All records are of one length.
+  // The third generation recycles the file of the first. All records have the same length.
   for (const key of ['a', 'b', 'c']) await put(tables, key, 'first')
   await checkpoint(tables)
   for (const key of ['a', 'b', 'c']) await remove(tables, key)
@@ -118,7 +124,7 @@ test('of a segment that is used again only the new records are replayed, though 
   expect(await shownLater(path)).toEqual({ d: 'third' })
 })
 
-test('the journal of other tables changes nothing, however well its place in their history fits', async () => {
+test('the journal of other tables is ignored, even if its generation fits', async () => {
   const { path, segment } = await threeRecords()
   const { segment: others } = await threeRecords()
   cpSync(others, segment)
@@ -126,7 +132,7 @@ test('the journal of other tables changes nothing, however well its place in the
   expect(journalFiles(path)).toEqual([])
 })
 
-test('the journal that an earlier run left changes nothing once a later run has written', async () => {
+test('the journal of an earlier run is ignored after a later run has written', async () => {
   const { path } = await threeRecords()
   const early = directory()
   cpSync(path, early, { recursive: true })
@@ -137,10 +143,10 @@ test('the journal that an earlier run left changes nothing once a later run has 
   expect(Object.keys(await shownLater(path))).toEqual(['b', 'c'])
 })
 
-test('a store whose tables are older than its journal gets what follows them, and stays closed if that is not all', async () => {
+test('tables older than the journal are opened if the journal has all later records, and refused otherwise', async () => {
   const path = directory()
   const { tables, die } = await openUntilRefused(path)
-  /** Copies of the stored tables as they were at each generation, with nothing under way. */
+  /** Copies of the stored tables at each generation, without writes in progress. */
   const copies: string[] = []
   for (const generation of ['1', '2', '3']) {
     await put(tables, generation, 'x')
@@ -152,7 +158,7 @@ test('a store whose tables are older than its journal gets what follows them, an
   die()
   await put(tables, '4', 'x')
   await tables.close()
-  // The journal has the third generation, of which nothing is needed any more, and the fourth one.
+  // The journal has the third generation, whose records are all checkpointed, and the fourth.
   for (const copy of copies)
     for (const file of journalFiles(path)) cpSync(file, join(copy, file.slice(path.length + 1)))
   const [first, second, third] = copies
@@ -161,18 +167,18 @@ test('a store whose tables are older than its journal gets what follows them, an
   expect(Object.keys(await shownLater(third!))).toEqual(['1', '2', '3', '4'])
 })
 
-test('what was replayed once is replayed again without harm', async () => {
+test('replaying a journal twice changes nothing', async () => {
   const { path } = await threeRecords()
   const left = new Map(journalFiles(path).map(file => [file, readFileSync(file)]))
   const tables = await openTables(path)
   const before = shown(tables)
   await tables.close()
-  // As if the process had died before it removed them.
+  // As if the process had died before it deleted the files.
   for (const [file, content] of left) writeFileSync(file, content)
   expect(await shownLater(path)).toEqual(before)
 })
 
-test('a store that an earlier release wrote is opened, and has the present form from then on', async () => {
+test('a store of an earlier release is opened and converted to the current format', async () => {
   const path = directory()
   const own = join(path, 'default')
   const early = new LmdbTables(own)
@@ -193,7 +199,7 @@ test('a store that an earlier release wrote is opened, and has the present form 
   await tables.close()
 })
 
-test('a backup has all that was acknowledged before it began, and writes go on while it is copied', async () => {
+test('a backup contains all acknowledged writes before it, and writes continue during the copy', async () => {
   const [path, copy] = [directory(), directory()]
   const { promise: mayCopy, resolve: goOn } = Promise.withResolvers<void>()
   class SlowCopies extends LmdbTables {

@@ -1,4 +1,7 @@
-/** Journaled tables against the contracts of tables and ledgers, with a checkpoint after every write. Others: `test/long`. */
+/**
+ * Journaled tables and the contracts of tables and ledgers, with a checkpoint after every write. `test/long`
+ * covers other variants.
+ */
 import { describeKind, onJournal } from './embedded-ledgers.ts'
 import { writeThread } from './journals.ts'
 

@@ -1,4 +1,4 @@
-/** Journaled tables for tests that look at what their disk and their checkpoints do, and at the files that they leave. */
+/** Journaled tables for tests that control their disk and their checkpoints, and inspect their files. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,21 +16,27 @@ import { bytes, text } from './toy-rows.ts'
 
 export type MakesCheckpoints = Pick<LargeWrites, 'checkpoint'>
 
-/** A directory that goes with the test. */
+/** A directory that is deleted after the test. */
 export function directory(): string {
   const made = mkdtempSync(join(tmpdir(), 'verdict-journal-'))
   onTestFinished(() => rmSync(made, { recursive: true, force: true }))
   return made
 }
 
-/** A thread that makes large writes and checkpoints, for all tests of the present file. `largeRows`: from so many rows on. */
+/**
+ * A thread for large writes and checkpoints, for all tests of a file. `largeRows`: rows from which a write is
+ * large.
+ */
 export function writeThread(largeRows?: number): WriteThread {
   const thread = new WriteThread(new URL('./toy-large-writes.ts', import.meta.url), largeRows)
   afterAll(() => thread.close())
   return thread
 }
 
-/** Tables that are closed with the test. `largeWrites` null: their own thread makes the checkpoints. */
+/**
+ * Tables that are closed after the test. If `largeWrites` is null, the thread of the tables makes the
+ * checkpoints.
+ */
 export async function openTables(
   path: string,
   largeWrites: MakesCheckpoints | null = null,
@@ -47,7 +53,7 @@ export const put = (tables: Tables, key: string, value: string): Promise<void> =
 export const remove = (tables: Tables, key: string): Promise<void> =>
   tables.write(() => tables.table('one').remove(bytes(key)))
 
-/** All that is in the table `one`. */
+/** Content of the table `one`. */
 export const shown = (tables: Tables): Readonly<Record<string, string>> =>
   Object.fromEntries(
     [...tables.table('one').range({ start: new Uint8Array(0) })].map(({ key, value }) => [
@@ -56,7 +62,7 @@ export const shown = (tables: Tables): Readonly<Record<string, string>> =>
     ]),
   )
 
-/** What the next opening shows. */
+/** Content that the next opening shows. */
 export async function shownLater(path: string): Promise<Readonly<Record<string, string>>> {
   const tables = await openTables(path)
   const found = shown(tables)
@@ -64,7 +70,7 @@ export async function shownLater(path: string): Promise<Readonly<Record<string, 
   return found
 }
 
-/** What the stored tables have, the journal aside. */
+/** Content of the stored tables, without the journal. */
 export async function stored(path: string): Promise<Readonly<Record<string, string>>> {
   const tables = new LmdbTables(path)
   const found = shown(tables)
@@ -74,12 +80,12 @@ export async function stored(path: string): Promise<Readonly<Record<string, stri
 
 export const journalFiles = (path: string): string[] => segmentPaths(path).filter(file => existsSync(file))
 
-/** Brings the stored tables level. */
+/** Makes a checkpoint. */
 export const checkpoint = (tables: Tables): Promise<void> => tables.elsewhere(async () => undefined)
 
-/** Makes checkpoints as `inner` does, when they are let. */
+/** Makes checkpoints through `inner` after `before` resolves. */
 export class LetCheckpoints implements MakesCheckpoints {
-  /** Awaited before each; what it throws keeps the checkpoint from being made. */
+  /** Awaited before each checkpoint. An error prevents the checkpoint. */
   before: () => Promise<void> | void = () => {}
   readonly #inner: MakesCheckpoints
   readonly #begun: (() => void)[] = []
@@ -94,7 +100,7 @@ export class LetCheckpoints implements MakesCheckpoints {
     await this.#inner.checkpoint(path, segment)
   }
 
-  /** Resolves when the next one begins. */
+  /** Resolves when the next checkpoint begins. */
   begins(): Promise<void> {
     return new Promise(resolve => this.#begun.push(resolve))
   }
@@ -106,7 +112,7 @@ export const refuse = (): never => {
   throw refusal()
 }
 
-/** The journal that tables leave when they close while checkpoints are refused, as they do that die. */
+/** Leaves the journal of tables that close while checkpoints are refused, as after a crash. */
 export async function leaveJournal(
   path: string,
   write: (tables: JournaledTables) => Promise<void>,
@@ -116,7 +122,7 @@ export async function leaveJournal(
   await tables.close()
 }
 
-/** Where each record of a segment begins, and where the last one ends. */
+/** Offsets at which the records of a segment begin, and the end of the last one. */
 export function placesIn(segment: Buffer): number[] {
   const found = [SEGMENT_HEAD_BYTES]
   const lengthAt = (place: number): number => (place + 4 <= segment.length ? segment.readUInt32BE(place) : 0)
@@ -126,7 +132,7 @@ export function placesIn(segment: Buffer): number[] {
   return found
 }
 
-/** What stands between a segment and its disk; each call may wait, or throw what the disk says. */
+/** Interface between a segment and its disk. Each call can wait, or throw a disk error. */
 export interface Disk {
   beforeRoom?: (bytes: number) => Promise<void> | void
   beforeWrite?: () => Promise<void> | void

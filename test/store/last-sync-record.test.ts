@@ -1,4 +1,7 @@
-/** When a copy last had everything, as a later process reads it: never later than it was, whatever became of the clocks. */
+/**
+ * The time of the last synchronization of a local replica, as a later process reads it. Clock changes never
+ * make it more recent.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,7 +22,7 @@ function clocks({
   return { wallMs: () => wallMs, sinceBootMs: () => sinceBootMs, boot }
 }
 
-/** What is known so many milliseconds later, by clocks that differ by what is given. */
+/** The age that is read `elapsedMs` later, with these differences of the clocks. */
 function agoAfter(
   elapsedMs: number,
   others: { readonly wallSetMs?: number; readonly isOtherBoot?: boolean } = {},
@@ -36,34 +39,34 @@ function agoAfter(
   return new LastSyncRecord(directory, 'a store', clocks(later)).agoMs()
 }
 
-test('it is as long ago as it was when it was noted, and what has passed since', () => {
+test('the age of the last synchronization is the noted age plus the elapsed time', () => {
   expect(agoAfter(5_000)).toBe(5_100)
   expect(agoAfter(5_000, { isOtherBoot: true })).toBe(5_100)
 })
 
-test('a clock that was set back makes it no younger as long as the machine runs', () => {
+test('setting the clock back does not reduce the age of the last synchronization within one boot', () => {
   expect(agoAfter(5_000, { wallSetMs: -HOUR_MS })).toBe(5_100)
   expect(agoAfter(5_000, { wallSetMs: -4_000 })).toBe(5_100)
 })
 
-test('a clock that was set forward makes it older', () => {
+test('setting the clock forward increases the age of the last synchronization', () => {
   expect(agoAfter(5_000, { wallSetMs: HOUR_MS })).toBe(HOUR_MS + 5_100)
 })
 
-test('a moment in the future is none', () => {
+test('a last synchronization in the future is ignored', () => {
   expect(agoAfter(5_000, { wallSetMs: -HOUR_MS, isOtherBoot: true })).toBeNull()
 })
 
-test('where nothing names the boot the clock of the wall counts', () => {
+test('the wall clock is used if the boot is unknown', () => {
   const nameless = { ...NOTED_AT, boot: null }
   new LastSyncRecord(directory, 'a store', clocks(nameless)).note(0)
   const later = { ...nameless, wallMs: nameless.wallMs + 7, sinceBootMs: 0 }
   expect(new LastSyncRecord(directory, 'a store', clocks(later)).agoMs()).toBe(7)
 })
 
-test('what was heard from another store counts for nothing', () => {
-  new LastSyncRecord(directory, 'a store', clocks(NOTED_AT)).note(0)
-  expect(new LastSyncRecord(directory, 'another', clocks(NOTED_AT)).agoMs()).toBeNull()
+test('the last synchronization with another store is ignored', () => {
+  new HeardNote(directory, 'a store', clocks(NOTED_AT)).note(0)
+  expect(new HeardNote(directory, 'another', clocks(NOTED_AT)).agoMs()).toBeNull()
 })
 
 test.each([
@@ -74,13 +77,13 @@ test.each([
   '{"store":"a store"}',
   '{"store":"a store","wallMs":"soon"}',
   '\0'.repeat(256),
-])('a file that says %j says nothing', text => {
+])('a record of the last synchronization that contains %j is ignored', text => {
   writeFileSync(join(directory, 'heard'), text)
   expect(new LastSyncRecord(directory, 'a store', clocks(NOTED_AT)).agoMs()).toBeNull()
 })
 
-test('no file says nothing, and no directory keeps nobody from going on', () => {
-  const nowhere = new LastSyncRecord(join(directory, 'nowhere'), 'a store')
+test('a missing record or directory of the last synchronization is not an error', () => {
+  const nowhere = new HeardNote(join(directory, 'nowhere'), 'a store')
   nowhere.note(0)
   expect(nowhere.agoMs()).toBeNull()
 })

@@ -1,28 +1,28 @@
-/** What the ledger contract asks of an adapter's test: how to open one, open it again, and be rid of it. */
+/** Functions that an adapter provides to the ledger contract: open, reopen and delete a ledger. */
 import type { Ledger } from '#store/ledger.ts'
 import type { View } from '#store/view.ts'
 
 export interface OpenOptions {
-  /** Entries the log keeps; absent: the adapter's default. */
+  /** Entries that the log keeps. Default: that of the adapter. */
   readonly logEntriesMax?: number
 }
 
-/** A ledger with its view, whose lists are those of `toyRule`. */
+/** A ledger with its view, which has the lists of `toyRule`. */
 export interface LedgerUnderTest {
   readonly ledger: Ledger
-  /** The view, once it has caught up with the ledger's head. */
+  /** The view after it has caught up with the head of the ledger. */
   view(): Promise<View>
   /** Closes the ledger and opens it again on the same data. */
   reopen(): Promise<LedgerUnderTest>
-  /** Closes and removes what the test left behind. Harmless when done twice. */
+  /** Closes and deletes the ledger. Can be called twice. */
   dispose(): Promise<void>
 }
 
 export type OpenLedger = (options?: OpenOptions) => Promise<LedgerUnderTest>
 
 export interface Exceptions {
-  /** Why what is committed does not outlast the ledger. */
+  /** Reason why commits do not outlive the ledger. */
   readonly durability?: string
-  /** Why a commit is not told of between being applied and being durable. */
+  /** Reason why the adapter does not report a commit between its application and its durability. */
   readonly onApplied?: string
 }

@@ -1,4 +1,7 @@
-/** The Redis adapter against the ledger's contract. On every topology: `test/faults/topologies`. */
+/**
+ * The Redis adapter and the ledger contract. The tests of `test/faults/topologies` cover the other
+ * topologies.
+ */
 import { sharedRedis } from '../support/redis-server.ts'
 import { describeRedisLedger } from './redis-ledger-contract.ts'
 

@@ -1,4 +1,4 @@
-/** Rows loaded in order and lists built from them: the same view as the one that applied the commits. */
+/** Bulk load of rows and secondary indexes: the result is the same view as after applying the commits. */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { LogEntry, Row } from '#store/ledger.ts'
@@ -13,8 +13,8 @@ import { holdsForAll } from '../support/random-runs.ts'
 import { bytes, text, toyRule } from './toy-rows.ts'
 
 /**
- * Users and what they hold. A user is in the list of those without any while they hold nothing; the oldest of what one user
- * holds of a colour stands for all in the list of that colour's holders.
+ * Rows of users and of what they hold. A user who holds nothing is in the list `w`. The oldest item that a
+ * user holds of a color represents all of them in the list of that color.
  */
 const holdingRule: ListRule = ({ key, value }) => {
   const [kind, user, number] = text(key).split('-')
@@ -26,10 +26,10 @@ const holdingRule: ListRule = ({ key, value }) => {
       { list: bytes('w'), counted: true, unless: held },
     ]
   }
-  const colour = text(value)
+  const color = text(value)
   return [
     { list: held, counted: true, displaces: { owner: bytes(`i${user}`), from: bytes('w') } },
-    { list: bytes(`c${user}${colour}`), counted: false, representedIn: bytes(`r${colour}`) },
+    { list: bytes(`c${user}${color}`), counted: false, representedIn: bytes(`r${color}`) },
     ...(Number(number) % 2 === 0 ? [{ list: bytes('e'), counted: true }] : []),
   ]
 }
@@ -59,7 +59,7 @@ async function applied(rows: readonly Row[], rule: ListRule): Promise<object> {
   return dump(tables)
 }
 
-/** `attempts` is how often the lists are built, and `orderedEntries` how many entries at a time. */
+/** `attempts`: number of times that the lists are built. `orderedEntries`: entries per batch. */
 async function built(
   rows: readonly Row[],
   rule: ListRule,
@@ -97,32 +97,32 @@ const key = fc.oneof(
 )
 
 test.each([
-  ['lists that stand for others', holdingRule, fc.constantFrom('r', 'g')],
+  ['lists with representatives', holdingRule, fc.constantFrom('r', 'g')],
   ['plain lists', toyRule, fc.constantFrom('ar', 'ag', 'br', 'bg', '')],
-] as const)('%s are built as they would have grown', async (_what, rule, value) => {
+] as const)('%s are built as commits would have built them', async (_what, rule, value) => {
   const history = fc.uniqueArray(key, { maxLength: 30 }).chain(keys => {
     return fc.tuple(fc.constant(keys), fc.array(value, { minLength: keys.length, maxLength: keys.length }))
   })
   await holdsForAll(fc.tuple(history, fc.nat()), 25, async ([[keys, values], factor]) => {
     const rows = rowsOf(keys, values)
-    // As a scan delivers them: in any order, some of them twice.
+    // In the order of a scan: arbitrary, with some rows twice.
     const scanned = [...rows, ...rows.slice(0, 3)].toSorted(
       (one, other) => ((one.created * factor) % 97) - ((other.created * factor) % 97),
     )
     const expected = rows.length === 0 ? await built([], rule, 0) : await applied(rows, rule)
     expect(await built(scanned, rule, rows.length)).toEqual(expected)
-    // A few entries at a time, and once more over what an earlier build left.
+    // In small batches, and again over the result of an earlier build.
     const inPieces = { orderedEntries: 1 + (factor % 5), attempts: 1 + (factor % 2) }
     expect(await built(scanned, rule, rows.length, inPieces)).toEqual(expected)
   })
 })
 
-test('of a key that was created again while it was scanned the newer row counts', async () => {
+test('a list build uses the newer row of a key that was re-created during the scan', async () => {
   const [older, newer] = rowsOf(['user-a', 'user-a'], ['r', 'g']) as [Row, Row]
   expect(await built([newer, older], holdingRule, 2)).toEqual(await built([newer], holdingRule, 2))
 })
 
-test('a build that is stopped says so', async () => {
+test('an aborted list build fails with the reason of the abort', async () => {
   const tables = new MemoryTables()
   const view = new TableView(tables, toyRule)
   const load = new RowLoad()
@@ -134,7 +134,7 @@ test('a build that is stopped says so', async () => {
   await expect(building).rejects.toBe(reason)
 })
 
-test('keys that were left out are built as they would have been written, also in the second attempt', async () => {
+test('missing keys are built as commits would have written them, including in a second attempt', async () => {
   const tables = new MemoryTables()
   const view = new TableView(tables, toyRule)
   const load = new RowLoad()

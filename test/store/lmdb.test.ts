@@ -1,4 +1,4 @@
-/** The lmdb adapter against the contracts, on a real directory. */
+/** The lmdb adapter and the contracts, in a real directory. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -13,13 +13,13 @@ import { describeKind, makeDirectory, onLmdb, openLedger } from './embedded-ledg
 import { writeThread } from './journals.ts'
 import { commitOf, toyRule } from './toy-rows.ts'
 
-/** To it every commit is large. */
+/** A thread that makes all commits, because each counts as large. */
 const otherThread = writeThread(0)
 const fromManyRows = writeThread()
 
 describeKind(onLmdb('lmdb, where another thread makes the commits', otherThread))
 
-/** What is large, made by that thread, and how many there were. */
+/** Counts the commits that `largeWrites` makes. */
 function counting(largeWrites: LargeWrites) {
   let commits = 0
   const counted: LargeWrites = {
@@ -43,7 +43,7 @@ async function openWith(largeWrites: LargeWrites): Promise<LedgerUnderTest> {
 const rows = (count: number, value = 'ar') =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`row ${n}`, value]))
 
-test('from so many rows on, or so many bytes, a commit is made by another thread', async () => {
+test('a commit is made by another thread from a number of rows or bytes on', async () => {
   const { largeWrites, commits } = counting(fromManyRows)
   const { ledger } = await openWith(largeWrites)
   await ledger.commit(commitOf({ put: rows(LARGE_ROWS - 1) }))
@@ -58,7 +58,7 @@ test('from so many rows on, or so many bytes, a commit is made by another thread
   expect(commits()).toBe(3)
 })
 
-test('a commit whose thread ends is made once, by whoever asked', async () => {
+test('a commit whose thread exits is made once, by the calling thread', async () => {
   const ending =
     "import { parentPort } from 'node:worker_threads'; parentPort.once('message', () => process.exit())"
   const thread = new WriteThread(new URL(`data:text/javascript,${encodeURIComponent(ending)}`), 0)
@@ -71,14 +71,14 @@ test('a commit whose thread ends is made once, by whoever asked', async () => {
   expect((await view()).sequence()).toBe(1)
 })
 
-test('where no thread can be started, a large commit is made by whoever asked', async () => {
-  // Refused as the system refuses a thread: by what is thrown at once.
+test('a large commit is made by the calling thread if no thread can be started', async () => {
+  // The error is thrown synchronously, as when the system refuses a thread.
   const { ledger, view } = await openWith(new WriteThread(new URL('https://verdict.invalid/'), 0))
   expect(await ledger.commit(commitOf({ put: rows(3) }))).toMatchObject({ sequence: 1 })
   expect((await view()).sequence()).toBe(1)
 })
 
-test('of several environments each has its turn, and nothing is packed before', async () => {
+test('large commits of several environments alternate, and each is packed only when it is next', async () => {
   const [one, other] = [await openWith(otherThread), await openWith(otherThread)]
   const order: string[] = []
   const commit = async ({ ledger }: LedgerUnderTest, name: string): Promise<void> => {
@@ -94,13 +94,13 @@ test('of several environments each has its turn, and nothing is packed before', 
   }
   const names = ['one 1', 'one 2', 'one 3', 'one 4', 'other 1']
   await Promise.all(names.map(name => commit(name.startsWith('one') ? one : other, name)))
-  // The first has begun when the others come.
+  // The first commit has begun when the others arrive.
   const turns = ['one 1', 'one 2', 'other 1', 'one 3', 'one 4']
   expect(order.filter(each => each.endsWith('packed'))).toEqual(turns.map(name => `${name} is packed`))
   expect(order.indexOf('other 1 is packed')).toBeGreaterThan(order.indexOf('one 1 is made'))
 })
 
-test('the other thread takes nothing into a copy that has not its lists yet, where it would only be logged', async () => {
+test('the other thread refuses an entry for a replica without lists, where the entry would only be logged', async () => {
   const directory = makeDirectory()
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
   const tables = new LmdbTables(directory)
@@ -116,7 +116,7 @@ test('the other thread takes nothing into a copy that has not its lists yet, whe
   expect(new LocalCopy({ ...options, tables }).position()).toMatchObject({ sequence: 0 })
 })
 
-test('what a large commit meant is kept for nobody once the mark has moved past it', () => {
+test('the changes of a large commit are not kept after the durable mark has passed it', () => {
   const durable = new DurableMark(0)
   const handed = new HandedCommits(durable, 100)
   const commit = commitOf({ put: rows(1) })
@@ -127,7 +127,7 @@ test('what a large commit meant is kept for nobody once the mark has moved past 
   expect(handed.take(2)).toBeUndefined()
 })
 
-test('a ledger that closes waits for the commit that another thread is at', async () => {
+test('a ledger that closes waits for the commit that another thread is making', async () => {
   const { ledger, reopen } = await openWith(otherThread)
   const commit = ledger.commit(commitOf({ put: rows(2_000) }))
   const { view } = await reopen()
@@ -135,7 +135,7 @@ test('a ledger that closes waits for the commit that another thread is at', asyn
   expect((await view()).sequence()).toBe(1)
 })
 
-test('what is committed here and there at once comes in one order, and whoever follows hears all of it', async () => {
+test('concurrent small and large commits have one order, and the feed delivers all of them', async () => {
   const { ledger, view } = await openWith(fromManyRows)
   const heard: number[] = []
   const start = await ledger.head()
@@ -159,16 +159,16 @@ test('what is committed here and there at once comes in one order, and whoever f
   expect([...(await view()).batches()].flat()).toHaveLength(LARGE_ROWS + (all * 2) / 3)
 })
 
-// lmdb-js would end this process.
+// Without this check, lmdb-js would end the process.
 test.each([
-  ['is cut off in its first head', (file: Buffer) => file.subarray(0, 40)],
-  ['is cut off behind its first page', (file: Buffer) => file.subarray(0, 4_096)],
+  ['is truncated in its first head', (file: Buffer) => file.subarray(0, 40)],
+  ['is truncated after its first page', (file: Buffer) => file.subarray(0, 4_096)],
   ['is all zeros', (file: Buffer) => Buffer.alloc(file.length)],
   [
     'has another second head',
     (file: Buffer) => Buffer.concat([file.subarray(0, 4_096), Buffer.alloc(8_192, 1)]),
   ],
-])('a file that %s is refused by name', async (_, damaged) => {
+])('a data file that %s is refused with its path', async (_, damaged) => {
   const directory = makeDirectory()
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
   await new LmdbTables(directory).close()
@@ -179,7 +179,7 @@ test.each([
   )
 })
 
-test('an empty file, as a process leaves it that ended right after it made it, is begun anew', async () => {
+test('an empty data file, left by a process that exited right after its creation, is initialized', async () => {
   const directory = makeDirectory()
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
   writeFileSync(join(directory, 'data.mdb'), '')

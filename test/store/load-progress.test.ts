@@ -1,4 +1,3 @@
-/** What the log says of a load that takes long. */
 import { expect, test } from 'vitest'
 import { LoadProgress } from '#store/redis/load-progress.ts'
 
@@ -14,7 +13,7 @@ function progressOf(total: number) {
   return { progress, at, lines }
 }
 
-test('a line every two seconds says how many facts are there, how fast they come, and how many remain', () => {
+test('a long load logs every two seconds the number of loaded facts, their rate and the remaining facts', () => {
   const { progress, at, lines } = progressOf(10_000)
   at(1_000, 1_000)
   at(1_999, 1_000)
@@ -27,7 +26,7 @@ test('a line every two seconds says how many facts are there, how fast they come
     { ...line, facts: 3_000, factsPerSecond: 1_500, remaining: 7_000 },
     { ...line, facts: 8_000, factsPerSecond: 2_000, remaining: 2_000 },
   ])
-  // More than there were at first: others write meanwhile.
+  // More facts than at the start, because other nodes write.
   at(5_000, 2_500)
   progress.end()
   expect(lines.slice(2)).toEqual([
@@ -35,7 +34,7 @@ test('a line every two seconds says how many facts are there, how fast they come
   ])
 })
 
-test('a load that is over soon says nothing', () => {
+test('a short load logs nothing', () => {
   const { progress, at, lines } = progressOf(10)
   at(1_500, 10)
   progress.end()

@@ -1,4 +1,4 @@
-/** The memory adapter against the contracts; and, because it can be slowed down here, when a feed may see a commit. */
+/** The memory adapter and the contracts, and the visibility of commits that are not durable yet. */
 import { expect, test } from 'vitest'
 import { EmbeddedLedger } from '#store/embedded/embedded-ledger.ts'
 import { MemoryTables } from '#store/memory/memory-tables.ts'
@@ -18,7 +18,10 @@ describeLedger('memory', options => openLedger(memory, options), {
   durability: 'memory does not outlive its ledger',
 })
 
-/** Tables on a disk that takes as long as the test wants: a write is visible at once, and durable when released. */
+/**
+ * Tables on a disk whose speed the test controls: a write is visible immediately, and durable when it is
+ * released.
+ */
 class SlowTables implements Tables {
   readonly directory = null
   readonly #tables = new MemoryTables()
@@ -39,7 +42,7 @@ class SlowTables implements Tables {
     return result
   }
 
-  /** Waits until the next write is visible; what it resolves with makes it durable. */
+  /** Waits until the next write is visible. Call the returned function to make it durable. */
   async held(): Promise<() => void> {
     while (this.#held.length === 0) await this.#arrival.promise
     return this.#held.shift()!
@@ -60,7 +63,7 @@ class SlowTables implements Tables {
   }
 }
 
-test('a feed and the head have a commit only when it is durable, even if the view has it already', async () => {
+test('a commit appears in the feed and the head only when it is durable, even if the view already has it', async () => {
   const tables = new SlowTables()
   const view = new TableView(tables, toyRule)
   const opening = EmbeddedLedger.open({ tables, view })
@@ -78,14 +81,14 @@ test('a feed and the head have a commit only when it is durable, even if the vie
   const release = await tables.held()
   expect(view.count(everyone)).toBe(1)
   expect(await ledger.head()).toEqual(start)
-  // Whoever loaded from the view is ahead of the feed, which is no reason to take the history for replaced.
+  // A reader of the view is ahead of the feed. The feed must not treat this as another epoch.
   const behindView = ledger.feed({ ...start, sequence: view.sequence() })
   const nextBehindView = behindView[Symbol.asyncIterator]().next()
   void nextBehindView.then(() => answered.push('feed behind the view'))
   await new Promise(setImmediate)
   expect(answered).toEqual([])
 
-  // With a second commit visible, the first one's durability makes the feed deliver the first one only.
+  // A second commit is visible. When the first is durable, the feed delivers only the first.
   void ledger.commit(commitOf({ put: { bob: 'ar' } })).then(() => answered.push('second commit'))
   const releaseSecond = await tables.held()
   const second = feed.next()
@@ -100,7 +103,7 @@ test('a feed and the head have a commit only when it is durable, even if the vie
   expect((await nextBehindView).value?.revision.sequence).toBe(2)
 })
 
-test('tables another release wrote in another format are refused', async () => {
+test('tables with the format of another release are refused', async () => {
   const tables = new MemoryTables()
   await tables.write(() => tables.table('meta').put(bytes('format'), bytes('999')))
   const opening = EmbeddedLedger.open({ tables, view: new TableView(tables, toyRule) })

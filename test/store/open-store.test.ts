@@ -1,4 +1,4 @@
-/** From a URL to a store: what is accepted, what is refused and how, and what a store keeps apart. */
+/** Opening a store by its URL: accepted and refused URLs, and the separation of environments. */
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ afterEach(() => {
 for (const kind of ['memory', 'lmdb']) {
   const open = () => openStore(kind === 'memory' ? 'memory:' : `lmdb:${join(directory, 'data')}`, toyRule)
 
-  test(`${kind}: environments of a store have histories and rows of their own`, async () => {
+  test(`${kind}: environments of a store have separate epochs and rows`, async () => {
     const store = await open()
     const [one, other] = [await store.environment('one'), await store.environment('other')]
     expect(await store.environment('one')).toBe(one)
@@ -29,14 +29,14 @@ for (const kind of ['memory', 'lmdb']) {
     await store.close()
   })
 
-  test(`${kind}: an environment asked for twice at once is opened once`, async () => {
+  test(`${kind}: an environment that is opened twice concurrently is opened once`, async () => {
     const store = await open()
     const [first, second] = await Promise.all([store.environment('one'), store.environment('one')])
     expect(first).toBe(second)
     await store.close()
   })
 
-  test(`${kind}: an environment id that is no plain name is refused`, async () => {
+  test(`${kind}: an environment id that is not a plain name is refused`, async () => {
     const store = await open()
     for (const id of ['', '..', '../escape', 'a/b', '.', 'UPPER', 'dot.ted', 'a'.repeat(65)]) {
       await expect(store.environment(id)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
@@ -46,7 +46,7 @@ for (const kind of ['memory', 'lmdb']) {
     await store.close()
   })
 
-  test(`${kind}: a dropped environment is over for whoever has it, and the next of its id is a new one`, async () => {
+  test(`${kind}: dropping an environment closes it for all its users, and its id then opens a new one`, async () => {
     const store = await open()
     const [one, other] = [await store.environment('one'), await store.environment('other')]
     await one.ledger.commit(commitOf({ put: { alice: 'ar' } }))
@@ -70,7 +70,7 @@ for (const kind of ['memory', 'lmdb']) {
     await expect(store.drop('other')).rejects.toMatchObject({ code: 'STORE_CLOSED' })
   })
 
-  test(`${kind}: a closed store opens nothing any more, and its feeds have ended`, async () => {
+  test(`${kind}: a closed store opens no environments, and its feeds have ended`, async () => {
     const store = await open()
     const { ledger } = await store.environment('one')
     const feed = ledger.feed(await ledger.head())
@@ -81,7 +81,7 @@ for (const kind of ['memory', 'lmdb']) {
   })
 }
 
-test('an lmdb store makes its directory and keeps what was committed', async () => {
+test('an lmdb store creates its directory and keeps committed rows', async () => {
   const url = `lmdb:${join(directory, 'deep', 'data')}`
   const store = await openStore(url, toyRule)
   await (await store.environment('lock')).ledger.commit(commitOf({ put: { alice: 'ar' } }))
@@ -93,7 +93,7 @@ test('an lmdb store makes its directory and keeps what was committed', async () 
   await again.close()
 })
 
-test('a directory that is open already is refused, and free again after close', async () => {
+test('a directory that is already open is refused, and can be opened again after it is closed', async () => {
   const url = `lmdb:${directory}`
   const store = await openStore(url, toyRule)
   await expect(openStore(url, toyRule)).rejects.toMatchObject({ code: 'STORE_LOCKED' })
@@ -101,7 +101,7 @@ test('a directory that is open already is refused, and free again after close', 
   await (await openStore(url, toyRule)).close()
 })
 
-test('a data directory that is a file is refused with its name', async () => {
+test('a data directory that is a file is refused with its path', async () => {
   const file = join(directory, 'file')
   writeFileSync(file, '')
   await expect(openStore(`lmdb:${file}`, toyRule)).rejects.toMatchObject({
@@ -110,14 +110,14 @@ test('a data directory that is a file is refused with its name', async () => {
   })
 })
 
-test('a data directory that can be nowhere is refused with its name', async () => {
+test('a data directory that cannot be created is refused with its path', async () => {
   await expect(openStore('lmdb:/proc/nowhere/deep', toyRule)).rejects.toMatchObject({
     code: 'INVALID_INPUT',
     message: expect.stringContaining('/proc/nowhere/deep cannot be created'),
   })
 })
 
-test('any other URL is refused, naming what was expected and no more than the scheme of what came', async () => {
+test('any other URL is refused with the expected schemes, and the message contains only the scheme of the URL', async () => {
   const cases = [
     ['postgres://user:secret@host:5432/0', 'postgres:…'],
     ['lmdb:', 'lmdb:…'],
@@ -133,7 +133,7 @@ test('any other URL is refused, naming what was expected and no more than the sc
   }
 })
 
-test('a Redis URL that does not fit is refused without a word of its password', async () => {
+test('an invalid Redis URL is refused with a message without its password', async () => {
   const urls = [
     'redis:',
     'redis://user:secret@',
@@ -157,7 +157,7 @@ test('a Redis URL that does not fit is refused without a word of its password', 
   }
 })
 
-test('the files and directories of a new lmdb store can be read by their user alone', async () => {
+test('the files and directories of a new lmdb store are readable only by their user', async () => {
   const data = join(directory, 'data')
   const store = await openStore(`lmdb:${data}`, toyRule)
   const { ledger } = await store.environment('one')

@@ -1,4 +1,4 @@
-/** What can happen to a commit on its way to Redis and back, and that it is done exactly once all the same. */
+/** Commits to Redis over a failing connection: each is executed exactly once. */
 import { expect, onTestFinished, test } from 'vitest'
 import { COMMIT_ROWS_MAX } from '#model/limits.ts'
 import { CALL_ROWS_MAX } from '#store/redis/commit-call.ts'
@@ -20,9 +20,9 @@ const direct = await sharedLink(redis)
 interface Setup {
   readonly keys: RedisKeys
   readonly proxy: CuttingProxy
-  /** Over a wire that can be cut. */
+  /** Over a connection that can be cut. */
   readonly ledger: RedisLedger
-  /** The same ledger, over one that cannot. */
+  /** The same ledger over a reliable connection. */
   readonly other: RedisLedger
 }
 
@@ -41,7 +41,7 @@ async function setup(options: { readonly logEntriesMax?: number } = {}): Promise
   return { keys, proxy, ledger, other }
 }
 
-test('a commit that rests on a commit which the history does not have is refused, on any other ground it is done', async () => {
+test('a commit that depends on a commit outside the log of Redis is refused; a dependency in the log is met', async () => {
   const { ledger } = await setup({ logEntriesMax: 2 })
   const first = { ...commitOf({ put: { alice: 'ar' } }), id: commitId() }
   const { epoch } = await ledger.commit(first)
@@ -53,11 +53,11 @@ test('a commit that rests on a commit which the history does not have is refused
   expect((await allRows(ledger)).map(({ key }) => key)).toEqual(['alice'])
   expect(await on(1, first.id)).toMatchObject({ sequence: 2 })
   await ledger.commit(commitOf({}))
-  // The log reaches back to 2: of what came before nothing is known, and the requirements decide.
+  // The log begins at 2. Earlier commits are unknown, so only the requirements decide.
   expect(await on(1, commitId())).toMatchObject({ sequence: 4 })
 })
 
-test('a commit that never arrived is done when there is a connection again', async () => {
+test('a commit that never arrived is executed when the connection is restored', async () => {
   const { proxy, ledger, other } = await setup()
   const lost = proxy.failOn('EVALSHA', 'lose-command')
   expect(await ledger.commit(commitOf({ put: { alice: 'ar' } }))).toMatchObject({ sequence: 1 })
@@ -69,7 +69,7 @@ test('a commit that never arrived is done when there is a connection again', asy
   expect(await logged(other)).toHaveLength(2)
 })
 
-test('a feed whose question got no answer asks again, though nobody tells it of the connection', async () => {
+test('a feed whose query was lost repeats the query, even without an event of the connection', async () => {
   const { proxy, ledger, other } = await setup()
   const feed = ledger.feed(await ledger.head())[Symbol.asyncIterator]()
   const lost = proxy.failOn('XRANGE', 'lose-command')
@@ -85,22 +85,25 @@ const many = Object.fromEntries(
 )
 
 test.each([
-  // Done twice, the second one would fail: by then the row is there.
+  // Executing it twice would fail, because the row would exist.
   ['a commit', commitOf({ require: [absent('bob')], put: { bob: 'bg' } }), 1],
   ['a large commit', commitOf({ put: many }), CALL_ROWS_MAX + 1],
   ['a refusal', commitOf({ require: [absent('alice')], put: { alice: 'bg' } }), null],
-])('%s whose answer was lost is answered by what became of it, and done once', async (_, commit, rows) => {
-  const { proxy, ledger, other } = await setup()
-  await ledger.commit(commitOf({ put: { alice: 'ar' } }))
-  const lost = proxy.failOn('EVALSHA', 'lose-answer')
-  const outcome = await ledger.commit(commit).catch((error: unknown) => error)
-  await lost
-  expect(outcome).toMatchObject(rows === null ? { code: 'REVISION_CONFLICT' } : { sequence: 2 })
-  expect(await logged(other)).toHaveLength(rows === null ? 1 : 2)
-  expect(await allRows(other)).toHaveLength(1 + (rows ?? 0))
-})
+])(
+  '%s whose response was lost receives its original result, and is executed once',
+  async (_, commit, rows) => {
+    const { proxy, ledger, other } = await setup()
+    await ledger.commit(commitOf({ put: { alice: 'ar' } }))
+    const lost = proxy.failOn('EVALSHA', 'lose-answer')
+    const outcome = await ledger.commit(commit).catch((error: unknown) => error)
+    await lost
+    expect(outcome).toMatchObject(rows === null ? { code: 'REVISION_CONFLICT' } : { sequence: 2 })
+    expect(await logged(other)).toHaveLength(rows === null ? 1 : 2)
+    expect(await allRows(other)).toHaveLength(1 + (rows ?? 0))
+  },
+)
 
-test('a commit of few rows and many bytes is made in several commands, and done whole', async () => {
+test('a commit with few rows and many bytes is sent in several commands and executed as a whole', async () => {
   const { ledger, other } = await setup()
   const put = Object.fromEntries(Array.from({ length: 7 }, (_, n) => [`row-${n}`, 'x'.repeat(1_048_576)]))
   expect(await ledger.commit(commitOf({ put }))).toMatchObject({ sequence: 1 })
@@ -109,7 +112,7 @@ test('a commit of few rows and many bytes is made in several commands, and done 
   )
 })
 
-/** Loses staged rows in front of commits that have any, as a server does that is short of memory. */
+/** Deletes staged rows before commits that use them, as a server with too little memory does. */
 class ForgetfulLink extends RedisLink {
   readonly waited: number[] = []
   lose: (staged: string) => Promise<RedisReply>
@@ -141,7 +144,7 @@ test.each([
   ['all', 'DEL', []],
   ['the last', 'RPOP', [1]],
 ] as const)(
-  'a large commit whose staged rows are gone, %s of them, is staged again and done whole',
+  'a large commit whose staged rows are gone (%s of them) is staged again and executed as a whole',
   async (_, command, count) => {
     const { keys, other } = await setup()
     const link = new ForgetfulLink(staged =>
@@ -156,7 +159,7 @@ test.each([
   },
 )
 
-test('a large commit whose staged rows go each time waits longer and longer, ends with its ledger, and says that nothing was made', async () => {
+test('a large commit whose staged rows are always lost waits longer each time, and is refused when its ledger closes', async () => {
   const { keys, other } = await setup()
   const link = new ForgetfulLink(staged => direct.send('DEL', staged))
   await link.recovered(HANG_MS)
@@ -175,7 +178,7 @@ test('a large commit whose staged rows go each time waits longer and longer, end
   await ledger.close()
 })
 
-test('when nobody can tell any more whether a commit was done, it is not done again, and its sender hears so', async () => {
+test('a commit with an outcome that cannot be determined is not repeated, and fails as unknown', async () => {
   const { proxy, ledger, other } = await setup({ logEntriesMax: 3 })
   await ledger.commit(commitOf({ put: { alice: 'ar' } }))
   const sent = ledger.commit(commitOf({ put: { bob: 'ar' } }))
@@ -183,13 +186,13 @@ test('when nobody can tell any more whether a commit was done, it is not done ag
   for (let index = 0; index < 8; index += 1) await other.commit(commitOf({}))
   proxy.mend()
   const outcome = await sent.catch((error: unknown) => error)
-  // Cut before or behind the command: either way it was not answered, and the log has moved on beyond both.
+  // Cut before or after the command: in both cases there was no response, and the log has moved past both.
   expect(outcome).toMatchObject({ code: 'STORE_UNAVAILABLE' })
   const sequence = (await other.head()).sequence
   expect([9, 10]).toContain(sequence)
 })
 
-test('a commit that may have been made is not told as refused, though Redis refuses to say', async () => {
+test('a commit that might be executed is not reported as refused, even if Redis returns an error', async () => {
   const { keys, proxy, ledger } = await setup()
   const lost = proxy.failOn('EVALSHA', 'lose-answer')
   const sent = ledger.commit(commitOf({ put: { alice: 'ar' } }))
@@ -204,7 +207,7 @@ test('a commit that may have been made is not told as refused, though Redis refu
   })
 })
 
-test('a commit that no server has taken is told as refused, with the reason, when it is not tried any more', async () => {
+test('a commit that no server accepted is reported as refused with the reason after the last attempt', async () => {
   const own = await startRedis()
   onTestFinished(() => own.stop())
   const link = await linkTo(own)
@@ -222,27 +225,27 @@ test('a commit that no server has taken is told as refused, with the reason, whe
   })
 })
 
-test('a server that has forgotten the scripts gets them again', async () => {
+test('a server that has lost its scripts receives them again', async () => {
   const { ledger } = await setup()
   await direct.send('SCRIPT', 'FLUSH')
   expect(await ledger.commit(commitOf({ put: { alice: 'ar' } }))).toMatchObject({ sequence: 1 })
 })
 
-test('nodes that open an empty ledger at once agree on its history', async () => {
+test('nodes that open an empty ledger concurrently agree on one epoch', async () => {
   const keys = redisKeys(parseRedisUrl(redis.url()).prefix, 'race')
   const options = { link: direct, keys, logEntriesMax: 10, mayBegin: true }
   const ledgers = await Promise.all(Array.from({ length: 50 }, () => RedisLedger.open(options)))
   expect(new Set(ledgers.map(({ epoch }) => epoch)).size).toBe(1)
 })
 
-test('a history is begun only by who may', async () => {
+test('an epoch is begun only by a ledger that is allowed to', async () => {
   const keys = redisKeys(parseRedisUrl(redis.url()).prefix, 'absent')
   const opening = RedisLedger.open({ link: direct, keys, logEntriesMax: 10, mayBegin: false })
   await expect(opening).rejects.toMatchObject({ code: 'STORE_RESET' })
   expect(await direct.send('EXISTS', keys.meta)).toBe(0)
 })
 
-test('what another release wrote in another format is refused and left as it is', async () => {
+test('data in the format of another release is refused and left unchanged', async () => {
   const { keys, other } = await setup()
   await direct.send('HSET', keys.meta, 'format', '2')
   const opening = RedisLedger.open({ link: direct, keys, logEntriesMax: 10, mayBegin: true })
@@ -254,7 +257,7 @@ test('what another release wrote in another format is refused and left as it is'
   expect(await other.head()).toMatchObject({ epoch: other.epoch, sequence: 0 })
 })
 
-test('a commit for a history that was replaced writes nothing', async () => {
+test('a commit for an earlier epoch writes nothing', async () => {
   const { keys, ledger } = await setup()
   await ledger.commit(commitOf({ put: { alice: 'ar' } }))
   await direct.send('DEL', ...Object.values(keys).filter(key => typeof key === 'string'))
@@ -264,7 +267,7 @@ test('a commit for a history that was replaced writes nothing', async () => {
   expect(await allRows(fresh)).toEqual([])
 })
 
-test('a large commit is one entry of the log, whole or not there, and leaves no staged rows', async () => {
+test('a large commit is one entry of the log, and leaves no staged rows', async () => {
   const { keys, ledger, other } = await setup()
   const names = Array.from({ length: 3 * CALL_ROWS_MAX }, (_, index) => `row-${index}`)
   await ledger.commit(commitOf({ put: Object.fromEntries(names.slice(0, 900).map(name => [name, 'ar'])) }))
@@ -295,7 +298,7 @@ test('a large commit is one entry of the log, whole or not there, and leaves no 
   expect(await direct.send('KEYS', `${keys.staged('*')}`)).toEqual([])
 })
 
-test('a large commit that is refused writes nothing', async () => {
+test('a refused large commit writes nothing', async () => {
   const { ledger, other } = await setup()
   const put = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`row-${index}`, 'ar']))
   const require = [{ key: bytes('nobody'), version: 1 }]

@@ -1,6 +1,6 @@
 /**
- * What nodes do when Redis has lost a key, or somebody has changed one: those that run find what one finds that is started, at
- * their next look and at the next commit, and nobody goes on with what nobody can vouch for.
+ * Redis data that is lost or changed: running nodes detect the same damage as a starting node, at their next
+ * check and at the next commit, and do not continue on unverified data.
  */
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { OpenStoreOptions } from '#store/open-store.ts'
@@ -51,7 +51,7 @@ test.each([
   ['rows', 'lost', (key: string, aside: string) => direct.send('RENAME', key, aside)],
   [
     'rows',
-    'emptied in part',
+    'partly deleted',
     async (key: string, aside: string) => {
       await direct.send('COPY', key, aside)
       await direct.send('HDEL', key, 'alice')
@@ -59,7 +59,7 @@ test.each([
   ],
   [
     'rows',
-    'added to',
+    'extended',
     async (key: string, aside: string) => {
       await direct.send('COPY', key, aside)
       await direct.send('HSET', key, 'mallory', Buffer.from([0, 0, 0, 0, 1, 0, 0, 0, 0x61, 0x72]))
@@ -67,7 +67,7 @@ test.each([
   ],
   ['meta', 'lost', (key: string, aside: string) => direct.send('RENAME', key, aside)],
 ] as const)(
-  '%s that are %s are found by every node and by every commit, and it goes on when they are back',
+  'damage is detected by all nodes and by commits, and ends after the repair: %s that are %s',
   async (name, _, lose) => {
     const { url, keys, nodes } = await setup()
     const aside = `${keys[name]}:aside`
@@ -96,7 +96,7 @@ test.each([
   },
 )
 
-test('what a commit finds is not undone by a look that was asked before, though both answers come at once', async () => {
+test('damage that a commit finds is not cleared by an earlier check whose response arrives at the same time', async () => {
   const proxy = await CuttingProxy.to(redis)
   const url = redis.url(proxy)
   const node = await startNode(url)
@@ -105,7 +105,7 @@ test('what a commit finds is not undone by a look that was asked before, though 
   const letGo = await proxy.holdAnswersFrom('EVALSHA')
   await direct.send('HDEL', keys.rows, 'alice')
   const refused = node.ledger.commit(commitOf({ put: { bob: 'ar' } })).catch((error: unknown) => error)
-  // Redis has answered both by then.
+  // Redis has sent both responses by then.
   for (let asked = 0; asked < 100; asked += 1) await direct.send('PING')
   letGo()
   expect(await refused).toMatchObject(DAMAGED)
@@ -114,30 +114,33 @@ test('what a commit finds is not undone by a look that was asked before, though 
 })
 
 test.each([
-  ['somebody has changed', (stored: Buffer) => Buffer.concat([stored.subarray(0, -1), Buffer.from('g')])],
-  ['is too short to be one', (stored: Buffer) => stored.subarray(0, 3)],
-  ['is of no known form', (stored: Buffer) => Buffer.alloc(stored.length, 0xff)],
+  ['was changed', (stored: Buffer) => Buffer.concat([stored.subarray(0, -1), Buffer.from('g')])],
+  ['is too short', (stored: Buffer) => stored.subarray(0, 3)],
+  ['has an unknown format', (stored: Buffer) => Buffer.alloc(stored.length, 0xff)],
   ['is empty', () => Buffer.alloc(0)],
-])('a row that %s is found by who loads all of them, and then by every node', async (_, changed) => {
-  const { url, keys, nodes } = await setup()
-  const stored = (await direct.send('HGET', keys.rows, 'alice')) as Buffer
-  await direct.send('HSET', keys.rows, 'alice', changed(stored))
-  // The number of rows is right, and nobody who runs reads them.
-  await nodes[0].ledger.commit(commitOf({ put: { dave: 'ar' } }))
-  await expect(startNode(url)).rejects.toMatchObject(DAMAGED)
-  for (const { log, ledger } of nodes) {
-    await log.has(isLost)
-    await expect(ledger.commit(commitOf({}))).rejects.toMatchObject(DAMAGED)
-  }
-  // As an operator who has put it right says.
-  await direct.send('HSET', keys.rows, 'alice', stored)
-  await direct.send('HDEL', keys.meta, 'damage')
-  for (const { log } of nodes) await log.has(isBack)
-  await nodes[0].ledger.commit(commitOf({ delete: ['dave'] }))
-  await expectAll(url, nodes, ['alice', 'carol'])
-})
+])(
+  'a row that %s is found by a node that loads all rows, and then reported by every node',
+  async (_, changed) => {
+    const { url, keys, nodes } = await setup()
+    const stored = (await direct.send('HGET', keys.rows, 'alice')) as Buffer
+    await direct.send('HSET', keys.rows, 'alice', changed(stored))
+    // The number of rows is right, and running nodes do not read them.
+    await nodes[0].ledger.commit(commitOf({ put: { dave: 'ar' } }))
+    await expect(startNode(url)).rejects.toMatchObject(DAMAGED)
+    for (const { log, ledger } of nodes) {
+      await log.has(isLost)
+      await expect(ledger.commit(commitOf({}))).rejects.toMatchObject(DAMAGED)
+    }
+    // As an operator does after a repair.
+    await direct.send('HSET', keys.rows, 'alice', stored)
+    await direct.send('HDEL', keys.meta, 'damage')
+    for (const { log } of nodes) await log.has(isBack)
+    await nodes[0].ledger.commit(commitOf({ delete: ['dave'] }))
+    await expectAll(url, nodes, ['alice', 'carol'])
+  },
+)
 
-test('a row that nobody can read is found by the commit that comes upon it, and then by every node', async () => {
+test('an unreadable row is found by a commit that overwrites it, and then reported by every node', async () => {
   const { keys, nodes } = await setup()
   const stored = (await direct.send('HGET', keys.rows, 'alice')) as Buffer
   await direct.send('HSET', keys.rows, 'alice', stored.subarray(0, 3))
@@ -149,7 +152,7 @@ test('a row that nobody can read is found by the commit that comes upon it, and 
 })
 
 test.each(['log', 'ids'] as const)(
-  'lost %s cost no fact, no node loads anything again, and one says so',
+  'a lost %s key loses no facts, causes no reload, and is reported by one node',
   async name => {
     const { url, keys, nodes } = await setup()
     await direct.send('DEL', keys[name])
@@ -163,11 +166,11 @@ test.each(['log', 'ids'] as const)(
   },
 )
 
-describe('what an earlier release has written', () => {
+describe('the data of an earlier release', () => {
   const forget = (keys: RedisKeys) =>
     direct.send('HDEL', keys.meta, 'count', 'sum', 'summed', 'since', 'base')
 
-  test('is gone on with; who loads it all gives the account its base, and a row that is changed then is found', async () => {
+  test('is accepted, and a full load then sets the base of the checksum, so that later damage is found', async () => {
     const { url, keys, nodes } = await setup()
     await forget(keys)
     await nodes[0].ledger.commit(commitOf({ put: { dave: 'ar' } }))
@@ -179,7 +182,7 @@ describe('what an earlier release has written', () => {
     await expect(startNode(url)).rejects.toMatchObject(DAMAGED)
   })
 
-  test('is read row by row by who loads it all: what cannot be read is found then, by every node', async () => {
+  test('is checked row by row in a full load, and all nodes report an unreadable row', async () => {
     const { url, keys, nodes } = await setup()
     const stored = (await direct.send('HGET', keys.rows, 'alice')) as Buffer
     await direct.send('HSET', keys.rows, 'alice', Buffer.concat([stored.subarray(0, -1), Buffer.from('!')]))
@@ -189,14 +192,14 @@ describe('what an earlier release has written', () => {
     for (const { log } of nodes) await log.has(isLost)
   })
 
-  test('is finished where its script was cut short behind the log, and is no damage where it goes on beside this one', async () => {
+  test('is completed if its script stopped after the log, and concurrent commits of that release are not damage', async () => {
     const { url, keys, nodes } = await setup()
     const id = Buffer.from(commitId())
     const stored = Buffer.from([0, 0, 0, 0, 3, 0, 0, 0, 0x61, 0x72])
     const entry = ['3-0', 'i', id, 'l', '0', 'c', '[]', 'p', 'dave', 'v', stored] as const
     await direct.send('XADD', keys.log, ...entry)
     await expectAll(url, nodes, ['alice', 'carol', 'dave'])
-    // As its script does, which knows of no account.
+    // As the script of that release does, which updates no row count and no checksum.
     const other = Buffer.from(commitId())
     const commit = `
       redis.call('HDEL', KEYS[2], 'dave')
@@ -210,25 +213,28 @@ describe('what an earlier release has written', () => {
   })
 })
 
-describe('a Redis that throws keys away when it is full', () => {
+describe('a Redis that evicts keys when it is full', () => {
   async function evicting(policy: string): Promise<{ readonly url: string; readonly orders: RedisLink }> {
     const own = await startRedis({ arguments: ['--maxmemory-policy', policy] })
     onTestFinished(() => own.stop())
     return { url: own.url(), orders: await linkTo(own) }
   }
 
-  test.each(['allkeys-lru', 'volatile-ttl'])('is refused by a start, with what to do: %s', async policy => {
-    const { url, orders } = await evicting(policy)
-    await expect(startNode(url)).rejects.toMatchObject({
-      code: 'STORE_REFUSED',
-      message: expect.stringMatching(
-        `maxmemory-policy is ${policy}; set it to noeviction.*ALLOW_EVICTION=true`,
-      ),
-    })
-    expect(await orders.send('DBSIZE')).toBe(0)
-  })
+  test.each(['is refused by a start, with advice: %s', 'volatile-ttl'])(
+    'is refused by a start, with what to do: %s',
+    async policy => {
+      const { url, orders } = await evicting(policy)
+      await expect(startNode(url)).rejects.toMatchObject({
+        code: 'STORE_REFUSED',
+        message: expect.stringMatching(
+          `maxmemory-policy is ${policy}; set it to noeviction.*ALLOW_EVICTION=true`,
+        ),
+      })
+      expect(await orders.send('DBSIZE')).toBe(0)
+    },
+  )
 
-  test('is taken where that is allowed, and said', async () => {
+  test('is accepted if this is allowed, and a warning is logged', async () => {
     const { url } = await evicting('allkeys-lru')
     const { log, ledger } = await startNode(url, { allowsEviction: true })
     await ledger.commit(commitOf({ put: { alice: 'ar' } }))
@@ -237,7 +243,7 @@ describe('a Redis that throws keys away when it is full', () => {
     ])
   })
 
-  test('is asked otherwise where one way is closed, and when it tells nothing that is said', async () => {
+  test('is detected with any one permission, and a warning is logged if the policy cannot be read', async () => {
     const { url, orders } = await evicting('allkeys-lru')
     const as = async (...rights: readonly string[]) => {
       await orders.send('ACL', 'SETUSER', 'node', 'reset', 'on', 'nopass', '~*', '&*', '+@all', ...rights)

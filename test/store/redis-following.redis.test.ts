@@ -1,4 +1,4 @@
-/** How an environment follows its ledger in Redis: through interruptions, trimmed logs and histories that were replaced. */
+/** An environment that follows its ledger in Redis: interruptions, trimmed logs and new epochs. */
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ const direct = await sharedLink(redis)
 const startNode = (url: string, options: OpenStoreOptions = {}): Promise<StoreNode> =>
   startStoreNode(url, { isKeyedLater: () => true, ...options })
 
-/** The same place, over a wire that can be cut. */
+/** The same store URL, over a connection that can be cut. */
 function overWire(url: string, { host, port }: CuttingProxy): string {
   const wired = new URL(url)
   wired.host = `${host}:${port}`
@@ -40,14 +40,14 @@ const putOf = (names: readonly string[], value: string) =>
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `row-${index}`)
 const copiesIn = (directory: string) => readdirSync(directory).filter(name => name.includes('.copy-'))
 
-/** Builds the keys and lists of a copy, as another thread does. */
+/** Builds the keys and lists of a replica, as another thread does. */
 async function buildLists(directory: string): Promise<void> {
   const tables = new LmdbTables(directory)
   await buildKeysAndLists(tables, new TableView(tables, toyRule), toyRule, new AbortController().signal)
   await tables.close()
 }
 
-/** Resolves when the feeds of the node's present copy have ended because another one took its place. */
+/** Resolves when the feeds of the current replica have ended because another replica has replaced it. */
 async function replaced(ledger: Ledger, after: Revision): Promise<void> {
   const reading = (async () => {
     for await (const entry of ledger.feed(after)) void entry
@@ -55,12 +55,12 @@ async function replaced(ledger: Ledger, after: Revision): Promise<void> {
   await expect(reading).rejects.toMatchObject({ code: 'STORE_RESET' })
 }
 
-/** Resolves when the store has known for a moment that it has everything. */
+/** Resolves when the store has caught up within the last `withinMs`. */
 async function isFresh(store: Store, withinMs: number): Promise<void> {
   while (store.stalenessMs() > withinMs) await pause()
 }
 
-test('a node that asks for it has all that others have committed by then, heard of or not', async () => {
+test('a node that requests it catches up with all earlier commits of other nodes, even without notifications', async () => {
   const url = redis.url()
   const [one, other] = [await startNode(url), await startNode(url)]
   for (let round = 0; round < 20; round += 1) {
@@ -72,9 +72,9 @@ test('a node that asks for it has all that others have committed by then, heard 
 })
 
 test.each([
-  ['as it is', false],
-  ['whose thread ends', true],
-])('what another thread brings into the copy, %s, stays in the order of the history', async (_, isLost) => {
+  ['which runs', false],
+  ['which exits', true],
+])('a replica applies entries in order if another thread, %s, writes the large ones', async (_, isLost) => {
   const url = redis.url()
   const ending =
     "import { parentPort } from 'node:worker_threads'; parentPort.once('message', () => process.exit())"
@@ -103,7 +103,7 @@ test.each([
   expect(shown(other.view)).toEqual(shown(one.view))
 })
 
-test('who commits hears for how long taking it into the copy kept the thread', async () => {
+test('a commit reports for how long its application to the replica blocked the thread', async () => {
   const { ledger } = await startNode(redis.url())
   const told: number[] = []
   await ledger.commit(commitOf({ put: putOf(numbered(200), 'ar') }), ms => void told.push(ms))
@@ -111,25 +111,25 @@ test('who commits hears for how long taking it into the copy kept the thread', a
   expect(told[0]).toBeGreaterThan(0)
 })
 
-test('a signal that got lost is made up for', async () => {
+test('a node catches up after a lost notification', async () => {
   const url = redis.url()
   const [one, other] = [await startNode(url), await startNode(url)]
   const start = await other.ledger.head()
   await direct.send('CLIENT', 'KILL', 'TYPE', 'pubsub')
   const revision = await one.ledger.commit(commitOf({ put: { alice: 'ar' } }))
   await follows(other.ledger, start, revision)
-  // And signals are heard again.
+  // Later notifications arrive again.
   await follows(other.ledger, revision, await one.ledger.commit(commitOf({ put: { bob: 'ar' } })))
   expect(shown(other.view)).toEqual(shown(one.view))
 })
 
-test('a node whose place in the log was trimmed away loads again, and shows the one state or the other', async () => {
+test('a node whose log position was trimmed loads again, and shows only consistent states', async () => {
   const proxy = await CuttingProxy.to(redis)
   const url = redis.url()
   const options = { logEntriesMax: 5 }
   const [one, other] = [await startNode(url, options), await startNode(overWire(url, proxy), options)]
-  // Two rows in each state, always of one colour.
-  const paint = (colour: string) => one.ledger.commit(commitOf({ put: { alice: colour, bob: colour } }))
+  // Both rows always have the same color.
+  const paint = (color: string) => one.ledger.commit(commitOf({ put: { alice: color, bob: color } }))
   const start = await paint('ar')
   await follows(other.ledger, { ...start, sequence: start.sequence - 1 }, start)
   proxy.cut()
@@ -148,7 +148,7 @@ test('a node whose place in the log was trimmed away loads again, and shows the 
   expect(copiesIn(other.directory)).toHaveLength(1)
 })
 
-test('a history that was rewound and written on is noticed by the commit ids', async () => {
+test('a log that was rewound and continued is detected by its commit ids', async () => {
   const url = redis.url()
   const keys = keysAt(url)
   const all = [keys.meta, keys.rows, keys.log, keys.ids]
@@ -156,7 +156,7 @@ test('a history that was rewound and written on is noticed by the commit ids', a
   await other.ledger.commit(commitOf({ put: { alice: 'ar' } }))
   for (const key of all) await direct.send('COPY', key, `${key}:then`)
   const lost = await other.ledger.commit(commitOf({ put: { bob: 'ar' } }))
-  // Back to where it was, and on to the same sequence with something else, in one go.
+  // In one step: back to the earlier state, and on to the same sequence with another commit.
   const restore = all.map(key => `redis.call('COPY', '${key}:then', '${key}', 'REPLACE')`).join('\n')
   const write = `
     local stored = struct.pack('>I7B', 2 * 65536, 0) .. 'bg'
@@ -172,7 +172,7 @@ test('a history that was rewound and written on is noticed by the commit ids', a
   ])
 })
 
-test('an emptied Redis is not taken for the truth; a history that somebody begins there is', async () => {
+test('a node keeps its data if Redis is emptied, and loads a new epoch that another node begins', async () => {
   const url = redis.url()
   const keys = keysAt(url)
   const node = await startNode(url)
@@ -189,7 +189,7 @@ test('an emptied Redis is not taken for the truth; a history that somebody begin
   await ended
   const fresh = await beginner.ledger.head()
   await follows(node.ledger, { ...fresh, sequence: 0 }, fresh).catch(() => undefined)
-  // Decisions may still rest on what was there before.
+  // Decisions can still depend on the earlier state.
   const stalenessMs = node.store.stalenessMs()
   const grownMs = () => node.store.stalenessMs() - stalenessMs
   while (grownMs() >= 0 && grownMs() < 100) await pause()
@@ -200,13 +200,13 @@ test('an emptied Redis is not taken for the truth; a history that somebody begin
   expect((await node.ledger.head()).epoch).not.toBe(head.epoch)
 })
 
-test('a restart goes on from the local copy and asks for no rows; a copy of another history is thrown away', async () => {
+test('a restart resumes from the local replica without loading rows, and discards a replica of another epoch', async () => {
   const url = redis.url()
   const directory = storeDirectory()
   const node = await startNode(url, { dataDirectory: directory })
   await node.ledger.commit(commitOf({ put: { alice: 'ar' } }))
   await node.store.close()
-  // Who asks for the rows does not get them: only what the log says can come.
+  // This user cannot load the rows, so the node must resume from the log.
   const user = `user-${randomUUID()}`
   await direct.send('ACL', 'SETUSER', user, 'on', 'nopass', '~*', '&*', '+@all', '-hscan')
   onTestFinished(async () => void (await direct.send('ACL', 'DELUSER', user)))
@@ -219,7 +219,7 @@ test('a restart goes on from the local copy and asks for no rows; a copy of anot
   expect(copiesIn(directory)).toHaveLength(1)
 })
 
-test('a copy of another form is thrown away, and everything loaded again', async () => {
+test('a local replica in another format is discarded, and everything is loaded again', async () => {
   const url = redis.url()
   const directory = storeDirectory()
   const node = await startNode(url, { dataDirectory: directory })
@@ -233,7 +233,7 @@ test('a copy of another form is thrown away, and everything loaded again', async
   expect(copiesIn(directory)).toEqual([`${ENVIRONMENT}.copy-2`])
 })
 
-describe('the copy a node was left with', () => {
+describe('the local replica of a stopped node', () => {
   async function stoppedNode() {
     const [url, directory] = [redis.url(), storeDirectory()]
     const node = await startNode(url, { dataDirectory: directory })
@@ -242,7 +242,7 @@ describe('the copy a node was left with', () => {
     return { url, directory }
   }
 
-  test('is kept however often Redis interrupts the start', async () => {
+  test('is kept even if Redis interrupts the start several times', async () => {
     const { url, directory } = await stoppedNode()
     const proxy = await CuttingProxy.to(redis)
     const interruptions = (async () => {
@@ -254,7 +254,7 @@ describe('the copy a node was left with', () => {
     expect(copiesIn(directory)).toEqual([`${ENVIRONMENT}.copy-1`])
   })
 
-  test('is used although no note can be left in it', async () => {
+  test('is used even if the mark of an unfinished start cannot be written', async () => {
     const { url, directory } = await stoppedNode()
     mkdirSync(join(directory, copiesIn(directory)[0]!, 'unfinished-starts'))
     const again = await startNode(url, { dataDirectory: directory })
@@ -264,7 +264,7 @@ describe('the copy a node was left with', () => {
   })
 })
 
-test('rows that change while they are loaded for the first time end up as they are', async () => {
+test('rows that change during the first load have their latest state afterwards', async () => {
   const url = redis.url()
   const one = await startNode(url)
   const names = numbered(4_000)
@@ -286,7 +286,7 @@ test('rows that change while they are loaded for the first time end up as they a
   expect(shown(late.view)).toEqual(shown(one.view))
 })
 
-test('a large environment can be followed before it has its lists, which come behind and are right', async () => {
+test('a large environment can be followed before its lists are built, and the lists are then correct', async () => {
   const url = redis.url()
   const one = await startNode(url)
   const names = numbered(300)
@@ -306,18 +306,18 @@ test('a large environment can be followed before it has its lists, which come be
   })
   expect(() => late.view.count(everyone)).toThrow(expect.objectContaining({ code: 'NOT_READY' }))
   expect(() => late.view.get(bytes('row-0'))).toThrow(expect.objectContaining({ code: 'NOT_READY' }))
-  // A store waits for its build to close.
+  // Closing the store waits for the build.
   onTestFinished(() => build.resolve())
   const keysOf = (prefix: string) =>
     Array.from(late.view.beginningWith(bytes(prefix)), ({ key }) => Buffer.from(key).toString())
-  // The keys of these come with the lists, the others are there.
+  // The keys of these rows are built with the lists. The other keys exist.
   expect(() => keysOf('row-1')).toThrow(expect.objectContaining({ code: 'NOT_READY' }))
   expect(keysOf('early-')).toEqual(['early-1', 'early-2'])
   expect([...late.view.batches()].flat()).toHaveLength(names.length)
   const start = await late.ledger.head()
   await one.ledger.commit(commitOf({ delete: ['row-0', 'row-5'], put: { 'row-1': 'ar', fresh: 'bg' } }))
   const head = await one.ledger.commit(commitOf({ put: { 'row-0': 'bg', fresh: 'ar' } }))
-  // What an index follows goes on meanwhile.
+  // The feed for an index continues during the build.
   await follows(late.ledger, start, head)
   build.resolve()
   await late.environment.whenListed()
@@ -327,7 +327,7 @@ test('a large environment can be followed before it has its lists, which come be
   expect(shown(late.view)).toEqual(shown(one.view))
 })
 
-test('a copy without lists when the process ended is gone on with, and loses none of a log that is longer than is kept', async () => {
+test('a replica whose lists were not built before the shutdown resumes, and loses no entry of the trimmed log', async () => {
   const url = redis.url()
   const one = await startNode(url)
   const names = numbered(200)
@@ -335,10 +335,10 @@ test('a copy without lists when the process ended is gone on with, and loses non
   const options = { dataDirectory: storeDirectory(), listedAtOnceMax: 100, logEntriesMax: 5 }
   const unfinished = await startNode(url, {
     ...options,
-    // Ends when it is told to, with what it has made left behind.
+    // Ends when it is aborted, and leaves its result.
     buildLists: async (directory, signal) => {
       await buildLists(directory)
-      // It may have been told already.
+      // The signal can be aborted already.
       signal.throwIfAborted()
       await new Promise((_resolve, reject) =>
         signal.addEventListener('abort', () => reject(signal.reason as Error)),
@@ -359,7 +359,7 @@ test('a copy without lists when the process ended is gone on with, and loses non
   expect(shown(again.view)).toEqual(shown(one.view))
 })
 
-test('a dropped environment is gone here and in Redis, and one of its id begins anew', async () => {
+test('a dropped environment is deleted locally and in Redis, and its id then begins a new epoch', async () => {
   const url = redis.url()
   const { prefix } = parseRedisUrl(url)
   const node = await startNode(url)
@@ -369,7 +369,7 @@ test('a dropped environment is gone here and in Redis, and one of its id begins 
   await node.store.drop(ENVIRONMENT)
   await expect(node.ledger.commit(commitOf({}))).rejects.toMatchObject({ code: 'STORE_CLOSED' })
   const { removed } = redisKeys(prefix, ENVIRONMENT)
-  // All that is left says that it was removed, for a while.
+  // Only a temporary record of the removal remains.
   expect(String(await direct.send('KEYS', `${prefix}:*`))).toBe(removed)
   expect(await direct.send('TTL', removed)).toBeGreaterThan(80_000)
   expect(copiesIn(node.directory)).toEqual([])
@@ -396,14 +396,14 @@ test.each([
     const [node, other] = [await startNode(url), await startNode(url)]
     await other.ledger.commit(commitOf({ put: { alice: 'ar' } }))
     await lose(other, url)
-    // Time for several attempts to load it, a half second apart.
+    // Time for several attempts to load the environment, which are half a second apart.
     while (node.store.stalenessMs() < 2_000) await pause()
     expect(node.store.isEmptied()).toBe(isLost)
     expect(node.view.count(everyone)).toBe(1)
   },
 )
 
-test('a commit that Redis took and nobody can read is not waited for without end, nor does a close wait for it', async () => {
+test('a commit that Redis accepted but does not show fails after a time limit, and does not block a close', async () => {
   const own = await startRedis()
   onTestFinished(() => own.stop())
   const proxy = await CuttingProxy.to(own)
@@ -414,14 +414,14 @@ test('a commit that Redis took and nobody can read is not waited for without end
   const committed = node.ledger.commit(commitOf({ put: { bob: 'bg' } }))
   await taken
   proxy.cut()
-  // Neither the log nor the rows.
+  // Denies reading the log and the rows.
   await admin.send('ACL', 'SETUSER', 'default', '-xrange', '-hscan')
   proxy.mend()
   await expect(committed).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
   await node.store.close()
 })
 
-test('however many wait for a connection, nobody takes them for a leak', async () => {
+test('many concurrent waits for a connection cause no warning about a listener leak', async () => {
   const warnings: Error[] = []
   const hear = (warning: Error) => warnings.push(warning)
   process.on('warning', hear)

@@ -1,6 +1,6 @@
 /**
- * The ledger's contract on a Redis, however it is reached: the ledger itself, and the environment that follows it in a local
- * copy.
+ * The ledger contract on a Redis, independent of the connection: for the ledger itself, and for an
+ * environment that follows it in a local replica.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,14 +20,14 @@ import { sharedLink } from '../support/redis-server.ts'
 const LOG_ENTRIES_MAX = 100_000
 const exceptions = { onApplied: 'what Redis has acknowledged is as durable as it gets there' }
 
-/** `newUrl` gives store URLs, each with a prefix of its own. */
+/** `newUrl` returns store URLs, each with its own prefix. */
 export async function describeRedisLedger(name: string, newUrl: () => string): Promise<void> {
   const link = await sharedLink({ url: newUrl })
   describeLedger(name, options => openLedger(link, newUrl(), options), exceptions)
   describeLedger(`${name}, followed`, options => openEnvironment(newUrl(), options), exceptions)
 }
 
-/** The ledger with a view that is fed from its log, the plain way. */
+/** The ledger with a view that is fed from its log directly. */
 function openLedger(link: RedisLink, url: string, options: OpenOptions = {}): Promise<LedgerUnderTest> {
   return openAt(link, redisKeys(parseRedisUrl(url).prefix, 'contract'), options)
 }
@@ -56,7 +56,7 @@ async function openAt(link: RedisLink, keys: RedisKeys, options: OpenOptions): P
   }
 }
 
-/** The environment as services get it. */
+/** The environment as services use it. */
 function openEnvironment(url: string, options: OpenOptions = {}): Promise<LedgerUnderTest> {
   return openIn(url, mkdtempSync(join(tmpdir(), 'verdict-copy-')), options)
 }

@@ -1,4 +1,4 @@
-/** A node's store on a Redis, with one environment of toy rows: what services build on, without the services. */
+/** The store of a node on a Redis, with one environment of toy rows. */
 import { expect, onTestFinished } from 'vitest'
 import type { Revision } from '#model/revision.ts'
 import type { Ledger } from '#store/ledger.ts'
@@ -19,11 +19,11 @@ export interface StoreNode {
   readonly ledger: Ledger
   readonly view: View
   readonly log: KeptLog
-  /** Where its local copies are. */
+  /** Directory of the local replicas. */
   readonly directory: string
 }
 
-/** A node for the present test. One that cannot open its environment is closed again. */
+/** A node for the current test. If it cannot open its environment, it is closed. */
 export async function startStoreNode(url: string, options: OpenStoreOptions = {}): Promise<StoreNode> {
   const log = new KeptLog()
   const directory = options.dataDirectory ?? storeDirectory()
@@ -46,12 +46,12 @@ export async function startStoreNode(url: string, options: OpenStoreOptions = {}
 
 export const keysAt = (url: string) => redisKeys(parseRedisUrl(url).prefix, ENVIRONMENT)
 
-/** Resolves when the node has the revision, in the way services hear of it. */
+/** Resolves when the feed of the node has delivered the revision. */
 export async function follows(ledger: Ledger, after: Revision, until: Revision): Promise<void> {
   for await (const entry of ledger.feed(after)) if (entry.revision.sequence >= until.sequence) return
 }
 
-/** All nodes show what a fresh one shows, which is returned, and nobody has loaded anything again. */
+/** Expects that all nodes show the same as a new one, and have not loaded again. Returns the new node. */
 export async function expectSame(url: string, nodes: readonly StoreNode[]): Promise<StoreNode> {
   const fresh = await startStoreNode(url)
   const { sequence } = await fresh.ledger.head()

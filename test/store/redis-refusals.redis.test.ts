@@ -1,6 +1,6 @@
 /**
- * What a Redis that says no means: at the start its operator hears what it said, later the node says so once and heals
- * by itself.
+ * A Redis that returns errors: a start fails with the error, and a running node logs it once and recovers by
+ * itself.
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
@@ -24,7 +24,7 @@ const redis = await startRedis()
 afterAll(() => redis.stop())
 const admin = await sharedLink(redis)
 
-/** A user of the present test, who may do everything. */
+/** A user for the current test, with all permissions. */
 async function newUser(): Promise<{ readonly name: string; readonly url: string; readonly prefix: string }> {
   const name = `user-${randomUUID()}`
   await rights(name, 'on', `>${PASSWORD}`, '~*', '&*', '+@all')
@@ -38,7 +38,7 @@ async function rights(user: string, ...rules: readonly string[]): Promise<void> 
   await admin.send('ACL', 'SETUSER', user, ...rules)
 }
 
-/** A node as its operator runs it, for the present test. */
+/** A service process as an operator runs it, for the current test. */
 function serviceOn(url: string): ServiceProcess {
   const env = { API_KEY, STORE_URL: url, HTTP_THREADS: '1' }
   const service = new ServiceProcess({ cwd: storeDirectory(), env })
@@ -50,23 +50,23 @@ function lastLine({ stderr }: ServiceProcess): unknown {
   return JSON.parse(stderr.trim().split('\n').at(-1)!)
 }
 
-/** A node whose rights the test changes, and one that has all of them. */
+/** A node whose permissions the test changes, and one with all permissions. */
 async function nodeAndOther(url: string) {
   const node = await startStoreNode(url)
   return { node, log: node.log, other: await startStoreNode(url.replace(/\/\/.*@/, '//')) }
 }
 
-/** Redis counts what it refuses from the first call on; waits until that is so many. */
+/** Waits until Redis has counted that many refusals. Redis counts from the first one. */
 async function refusals(count: number): Promise<void> {
-  const told = async () => /count,(\d+)/.exec(String(await admin.send('ACL', 'LOG')))?.[1]
-  while (Number(await told()) < count) await pause()
+  const counted = async () => /count,(\d+)/.exec(String(await admin.send('ACL', 'LOG')))?.[1]
+  while (Number(await counted()) < count) await pause()
 }
 
 function says(level: KeptLine['level'], words: RegExp): (line: KeptLine) => boolean {
   return line => line.level === level && words.test(`${line.message}: ${String(line.fields['reason'])}`)
 }
 
-test('a node that loses the right to its channels says so once, follows and commits all the same, and listens again when the right is back', async () => {
+test('a node without permission for its channels logs this once, follows and commits, and subscribes again when permitted', async () => {
   const { name, url } = await newUser()
   const { node, log, other } = await nodeAndOther(url)
   const { channel } = keysAt(url)
@@ -92,7 +92,7 @@ test('a node that loses the right to its channels says so once, follows and comm
   expect(JSON.stringify(log.lines)).not.toContain(PASSWORD)
 })
 
-test('a start without the right to the channels ends with what Redis said', async () => {
+test('a start without permission for the channels fails with the error of Redis', async () => {
   const { name, url } = await newUser()
   await rights(name, 'resetchannels')
   const node = serviceOn(url)
@@ -104,7 +104,7 @@ test('a start without the right to the channels ends with what Redis said', asyn
   expect(node.stderr).not.toContain(PASSWORD)
 })
 
-test('a start without a connection says what it fails of, wherever that is, and nothing of the URL', async () => {
+test('a start without a connection fails with the reason and without parts of the URL', async () => {
   const port = await freePort()
   const unknowing = await startRedis({ arguments: ['--rename-command', 'AUTH', ''] })
   onTestFinished(() => unknowing.stop())
@@ -128,7 +128,7 @@ test('a start without a connection says what it fails of, wherever that is, and 
   }
 })
 
-test('why a running node has no connection is said once, however often it is tried, and that it has one again', async () => {
+test('a running node logs once why it has no connection, and once that it has one again', async () => {
   const { name, url } = await newUser()
   const node = await startStoreNode(url)
   const { log } = node
@@ -149,7 +149,7 @@ test('why a running node has no connection is said once, however often it is tri
   expect(JSON.stringify(log.lines)).not.toContain(PASSWORD)
 })
 
-test('a node that is refused the log says why once, asks again and again, loads nothing, and goes on when it is not any more', async () => {
+test('a node without permission to read the log logs this once, retries without loading, and continues when permitted', async () => {
   const { name, url } = await newUser()
   const { node, log, other } = await nodeAndOther(url)
   const start = await node.ledger.head()
@@ -167,13 +167,13 @@ test('a node that is refused the log says why once, asks again and again, loads 
   expect(log.lines.filter(says('warn', /loading another/))).toEqual([])
 })
 
-test('a node that has to load and is refused the rows says why once, goes on trying, and loads when it is not any more', async () => {
+test('a node without permission to load rows logs this once, retries, and loads when permitted', async () => {
   const { name, url } = await newUser()
   const { node, log, other } = await nodeAndOther(url)
   await other.ledger.commit(commitOf({ put: { alice: 'ar' } }))
   const start = await node.ledger.head()
   await rights(name, '-hscan')
-  // Another commit at the place where the node is: a history that it does not know.
+  // Another commit at the position of the node, as in an unknown epoch.
   const { meta, log: stream, ids } = keysAt(url)
   const rewritten = `
     local id = redis.call('HGET', KEYS[1], 'id')
@@ -194,7 +194,7 @@ test('a node that has to load and is refused the rows says why once, goes on try
   expect(head).toMatchObject({ epoch: start.epoch, sequence: 2 })
 })
 
-test('a server that says "not now" to a start is waited for, and the log says why, once', async () => {
+test('a start waits for a server that temporarily refuses commits, and logs the reason once', async () => {
   const own = await startRedis({ arguments: ['--min-replicas-to-write', '1'] })
   onTestFinished(() => own.stop())
   const orders = await linkTo(own)
@@ -210,9 +210,9 @@ test('a server that says "not now" to a start is waited for, and the log says wh
 })
 
 test.each([
-  ['a server that says "not now"', ['--min-replicas-to-write', '1'], /NOREPLICAS/],
-  ['a server that lets nobody in', ['--maxclients', '1'], /no connection to Redis: trying again/],
-])('a stop ends a start that waits for %s, with exit code 0', async (_, settings, reason) => {
+  ['a server that temporarily refuses commits', ['--min-replicas-to-write', '1'], /NOREPLICAS/],
+  ['a server without free connections', ['--maxclients', '1'], /no connection to Redis: trying again/],
+])('a shutdown ends a start that waits for %s, with exit code 0', async (_, settings, reason) => {
   const own = await startRedis({ arguments: settings })
   onTestFinished(() => own.stop())
   await linkTo(own)
@@ -222,7 +222,7 @@ test.each([
   expect(lastLine(node)).toMatchObject({ msg: 'stopped before the start had come to its end' })
 })
 
-test('a node that cannot follow what Redis has ends, and says which environment and why', async () => {
+test('a node that cannot apply an entry of Redis exits, and logs the environment and the reason', async () => {
   const { url, prefix } = await newUser()
   const node = serviceOn(url)
   await node.address()
@@ -243,7 +243,7 @@ test('a node that cannot follow what Redis has ends, and says which environment 
   })
 })
 
-test('lists that cannot be built are told with the reason', async () => {
+test('a failed build of the lists is reported with its reason', async () => {
   const faults: Error[] = []
   const { url } = await newUser()
   const first = await startStoreNode(url)

@@ -1,7 +1,7 @@
 /**
- * What a script leaves behind when Redis refuses one of its calls: each call of each script fails in turn, on a server that can
- * say beforehand what it would refuse, and on one that cannot. A commit is whole or absent then for everybody, its sender hears
- * which, and the next commit is done as if nothing had been.
+ * Scripts in which Redis refuses one call: each call of each script fails once, on servers with and without a
+ * permission check in advance. Afterwards the commit is complete or absent for all nodes, its sender receives
+ * the right result, and the next commit succeeds.
  */
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
@@ -21,18 +21,18 @@ import { allRows, commitOf, entriesAfter, readable, type ReadableRow, text } fro
 const redis = await sharedRedis()
 const direct = await sharedLink(redis)
 
-/** More calls than any script makes on the commits below. */
+/** More calls than any script makes for these commits. */
 const CALLS_MAX = 40
 
-/** What a server has: whether a script can ask what its user may do. */
+/** Whether scripts on the server can check the permissions of their user. */
 type Server = 'tells' | 'does not tell'
 
-/** Has one call of the next script refused. */
+/** Refuses one call of the next script. */
 class FaultyLink extends RedisLink {
   readonly server: Server
-  /** Which, from 1; null: none. */
+  /** Number of the refused call, from 1. Null for none. */
   fault: number | null = null
-  /** Whether that one was made. */
+  /** True if the script reached the refused call. */
   wasMet = false
 
   constructor(server: Server) {
@@ -49,7 +49,7 @@ class FaultyLink extends RedisLink {
     const faulty = `
       local real, made, reads = redis, 0, 0
       local function meets(command)
-        -- Of the many rows of a large commit the first few.
+        -- Only the first rows of a large commit.
         reads = reads + (command == 'HGET' and 1 or 0)
         if command == 'HGET' and reads > 3 then return false end
         made = made + 1
@@ -83,9 +83,9 @@ class FaultyLink extends RedisLink {
 interface Setup {
   readonly keys: RedisKeys
   readonly link: FaultyLink
-  /** Whose calls may be refused. */
+  /** A ledger whose calls can be refused. */
   readonly faulty: RedisLedger
-  /** The same ledger, over a link that is refused nothing. */
+  /** The same ledger, over a connection without refusals. */
   readonly other: RedisLedger
 }
 
@@ -106,7 +106,7 @@ async function setup(link: FaultyLink): Promise<Setup> {
   return { keys, link, faulty, other }
 }
 
-/** What a ledger must have: what acknowledged commits left. */
+/** Expected state of a ledger after the acknowledged commits. */
 class Expected {
   readonly rows = new Map<string, ReadableRow>()
   sequence = 0
@@ -125,7 +125,10 @@ class Expected {
   }
 }
 
-/** Sends it; true when it is acknowledged, false when its sender hears that nothing was made. Nothing else may come. */
+/**
+ * Returns true if the commit is acknowledged, and false if it is reported as refused. Any other outcome fails
+ * the test.
+ */
 async function isMade(ledger: RedisLedger, commit: Commit): Promise<boolean> {
   try {
     await ledger.commit(commit)
@@ -136,7 +139,7 @@ async function isMade(ledger: RedisLedger, commit: Commit): Promise<boolean> {
   }
 }
 
-/** One who has followed from the beginning, one who starts now, and the account that is kept: all have exactly that. */
+/** Expects the same rows from a follower, from a new ledger and from the row tally. */
 async function expectWhole({ other, keys }: Setup, expected: Expected, followed: Map<string, ReadableRow>) {
   const fresh = await RedisLedger.open({ link: direct, keys, logEntriesMax: 1, mayBegin: false })
   const rows = await allRows(fresh)
@@ -150,7 +153,7 @@ async function expectWhole({ other, keys }: Setup, expected: Expected, followed:
   await other.verify(standing, tally)
 }
 
-/** Reads on from where somebody stands, as a node does that has followed all along. */
+/** Follows the feed from its last position, as a running node does. */
 class Follower {
   readonly rows = new Map<string, ReadableRow>()
   readonly #ledger: RedisLedger
@@ -174,7 +177,7 @@ const many = (value: string) =>
   Object.fromEntries(Array.from({ length: CALL_ROWS_MAX + 20 }, (_unused, index) => [`row-${index}`, value]))
 const KINDS = {
   'the first commit ever': { before: [], commit: () => commitOf({ put: { alice: 'ar' } }) },
-  'a commit that puts, overwrites and deletes, and lets the log be trimmed': {
+  'a commit that creates, overwrites and deletes rows and trims the log': {
     before: [
       commitOf({ put: { alice: 'ar', bob: 'bg', carol: 'ag' } }),
       commitOf({}),
@@ -189,9 +192,9 @@ const KINDS = {
   },
 } as const
 
-describe.each(['tells', 'does not tell'] as const)('on a server that %s what it would refuse', server => {
+describe.each(['tells', 'does not tell'] as const)('on a server that %s permissions in advance', server => {
   test.each(Object.keys(KINDS) as (keyof typeof KINDS)[])(
-    '%s is whole or absent, whichever call of it is refused',
+    '%s is complete or absent, independent of the refused call',
     async name => {
       const { before, commit: make } = KINDS[name]
       const link = await linkTo(server)
@@ -230,10 +233,10 @@ describe.each(['tells', 'does not tell'] as const)('on a server that %s what it 
   )
 })
 
-test('a commit is whole or absent also when the script that is to finish it is refused something, too', async () => {
+test('a commit is complete or absent, even if a call of the script that completes it is refused', async () => {
   const link = await linkTo('does not tell')
   const { before, commit: make } =
-    KINDS['a commit that puts, overwrites and deletes, and lets the log be trimmed']
+    KINDS['a commit that creates, overwrites and deletes rows and trims the log']
   let isFirstMet = true
   for (let first = 1; isFirstMet; first += 1) {
     let isSecondMet = true
@@ -262,7 +265,7 @@ test('a commit is whole or absent also when the script that is to finish it is r
   }
 })
 
-test('whichever call of a start is refused, the next one begins the history, or goes on with it', async () => {
+test('the next start begins or resumes the epoch, independent of the refused call of the previous start', async () => {
   const link = await linkTo('tells')
   for (let fault = 1; ; fault += 1) {
     const keys = redisKeys(parseRedisUrl(redis.url()).prefix, 'starts')

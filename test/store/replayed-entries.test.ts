@@ -1,4 +1,3 @@
-/** Entries that one read of a replay returns. */
 import { expect, test } from 'vitest'
 import { CommitLog } from '#store/embedded/commit-log.ts'
 import { DurableMark, logReader } from '#store/embedded/log-feed.ts'
@@ -22,7 +21,7 @@ async function replay(valueBytes: number) {
   return logReader({ log, durable, epoch, head: () => ENTRIES, isReplay: true }, epoch)
 }
 
-test('a replay reads some small entries at once', async () => {
+test('a replay reads several small entries per batch', async () => {
   const read = await replay(100)
   expect(await read(0)).toHaveLength(16)
 })

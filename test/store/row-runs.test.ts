@@ -1,4 +1,7 @@
-/** The rows of a first load: in order, each once, however they came and whatever happened meanwhile. */
+/**
+ * The rows of a first load: in order and without duplicates, independent of the order and of concurrent
+ * changes.
+ */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,18 +20,18 @@ const scanDirectory = join(directory, 'scan')
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-interface Told {
+interface ReadableRow {
   readonly key: string
   readonly value: string
   readonly version: number
   readonly created: number
 }
 
-function rowOf({ key, value, version, created }: Told): Row {
+function rowOf({ key, value, version, created }: ReadableRow): Row {
   return { key: encoder.encode(key), value: encoder.encode(value), version, created }
 }
 
-function told(rows: Iterable<StoredRow>): Told[] {
+function readable(rows: Iterable<StoredRow>): ReadableRow[] {
   return Array.from(rows, ({ created, bytes }) => {
     const { key, value, version } = decodeRow(created, bytes)
     return { key: decoder.decode(key), value: decoder.decode(value), version, created }
@@ -42,12 +45,12 @@ const row = fc
   })
 
 test.each([1, 500, 1_000_000])(
-  'are put in order with runs of %d bytes, of each generation the newest version',
+  'rows in runs of %d bytes are merged in order, with the newest version of each generation',
   runBytesMax => {
     fc.assert(
       fc.property(fc.array(row, { maxLength: 60 }), rows => {
         const runs = new RowRuns(scanDirectory, runBytesMax)
-        const newest = new Map<number, Told>()
+        const newest = new Map<number, ReadableRow>()
         for (const each of rows) {
           runs.add(rowOf(each))
           const known = newest.get(each.created)
@@ -55,7 +58,7 @@ test.each([1, 500, 1_000_000])(
         }
         expect(runs.count).toBe(rows.length)
         const right = [...newest.values()].toSorted((one, other) => one.created - other.created)
-        expect(told(runs.inOrder()).map(({ key, version }) => [key, version])).toEqual(
+        expect(readable(runs.inOrder()).map(({ key, version }) => [key, version])).toEqual(
           right.map(({ key, version }) => [key, version]),
         )
         expect(existsSync(scanDirectory)).toBe(false)
@@ -65,23 +68,22 @@ test.each([1, 500, 1_000_000])(
   },
 )
 
-test('may be longer than what is read at a time', () => {
+test('rows in runs can be longer than the read buffer', () => {
   const runs = new RowRuns(scanDirectory, 1)
   const rows = [700_000, 3, 300_000].map((length, index) => {
     return { key: `key-${index}`, value: 'v'.repeat(length), version: 1, created: 9 - index }
   })
   for (const each of rows) runs.add(rowOf(each))
-  expect(told(runs.inOrder())).toEqual(rows.toReversed())
+  expect(readable(runs.inOrder())).toEqual(rows.toReversed())
 })
 
-/** A history over few keys; a scan that reads each key at some moment of its second half; what that shall come to. */
-test('are those of the end of the scan, whatever was written and removed while it went on', () => {
+test('rows after a scan with concurrent changes are those of the end of the scan', () => {
   const step = fc.record({ key: fc.nat(6), isPut: fc.boolean() })
   const history = fc.array(step, { minLength: 1, maxLength: 40 })
   fc.assert(
     fc.property(history, fc.nat(), fc.array(fc.nat(), { maxLength: 20 }), (steps, half, moments) => {
-      const states: Map<string, Told>[] = [new Map()]
-      const entries: LogEntry[] = []
+      const states: Map<string, ReadableRow>[] = [new Map()]
+      const entries: Entry[] = []
       for (const [index, { key: number, isPut }] of steps.entries()) {
         const [sequence, key] = [index + 1, `key-${number}`]
         const state = new Map(states.at(-1))
@@ -100,13 +102,14 @@ test('are those of the end of the scan, whatever was written and removed while i
       const from = half % steps.length
       const runs = new RowRuns(scanDirectory, 100)
       for (const [index, moment] of [0, 1, 2, 3, 4, 5, 6, ...moments].entries()) {
-        // What stands from the beginning to the end is found; the others may be, and twice.
+        // The scan finds rows that exist from the beginning to the end. It can find other rows, and rows
+        // twice.
         const state = states[from + ((moments[index] ?? moment) % (states.length - from))]!
         const found = state.get(`key-${index % 7}`)
         if (found) runs.add(rowOf(found))
       }
       const end = [...states.at(-1)!.values()].toSorted((one, other) => one.created - other.created)
-      expect(told(withChanges(runs.inOrder(), entries.slice(from)))).toEqual(end)
+      expect(readable(withChanges(runs.inOrder(), entries.slice(from)))).toEqual(end)
     }),
     { seed, numRuns: runsOf(100) },
   )

@@ -1,10 +1,10 @@
-/** The rows' part of the ledger contract: versions, creation order, lists, counts, and loading them all. */
+/** Ledger contract of rows: versions, creation order, lists, counts, and loading all rows. */
 import { expect, test } from 'vitest'
 import type { OpenLedger } from './ledger-under-test.ts'
 import { allRows, bytes, commitOf, everyone, group, readable, scannedKeys, text } from './toy-rows.ts'
 
 export function describeRows(start: OpenLedger): void {
-  test('a row deleted and put again is a new one, in one commit as in two', async () => {
+  test('a row that is deleted and put again is a new one, in one commit or in two', async () => {
     const { ledger, view } = await start()
     await ledger.commit(commitOf({ put: { alice: 'ar', bob: 'ar', carol: 'ar' } }))
     await ledger.commit(commitOf({ delete: ['alice'] }))
@@ -15,7 +15,7 @@ export function describeRows(start: OpenLedger): void {
     expect((await view()).count(everyone)).toBe(3)
   })
 
-  test('an overwritten row moves from the lists it leaves to those it joins', async () => {
+  test('an overwritten row moves from its former lists to its new ones', async () => {
     const { ledger, view } = await start()
     await ledger.commit(commitOf({ put: { alice: 'ar', bob: 'ar' } }))
     await ledger.commit(commitOf({ put: { alice: 'br' } }))
@@ -30,7 +30,7 @@ export function describeRows(start: OpenLedger): void {
     expect([scannedKeys(again, group('b')), again.count(group('b'))]).toEqual([['alice', 'bob'], 2])
   })
 
-  test('rows are found by what their keys begin with, in the order of the bytes', async () => {
+  test('rows are found by a prefix of their keys, in byte order', async () => {
     const { ledger, view } = await start()
     const keys = ['b', 'ab', 'a', 'abc', 'abd', 'ac', 'é', 'ê', '文', '文字', '😀', '😀x', 'ab*']
     for (const key of keys) await ledger.commit(commitOf({ put: { [key]: 'ar' } }))
@@ -51,7 +51,7 @@ export function describeRows(start: OpenLedger): void {
     expect(await count()).toBe(keys.length + ofBytes.length)
   })
 
-  test('what begins so is what the last commit has left, new rows between old ones', async () => {
+  test('rows with a prefix are those of the last commit, with new rows between older ones', async () => {
     const { ledger, view } = await start()
     const stored = Array.from({ length: 300 }, (_, index) => `key-${String(index).padStart(3, '0')}`)
     await ledger.commit(commitOf({ put: Object.fromEntries(stored.map(key => [key, 'ar'])) }))
@@ -66,14 +66,14 @@ export function describeRows(start: OpenLedger): void {
     expect(found.find(({ key }) => key === 'key-101')).toMatchObject({ value: 'br', version: 3 })
   })
 
-  test('rows delivers each row once, also when there are several batches', async () => {
+  test('rows delivers each row once, even in several batches', async () => {
     const { ledger } = await start()
     const keys = Array.from({ length: 2_500 }, (_, index) => `row-${String(index).padStart(4, '0')}`)
     await ledger.commit(commitOf({ put: Object.fromEntries(keys.map(key => [key, 'ar'])) }))
     expect((await allRows(ledger)).map(({ key }) => key)).toEqual(keys)
   })
 
-  test('rows delivers what stood before it began while commits go on', async () => {
+  test('rows delivers all rows that existed when it began, during concurrent commits', async () => {
     const { ledger } = await start()
     const keys = Array.from({ length: 3_000 }, (_, index) => `row-${index}`)
     await ledger.commit(commitOf({ put: Object.fromEntries(keys.map(key => [key, 'ar'])) }))

@@ -1,4 +1,4 @@
-/** Lists in which one row stands for many, and lists of what others keep out (`view.ts`): whatever is written, in any order. */
+/** Lists with representatives and lists with displaced rows (`view.ts`), after random commits. */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { MemoryTables } from '#store/memory/memory-tables.ts'
@@ -13,13 +13,13 @@ const holders = bytes('holders')
 const idle = bytes('idle')
 const byId = (owner: string) => bytes(`id:${owner}`)
 const held = (owner: string) => bytes(`held:${owner}`)
-/** Even things, and odd ones. */
+/** Even and odd items. */
 const PARITIES = ['0', '1']
 const ofParity = (parity: string) => bytes(`parity:${parity}`)
 const isOfParity = (key: string, parity: string) =>
   key.startsWith('thing') && String(Number(key.split(':')[1]) % 2) === parity
 
-/** `owner:a` is an owner; `thing:7:a` is something a has. */
+/** `owner:a` is an owner. `thing:7:a` is an item of owner `a`. */
 const rule: ListRule = ({ key }): ListEntry[] => {
   const [kind, ...rest] = text(key).split(':')
   const owner = rest.at(-1)!
@@ -51,7 +51,7 @@ const anyCommit = fc.record({
   delete: fc.uniqueArray(anyRow, { maxLength: 4 }),
 })
 
-test('each holder stands once, by its oldest row, and the idle are those who hold nothing', async () => {
+test('each holder is represented by its oldest row, and owners without items are listed as idle', async () => {
   const anyHistory = fc.tuple(fc.array(anyCommit, { maxLength: 12 }), fc.nat())
   await holdsForAll(anyHistory, 60, async ([commits, back]) => {
     const tables = new MemoryTables()
@@ -70,7 +70,7 @@ test('each holder stands once, by its oldest row, and the idle are those who hol
       const entry = { revision, id: bytes('id'), delete: commit.delete.map(bytes), put, changes: [] }
       entries.push(entry)
       await tables.write(() => view.apply(entry))
-      // Hearing it again changes nothing, nor does hearing all from some earlier one on.
+      // Applying an entry again, or all entries from an earlier one on, changes nothing.
       await tables.write(() => view.apply(entry))
       for (const former of entries.slice(back % entries.length)) await tables.write(() => view.apply(former))
 

@@ -1,16 +1,16 @@
 /**
- * What tables do, whoever stores them: order, ranges, writes that are atomic and durable; and what a `TableView` over
- * them makes of commits that are applied again.
+ * Contract of tables, independent of their storage: order, ranges, atomic and durable writes, and a
+ * `TableView` on them when commits are applied again.
  */
 import { afterEach, describe, expect, test } from 'vitest'
 import type { LogEntry } from '#store/ledger.ts'
 import { TableView, type RowsOptions } from '#store/embedded/table-view.ts'
 import { putLast, TABLE_KEY_BYTES_MAX, type RangeOptions, type Table, type Tables } from '#store/tables.ts'
-import { bytes, colour, commitId, everyone, group, scannedKeys, shown, text, toyRule } from './toy-rows.ts'
+import { bytes, color, commitId, everyone, group, scannedKeys, shown, text, toyRule } from './toy-rows.ts'
 
 export interface TablesUnderTest {
   readonly tables: Tables
-  /** Closes and removes what the test left behind. Harmless when done twice. */
+  /** Closes the tables and deletes their files. Can be called twice. */
   dispose(): Promise<void>
 }
 
@@ -43,13 +43,13 @@ function describeReadsAndWrites(start: () => Promise<Tables>): void {
     return { tables, table }
   }
 
-  test('a table of one name is one table', async () => {
+  test('a name always opens the same table', async () => {
     const { tables, table } = await startWith('a')
     expect(tables.table('one')).toBe(table)
     expect(keysIn(tables.table('other'), fromStart)).toEqual([])
   })
 
-  test('a snapshot shows what was there when it was taken, whatever is written later, until it is released', async () => {
+  test('a snapshot shows the state at its creation until it is released', async () => {
     const { tables, table } = await startWith('a', 'b')
     const snapshot = tables.snapshot()
     const then = snapshot.table('one')
@@ -69,14 +69,14 @@ function describeReadsAndWrites(start: () => Promise<Tables>): void {
     expect(keysIn(table, fromStart)).toEqual(['a', 'c'])
   })
 
-  test('tables close under a snapshot, which shows nothing from then on', async () => {
+  test('a snapshot cannot be read after its tables are closed', async () => {
     const { tables } = await startWith('a')
     const then = tables.snapshot().table('one')
     await tables.close()
     expect(() => then.get(bytes('a'))).toThrow(expect.objectContaining({ code: 'STORE_CLOSED' }))
   })
 
-  test('keys order by unsigned bytes, a key before those it begins', async () => {
+  test('keys are ordered by unsigned bytes, and a prefix comes before longer keys', async () => {
     const tables = await start()
     const table = tables.table('one')
     const keys = [[0], [0, 0], [0, 1], [1], [127, 255], [128], [255], [255, 255]].map(key =>
@@ -102,7 +102,7 @@ function describeReadsAndWrites(start: () => Promise<Tables>): void {
     expect(keysIn(table, { ...fromStart, end: new Uint8Array(0) })).toEqual([])
   })
 
-  test('an entry that was expected behind all others is there, wherever its place is', async () => {
+  test('putLast inserts an entry at its place, even if this is not the last place', async () => {
     const { tables, table } = await startWith('b')
     await tables.write(() => {
       for (const key of ['c', 'a', 'd', 'c']) putLast(table, bytes(key), bytes(`last of ${key}`))
@@ -116,7 +116,7 @@ function describeReadsAndWrites(start: () => Promise<Tables>): void {
     ])
   })
 
-  test('values of any size come back as they were', async () => {
+  test('values of any size are read back unchanged', async () => {
     const tables = await start()
     const table = tables.table('one')
     const values = [0, 1, 4_000, 40_000, 3_000_000].map(size => new Uint8Array(size).map((_, at) => at * 7))
@@ -126,14 +126,14 @@ function describeReadsAndWrites(start: () => Promise<Tables>): void {
     values.forEach((value, at) => expect(Buffer.compare(ranged[at]!, value)).toBe(0))
   })
 
-  test('what a reader does to the bytes it got changes nothing', async () => {
+  test('changing the bytes of a read value does not change the stored value', async () => {
     const { table } = await startWith('a')
     table.get(bytes('a'))!.fill(0)
     for (const { key, value } of table.range(fromStart)) [key, value].forEach(got => got.fill(0))
     expect(text(table.get(bytes('a'))!)).toBe('value of a')
   })
 
-  test('a write reads its own changes and hands on what its action returns', async () => {
+  test('a write reads its own changes, and returns the result of its action', async () => {
     const { tables, table } = await startWith('a', 'b')
     const seen = await tables.write(() => {
       table.put(bytes('c'), bytes('new'))
@@ -147,7 +147,7 @@ function describeReadsAndWrites(start: () => Promise<Tables>): void {
     expect(table.get(bytes('a'))).toBeUndefined()
   })
 
-  test('an action that throws leaves nothing behind, whatever it did before', async () => {
+  test('an action that throws leaves no changes', async () => {
     const { tables, table } = await startWith('a', 'b')
     const other = tables.table('other')
     const before = [...table.range(fromStart)]
@@ -165,7 +165,7 @@ function describeReadsAndWrites(start: () => Promise<Tables>): void {
     expect(keysIn(other, fromStart)).toEqual([])
   })
 
-  test('a write never starts before the call has returned, and writes run one after the other', async () => {
+  test('a write starts after its call has returned, and writes run one after another', async () => {
     const { tables, table } = await startWith()
     const order: number[] = []
     const writes = Array.from({ length: 50 }, (_, index) =>
@@ -181,7 +181,7 @@ function describeReadsAndWrites(start: () => Promise<Tables>): void {
     expect(text(table.get(bytes('sum'))!)).toBe('1225')
   })
 
-  test('once a write is done reads see it, however often they read before', async () => {
+  test('reads see a write as soon as it is complete, even after earlier reads', async () => {
     const { tables, table } = await startWith()
     for (let round = 0; round < 200; round++) {
       const write = tables.write(() => table.put(bytes('round'), bytes(String(round))))
@@ -191,7 +191,7 @@ function describeReadsAndWrites(start: () => Promise<Tables>): void {
     }
   })
 
-  test('says when reads see a write, not for one that failed', async () => {
+  test('the callback for visibility is called when reads see a write, and not for a failed write', async () => {
     const { tables, table } = await startWith()
     const told: string[] = []
     const write = tables.write(
@@ -225,7 +225,7 @@ function describeReadsAndWrites(start: () => Promise<Tables>): void {
     await expect(tables.write(() => table.put(bytes(''), bytes('')))).rejects.toThrow('0 bytes')
   })
 
-  test('a range goes on behind its last key while writes come in between', async () => {
+  test('a range continues after its last key if writes come in between', async () => {
     const { tables, table } = await startWith('a', 'c', 'e')
     const range = table.range(fromStart)[Symbol.iterator]()
     const seen = [text(range.next().value!.key), text(range.next().value!.key)]
@@ -237,7 +237,7 @@ function describeReadsAndWrites(start: () => Promise<Tables>): void {
     expect(seen).toEqual(['a', 'c', 'e'])
   })
 
-  test('closing finishes the writes under way; afterwards everything is STORE_CLOSED, open ranges too', async () => {
+  test('closing completes the writes in progress; afterwards every call fails with STORE_CLOSED, including open ranges', async () => {
     const { tables, table } = await startWith('a', 'b', 'c')
     const range = table.range(fromStart)[Symbol.iterator]()
     range.next()
@@ -284,7 +284,7 @@ function describeView(start: () => Promise<Tables>): void {
     for (const next of history) await apply([next])
     return { view, apply, tables }
   }
-  /** All that is stored: equal views could still differ in what they keep beside. */
+  /** All stored entries. Views with the same content could still differ in internal entries. */
   const stored = (tables: Tables) =>
     ['rows', 'keys', 'lists', 'counts', 'meta'].map(name => [...tables.table(name).range(fromStart)])
 
@@ -295,7 +295,7 @@ function describeView(start: () => Promise<Tables>): void {
     expect([shown(view), stored(tables)]).toEqual(before)
   })
 
-  test('applying a run of commits again that goes on to the newest changes nothing at all', async () => {
+  test('applying the latest commits again in order changes nothing at all', async () => {
     const { view, apply, tables } = await startWithHistory()
     const before = [shown(view), stored(tables)]
     for (const first of [0, 1, 2]) {
@@ -304,7 +304,7 @@ function describeView(start: () => Promise<Tables>): void {
     }
   })
 
-  test('a list is read in creation order, from an offset, and on from a row', async () => {
+  test('a list is read in creation order, from an offset, and after a row', async () => {
     const { view } = await startWithHistory()
     expect(scannedKeys(view, everyone)).toEqual(['ann', 'bea', 'dee'])
     expect(scannedKeys(view, everyone, { offset: 1 })).toEqual(['bea', 'dee'])
@@ -312,14 +312,14 @@ function describeView(start: () => Promise<Tables>): void {
     expect(scannedKeys(view, everyone, { after: 30 })).toEqual(['bea', 'dee'])
     expect(scannedKeys(view, everyone, { after: 30, offset: 1 })).toEqual(['dee'])
     expect(scannedKeys(view, everyone, { after: 40 })).toEqual([])
-    // Not counted, so nothing says beforehand that the offset is behind its end.
-    expect(scannedKeys(view, colour('r'), { offset: 2 })).toEqual([])
+    // Not counted, so the offset is not known in advance to be past the end.
+    expect(scannedKeys(view, color('r'), { offset: 2 })).toEqual([])
   })
 
-  test('counts know counted lists only, and none that is empty', async () => {
+  test('counts contain only counted lists that are not empty', async () => {
     const { view, tables } = await startWithHistory()
     expect([view.count(everyone), view.count(group('a')), view.count(group('b'))]).toEqual([3, 3, 0])
-    expect(view.count(colour('r'))).toBe(0)
+    expect(view.count(color('r'))).toBe(0)
     expect(keysIn(tables.table('counts'), fromStart)).toEqual(['all', 'group:a'])
   })
 

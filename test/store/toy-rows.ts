@@ -1,6 +1,7 @@
 /**
- * A toy keyspace for the store's tests: keys and values are short text. A value's first letter is the row's group, its
- * second one its colour; a row with an empty value is in no list. Groups and the whole are counted, colours are not.
+ * A keyspace for tests of the store. Keys and values are short text. The first letter of a value is the group
+ * of the row, the second is its color. Groups and all rows are counted lists, colors are not. A row with an
+ * empty value is in no list.
  */
 import { randomBytes } from 'node:crypto'
 import type { Change } from '#model/change.ts'
@@ -10,11 +11,11 @@ import type { ListEntry, ListName, ListRule, ScanOptions, View } from '#store/vi
 import type { LedgerUnderTest } from './ledger-under-test.ts'
 
 export const GROUPS = ['a', 'b'] as const
-export const COLOURS = ['r', 'g'] as const
+export const COLORS = ['r', 'g'] as const
 
 export const everyone: ListName = bytes('all')
 export const group = (letter: string): ListName => bytes(`group:${letter}`)
-export const colour = (letter: string): ListName => bytes(`colour:${letter}`)
+export const color = (letter: string): ListName => bytes(`color:${letter}`)
 
 export const toyRule: ListRule = ({ value }): ListEntry[] => {
   const letters = text(value)
@@ -22,7 +23,7 @@ export const toyRule: ListRule = ({ value }): ListEntry[] => {
   return [
     { list: everyone, counted: true },
     { list: group(letters[0]!), counted: true },
-    { list: colour(letters[1]!), counted: false },
+    { list: color(letters[1]!), counted: false },
   ]
 }
 
@@ -30,7 +31,7 @@ export interface CommitParts {
   readonly id?: Uint8Array
   readonly require?: readonly Requirement[]
   readonly delete?: readonly string[]
-  /** Key → value, in the order of the object's properties. */
+  /** Values by key, in the order of the properties. */
   readonly put?: Readonly<Record<string, string>>
   readonly changes?: readonly Change[]
 }
@@ -57,7 +58,7 @@ export function text(encoded: Uint8Array): string {
   return new TextDecoder().decode(encoded)
 }
 
-/** A row with its bytes as text, so that a failing comparison can be read. */
+/** A row with its bytes as text, for readable comparisons. */
 export interface ReadableRow {
   readonly key: string
   readonly value: string
@@ -87,9 +88,9 @@ export function readableEntry(entry: LogEntry): object {
   }
 }
 
-/** Everything a view shows: what two equal views have in common. */
+/** The content of a view, for comparisons. */
 export function shown(view: View): object {
-  const lists = [everyone, ...GROUPS.map(group), ...COLOURS.map(colour)]
+  const lists = [everyone, ...GROUPS.map(group), ...COLORS.map(color)]
   return {
     sequence: view.sequence(),
     lists: lists.map(list => ({ list: text(list), count: view.count(list), rows: scanned(view, list) })),
@@ -114,13 +115,13 @@ export async function entriesAfter(ledger: Ledger, after: Revision, count: numbe
   return entries
 }
 
-/** What is in the log behind sequence `after`. */
-export async function logged(ledger: Ledger, after = 0): Promise<LogEntry[]> {
+/** Entries of the log after sequence `after`. */
+export async function logged(ledger: Ledger, after = 0): Promise<Entry[]> {
   const head = await ledger.head()
   return entriesAfter(ledger, { epoch: head.epoch, sequence: after }, head.sequence - after)
 }
 
-/** All there is to see of a ledger: rows, lists, counts and log. */
+/** The content of a ledger: rows, lists, counts and log. */
 export async function everything({ ledger, view }: LedgerUnderTest): Promise<object> {
   const entries = await logged(ledger)
   return { rows: await allRows(ledger), view: shown(await view()), log: entries.map(readableEntry) }
