@@ -1,4 +1,4 @@
-/** Long answers are made in slices and moved as bytes; what they say is what `JSON.stringify` would. */
+/** Long responses are serialized in slices into bytes equal to `JSON.stringify`. */
 import { expect, test } from 'vitest'
 import { answerText } from '#threads/channel/answer-text.ts'
 
@@ -8,11 +8,11 @@ test.each([
   ['a long list', items],
   ['a long envelope', { data: items, total_count: 40, page_count: 1 }],
   [
-    'one with fields before the list, and some that are not there',
+    'an envelope with fields before the list and undefined fields',
     { a: undefined, b: [1], data: items, c: 'x' },
   ],
-  ['one that ends with a slice', items.slice(0, 14)],
-])('%s comes as bytes, with turns for others on the way', async (_, told) => {
+  ['a list that ends with a slice', items.slice(0, 14)],
+])('%s is serialized into bytes in slices that yield', async (_, told) => {
   let turns = 0
   let isOver = false
   const turn = (): void => {
@@ -35,6 +35,6 @@ test.each([
   ['text'],
   [null],
   [{ key: 'x'.repeat(200_000) }],
-])('what is short, or no list, is a text', async told => {
+])('a short response, or one without a list, is serialized into text', async told => {
   expect(await answerText(told)).toBe(JSON.stringify(told))
 })

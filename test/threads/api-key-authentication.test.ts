@@ -1,4 +1,4 @@
-/** What a thread keeps of the credentials that callers send. */
+/** Memory of a thread for the credentials of its callers, and reports of key uses. */
 import { hash } from 'node:crypto'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -9,12 +9,12 @@ import { ApiKeyAuthentication } from '#threads/channel/api-key-authentication.ts
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-/** 40 MB, if they were kept. */
+/** 40 MB if all of them were kept. */
 const FORMS = 2_000
 const BLANKS = 20_000
 const KEPT_BYTES_MAX = 4_000_000
 
-test('however many ways a key is written in, no more is kept than there are keys', () => {
+test('the number of spellings of a key does not increase the memory for credentials', () => {
   const principal = { kind: 'organization' } as Principal
   const check = new ApiKeyAuthentication({ now: () => 0, elapsedMs: () => 0 })
   check.replaceAll([{ secretHash: hash('sha256', 'secret', 'hex'), principal, validUntil: null, slot: 0 }])
@@ -33,7 +33,7 @@ test('however many ways a key is written in, no more is kept than there are keys
   expect(check.authenticate('Bearer secret')).toBe(principal)
 })
 
-test('the first use of a key is told, and the first one behind each time that uses are forgotten', () => {
+test('the first use of a key is reported, and its first use each time after uses are forgotten', () => {
   const told: string[] = []
   const clocks = { now: () => now, elapsedMs: () => now }
   let now = 0
@@ -50,7 +50,7 @@ test('the first use of a key is told, and the first one behind each time that us
     for (const secret of ['one', 'admin', 'neither']) check.authenticate(`Bearer ${secret}`)
   }
   expect(told).toEqual(['1'])
-  // What changed is another key.
+  // The only change is another key.
   check.replaceAll([...credentials, credential('former', '3', 10)])
   for (const secret of ['one', 'two']) check.authenticate(`Bearer ${secret}`)
   expect(told).toEqual(['1', '2'])

@@ -1,4 +1,4 @@
-/** The thread that reads large bodies: who waits, who is refused, and what becomes of a body whose thread dies. */
+/** The thread that reads large bodies: its queue, its limits, and the requests of a thread that ends. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -90,7 +90,7 @@ function textOf(outcome: BodyOutcome | null): string {
 const ALLOWED = '{"allow":[{"allow":true,"result":true}]}'
 const OVERLOADED = expect.objectContaining({ code: 'OVERLOADED' })
 
-test('answers what it was asked, and what is wrong with it, before whether it could be decided', async () => {
+test('the body thread returns the result of a body, and reports errors in a body before the readiness of its environment', async () => {
   const { pool } = newPool()
   expect(textOf(await pool.read(work('one')))).toBe(ALLOWED)
   expect(await pool.read({ ...work('one'), isOnlyChecked: true })).toEqual({ kind: 'checked' })
@@ -101,13 +101,16 @@ test('answers what it was asked, and what is wrong with it, before whether it co
 test.each([
   [16 * 1_024 * 1_024, 768],
   [1_024, 512],
-])('has a heap for bodies of %i bytes, and no more', async (bodyBytesMax, mebibytes) => {
-  const { pool } = newPool({ bodyBytesMax })
-  await pool.read(work('one'))
-  expect(pool.threads[0]!.resourceLimits?.maxOldGenerationSizeMb).toBe(mebibytes)
-})
+])(
+  'the body thread has a limited heap that depends on the limit of bodies: %i bytes',
+  async (bodyBytesMax, mebibytes) => {
+    const { pool } = newPool({ bodyBytesMax })
+    await pool.read(work('one'))
+    expect(pool.threads[0]!.resourceLimits?.maxOldGenerationSizeMb).toBe(mebibytes)
+  },
+)
 
-test('more than may wait are refused, in number, in bytes and in those of one environment', async () => {
+test('bodies are refused above the limits in number, in bytes and per environment', async () => {
   const few = newPool({ jobsMax: 2 }).pool
   const reading = [few.read(work('one')), few.read(work('other'))]
   await expect(few.read(work('one'))).rejects.toEqual(
@@ -125,7 +128,7 @@ test('more than may wait are refused, in number, in bytes and in those of one en
   expect((await Promise.all([...ofOne, ...ofOther])).map(textOf)).toEqual(Array(4).fill(ALLOWED))
 })
 
-test('what nobody waits for any more is not read, and gives its place to who comes next', async () => {
+test('a body whose client has disconnected is not read, and its slot is released', async () => {
   const { pool } = newPool({ jobsMax: 2 })
   const gone = new Leaver()
   const left = [pool.read(work('one', undefined, gone)), pool.read(work('one', undefined, gone))]
@@ -136,11 +139,11 @@ test('what nobody waits for any more is not read, and gives its place to who com
   expect(textOf(await pool.read(work('one')))).toBe(ALLOWED)
 })
 
-test('a thread that dies: its bodies are to be sent again, those that wait are read by the next', async () => {
+test('when the body thread ends, its bodies are refused for a retry, and waiting ones are read by the next thread', async () => {
   const { pool, ended } = newPool()
   await pool.read(work('one'))
   const [thread] = pool.threads
-  // Long enough to be in the thread when it ends, whichever is first.
+  // Long enough that the thread still has it when it ends.
   const many = JSON.stringify(Array.from({ length: 9_000 }, () => CHECK))
   const reading = [work('one', many), work('one'), work('other')].map(one => pool.read(one))
   const settled = Promise.allSettled(reading)
@@ -154,7 +157,7 @@ test('a thread that dies: its bodies are to be sent again, those that wait are r
   expect(pool.figures().jobs).toBe(0)
 })
 
-test('where no thread can be started, the body is for who received it, and the reason is told', async () => {
+test('if no body thread can be started, the calling thread reads the body, and the reason is reported', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'body-thread-'))
   try {
     const entry = join(directory, 'entry.mjs')
@@ -162,7 +165,7 @@ test('where no thread can be started, the body is for who received it, and the r
     const { pool, failures } = newPool({ entry: pathToFileURL(entry) })
     expect(await pool.read(work('one'))).toBeNull()
     expect(failures).toMatchObject([{ message: 'not today' }])
-    // Not tried again at once.
+    // Not retried immediately.
     expect(await pool.read(work('one'))).toBeNull()
     expect(failures.length).toBe(1)
   } finally {
@@ -170,7 +173,7 @@ test('where no thread can be started, the body is for who received it, and the r
   }
 })
 
-test('a decision that became too old while it was made is not told', async () => {
+test('a decision that becomes stale while a body is read is not returned', async () => {
   let asked = 0
   const index = (environmentId: string): never => {
     asked += 1
@@ -181,7 +184,7 @@ test('a decision that became too old while it was made is not told', async () =>
   await expect(pool.read(work('one'))).rejects.toMatchObject({ code: 'STALE' })
 })
 
-test('of several environments each has its turn, however much one of them has waiting', () => {
+test('a fair queue alternates between environments, independent of their numbers of entries', () => {
   const queue = new FairQueue<{ readonly name: string }>()
   for (const name of ['a1', 'a2', 'a3', 'b1', 'a4', 'c1', 'b2']) queue.push(name[0]!, { name })
   const order: string[] = []

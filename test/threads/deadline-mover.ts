@@ -1,4 +1,4 @@
-/** A thread that moves a deadline on, once. */
+/** A thread that moves a deadline once. */
 import { workerData } from 'node:worker_threads'
 import { type DeadlineHandle, StalenessDeadline } from '#threads/indexes/staleness-deadline.ts'
 

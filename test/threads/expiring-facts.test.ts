@@ -1,4 +1,7 @@
-/** Facts that end, in an index that threads decide on: nobody is allowed anything behind an end, whatever the main thread is doing. */
+/**
+ * Expiring facts in an index on which threads decide: no check is allowed by an expired fact, even if the
+ * main thread is busy.
+ */
 import { Worker } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
 import type { SavedIndex } from '#engine/shared-index/saved-index.ts'
@@ -33,7 +36,7 @@ const REMOVAL = {
 
 type Options = ConstructorParameters<typeof SharedIndexes>[0]
 
-/** An index on the clock of the test, or on the real one. */
+/** An index with the clock of the test or the real clock. */
 async function open(load: readonly Change[], now: () => number = Date.now, kept: Options['kept'] = null) {
   const readers = new EngineReaders(
     handle => new SharedIndexReader(handle, { threadId: 2, lockEveryRead: false }),
@@ -71,19 +74,19 @@ function decideOrCode(decide: () => boolean): boolean | string {
   }
 }
 
-/** On a slow machine the end may be past by now. */
+/** On a slow machine, the expiration time can have passed. */
 function expectAllowedBefore(until: number, decide: () => boolean): void {
   const isAllowed = decide()
   if (Date.now() < until) expect(isAllowed).toBe(true)
 }
 
-test('what had ended before the index was loaded is denied from its first decision on, and told', async () => {
+test('a grant that expired before the index is loaded is denied from the first decision on, and reported', async () => {
   const { decide, ended } = await open([...schema, granted(Date.now() - 1)])
   expect(decide()).toBe(false)
   expect(ended).toEqual([[[REMOVAL], 1]])
 })
 
-test('a grant ends at its time, without a commit', async () => {
+test('a grant expires at its time without a commit', async () => {
   const until = Date.now() + 60
   const { decide, whenTold } = await open([...schema, granted(until)])
   expectAllowedBefore(until, decide)
@@ -91,14 +94,14 @@ test('a grant ends at its time, without a commit', async () => {
   expect(decide()).toBe(false)
 })
 
-test('a commit that brings what has ended already is denied by the time it is visible', async () => {
+test('a commit with an expired grant is denied as soon as it is visible', async () => {
   const { commit, decide, ended } = await open(schema)
   await commit(granted(Date.now() - 1))
   expect(decide()).toBe(false)
   expect(ended).toEqual([[[REMOVAL], 2]])
 })
 
-test('a thousand that end together are out of the index in one turn of the loop, in sections that are short', async () => {
+test('a thousand grants that expire together are removed in one event-loop iteration, in short critical sections', async () => {
   let now = 1_000_000
   const ends = Array.from({ length: 1_000 }, (_, n) => [
     instance(`document:d${n}`),
@@ -112,7 +115,7 @@ test('a thousand that end together are out of the index in one turn of the loop,
   expect(Math.max(...sections)).toBeLessThanOrEqual(128)
 })
 
-test('a grant that is given again with another end, or without one, goes by the last', async () => {
+test('a grant that is repeated with another expiration time, or without one, follows the last grant', async () => {
   let now = 1_000_000
   const { commit, decide, ended, indexes } = await open([...schema, granted(now + 100)], () => now)
   await commit(granted(now + 5_000))
@@ -129,7 +132,7 @@ test('a grant that is given again with another end, or without one, goes by the 
   expect([decide(), ended]).toEqual([false, [[[REMOVAL], 6]]])
 })
 
-test('a grant that the index heard of twice is told once when it ends', async () => {
+test('a grant that the index received twice is reported once when it expires', async () => {
   let now = 1_000_000
   const { commit, ended } = await open([...schema, granted(now + 5_000)], () => now)
   await commit(granted(now + 100))
@@ -139,7 +142,7 @@ test('a grant that the index heard of twice is told once when it ends', async ()
   expect(ended).toEqual([[[REMOVAL], 4]])
 })
 
-test('a grant that was renewed behind its end is there again', async () => {
+test('a grant that is renewed after its expiration is effective again', async () => {
   let now = 1_000_000
   const { commit, decide } = await open([...schema, granted(now)], () => now)
   expect(decide()).toBe(false)
@@ -150,7 +153,7 @@ test('a grant that was renewed behind its end is there again', async () => {
   expect(decide()).toBe(false)
 })
 
-test('an index that is being kept is not changed by a grant that ends meanwhile', async () => {
+test('an index that is being saved is not changed by a grant that expires at the same time', async () => {
   let now = 1_000_000
   const seen: Buffer[] = []
   const { indexes, ended } = await open([...schema, granted(now + 100)], () => now, {
@@ -168,21 +171,21 @@ test('an index that is being kept is not changed by a grant that ends meanwhile'
   expect(ended).toEqual([])
 })
 
-test('while the thread that ends grants is busy, nobody is allowed by one that has ended', async () => {
+test('while the thread that removes expired grants is busy, no check is allowed by an expired grant', async () => {
   const until = Date.now() + 100
   const { decide } = await open([...schema, granted(until)])
   const seen: (boolean | string)[] = []
-  // Keeps this thread, and with it all timers.
+  // Blocks this thread, and with it all timers.
   while (Date.now() < until + 200) {
     const at = Date.now()
-    const said = decideOrCode(decide)
-    if (at >= until + 50) seen.push(said)
-    else if (Date.now() < until) expect(said).toBe(true)
+    const outcome = decideOrCode(decide)
+    if (at >= until + 50) seen.push(outcome)
+    else if (Date.now() < until) expect(outcome).toBe(true)
   }
   expect(new Set(seen)).toEqual(new Set(['NOT_READY']))
 })
 
-test('an index on which threads still decide ends grants until the one that takes its place is published', async () => {
+test('an index that is still in use removes expired grants until its replacement is published', async () => {
   const until = Date.now() + 100
   const { decide, indexes, whenTold } = await open([...schema, granted(until)])
   await indexes.load(ID, schema, { epoch: 'another', sequence: 1 }, null)
@@ -193,7 +196,7 @@ test('an index on which threads still decide ends grants until the one that take
   expect(decide()).toBe(false)
 })
 
-test('a thread that was stopped just after it looked at the clock does not take ends for later than they are', async () => {
+test('a thread that is paused just after reading the clock does not treat expiration times as later', async () => {
   const until = Date.now() + 60
   let stops = 1
   const { decide } = await open([...schema, granted(until)], () => {
@@ -204,14 +207,14 @@ test('a thread that was stopped just after it looked at the clock does not take 
   expect(decideOrCode(decide)).not.toBe(true)
 })
 
-test('an index in which nothing can be ended is not handed out', async () => {
+test('an index whose expired grants cannot be removed is not attached', async () => {
   const opening = open([...schema, granted(Date.now() + 60_000)], () => {
     throw new Error('there is no clock')
   })
   await expect(opening).rejects.toThrow('there is no clock')
 })
 
-test('a thread waits for a deadline that is a little late, and goes on as soon as it is moved', () => {
+test('a thread waits for a deadline that is slightly late, and continues as soon as the deadline is moved', () => {
   const deadline = new StalenessDeadline()
   deadline.set(0)
   expect(deadline.waitWhileOver(5)).toBe(true)

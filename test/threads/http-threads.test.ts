@@ -1,6 +1,6 @@
 /**
- * Requests that an HTTP thread hands to the main thread, which fails at them: whoever runs the service hears of each
- * defect once.
+ * Requests that an HTTP thread passes to the main thread: failures are reported once, and abandoned requests
+ * are ended.
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
@@ -25,7 +25,10 @@ import { API_KEY } from '#testing/processes/running-service.ts'
 const EXPORT = '/v2/projects/default/envs/default/export'
 const PRINCIPAL: Principal = { kind: 'organization', keyId: null, organizationId: 'o' }
 
-/** Instead of a port it tells what its new objects have of the heap, in KB, after a hundred megabytes of which some survived. */
+/**
+ * Sends the size of its new space in KB instead of a port, after allocating about 100 MB of which some
+ * objects survive.
+ */
 const THREAD_OF_MANY_OBJECTS = new URL(
   'data:text/javascript,' +
     encodeURIComponent(`
@@ -39,7 +42,7 @@ const THREAD_OF_MANY_OBJECTS = new URL(
 `),
 )
 
-/** Threads whose main thread does what the test says, and what is heard of their defects. */
+/** Threads whose main thread is `work`, and the reports of their defects. */
 function startThreads(work: Partial<HttpThreadsOptions>, address = { host: '127.0.0.1', port: 0 }) {
   const faults: unknown[] = []
   const deaths: Error[] = []
@@ -70,7 +73,7 @@ function startThreads(work: Partial<HttpThreadsOptions>, address = { host: '127.
   return { threads, listening, faults, deaths }
 }
 
-/** One that listens. */
+/** One started thread. */
 async function startedThread(work: Partial<HttpThreadsOptions>) {
   const { listening, faults, deaths } = startThreads(work)
   const port = await listening
@@ -81,7 +84,7 @@ async function startedThread(work: Partial<HttpThreadsOptions>) {
   return { ask, faults, deaths, port }
 }
 
-/** An export of these lines, which does not get to its end. */
+/** An export of these lines that fails after them. */
 function exportFailingWith(error: Error, ...lines: readonly string[]): HttpThreadsOptions['execute'] {
   function* failing(): Iterable<string> {
     yield* lines
@@ -91,7 +94,7 @@ function exportFailingWith(error: Error, ...lines: readonly string[]): HttpThrea
   return async () => ({ answer: new ContentStream(failing(), () => {}), revisions })
 }
 
-test('an order to all threads is acknowledged though one of them cannot listen, and those behind it never begin', async () => {
+test('a message to all threads is acknowledged, even if one thread cannot listen and the later threads never start', async () => {
   const address = { host: '192.0.2.1', port: await freePort() }
   const { threads, listening } = startThreads({ count: 3 }, address)
   const attached = threads.detach('00000000-0000-4000-8000-000000000001', null)
@@ -99,14 +102,14 @@ test('an order to all threads is acknowledged though one of them cannot listen, 
   await attached
 })
 
-test('a scrape that fails is told with the name of its request', async () => {
+test('a failed scrape is reported with the id of its request', async () => {
   const error = new Error('no memory')
   const { ask, faults } = await startedThread({ describeNode: () => Promise.reject(error) })
   expect((await ask('/metrics')).status).toBe(500)
   expect(faults).toEqual([{ error, requestId: 'r-1', operation: 'getMetrics' }])
 })
 
-test('what many ask about the node at once is asked of the main thread once, and anew by who comes later', async () => {
+test('concurrent requests for node data share one query of the main thread, and a later request repeats it', async () => {
   const asked: string[] = []
   const held = Promise.withResolvers<string>()
   const counted = Promise.withResolvers<ThreadCounters>()
@@ -128,7 +131,7 @@ test('what many ask about the node at once is asked of the main thread once, and
   expect(asked).toEqual(['nodes', 'nodes'])
 })
 
-test('an export that fails for no defect of ours before its first line is refused with the reason that it has', async () => {
+test('an export that fails with an expected error before its first line is refused with this error', async () => {
   const execute = exportFailingWith(new AuthzError('STORE_CLOSED', 'the store is closed'))
   const { ask, faults } = await startedThread({ execute })
   const answer = await ask(EXPORT)
@@ -136,7 +139,7 @@ test('an export that fails for no defect of ours before its first line is refuse
   expect(faults).toEqual([])
 })
 
-test('an invariant that breaks in the midst of an export breaks it off, and is the end', async () => {
+test('an invariant failure during an export ends the response and is reported as fatal', async () => {
   const error = new InvariantError('on purpose')
   const { ask, faults, deaths } = await startedThread({
     execute: exportFailingWith(error, 'x'.repeat(100_000)),
@@ -147,13 +150,13 @@ test('an invariant that breaks in the midst of an export breaks it off, and is t
   expect([faults, deaths]).toEqual([[{ error, requestId: 'r-1', operation: 'exportContent' }], [error]])
 })
 
-test('what is new is collected in small portions, for which no request waits long', async () => {
+test('the new space of an HTTP thread is small, so that no garbage collection pauses requests for long', async () => {
   const { port: kilobytes } = await startedThread({ entry: THREAD_OF_MANY_OBJECTS })
   expect(kilobytes).toBe(2_048)
 })
 
-test('work of callers who left is given up: what waits in the HTTP thread is never begun, what was begun is told', async () => {
-  const begun: { readonly name: string; readonly waiting: WaitingClient; readonly end: () => void }[] = []
+test('requests of disconnected clients are ended: waiting ones never start, and started ones are notified', async () => {
+  const begun: { readonly name: string; readonly waiting: Waiting; readonly end: () => void }[] = []
   const { port, ask } = await startedThread({
     execute: async ({ requestId }, _, waiting) => {
       const held = Promise.withResolvers<void>()
@@ -175,15 +178,15 @@ test('work of callers who left is given up: what waits in the HTTP thread is nev
   while (begun.length < names.length) await turn()
   await call('leaves')
   await call('stays')
-  // Whatever was sent before this is known to the thread when it is answered.
+  // When this response arrives, the thread has received everything sent before it.
   expect((await ask('/healthy')).status).toBe(200)
   callers.get('leaves')!.reset()
   callers.get('begun-0')!.reset()
   while (!begun[0]!.waiting.isGone) await turn()
-  // The thread has heard of the other one by then as well: what the kernel has for it is taken in the same turn.
+  // The thread has also received the other reset: the kernel delivers both in the same iteration.
   expect((await ask('/healthy')).status).toBe(200)
   expect(begun.slice(1).every(({ waiting }) => !waiting.isGone)).toBe(true)
-  // Its place is not free before the main thread is done with it.
+  // Its slot is not free until the main thread has completed it.
   expect(begun.map(({ name }) => name)).toEqual(names)
   for (const { end } of begun) end()
   while (begun.length === names.length) await turn()

@@ -1,13 +1,13 @@
 /**
- * A thread that imports and ends: before its time, the import fails and the process goes on; after its last word, that
- * counts.
+ * An import thread that exits: the import fails if it is not complete, and succeeds if the last message
+ * reports its completion.
  */
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { ImportThread } from '#threads/import-thread.ts'
 import { HANG_MS } from '../support/hang.ts'
 
-/** Its sender says nothing for as long as the thread lives. */
+/** A source that sends nothing while the thread lives. */
 function silentSource() {
   const end = Promise.withResolvers<null>()
   return { next: () => end.promise, cancel: () => end.resolve(null) }
@@ -16,24 +16,27 @@ function silentSource() {
 test.each([
   ['with an error', 'throw new Error("no memory")', ['no memory']],
   ['silently', 'process.exit(0)', []],
-])('a thread that ends %s while nobody asks it anything fails the import', async (_, code, faults) => {
-  const heard: string[] = []
-  const thread = new ImportThread({
-    entry: new URL(`data:text/javascript,${encodeURIComponent(code)}`),
-    directoryOf: () => '',
-    now: Date.now,
-    attributesBytesMax: 65_536,
-    heldBytesMax: 1e9,
-    onFault: error => heard.push((error as Error).message),
-  })
-  await expect(thread.load('any', silentSource())).rejects.toMatchObject({
-    code: 'INTERNAL',
-    message: 'the thread that imports died',
-  })
-  expect(heard).toEqual(faults)
-})
+])(
+  'an import thread that exits %s fails the import, even without a pending message',
+  async (_, code, faults) => {
+    const heard: string[] = []
+    const thread = new ImportThread({
+      entry: new URL(`data:text/javascript,${encodeURIComponent(code)}`),
+      directoryOf: () => '',
+      now: Date.now,
+      attributesBytesMax: 65_536,
+      heldBytesMax: 1e9,
+      onFault: error => heard.push((error as Error).message),
+    })
+    await expect(thread.load('any', silentSource())).rejects.toMatchObject({
+      code: 'INTERNAL',
+      message: 'the thread that imports died',
+    })
+    expect(heard).toEqual(faults)
+  },
+)
 
-test('what a thread said last is heard, even by a main thread that was busy until the thread was gone', async () => {
+test('the last message of an import thread is received, even if the main thread was busy until the thread exited', async () => {
   const code = `
     import { parentPort } from 'node:worker_threads'
     parentPort.once('message', () => {
@@ -48,7 +51,8 @@ test('what a thread said last is heard, even by a main thread that was busy unti
     heldBytesMax: 1e9,
     onFault: error => expect.fail(String(error)),
   })
-  // As Linux lists them; nothing is heard until the thread has come, been asked, answered and gone.
+  // Threads as Linux lists them. The main thread is blocked until the thread has started, responded and
+  // exited.
   const threads = () => readdirSync('/proc/self/task')
   const before = new Set(threads())
   let own: readonly string[] = []
@@ -64,5 +68,5 @@ test('what a thread said last is heard, even by a main thread that was busy unti
     return null
   }
   await expect(thread.load('any', { next, cancel: () => {} })).resolves.toEqual({ users: 7 })
-  expect(own.length, 'threads that came and went meanwhile').toBeGreaterThan(0)
+  expect(own.length, 'threads that started and exited').toBeGreaterThan(0)
 })

@@ -1,4 +1,4 @@
-/** The pool by itself: what waits, what is dropped, what is refused, and what becomes of the jobs of a thread that dies. */
+/** The pool of decision threads: its queue, its limits, and the jobs of a thread that ends. */
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -77,7 +77,7 @@ interface PoolOptions {
   readonly entry?: URL
 }
 
-/** `ended`: the ids of threads that did; `failures`: why threads could not be started. */
+/** `ended`: ids of threads that ended. `failures`: reasons why threads could not be started. */
 function newPool(options: PoolOptions = {}): { pool: JobPool; ended: number[]; failures: unknown[] } {
   const ended: number[] = []
   const failures: unknown[] = []
@@ -97,12 +97,12 @@ function newPool(options: PoolOptions = {}): { pool: JobPool; ended: number[]; f
   return { pool, ended, failures }
 }
 
-/** Every fifth question asks to write, which nobody may. */
+/** Every fifth check is for `write`, which is denied to all users. */
 const WRITE_EVERY = 5
-/** Of three questions one is bob's, who may nothing. An odd number: parts begin at even ones. */
+/** Every third check is for Bob, who has no permissions. An odd number, because parts begin at even ones. */
 const USERS_TURN = 3
 
-/** Questions with such numbers, from the first one on. */
+/** `count` checks with consecutive numbers from `first` on. */
 function questions(count = COUNT, first = 0): PackedQueries {
   const body = Buffer.from('alicebobd...')
   const keyRanges = new Int32Array(count * RANGE_WORDS)
@@ -121,7 +121,7 @@ function questions(count = COUNT, first = 0): PackedQueries {
   return new PackedQueries(count, bytes, keyRanges, termsTable)
 }
 
-/** In bulk: a comparison value by value takes longer than the deciding. */
+/** Compares all values at once: comparing each takes longer than the decisions. */
 function expectRight(verdicts: Uint8Array, first = 0): void {
   const right = verdicts.map((_, index) => {
     const number = first + index
@@ -130,7 +130,7 @@ function expectRight(verdicts: Uint8Array, first = 0): void {
   expect(Buffer.compare(verdicts, right)).toBe(0)
 }
 
-/** A pool whose threads have started: searches go there only then. */
+/** A pool whose threads have started. Searches use the pool only then. */
 async function warmPool(options: PoolOptions = {}) {
   const started = newPool(options)
   while (!started.pool.isWarm) {
@@ -139,19 +139,19 @@ async function warmPool(options: PoolOptions = {}) {
   return started
 }
 
-test('of a bulk that is alone this thread decides its share', async () => {
+test('the calling thread decides a part of a bulk that is alone in the pool', async () => {
   const { pool } = await warmPool()
   const decide = vi.spyOn(readers.shareable('e').engine, 'evaluatePacked')
   for (const count of [2_000, 4_000, 10_000]) {
     decide.mockClear()
-    // Now and then the machine gives this thread no time before the others are done.
+    // Occasionally the other threads complete the bulk before this thread runs.
     do expectRight(await pool.evaluate('e', questions(count), HERE))
     while (decide.mock.calls.length === 0)
   }
   decide.mockRestore()
 })
 
-/** A read that takes a pool thread many slices. */
+/** A read of many slices. */
 const LONG: SlicedJob<'explain'> = {
   kind: 'explain',
   queries: Array.from({ length: COUNT }, () => ({
@@ -167,9 +167,9 @@ const LONG: SlicedJob<'explain'> = {
   detail: 'none',
 }
 
-test('a read in slices for a caller who has left is ended, and the thread does what comes next', async () => {
+test('a sliced read of a disconnected client is ended, and the thread continues with the next job', async () => {
   const { pool } = await warmPool()
-  // Gone as soon as the pool asks to be told.
+  // The client disconnects as soon as the pool registers its listener.
   const leaving = { isGone: false, whenOver: (call: () => void) => call() }
   const left = pool.read<'explain'>('e', LONG, leaving)
   const search = pool.search('e', SEARCH, HERE)
@@ -178,7 +178,7 @@ test('a read in slices for a caller who has left is ended, and the thread does w
   expect(pool.figures().jobs).toBe(0)
 })
 
-test('reads in slices let searches come between, and answer the same with a pool and without', async () => {
+test('sliced reads let searches run in between, and return the same result with and without a pool', async () => {
   const { pool } = await warmPool()
   const order: string[] = []
   const read = pool.read<'explain'>('e', LONG, HERE).finally(() => order.push('read'))
@@ -190,12 +190,12 @@ test('reads in slices let searches come between, and answer the same with a pool
   expect(decisions.every(({ allow }) => allow)).toBe(true)
 })
 
-test('bulks are answered in order, several at once, with one thread or with three', async () => {
+test('concurrent bulks are decided correctly, with one thread and with three', async () => {
   expect(world.can('alice', 'read', 'document:d')).toBe(true)
   for (const threads of [1, 3]) {
     const { pool } = await warmPool({ threads })
     for (let round = 0; round < 5; round++) {
-      // Other verdicts each time: they come into memory that still has those of bulks before.
+      // Different decisions in each round, because the memory still contains those of earlier bulks.
       const bulks = [COUNT, 3_000, COUNT, 2_001].map((count, index) => ({ count, first: 4 * round + index }))
       const all = await Promise.all(
         bulks.map(({ count, first }) => pool.evaluate('e', questions(count, first), HERE)),
@@ -208,7 +208,7 @@ test('bulks are answered in order, several at once, with one thread or with thre
   }
 })
 
-test('more than may wait is refused as overload, and what is answered makes room', async () => {
+test('jobs above the limit of the pool are refused as overload, and completed jobs free capacity', async () => {
   const { pool } = newPool({ jobsMax: 2 })
   const first = [pool.evaluate('e', questions(), HERE), pool.evaluate('e', questions(), HERE)]
   expect(() => pool.evaluate('e', questions(), HERE)).toThrow(expect.objectContaining({ code: 'OVERLOADED' }))
@@ -216,7 +216,7 @@ test('more than may wait is refused as overload, and what is answered makes room
   expectRight(await pool.evaluate('e', questions(), HERE))
 })
 
-test('a bulk there is no memory for takes no room from others', async () => {
+test('a bulk that cannot be allocated uses no capacity of the pool', async () => {
   const { pool } = newPool({ jobsMax: 1 })
   const { bytes, keyRanges, termsTable } = questions(1)
   const endless = new PackedQueries(2 ** 27, bytes, keyRanges, termsTable)
@@ -225,12 +225,12 @@ test('a bulk there is no memory for takes no room from others', async () => {
   expectRight(await pool.evaluate('e', questions(), HERE))
 })
 
-test('a thread that dies: its jobs are to be sent again, its lock is free, the next is done by another', async () => {
+test('when a pool thread ends, its jobs are refused for a retry, its lock is freed, and another thread replaces it', async () => {
   const { pool, ended } = await warmPool()
   const [thread] = pool.threads
   const { threadId } = thread!
   const header = new Int32Array(handle.header)
-  // As if it was changing the index when it died; meanwhile the search waits for it to be done.
+  // As if the thread changed the index when it ended. The search waits for the end of the change.
   lock(header, threadId + 1)
   beginSection(header)
   const search = pool.search('e', SEARCH, HERE)
@@ -246,7 +246,7 @@ test('a thread that dies: its jobs are to be sent again, its lock is free, the n
   expect(pool.threads[0]!.threadId).not.toBe(threadId)
 })
 
-test('searches that wait are done here when the threads that died cannot be started again', async () => {
+test('waiting searches are completed by the calling thread if the ended threads cannot be restarted', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'verdict-pool-'))
   const entry = pathToFileURL(join(directory, 'entry.mjs'))
   await writeFile(entry, `export { default } from ${JSON.stringify(WORKER_URLS.pool.href)}`)
@@ -254,7 +254,7 @@ test('searches that wait are done here when the threads that died cannot be star
   await rm(directory, { recursive: true })
   const [thread] = pool.threads
   const header = new Int32Array(handle.header)
-  // As above: what is in the pool stays there until the thread is dead, and the others wait.
+  // As above: the jobs in the pool stay there until the thread has ended, and the others wait.
   lock(header, thread!.threadId + 1)
   beginSection(header)
   const searches = Array.from({ length: 20 }, () => pool.search('e', SEARCH, HERE))
@@ -269,7 +269,7 @@ test.each([
   ["throw new Error('not yet')", 'not yet'],
   ['process.exit(3)', 'a thread of the pool ended with code 3 before all had started'],
 ])(
-  'threads that could not be started (%s) are told of and tried again, and meanwhile everything is done here',
+  'a thread that cannot be started (%s) is reported and retried, and the calling thread decides in the meantime',
   async (end, reason) => {
     const directory = await mkdtemp(join(tmpdir(), 'verdict-pool-'))
     onTestFinished(() => rm(directory, { recursive: true }))
@@ -291,25 +291,22 @@ test.each([
 )
 
 test.each([
-  ['waits for what it imports', 'await new Promise(() => {})'],
+  ['waits for an import', 'await new Promise(() => {})'],
   ['is busy', 'for (;;);'],
-])(
-  'a pool that is closed while a thread of it starts, and %s, ends that thread and nothing else',
-  async (_, forever) => {
-    const directory = await mkdtemp(join(tmpdir(), 'verdict-pool-'))
-    onTestFinished(() => rm(directory, { recursive: true }))
-    const [entry, begun] = [join(directory, 'entry.mjs'), join(directory, 'begun')]
-    const note = `import { writeFileSync } from 'node:fs'\nwriteFileSync(${JSON.stringify(begun)}, '')`
-    await writeFile(entry, `${note}\n${forever}`)
-    const { pool, failures } = newPool({ entry: pathToFileURL(entry) })
-    while (!existsSync(begun)) expectRight(await pool.evaluate('e', questions(), HERE))
-    await pool.close()
-    expect(failures).toEqual([])
-  },
-)
+])('closing a pool while one of its threads starts and %s ends only this thread', async (_, forever) => {
+  const directory = await mkdtemp(join(tmpdir(), 'verdict-pool-'))
+  onTestFinished(() => rm(directory, { recursive: true }))
+  const [entry, begun] = [join(directory, 'entry.mjs'), join(directory, 'begun')]
+  const note = `import { writeFileSync } from 'node:fs'\nwriteFileSync(${JSON.stringify(begun)}, '')`
+  await writeFile(entry, `${note}\n${forever}`)
+  const { pool, failures } = newPool({ entry: pathToFileURL(entry) })
+  while (!existsSync(begun)) expectRight(await pool.evaluate('e', questions(), HERE))
+  await pool.close()
+  expect(failures).toEqual([])
+})
 
 test.each([['--max-old-space-size=4000'], ['--disable-warning=ExperimentalWarning']])(
-  'threads start whatever the process was started with: %s',
+  'pool threads start with any flags of the process: %s',
   async flag => {
     process.execArgv.push(flag)
     onTestFinished(() => void process.execArgv.pop())
@@ -318,9 +315,9 @@ test.each([['--max-old-space-size=4000'], ['--disable-warning=ExperimentalWarnin
   },
 )
 
-test('what was begun in time is not answered when the deadline has passed meanwhile', async () => {
+test('a job that began in time is refused if the deadline passes before it is complete', async () => {
   const { pool } = await warmPool()
-  // All of it is in the pool at once, and some of the other waits.
+  // The small bulk is completely in the pool. Some parts of the large bulk wait.
   for (const count of [400, COUNT]) {
     const jobs = [pool.evaluate('e', questions(count), HERE), pool.search('e', SEARCH, HERE)]
     deadline.set(0)
@@ -333,7 +330,7 @@ test('what was begun in time is not answered when the deadline has passed meanwh
   expectRight(await pool.evaluate('e', questions(), HERE))
 })
 
-test('a pool that is closed refuses what waits and what comes', async () => {
+test('a closed pool refuses waiting and new jobs', async () => {
   const { pool } = newPool()
   const waiting = pool.evaluate('e', questions(), HERE)
   const refused = expect(waiting).rejects.toMatchObject({ code: 'OVERLOADED' })

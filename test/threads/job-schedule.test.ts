@@ -1,4 +1,6 @@
-/** The order in which a pool does its jobs, by itself: which is next, how bulks are cut, and what is dropped. No thread is started. */
+/**
+ * The order in which a pool runs its jobs: selection, parts of bulks, and dropped jobs. No thread is started.
+ */
 import { describe, expect, test } from 'vitest'
 import {
   type BulkPart,
@@ -28,7 +30,7 @@ function newSchedule(threads: number, ...jobs: ScheduledJob[]) {
   return { schedule, dropped }
 }
 
-/** All parts of a bulk, as the pool alone would take them. */
+/** All parts of a bulk if only the pool takes them. */
 function poolParts(threads: number, checks: number): number[] {
   const job = bulk(checks)
   const { schedule } = newSchedule(threads, job)
@@ -41,9 +43,9 @@ const SIZES = [POOLED_CHECKS_MIN, POOLED_CHECKS_MIN + 1, 4_000, 9_999, 10_000, 1
 const THREADS = [1, 2, 3, 8]
 const CASES = THREADS.flatMap(threads => SIZES.map(checks => ({ threads, checks })))
 
-describe('a bulk is cut into parts', () => {
+describe('the parts of a bulk', () => {
   test.each(CASES)(
-    'whoever takes them, each of $checks checks is in one of them: $threads threads',
+    'cover each of $checks checks exactly once with $threads threads',
     ({ threads, checks }) => {
       const random = new Random(checks + threads)
       const job = bulk(checks)
@@ -61,7 +63,7 @@ describe('a bulk is cut into parts', () => {
   )
 
   test.each(CASES)(
-    'those of the pool shrink, and are multiples of an own one: $checks checks, $threads threads',
+    'shrink, and are multiples of an own part, for the pool: $checks checks, $threads threads',
     ({ threads, checks }) => {
       const counts = poolParts(threads, checks)
       expect(counts).toEqual(counts.toSorted((one, other) => other - one))
@@ -70,26 +72,29 @@ describe('a bulk is cut into parts', () => {
     },
   )
 
-  test.each(THREADS)('as many of the smallest as the pool has ahead are half of it: %i threads', threads => {
-    const checks = 2 * PARTS_AHEAD * threads * OWN_PART_CHECKS
-    expect(Math.min(...poolParts(threads, checks)) * PARTS_AHEAD * threads).toBe(checks / 2)
-  })
+  test.each(THREADS)(
+    'are so small at minimum that those sent in advance cover half of it: %i threads',
+    threads => {
+      const checks = 2 * PARTS_AHEAD * threads * OWN_PART_CHECKS
+      expect(Math.min(...poolParts(threads, checks)) * PARTS_AHEAD * threads).toBe(checks / 2)
+    },
+  )
 
-  test('half of what is left is shared among the threads of the pool and this one', () => {
+  test('take half of the remaining checks, divided among the threads of the pool and the calling thread', () => {
     expect(poolParts(3, 8_192).slice(0, 3)).toEqual([1_024, 896, 896])
   })
 
-  test('those of a large one are worth their messages, but for the last', () => {
+  test('have a minimum size if the bulk is large, except for the last one', () => {
     expect(Math.min(...poolParts(1, 100_000).slice(0, -1))).toBe(512)
   })
 
-  test('this thread takes one that is decided at once', () => {
+  test('for the calling thread have a fixed size', () => {
     const job = bulk(POOLED_CHECKS_MIN)
     const { schedule } = newSchedule(1, job)
     expect(schedule.beginOwnPart(job)).toEqual({ from: 0, count: OWN_PART_CHECKS })
   })
 
-  test('it is done when the last part is begun and the pool has none of it', () => {
+  test('are complete when the last one has begun and the pool runs none of them', () => {
     const job = bulk(POOLED_CHECKS_MIN)
     const { schedule } = newSchedule(1, job)
     schedule.beginPoolPart(job)
@@ -99,7 +104,7 @@ describe('a bulk is cut into parts', () => {
     expect(job.progress.isDone).toBe(true)
   })
 
-  test('of one that failed no more parts are begun', () => {
+  test('are not begun after the bulk has failed', () => {
     const job = bulk(10_000)
     const { schedule } = newSchedule(1, job)
     schedule.beginPoolPart(job)
@@ -109,8 +114,8 @@ describe('a bulk is cut into parts', () => {
   })
 })
 
-describe('what is next', () => {
-  test('the oldest job, of whatever kind; a bulk until its last part is begun', () => {
+describe('the next job', () => {
+  test('is the oldest one of any kind, and a bulk until its last part has begun', () => {
     const [first, second] = [bulk(OWN_PART_CHECKS + 1), whole()]
     const { schedule } = newSchedule(1, first, second)
     schedule.beginOwnPart(first)
@@ -121,14 +126,14 @@ describe('what is next', () => {
     expect(schedule.next()).toBeNull()
   })
 
-  test('for this thread the oldest bulk, while there is a pool; the oldest other job, while there is none', () => {
+  test('for the calling thread is the oldest bulk with a pool, and the oldest other job without one', () => {
     const jobs = [whole(), bulk(10_000), whole(), bulk(10_000)]
     const { schedule } = newSchedule(1, ...jobs)
     expect(schedule.nextBulk()).toBe(jobs[1])
     expect(schedule.nextWhole()).toBe(jobs[0])
   })
 
-  test('large answers are made one a thread, and what is behind them passes', () => {
+  test('is not a large one if all threads run large ones; later small ones run first', () => {
     const [first, second, third, small] = [whole(true), whole(true), whole(true), whole()]
     const { schedule } = newSchedule(2, first, second, third, small)
     for (const job of [first, second]) {
@@ -140,7 +145,7 @@ describe('what is next', () => {
     expect(schedule.next()).toBe(third)
   })
 
-  test('the pool has few parts of a job that is alone, and many where others wait', () => {
+  test('has few parts in advance if it is alone, and many if others wait', () => {
     const { schedule } = newSchedule(3)
     expect(schedule.hasCapacity(5, 1)).toBe(true)
     expect(schedule.hasCapacity(6, 1)).toBe(false)
@@ -149,8 +154,8 @@ describe('what is next', () => {
   })
 })
 
-describe('a job whose caller has left', () => {
-  test('is dropped when its turn comes, and told of once', () => {
+describe('a job of a disconnected client', () => {
+  test('is dropped when it is next, and reported once', () => {
     const [left, next] = [whole(), whole()]
     const { schedule, dropped } = newSchedule(1, left, next)
     left.waiting.isGone = true
@@ -159,7 +164,7 @@ describe('a job whose caller has left', () => {
     expect(dropped).toEqual([left])
   })
 
-  test('is dropped where it waits behind others, when there is no room for more', () => {
+  test('is dropped if the pool is full, even if other jobs are before it', () => {
     const [first, left] = [whole(), bulk(10_000)]
     const { schedule, dropped } = newSchedule(1, first, left)
     left.waiting.isGone = true
@@ -168,7 +173,7 @@ describe('a job whose caller has left', () => {
     expect(schedule.next()).toBe(first)
   })
 
-  test('has no part of its bulk begun, for the pool or for this thread; it ends with those that run', () => {
+  test('begins no further parts of its bulk, and completes with the running parts', () => {
     const left = bulk(10_000)
     const { schedule, dropped } = newSchedule(1, left)
     schedule.beginPoolPart(left)

@@ -1,4 +1,6 @@
-/** Streams of changes in an HTTP thread, with sockets that take nothing: blocks that are kept, and streams that end as slow. */
+/**
+ * Change streams in an HTTP thread with blocked sockets: bytes that are held, and streams that end as slow.
+ */
 import { expect, onTestFinished, test } from 'vitest'
 import { EventReader } from '#cli/event-stream.ts'
 import { LiveAnswer } from '#http/edge/live-answer.ts'
@@ -9,7 +11,7 @@ import type { FromHttpThread } from '#threads/channel/messages.ts'
 
 const decoder = new TextDecoder()
 
-/** The HTTP library's end of one connection. */
+/** One connection of the HTTP library. */
 class Socket {
   text = ''
   isFull = false
@@ -43,8 +45,8 @@ function open({ bytesMax = 1_000_000, heldMax = 1_000_000 } = {}) {
   const sent: FromHttpThread[] = []
   const streams = new LiveStreams(message => sent.push(message), { bytesMax, heldMax, counters: null })
   onTestFinished(() => streams.sendAway({ isForGood: true }))
-  // No turn is ever over.
-  const turns = new StreamScheduler(() => 0)
+  // A time slice never ends.
+  const turns = new LiveTurns(() => 0)
   let [lastCall, lastBlock] = [0, 0]
   return {
     streams,
@@ -59,7 +61,7 @@ function open({ bytesMax = 1_000_000, heldMax = 1_000_000 } = {}) {
       streams.receivePiece(call, { bytes, events: 1, resets: 0, channel })
       return socket
     },
-    /** A block of an environment, and for each channel the ranges that it has of it. */
+    /** Sends a block of an environment, with the ranges of the block for each channel. */
     tell: (owner: string, text: string, ranges: Readonly<Record<number, readonly number[]>>) => {
       const bytes = Buffer.from(text)
       const block = ++lastBlock
@@ -75,7 +77,7 @@ function open({ bytesMax = 1_000_000, heldMax = 1_000_000 } = {}) {
 
 const eventOf = (name: string, bytes: number): string => `event: ${name}\ndata: "${'x'.repeat(bytes)}"\n`
 
-test('readers of several channels keep the bytes of a block once, until the last of them has taken it', () => {
+test('readers of several channels hold the bytes of a block once, until the last of them has taken it', () => {
   const { streams, reader, tell } = open()
   const readers = [1, 1, 2].map(channel => reader(channel, { isFull: true }))
   const text = `${eventOf('one', 10_000)}\n`

@@ -1,4 +1,6 @@
-/** Places of an HTTP thread's requests at the thread that writes: one environment that fills its own takes none of another's. */
+/**
+ * Slots for management requests of an HTTP thread at the writer thread, with separate limits per environment.
+ */
 import { expect, test } from 'vitest'
 import {
   ManagementAdmission,
@@ -9,8 +11,8 @@ import {
 const READ = { share: 'hostile', isRead: true, bytes: 0 }
 const MEBIBYTE = 1_048_576
 
-/** Which of them may be sent by now, by number. */
-async function begunOf(places: readonly RequestSlot[]): Promise<number[]> {
+/** Numbers of the requests that can be sent by now. */
+async function begunOf(places: readonly Place[]): Promise<number[]> {
   const begun: number[] = []
   places.forEach(
     (place, n) =>
@@ -27,7 +29,7 @@ function entered(admission: ManagementAdmission, asked: typeof READ, count: numb
   return Array.from({ length: count }, () => admission.enter(asked))
 }
 
-test('a few reads of an environment are under way, the others wait, and nobody waits for those of another', async () => {
+test('a few reads of an environment run at a time, and reads of other environments do not wait for them', async () => {
   const admission = new ManagementAdmission(100)
   const reads = entered(admission, READ, READS_UNDER_WAY_MAX + 3)
   const others = [admission.enter({ ...READ, share: 'polite' }), admission.enter({ ...READ, isRead: false })]
@@ -40,7 +42,7 @@ test('a few reads of an environment are under way, the others wait, and nobody w
   expect(await begunOf(reads.slice(READS_UNDER_WAY_MAX))).toEqual([0])
 })
 
-test('one that is given up before it was begun never is, and leaves its place to the next', async () => {
+test('a waiting request that is abandoned never begins, and the next one takes its slot', async () => {
   const admission = new ManagementAdmission(100)
   const reads = entered(admission, READ, READS_UNDER_WAY_MAX + 2)
   reads[READS_UNDER_WAY_MAX]!.leave()
@@ -49,7 +51,7 @@ test('one that is given up before it was begun never is, and leaves its place to
   expect(await begunOf(reads.slice(READS_UNDER_WAY_MAX))).toEqual([1])
 })
 
-test('changes are under way by the bytes of their bodies; one alone may have any number', async () => {
+test('the bytes of concurrent changes are limited, but a single change can have any size', async () => {
   const admission = new ManagementAdmission(100)
   const change = { share: 'hostile', isRead: false, bytes: 16 * MEBIBYTE }
   const [first, ...rest] = entered(admission, change, 3)
@@ -61,7 +63,7 @@ test('changes are under way by the bytes of their bodies; one alone may have any
   expect(await begunOf(entered(admission, { ...change, bytes: MEBIBYTE }, 6))).toEqual([0, 1, 2, 3])
 })
 
-test('an environment with as many as it may have is refused with 429, and no other', () => {
+test('requests of an environment at its limit are refused with 429, and those of others are not', () => {
   const admission = new ManagementAdmission(3)
   const own = entered(admission, { ...READ, isRead: false }, 3)
   expect(() => admission.enter(READ)).toThrow(
@@ -72,7 +74,7 @@ test('an environment with as many as it may have is refused with 429, and no oth
   expect(() => admission.enter(READ)).not.toThrow()
 })
 
-test('answers that have not gone out keep more reads from being begun, of whomever, and changes from nothing', async () => {
+test('pending responses delay further reads of all environments, but not changes', async () => {
   const admission = new ManagementAdmission(100)
   const slow = entered(admission, READ, READS_UNDER_WAY_MAX)
   for (const place of slow) place.answered(40 * MEBIBYTE)

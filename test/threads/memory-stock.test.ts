@@ -1,10 +1,9 @@
-/** Shared memory that is used again. */
 import { expect, test } from 'vitest'
 import { MemoryStock } from '#threads/pool/memory-stock.ts'
 
 const MEGABYTE = 1_024 * 1_024
 
-test('of memory that was given back the last is used first, by what is as large', () => {
+test('the memory stock reuses the last returned memory of the requested size', () => {
   const stock = new MemoryStock()
   const [one, other, larger] = [stock.take(MEGABYTE), stock.take(MEGABYTE), stock.take(2 * MEGABYTE)]
   for (const memory of [one, other, larger]) stock.giveBack(memory)
@@ -16,12 +15,12 @@ test('of memory that was given back the last is used first, by what is as large'
   expect(fresh.byteLength).toBe(MEGABYTE)
 })
 
-test('none is ever dropped: what was in use at once is used again, however much that was', () => {
+test('the memory stock keeps all returned memory for reuse', () => {
   const stock = new MemoryStock()
   const takeAll = () => Array.from({ length: 100 }, () => stock.take(2 * MEGABYTE))
   const first = takeAll()
   for (const memory of first) stock.giveBack(memory)
   const taken = new Set(takeAll())
-  // One by one: as values, memories of one size are equal.
+  // Compared by identity: as values, memories of one size are equal.
   expect(first.filter(memory => !taken.has(memory))).toHaveLength(0)
 })

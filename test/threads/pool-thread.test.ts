@@ -1,4 +1,4 @@
-/** What a thread of the pool holds, asked in this thread: its module keeps its readers between jobs wherever it runs. */
+/** Indexes that a pool thread holds. The test calls the module of the thread directly. */
 import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -19,7 +19,7 @@ const readers = new EngineReaders(
   handle => new SharedIndexReader(handle, { threadId: 5, lockEveryRead: false }),
 )
 
-/** Attaches an index that nobody else holds, and has the thread search it. */
+/** Attaches an index without other references, and runs a search on it in the thread. */
 async function attachAndUse(environmentId: string): Promise<WeakRef<SharedArrayBuffer>> {
   const engine = new SharedEngine()
   engine.apply([resourceType('document', 'read')])
@@ -44,13 +44,13 @@ async function attachAndUse(environmentId: string): Promise<WeakRef<SharedArrayB
 }
 
 async function isHeld(index: WeakRef<SharedArrayBuffer>): Promise<boolean> {
-  // A reference that was made or looked at holds on until the turn is over.
+  // A reference that was created or read is held until the end of the event-loop iteration.
   await setImmediate()
   collectGarbage()
   return index.deref() !== undefined
 }
 
-test('a thread lets go of indexes that were replaced or taken back, and of no other', async () => {
+test('a pool thread releases replaced and detached indexes, and no others', async () => {
   const replaced = await attachAndUse('replaced')
   const takenBack = await attachAndUse('taken back')
   const standing = await attachAndUse('standing')

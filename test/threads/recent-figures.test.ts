@@ -1,4 +1,4 @@
-/** What is told of the last minutes is what threads counted then, whichever thread it was. */
+/** Figures of the last minutes, summed over the counters of all threads. */
 import { expect, test } from 'vitest'
 import { FiguresRecorder } from '#telemetry/recent-figures.ts'
 import { ThreadCounters } from '#telemetry/thread-counters.ts'
@@ -6,7 +6,9 @@ import { ThreadCounters } from '#telemetry/thread-counters.ts'
 const FIVE_SECONDS = 5_000
 const MINUTE = 60_000
 
-/** The counters of the main thread and of so many others, a clock that the test moves, and the figures. */
+/**
+ * The counters of the main thread and of `httpThreads` others, a clock that the test moves, and the figures.
+ */
 function figures(httpThreads = 2) {
   const clock = { elapsedMs: 1_000, stalenessMs: 0 }
   const main = ThreadCounters.create([], 0)
@@ -21,7 +23,7 @@ function figures(httpThreads = 2) {
   })
   const threads = [
     ['main', main] as const,
-    // As the main thread has them: by what was sent to it.
+    // Through handles, as the main thread reads them.
     ...http.map(({ counters }, index) => [`http-${index + 1}`, new ThreadCounters(counters.handle)] as const),
   ]
   const recent = new FiguresRecorder({
@@ -47,7 +49,7 @@ function ended(thread: Counted, endpoint: number, status: number, times: number,
   }
 }
 
-test('requests of all threads are told by what they asked for, a second', () => {
+test('requests of all threads are reported per second by type', () => {
   const { http, take } = figures()
   const [one, two] = http as [Counted, Counted]
   ended(one, one.decision, 200, 50)
@@ -57,7 +59,7 @@ test('requests of all threads are told by what they asked for, a second', () => 
   ended(one, 0, 404, 5)
   ended(one, one.decision, 401, 5)
   ended(two, two.management, 503, 20)
-  // Whose caller left it is one all the same, and neither refused nor failed.
+  // A request without a response counts as a request, but not as refused or failed.
   ended(two, two.decision, 0, 5)
   expect(take()).toMatchObject({
     requests_per_second: { decisions: 17, management: 6, other: 2 },
@@ -66,19 +68,19 @@ test('requests of all threads are told by what they asked for, a second', () => 
   })
 })
 
-test('each sample is of its own interval, however long that was', () => {
+test('each sample covers its own interval, independent of its length', () => {
   const { http, take } = figures(1)
   const [one] = http as [Counted]
   ended(one, one.decision, 200, 10)
   expect(take().requests_per_second?.decisions).toBe(2)
   expect(take().requests_per_second?.decisions).toBe(0)
-  // The main thread was busy, and came late.
+  // The sample is late because the main thread was busy.
   ended(one, one.decision, 200, 10)
   expect(take(20_000).requests_per_second?.decisions).toBe(0.5)
   expect(take(0).requests_per_second?.decisions).toBe(0)
 })
 
-test('checks and commits are told, a second, and what is open as it is', () => {
+test('checks and commits are reported per second, and open connections and requests as they are', () => {
   const { main, http, take, clock } = figures()
   const [one, two] = http as [Counted, Counted]
   one.counters.decidedAll([true, true, false], 'e', [])
@@ -99,7 +101,7 @@ test('checks and commits are told, a second, and what is open as it is', () => {
   })
 })
 
-test('latency is of decisions that were answered, estimated as Prometheus does', () => {
+test('latency covers answered decisions, and is estimated as in Prometheus', () => {
   const { http, take } = figures()
   const [one, two] = http as [Counted, Counted]
   expect(take().latency_ms).toBe(null)
@@ -110,12 +112,12 @@ test('latency is of decisions that were answered, estimated as Prometheus does',
   ended(one, one.decision, 503, 1_000, 50)
   // Rank 50 of 60 in the first bucket, and 99 - 60 of 40 in the second.
   expect(take().latency_ms).toEqual({ p50: 0.917, p99: 9.875 })
-  // Beyond the last bound it is the last bound.
+  // Above the last bound, the estimate is the last bound.
   ended(one, one.decision, 200, 1, 60_000)
   expect(take().latency_ms).toEqual({ p50: 10_000, p99: 10_000 })
 })
 
-test('of the delays of event loops the worst HTTP thread’s is told beside that of the main thread', () => {
+test('the largest event-loop delay of all HTTP threads is reported next to that of the main thread', () => {
   const { main, http, take } = figures()
   const [one, two] = http as [Counted, Counted]
   main.observe('loopDelaySeconds', 0.0005)
@@ -124,18 +126,18 @@ test('of the delays of event loops the worst HTTP thread’s is told beside that
   expect(take().loop_delay_p99_ms).toEqual({ main: 0.99, http: 248.5 })
 })
 
-test('samples are of the last fifteen minutes, and no more than fit into them', () => {
+test('samples cover the last fifteen minutes', () => {
   const { recent, take, clock } = figures()
   for (let sample = 0; sample < 200; sample += 1) take()
   expect(recent.samples()).toHaveLength(180)
   const moments = recent.samples().map(({ at }) => at)
   expect(moments).toEqual(moments.toSorted((left, right) => left - right))
-  // The process stood still.
+  // The process was paused.
   clock.elapsedMs += 10 * MINUTE
   expect(recent.samples()).toHaveLength(61)
 })
 
-test('where threads do not count, what they would have counted is not known', () => {
+test('figures of threads without counters are reported as null', () => {
   const { main, take } = figures(0)
   main.add('commits', 5, 'done')
   expect(take()).toEqual({

@@ -1,4 +1,4 @@
-/** When indexes are handed to the threads that decide. */
+/** Times at which indexes are attached to the threads that decide. */
 import { expect, test } from 'vitest'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
@@ -12,7 +12,7 @@ const MANY = 100_000
 
 type Options = ConstructorParameters<typeof SharedIndexes>[0]
 
-/** Indexes that find one of very many records kept wherever they look for one, unless the options say otherwise. */
+/** By default, every restore finds a snapshot of very many records. */
 function indexesWith(options: Partial<Options>): SharedIndexes {
   const createWriter = () => new SharedIndexWriter({ threadId: 1, secrets: SECRETS })
   const read = async () => {
@@ -39,7 +39,7 @@ function users(count: number): Change[] {
   return Array.from({ length: count }, (_, n) => user(`u${n}`))
 }
 
-test('a warm-up that fails is one load that fails; the next one warms up again', async () => {
+test('a failed warm-up fails one load, and the next load warms up again', async () => {
   let warmUps = 0
   const indexes = indexesWith({
     kept: null,
@@ -57,7 +57,7 @@ test('a warm-up that fails is one load that fails; the next one warms up again',
   expect(warmUps).toBe(2)
 })
 
-test('an index of very many records is handed out after a warm-up, the first one, and small ones without', async () => {
+test('the first index of very many records is attached after a warm-up, and small ones without it', async () => {
   const told: string[] = []
   const indexes = indexesWith({
     kept: null,
@@ -80,7 +80,7 @@ test('an index of very many records is handed out after a warm-up, the first one
   expect(told).toEqual(['few', 'begins', 'goes on', 'ends', 'many', 'as many', 'more'])
 })
 
-test('an index that was kept is handed out at once, and the warm-up comes behind that', async () => {
+test('an index from a snapshot is attached immediately, and the warm-up follows', async () => {
   const told: string[] = []
   const ended = Promise.withResolvers<void>()
   const indexes = indexesWith({
@@ -101,7 +101,7 @@ test('an index that was kept is handed out at once, and the warm-up comes behind
   expect(told.filter(word => word !== 'one' && word !== 'other')).toEqual(['begins', 'ends'])
 })
 
-test('an index that was kept goes on deciding when the warm-up behind it fails', async () => {
+test('an index from a snapshot continues to decide if the warm-up after it fails', async () => {
   const warmUps: string[] = []
   const failed = Promise.withResolvers<void>()
   const indexes = indexesWith({
@@ -121,7 +121,7 @@ test('an index that was kept goes on deciding when the warm-up behind it fails',
   expect(warmUps).toEqual(['begun', 'begun'])
 })
 
-test('an end that keeps the indexes waits for no warm-up', async () => {
+test('a shutdown that saves the indexes does not wait for a warm-up', async () => {
   const begun = Promise.withResolvers<void>()
   const progress = { steps: 0 }
   const indexes = indexesWith({

@@ -1,4 +1,4 @@
-/** What is counted under one name is told under that name and no other, whichever metrics there are. */
+/** Counters of a thread: each value is reported under its own name and labels. */
 import { expect, test } from 'vitest'
 import { COUNTED_METRICS, type CountedName, type HistogramName } from '#telemetry/counted-metrics.ts'
 import { ThreadCounters } from '#telemetry/thread-counters.ts'
@@ -20,7 +20,7 @@ function counts(told: ReturnType<ThreadCounters['metrics']>) {
   )
 }
 
-test.each(NAMES)('%s has cells of its own', name => {
+test.each(NAMES)('%s has its own cells', name => {
   const { counted, told } = counters()
   if (COUNTED_METRICS[name].kind === 'histogram') counted.observe(name as HistogramName, 1)
   else counted.add(name, 1)
@@ -29,7 +29,7 @@ test.each(NAMES)('%s has cells of its own', name => {
   expect(new Set(found.map(count => count.name))).toEqual(new Set([COUNTED_METRICS[name].name]))
 })
 
-test('values of labels have cells of their own, at both ends of a metric and of all', () => {
+test('each combination of labels has its own cells, including the first and last cell of a metric', () => {
   const { counted, endpoints, told } = counters()
   counted.add('commits', 2, 'failed')
   counted.add('decisionLogRecords', 3, 'written')
@@ -52,14 +52,14 @@ test('values of labels have cells of their own, at both ends of a metric and of 
       { name: 'verdict_http_requests_total', value: 1, endpoint: 'createUser', status: 'other' },
     ]),
   )
-  // Two began, three ended.
+  // Two requests began, three ended.
   expect(found.filter(({ name }) => name === 'verdict_http_requests_in_flight')).toEqual([
     { name: 'verdict_http_requests_in_flight', value: -1 },
   ])
   expect(found).toHaveLength(8)
 })
 
-test('endpoints beyond the ceiling are counted as none', () => {
+test('endpoints above the limit are counted as none', () => {
   const { counted } = counters()
   const more = ['a', 'b', 'c', 'd'].map(name => counted.endpoint(name, 'other'))
   expect(more).toEqual([3, 4, 0, 0])
