@@ -1,6 +1,5 @@
 /**
- * A change is in force when its response is sent, even if the operation had nothing to write. The store shows
- * a commit shortly before the commit is on disk, and another caller can see the commit in that moment.
+ * The store shows a commit shortly before it is on disk. Another caller can see the commit in that moment.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,10 +26,7 @@ async function onDisk(): Promise<RunningEnvironment> {
   return environment
 }
 
-/**
- * Starts a change that adds an assignment, and waits until the store shows it. Returns true if the change has
- * no response yet.
- */
+/** Starts a change and waits until the store shows it. Returns true if it has no response yet. */
 async function shown(environment: RunningEnvironment, change: () => Promise<unknown>): Promise<boolean> {
   const before = environment.count('assignment')
   let isAnswered = false

@@ -5,10 +5,7 @@ import { runAtOnce } from '#model/resumable.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
-/**
- * Creates five users. Returns a function that lists the keys of those with an odd number, with a limit on the
- * rows read.
- */
+/** Returns a function that lists the odd ones of five users and reads at most `rowsMax` rows. */
 async function fiveUsers() {
   const environment = await RunningEnvironment.open()
   const operations = Array.from({ length: 5 }, (_, n) => ({ key: `u${n}`, attributes: { odd: n % 2 } }))

@@ -1,7 +1,4 @@
-/**
- * Pages of a long audit log: each page has the entries that it has in the whole log, and reading yields to
- * other requests.
- */
+/** Pages of a long audit log, and the rows that reading them takes. */
 import { randomBytes } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import { listAuditEntries } from '#management/commands/audit.ts'

@@ -1,8 +1,4 @@
-/**
- * The record of an environment notes that something was committed in it, no matter how it was created,
- * including by a release without this note. By the note, the service recognizes that a store has lost the
- * data of an environment.
- */
+/** A note in the record of an environment, by which the service recognizes that a store has lost its data. */
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,10 +20,7 @@ import { runtimeServicesWith } from '../support/runtime-services.ts'
 
 const ENVS = '/v2/projects/default/envs'
 
-/**
- * The stored environment records after `change` was applied to each. Call it while no service has the store
- * open.
- */
+/** The environment records after `change` of each. Call it while no service has the store open. */
 async function environmentRecords(
   directory: string,
   change: (record: EnvironmentRecord) => EnvironmentRecord = record => record,

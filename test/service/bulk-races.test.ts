@@ -1,7 +1,4 @@
-/**
- * Bulk calls with concurrent removals and concurrent bulks: each call takes effect as a whole, before or
- * after the other.
- */
+/** Concurrent bulks and removals: each call takes effect as a whole, before or after the other. */
 import { describe, expect, test } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
 import { call, type Call, RunningEnvironment } from '../support/running-environment.ts'

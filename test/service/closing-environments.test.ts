@@ -1,3 +1,4 @@
+/** Shutdown of several open environments. */
 import { expect, test } from 'vitest'
 import { type OpenEnvironment, OpenEnvironments } from '#management/organization/open-environments.ts'
 import { organizationService } from '../support/running-organization.ts'

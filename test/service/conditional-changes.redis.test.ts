@@ -1,7 +1,4 @@
-/**
- * `If-Match` across nodes: the tag from one node is valid on another, and a change on one node conflicts with
- * the other.
- */
+/** Changes with `If-Match` across nodes. */
 import { expect, test } from 'vitest'
 import { type Answer, type Client, FACTS, memberPath, SCHEMA } from '#testing/processes/running-service.ts'
 import { startedNodes } from '../support/nodes.ts'

@@ -1,7 +1,4 @@
-/**
- * A conditional change of an entity or grant depends on everything that its condition reads. A concurrent
- * change of any of that fails the commit, and other changes do not.
- */
+/** A concurrent change of anything that the condition of a change reads fails its commit. */
 import { expect, test } from 'vitest'
 import type { WriteContext } from '#management/commands/context.ts'
 import { isResumable } from '#management/commands/resumable.ts'

@@ -1,3 +1,4 @@
+/** Lines of an import that arrives in chunks. */
 import { describe, expect, test } from 'vitest'
 import { CONTENT_LINE_BYTES_MAX } from '#model/limits.ts'
 import { ContentLines } from '#management/content/content-lines.ts'

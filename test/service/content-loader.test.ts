@@ -1,7 +1,4 @@
-/**
- * Any store can import the exports of every other store: an import splits its rows into commits that each
- * store accepts.
- */
+/** An import splits its rows into commits that each store accepts, so any store can import any export. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { ContentShapes } from '#http/routing/content-shapes.ts'
@@ -26,10 +23,7 @@ const OPTIONS = {
   heldBytesMax: 4e9,
 }
 
-/**
- * Imports the text into an environment in memory. Returns the size of each commit, the counts, and the export
- * of the result.
- */
+/** Imports the text. Returns the size of each commit, the counts, and the export of the result. */
 async function imported(text: string) {
   const store = await openStore('memory:', listRule)
   onTestFinished(() => store.close())

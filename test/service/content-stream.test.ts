@@ -1,9 +1,8 @@
+/** Streams of exported content, and the release of their resources. */
 import { expect, test } from 'vitest'
 import { ContentStream } from '#management/content/content-stream.ts'
 
-/**
- * An iterator of `count` lines, one chunk per line, and a record of the lines made and of an early return.
- */
+/** An iterator of `count` lines, one chunk each, and a record of the lines made and of an early return. */
 function linesOf(count: number) {
   const made = { lines: 0, isGivenUp: false }
   function* lines(): Iterable<string> {

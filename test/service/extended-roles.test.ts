@@ -1,7 +1,4 @@
-/**
- * Roles that a role extends, directly or indirectly. Results match a plain traversal, and shared chains are
- * traversed once.
- */
+/** Cache of the roles that a role extends, directly and indirectly. */
 import { expect, test } from 'vitest'
 import { EXTENDS_REACH_MAX } from '#model/limits.ts'
 import type { RoleRecord } from '#model/records.ts'

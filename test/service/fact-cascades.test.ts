@@ -1,7 +1,4 @@
-/**
- * Deletions with dependent rows (native.md C.7). At every step of the purge, dependent rows are absent from
- * decisions, lists and counts. An entity that is re-created with the same key inherits nothing.
- */
+/** Deletions with dependent rows (native.md C.7): correct before, during and after the purge. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { holdsForAll } from '../support/random-runs.ts'
@@ -32,10 +29,7 @@ async function prepared(url?: string): Promise<RunningEnvironment> {
   return environment
 }
 
-/**
- * All users are admins of `acme` and editors of its `d1`. Alice is an admin of all other tenants. Documents
- * have parent `d1`.
- */
+/** All users are admins of `acme` and editors of its `d1`. Alice is an admin of all other tenants. */
 async function fill(environment: RunningEnvironment, tenant: string): Promise<void> {
   await environment.execute('assignRoles', {
     query: {},

@@ -1,6 +1,6 @@
 /**
- * Failed copies and imports whose cleanup also fails: the caller receives the first error, the operator
- * receives the second.
+ * Failed copies and imports whose cleanup fails: the caller receives the first error, the operator the
+ * second.
  */
 import { expect, test } from 'vitest'
 import { ContentShapes } from '#http/routing/content-shapes.ts'
@@ -14,10 +14,7 @@ import { organizationService } from '../support/running-organization.ts'
 const CALLER = { keyId: null, requestId: 'r-1' }
 const DEFAULT = { proj_id: 'default', env_id: 'default' }
 
-/**
- * An organization with the default environment. Opening another environment fails, because the store is
- * closed by then.
- */
+/** An organization with the default environment. Opening another one fails, because the store is closed. */
 async function organizationOnFailingStore() {
   const faults: unknown[] = []
   const { store, runtime, organization, service, principal } = await organizationService('memory:', {

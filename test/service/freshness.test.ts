@@ -1,7 +1,4 @@
-/**
- * Effects of staleness: that of the organization applies to all environments, that of an environment to it
- * alone.
- */
+/** Effects of the staleness of the organization and of single environments. */
 import { expect, onTestFinished, test } from 'vitest'
 import { Freshness, type FreshnessState } from '#decisions/freshness.ts'
 
@@ -44,10 +41,7 @@ function watched({ staleAfterMs, maxStaleMs } = BOUNDS) {
   }
 }
 
-/**
- * An environment is reported only if the organization has been fresh for half of `staleAfterMs`: here
- * immediately.
- */
+/** An environment is reported if the organization was fresh for half of `staleAfterMs`: here immediately. */
 const QUICK = { staleAfterMs: 1e-6, maxStaleMs: 10_000 }
 
 test('each environment decides until its own staleness limit, but at most until that of the organization', () => {

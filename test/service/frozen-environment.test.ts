@@ -1,3 +1,4 @@
+/** Environments that refuse changes while their content is replaced. */
 import { expect, test } from 'vitest'
 import { RunningEnvironment } from '../support/running-environment.ts'
 

@@ -1,7 +1,4 @@
-/**
- * An environment whose index is full: changes that exceed its capacity are refused before the commit, and
- * every committed change is applied. The tests use the real index with a smaller capacity.
- */
+/** A full index refuses changes before the commit. The index is the real one with a smaller capacity. */
 import { expect, test } from 'vitest'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
@@ -11,10 +8,7 @@ import { openedService, scope } from '../support/environment-service.ts'
 
 const REFUSED = { code: 'LIMIT_EXCEEDED', message: expect.stringContaining('is full') }
 
-/**
- * An environment whose index has `graphBytesMax` bytes. `onHeld` is called when capacity is reserved and when
- * it is released.
- */
+/** `onHeld` is called when capacity of the index is reserved and when it is released. */
 async function environmentWith(
   graphBytesMax: number,
   onHeld: (changes: readonly Change[], isHeld: boolean) => void = () => {},
@@ -136,8 +130,7 @@ test('a change that waits for its retry reserves no capacity while other changes
       params: { instance_id: 'doc:d1' },
       body: { attributes: { name, round } },
     })
-  // Two changes conflict if none was committed before the last one began. On a slow machine, one can be
-  // committed by then.
+  // Two changes conflict if none was committed before the last one began, which a slow machine can prevent.
   let round = 0
   let losers: readonly string[] = []
   while (losers.length < 2) {

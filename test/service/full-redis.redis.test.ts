@@ -1,7 +1,4 @@
-/**
- * A Redis that is full or denies a permission: clients and operators receive the reason, and decisions
- * continue.
- */
+/** A Redis that is full or denies a permission. */
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { sharedLink } from '../support/redis-server.ts'
 import { startRedis } from '#testing/processes/redis-process.ts'

@@ -1,7 +1,4 @@
-/**
- * Deletion of a group that is larger than one commit: it takes effect immediately, and its rows are purged
- * later (C.5).
- */
+/** Deletion of a group that is larger than one commit (C.5). */
 import { describe, expect, test } from 'vitest'
 import { deleteGroup } from '#management/groups/groups.ts'
 import type { ListedGroup } from '#model/wire/group.ts'
@@ -12,10 +9,7 @@ const MEMBERS = 200
 const users = Array.from({ length: MEMBERS }, (_, number) => `u${number}`)
 const tenant = 'default'
 
-/**
- * `big` has all users as members and an editor grant on `d1`. `small` has one member and a viewer grant, and
- * is nested in `big`.
- */
+/** `big` has all users and a grant on `d1`. `small` has one user and a grant, and is nested in `big`. */
 async function fill(environment: RunningEnvironment): Promise<void> {
   await environment.execute('createResource', {
     body: {

@@ -1,7 +1,4 @@
-/**
- * A schema import that overwrites a resource, with concurrent changes of group grants at every point where it
- * yields.
- */
+/** A schema import that overwrites a resource, with concurrent changes of group grants at every yield. */
 import { expect, test } from 'vitest'
 import type { ExportedSchema } from '#management/schema/schema-export.ts'
 import { importSchema } from '#management/schema/schema-import.ts'

@@ -1,7 +1,4 @@
-/**
- * The access indexes for effective access changes are kept for returning readers, up to a limit of
- * environments.
- */
+/** Access indexes, which are kept for returning readers up to a limit. */
 import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import { createAccessEngine } from '#composition/access-engine.ts'

@@ -1,7 +1,4 @@
-/**
- * A list that is merged from several secondary indexes: each page is a part of the whole list, in creation
- * order.
- */
+/** Pages of a list that is merged from several secondary indexes. */
 import { expect, test } from 'vitest'
 import { RunningEnvironment } from '../support/running-environment.ts'
 

@@ -1,3 +1,4 @@
+/** Cost of permission lists with named resources and tenants. */
 import { expect, test } from 'vitest'
 import { listPermissionEntries } from '#decisions/permission-entries.ts'
 import { conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'

@@ -1,7 +1,4 @@
-/**
- * Traversals of nested groups, and of roles that derive over the relations of groups, yield to other
- * requests.
- */
+/** Traversals of nested groups and of derivations, which yield to other requests. */
 import { describe, expect, test } from 'vitest'
 import { assignGroup } from '#management/groups/group-nesting.ts'
 import { addGroupRole } from '#management/groups/group-roles.ts'

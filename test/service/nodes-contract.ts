@@ -1,7 +1,4 @@
-/**
- * Contract of several nodes on one Redis, independent of the connection: all nodes have the same data and
- * decide by it.
- */
+/** Contract of several nodes on one Redis, independent of the connection. */
 import { describe, expect, test } from 'vitest'
 import { sharedNodes, startedNodes } from '../support/nodes.ts'
 import type { NodeList } from '#model/wire/node.ts'
@@ -143,8 +140,7 @@ export async function describeNodes(name: string, redis: Pick<RedisUnderTest, 'u
       for (const adminApiKey of [null, ADMIN_KEY]) {
         await expect(keyless(adminApiKey)).rejects.toMatchObject(refused)
       }
-      // A write of the organization after the refused starts: by its response, this node has all earlier
-      // changes.
+      // By the response to this write, the node has all earlier changes of the organization.
       expect((await node.send('POST', '/v2/api-key', { key: ADMIN_KEY, body: {} })).status).toBe(200)
       expect((await node.get('/v2/api-key/scope')).status).toBe(200)
       expect(await keysOf()).toEqual(expect.arrayContaining(before))

@@ -1,7 +1,6 @@
 /**
- * Removal of a project or an environment with a concurrent creation of a key to it. In either order, no key
- * to the removed entity remains. The tests use lmdb: a store in memory commits immediately, so the two
- * operations would never overlap.
+ * Removals and key creations, begun on the same state. In memory, a commit is immediate and they would not
+ * overlap.
  */
 import { describe, expect, test } from 'vitest'
 import type { ApiKeyRecord } from '#model/records.ts'
@@ -14,10 +13,7 @@ import { settled } from '../support/settled.ts'
 const onProject = { proj_id: 'shop' }
 const onEnvironment = { ...onProject, env_id: 'staging' }
 
-/**
- * More iterations of the microtask queue than handing over a commit takes. On lmdb, no commit is complete by
- * then.
- */
+/** More microtask iterations than handing over a commit takes. On lmdb, no commit is complete by then. */
 const HEAD_START = 40
 
 describe.each([

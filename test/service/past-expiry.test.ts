@@ -1,7 +1,4 @@
-/**
- * A fact whose expiration time has passed exists until a commit removes it. Until then, changes treat it as
- * any other fact.
- */
+/** An expired fact exists until a commit removes it. Until then, changes treat it as any other fact. */
 import { expect, test } from 'vitest'
 import { trySamples } from '#decisions/tried-conditions.ts'
 import { grantAssignment } from '#management/facts/assignments/role-assignments.ts'

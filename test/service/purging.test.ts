@@ -1,3 +1,4 @@
+/** Order of the purge and of commands that conflict with it. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { removeDependants } from '#management/commands/removal.ts'

@@ -1,7 +1,4 @@
-/**
- * Random operations on the schema and the facts of one environment, drawn from a few names so that they
- * collide and undo each other. The service refuses many of them.
- */
+/** Random operations on one environment, drawn from a few names so that they collide and undo each other. */
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import type { Query } from '#model/decision.ts'
@@ -41,9 +38,7 @@ const relation = fc.constantFrom(...RELATIONS)
 const instance = fc.tuple(type, anyKey).map(parts => parts.join(':'))
 const group = fc.tuple(fc.constantFrom('group', 'group', 'squad'), anyKey).map(parts => parts.join(':'))
 
-/**
- * State before the random operations: two types of which one can contain the other, groups, and all users.
- */
+/** State before the random operations: two types, groups, and all users. */
 export const FOUNDATION: readonly Step[] = [
   { operation: 'createResource', input: { body: resource('folder', { inside: 'folder' }) } },
   { operation: 'createResource', input: { body: resource('document', { parent: 'folder' }) } },
@@ -198,9 +193,7 @@ export const RULES: readonly Step[] = [
 
 const DOCUMENT = { resource_id: 'document' }
 
-/**
- * Changes that succeed after the foundation, its facts and its rules: each history begins with one of them.
- */
+/** Changes that succeed after the foundation, its facts and its rules. Each history begins with one. */
 export const SURE: readonly Step[] = [
   { operation: 'replaceResource', input: { params: DOCUMENT, body: { name: 'D', actions: { read: {} } } } },
   { operation: 'updateResource', input: { params: DOCUMENT, body: { actions: { read: {} } } } },

@@ -1,7 +1,4 @@
-/**
- * Queues of long reads: one read at a time per environment, a limit for all environments, and round-robin
- * order.
- */
+/** Queues of long reads, with one read at a time per environment. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { ConcurrencyLimit } from '#management/commands/concurrency-limit.ts'

@@ -1,3 +1,4 @@
+/** Time limit of sliced reads. */
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { READ_MS_MAX, ReadTime } from '#decisions/read-time.ts'
 import { SlicedReads } from '#decisions/sliced-reads.ts'

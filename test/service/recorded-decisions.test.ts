@@ -1,3 +1,4 @@
+/** Decisions that the body thread records for the HTTP thread. */
 import { expect, test } from 'vitest'
 import { RecordedDecisions } from '../../src/composition/recorded-decisions.ts'
 import type { Query } from '#model/decision.ts'

@@ -1,7 +1,4 @@
-/**
- * A removal concurrent with another operation, at every point of the removal. Entities of the groups API are
- * removed in several commits (C.5), and the state must be consistent after each of them.
- */
+/** Removals in several commits (C.5), with a concurrent operation at every point of the removal. */
 import { describe, expect, test } from 'vitest'
 import type { WriteContext } from '#management/commands/context.ts'
 import { removeRetiredRelation, retireRelation } from '#management/groups/group-relations.ts'
@@ -47,10 +44,7 @@ async function prepared(): Promise<RunningEnvironment> {
   return environment
 }
 
-/**
- * Starts `other` after `moment` iterations of the microtask queue since the start of `removal`. If the moment
- * is negative, `other` starts first. Refusals are allowed, faults are not.
- */
+/** Starts `other` after `moment` microtask iterations, or before `removal` if the moment is negative. */
 async function meet(environment: RunningEnvironment, moment: number, removal: Call, other: Call) {
   const [first, second] = moment < 0 ? [other, removal] : [removal, other]
   const began = settled(first(environment))
@@ -62,10 +56,7 @@ async function meet(environment: RunningEnvironment, moment: number, removal: Ca
   return moment < 0 ? outcomes.toReversed() : outcomes
 }
 
-/**
- * Expects that lists can be shown, that no row references a removed row, and that decisions match the stored
- * rows.
- */
+/** Lists can be shown, no row references a removed row, and decisions match the stored rows. */
 async function expectWhole(environment: RunningEnvironment): Promise<void> {
   const query = {}
   await environment.execute('listResources', { query })

@@ -24,8 +24,7 @@ const scope = {
 const tenant = 'default'
 
 /**
- * An environment whose decisions are made in this thread. `whenAttached` delays the response of a thread to a
- * new index, `whenReachable` delays the opening of the store.
+ * `whenAttached` delays the response of a thread to a new index, `whenReachable` the opening of the store.
  */
 async function opened(
   whenAttached: () => Promise<void> = async () => {},

@@ -1,7 +1,4 @@
-/**
- * An entity with many rules is removed in one small commit. Its rules have no effect from then on, and their
- * rows are purged later (conditions, section 1.5).
- */
+/** Removal of entities with many rules (conditions, section 1.5). */
 import { expect, test } from 'vitest'
 import type { Draft } from '#management/commands/draft.ts'
 import { deleteAction } from '#management/schema/actions.ts'
@@ -18,7 +15,7 @@ const SETS = 60
 const ROWS_WITH_REMOVAL_MAX = 24
 
 /**
- * `SETS` user sets, each with a rule on a resource set, and `SETS` resource sets, each with a rule on a role.
+ * `SETS` user sets with a rule on a resource set each, and `SETS` resource sets with a rule on a role each.
  */
 async function prepared(): Promise<RunningEnvironment> {
   const environment = await RunningEnvironment.open()

@@ -1,7 +1,4 @@
-/**
- * Bulk checks of environments with rules: slices alternate between environments, and abandoned bulks are
- * ended.
- */
+/** Bulk checks in environments with rules. */
 import { expect, test } from 'vitest'
 import type { DecideJob, DecisionPool } from '#decisions/decision-pool.ts'
 import { LongDecisions } from '#decisions/long-decisions.ts'

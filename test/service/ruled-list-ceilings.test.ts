@@ -1,7 +1,4 @@
-/**
- * Limits of lists in environments with rules: number of entries for which rules are evaluated, and of
- * explained rules.
- */
+/** Limits of lists in environments with rules. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { EXPLAINED_MAX, listAuthorizedUsers } from '#decisions/listing.ts'
 import { listPermissionEntries } from '#decisions/permission-entries.ts'

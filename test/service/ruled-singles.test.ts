@@ -1,8 +1,4 @@
-/**
- * Single checks in environments with rules. An environment determines the cost of its checks, so checks
- * beyond its time quota wait in a queue, while other environments decide. The clock advances only when a
- * decision is made.
- */
+/** Single checks in environments with rules, on a clock that advances only when a decision is made. */
 import { expect, test } from 'vitest'
 import { DecisionService } from '#decisions/decision-service.ts'
 import type { Change } from '#model/change.ts'
@@ -14,10 +10,7 @@ import { SharedEngine } from '#testing/engines/shared-engine.ts'
 const HERE = { isGone: false }
 const RULES: readonly Change[] = [conditionSet('ann', { 'user.key': { equals: 'ann' } }), ruleOf('ann')]
 
-/**
- * Service with the environments `slow` and `other`, which have rules, and `plain`, which has none. Each step
- * of a slow decision advances the clock by `ms`.
- */
+/** `slow` and `other` have rules, `plain` has none. Each step of `slow` advances the clock by `ms`. */
 function serviceWith(ms: number) {
   const engineOf = (changes: readonly Change[]): SharedEngine => {
     const engine = new SharedEngine()

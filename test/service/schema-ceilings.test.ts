@@ -1,6 +1,5 @@
 /**
- * Limits on the parts of a schema, for every way to create them and for concurrent creations. The tests use
- * low limits. `test/long/system/index-limits.test.ts` reaches the real limits on the real index.
+ * The tests use low limits. `test/long/system/index-limits.test.ts` reaches the real ones on the real index.
  */
 import { describe, expect, test } from 'vitest'
 import {

@@ -1,8 +1,4 @@
-/**
- * Decisions follow from the stored rows. After any history of schema and fact changes, the live engine, a
- * newly loaded engine, a restarted service and the oracle agree. No stored row references a missing one
- * (native.md C.7), all stored entities can be shown, and no unused relation of the groups API remains (C.5).
- */
+/** Decisions follow from the stored rows, and the schema stays consistent (native.md C.5 and C.7). */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
@@ -56,9 +52,7 @@ async function shown(environment: RunningEnvironment): Promise<unknown> {
   return { resources, groups, links }
 }
 
-/**
- * Keys of relations created by the groups API that have neither a tuple nor a derivation of another client.
- */
+/** Keys of relations of the groups API without a tuple and without a derivation of another client. */
 function unneededRelations(environment: RunningEnvironment): string[] {
   const records = environment.reader()
   const tuples = [...records.list('tuple', lists.all('tuple'))]
@@ -87,10 +81,7 @@ async function founded(url?: string): Promise<RunningEnvironment> {
   return environment
 }
 
-/**
- * Runs the steps with a concurrency of `width`, and checks agreement several times without waiting for the
- * purge.
- */
+/** Runs the steps with a concurrency of `width`, and checks agreement several times during the purge. */
 async function check(environment: RunningEnvironment, steps: readonly Step[], width: number) {
   const looksAt = new Set([0, 0.3, 0.6].map(share => Math.floor((share * steps.length) / width) * width))
   for (let start = 0; start < steps.length; start += width) {

@@ -16,10 +16,7 @@ import { settled } from '../support/settled.ts'
 const tenant = 'default'
 const users = { alice: 'holds a role', bob: 'is in a group' }
 
-/**
- * More iterations of the microtask queue than handing over a commit takes. On lmdb, no commit is complete by
- * then.
- */
+/** More microtask iterations than handing over a commit takes. On lmdb, no commit is complete by then. */
 const HEAD_START = 40
 
 const onFolder = { resource_id: 'folder' }
@@ -229,8 +226,7 @@ describe.each(Object.entries(MEETINGS))('with a concurrent removal of %s', (what
     for (const inOrder of [operations, operations.toReversed()]) {
       const environment = await prepared()
       const outcomes = await meet(environment, inOrder)
-      // A set with child sets is not deleted. A cycle of parents, or a parent of another resource, is
-      // refused.
+      // A set with child sets is kept. A cycle of parents, or a parent of another resource, is refused.
       for (const outcome of outcomes) {
         expect([null, 'NOT_FOUND', 'STILL_NEEDED', 'INVALID_INPUT']).toContain(outcome)
       }
@@ -274,8 +270,8 @@ describe('a change of the parent of a set to one of another resource than a rule
       body: { parent_id: 'any' },
     })
     const { work, commit } = environment.attempt(context => updateConditionSet(context, move))
-    // Continues past the check of the rules: two yields after the traversal of child sets, and one where the
-    // child is written.
+    // Past the check of the rules: two yields after the traversal of child sets, one at the write of the
+    // child.
     for (let stop = 0; stop < 3; stop += 1) expect(work.next().done).toBe(false)
     await environment.execute('createSetRule', rule)
     while (!work.next().done);

@@ -1,7 +1,5 @@
 /**
- * Limits on the size of a schema, for every way to create it and for concurrent changes. The tests use low
- * limits. `test/engine/shared-index/schema-compilation.test.ts` shows that a schema at the real limits
- * compiles.
+ * The tests use low limits. `test/engine/shared-index/schema-compilation.test.ts` compiles at the real ones.
  */
 import { describe, expect, test } from 'vitest'
 import { EXTENDS_REACH_MAX } from '#model/limits.ts'

@@ -1,7 +1,4 @@
-/**
- * Reads in slices on the thread that takes requests: other requests run in between, and abandoned reads are
- * ended.
- */
+/** Sliced reads on the thread that takes requests. */
 import { expect, test } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
 import type { Resumable } from '#model/resumable.ts'

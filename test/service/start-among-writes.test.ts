@@ -1,3 +1,4 @@
+/** A start during concurrent writes. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { DecisionEngine } from '#engine/engine.ts'

@@ -1,3 +1,4 @@
+/** Ids that begin with their creation time. */
 import { expect, test } from 'vitest'
 import { TimeOrderedIds } from '../../src/composition/time-ordered-ids.ts'
 

@@ -1,7 +1,5 @@
 /**
- * A relation of the groups API is deleted with its last tuple and its last derivation of another client
- * (native.md C.5), by whichever operation removes it, and before its response. `schema-changes.test.ts`
- * covers arbitrary sequences.
+ * Removals of unused relations of the groups API (native.md C.5). `schema-changes.test.ts` has random ones.
  */
 import { describe, expect, test } from 'vitest'
 import type { writeOperations } from '#management/environment/operations.ts'

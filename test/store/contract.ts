@@ -1,7 +1,4 @@
-/**
- * Contract of every ledger, independent of its storage. An adapter is complete when `describeLedger` passes.
- * An adapter that does not support a part excludes it by name and states why.
- */
+/** Contract of every ledger. An adapter that does not support a part excludes it by name, with the reason. */
 import { afterEach, describe } from 'vitest'
 import { describeCommitIds, describeCommits } from './commit-contract.ts'
 import { describeEnds } from './end-contract.ts'

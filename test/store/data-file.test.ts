@@ -1,7 +1,4 @@
-/**
- * Check of the data file of lmdb before it is mapped: truncated files are refused with advice, intact files
- * are accepted.
- */
+/** Check of the data file of lmdb before it is mapped. */
 import fs, { cpSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'

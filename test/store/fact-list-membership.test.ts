@@ -1,6 +1,6 @@
 /**
- * Secondary indexes that contain a fact, computed from row bytes and from records. The next release reads an
- * index that this release built: a change of an index name requires a rebuild of all indexes.
+ * Names of secondary indexes of facts. The next release reads them: a change requires a rebuild of all
+ * indexes.
  */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'

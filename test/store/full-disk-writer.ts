@@ -1,15 +1,10 @@
-/**
- * The process that `full-disk.test.ts` starts with a limit on file sizes. Commits until two commits are
- * refused, closes the store, and prints the outcome as a line of JSON.
- */
+/** Process of `full-disk.test.ts`: commits until two commits are refused, and prints the outcome as JSON. */
 import { writeSync } from 'node:fs'
 import type { AuthzError } from '#model/errors.ts'
 import { openStore } from '#store/open-store.ts'
 import { commitOf, toyRule } from './toy-rows.ts'
 
-/**
- * Without a handler, the signal of the limit ends the process. With one, the write fails, as on a full disk.
- */
+/** Without a handler, the signal of the limit ends the process. With one, the write fails. */
 process.on('SIGXFSZ', () => {})
 
 const store = await openStore(process.argv[2]!, toyRule)

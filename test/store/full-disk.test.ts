@@ -1,7 +1,4 @@
-/**
- * A full disk, simulated by a limit on file sizes, which makes the same calls fail. Every commit must receive
- * a response, the process must survive, the store must close, and no partial row can remain.
- */
+/** A full disk, simulated by a limit on file sizes, which makes the same calls fail. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'

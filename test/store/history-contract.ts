@@ -1,6 +1,5 @@
 /**
- * Random histories of commits: a ledger and its view agree with a model of a `Map` and an array. A failing
- * run prints its seed and the shortest history that fails.
+ * Random histories, compared with a model of a `Map`. A failing run prints its seed and the shortest history.
  */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'

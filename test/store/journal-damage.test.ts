@@ -1,7 +1,4 @@
-/**
- * A journal with damaged records: damage of an acknowledged record closes the tables, and an unacknowledged
- * one is skipped and reported.
- */
+/** Damage of an acknowledged record closes the tables. An unacknowledged one is skipped and reported. */
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'

@@ -1,7 +1,4 @@
-/**
- * Journaled tables compared with a plain map, for writes, rollbacks, range reads, snapshots, direct writes
- * into the stored tables, checkpoints and replays.
- */
+/** Journaled tables compared with a plain map: writes, rollbacks, ranges, snapshots, checkpoints, replays. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,7 +1,4 @@
-/**
- * Replay of the journal of a process that died: all intact records after those in the stored tables are
- * applied.
- */
+/** Replay of the journal that a process left when it died. */
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { open } from 'lmdb'
@@ -32,10 +29,7 @@ import { bytes, commitOf, everyone, scannedKeys, text, toyRule } from './toy-row
 
 const thread = writeThread()
 
-/**
- * Tables whose checkpoints are made until `die` is called. A close after that leaves the journal, as a crash
- * does.
- */
+/** After `die`, checkpoints are refused, so that a close leaves the journal as a crash does. */
 async function openUntilRefused(path: string) {
   const checkpoints = new LetCheckpoints(thread)
   return { tables: await openTables(path, checkpoints), die: () => (checkpoints.before = refuse) }

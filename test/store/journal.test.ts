@@ -1,7 +1,4 @@
-/**
- * Journaled tables and the contracts of tables and ledgers, with a checkpoint after every write. `test/long`
- * covers other variants.
- */
+/** Journaled tables with a checkpoint after every write. `test/long` covers other variants. */
 import { describeKind, onJournal } from './embedded-ledgers.ts'
 import { writeThread } from './journals.ts'
 

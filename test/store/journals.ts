@@ -23,20 +23,14 @@ export function directory(): string {
   return made
 }
 
-/**
- * A thread for large writes and checkpoints, for all tests of a file. `largeRows`: rows from which a write is
- * large.
- */
+/** A thread for large writes and checkpoints. `largeRows`: rows from which a write is large. */
 export function writeThread(largeRows?: number): WriteThread {
   const thread = new WriteThread(new URL('./toy-large-writes.ts', import.meta.url), largeRows)
   afterAll(() => thread.close())
   return thread
 }
 
-/**
- * Tables that are closed after the test. If `largeWrites` is null, the thread of the tables makes the
- * checkpoints.
- */
+/** Tables that are closed after the test. Without `largeWrites`, they make their checkpoints themselves. */
 export async function openTables(
   path: string,
   largeWrites: MakesCheckpoints | null = null,

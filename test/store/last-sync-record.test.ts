@@ -1,7 +1,4 @@
-/**
- * The time of the last synchronization of a local replica, as a later process reads it. Clock changes never
- * make it more recent.
- */
+/** The time of the last synchronization of a replica, as a later process with other clocks reads it. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,7 +1,4 @@
-/**
- * The Redis adapter and the ledger contract. The tests of `test/faults/topologies` cover the other
- * topologies.
- */
+/** The Redis adapter on one server. `test/faults/topologies` covers the other topologies. */
 import { sharedRedis } from '../support/redis-server.ts'
 import { describeRedisLedger } from './redis-ledger-contract.ts'
 

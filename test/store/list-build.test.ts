@@ -12,10 +12,7 @@ import type { ListRule } from '#store/view.ts'
 import { holdsForAll } from '../support/random-runs.ts'
 import { bytes, text, toyRule } from './toy-rows.ts'
 
-/**
- * Rows of users and of what they hold. A user who holds nothing is in the list `w`. The oldest item that a
- * user holds of a color represents all of them in the list of that color.
- */
+/** Idle users are in list `w`. The oldest item of a user per color represents all of them in one list. */
 const holdingRule: ListRule = ({ key, value }) => {
   const [kind, user, number] = text(key).split('-')
   const held = bytes(`h${user}`)

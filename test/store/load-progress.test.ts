@@ -1,3 +1,4 @@
+/** Log of the progress of a long load. */
 import { expect, test } from 'vitest'
 import { LoadProgress } from '#store/redis/load-progress.ts'
 

@@ -18,10 +18,7 @@ describeLedger('memory', options => openLedger(memory, options), {
   durability: 'memory does not outlive its ledger',
 })
 
-/**
- * Tables on a disk whose speed the test controls: a write is visible immediately, and durable when it is
- * released.
- */
+/** Tables on a slow disk: a write is visible immediately, and durable when the test releases it. */
 class SlowTables implements Tables {
   readonly directory = null
   readonly #tables = new MemoryTables()

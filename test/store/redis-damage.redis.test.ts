@@ -1,7 +1,4 @@
-/**
- * Redis data that is lost or changed: running nodes detect the same damage as a starting node, at their next
- * check and at the next commit, and do not continue on unverified data.
- */
+/** Running nodes detect the same damage as a starting node, at their next check and at the next commit. */
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { OpenStoreOptions } from '#store/open-store.ts'
 import type { RedisKeys } from '#store/redis/redis-keys.ts'

@@ -1,7 +1,4 @@
-/**
- * The ledger contract on a Redis, independent of the connection: for the ledger itself, and for an
- * environment that follows it in a local replica.
- */
+/** The ledger contract on a Redis: for the ledger itself, and for an environment with a local replica. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

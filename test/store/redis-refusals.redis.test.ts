@@ -1,7 +1,4 @@
-/**
- * A Redis that returns errors: a start fails with the error, and a running node logs it once and recovers by
- * itself.
- */
+/** A Redis that returns errors: a start fails, and a running node logs the error once and recovers. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'

@@ -1,8 +1,4 @@
-/**
- * Scripts in which Redis refuses one call: each call of each script fails once, on servers with and without a
- * permission check in advance. Afterwards the commit is complete or absent for all nodes, its sender receives
- * the right result, and the next commit succeeds.
- */
+/** Each call of each script is refused once, on servers with and without a permission check in advance. */
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
 import { CREATED_PER_COMMIT } from '#store/redis/stored-row.ts'
@@ -125,10 +121,7 @@ class Expected {
   }
 }
 
-/**
- * Returns true if the commit is acknowledged, and false if it is reported as refused. Any other outcome fails
- * the test.
- */
+/** True if the commit is acknowledged, false if it is reported as refused. Other outcomes fail the test. */
 async function isMade(ledger: RedisLedger, commit: Commit): Promise<boolean> {
   try {
     await ledger.commit(commit)

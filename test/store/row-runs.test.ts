@@ -1,7 +1,4 @@
-/**
- * The rows of a first load: in order and without duplicates, independent of the order and of concurrent
- * changes.
- */
+/** Sorted runs of the rows of a first load. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -102,8 +99,7 @@ test('rows after a scan with concurrent changes are those of the end of the scan
       const from = half % steps.length
       const runs = new RowRuns(scanDirectory, 100)
       for (const [index, moment] of [0, 1, 2, 3, 4, 5, 6, ...moments].entries()) {
-        // The scan finds rows that exist from the beginning to the end. It can find other rows, and rows
-        // twice.
+        // The scan finds rows that exist from beginning to end. It can find other rows, and rows twice.
         const state = states[from + ((moments[index] ?? moment) % (states.length - from))]!
         const found = state.get(`key-${index % 7}`)
         if (found) runs.add(rowOf(found))

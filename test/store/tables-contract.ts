@@ -1,7 +1,4 @@
-/**
- * Contract of tables, independent of their storage: order, ranges, atomic and durable writes, and a
- * `TableView` on them when commits are applied again.
- */
+/** Contract of tables, and of a `TableView` on them. */
 import { afterEach, describe, expect, test } from 'vitest'
 import type { LogEntry } from '#store/ledger.ts'
 import { TableView, type RowsOptions } from '#store/embedded/table-view.ts'

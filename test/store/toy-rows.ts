@@ -1,8 +1,4 @@
-/**
- * A keyspace for tests of the store. Keys and values are short text. The first letter of a value is the group
- * of the row, the second is its color. Groups and all rows are counted lists, colors are not. A row with an
- * empty value is in no list.
- */
+/** Rows for tests of the store: the letters of a value are its group and its color, whose lists it is in. */
 import { randomBytes } from 'node:crypto'
 import type { Change } from '#model/change.ts'
 import type { Revision } from '#model/revision.ts'

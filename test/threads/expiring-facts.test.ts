@@ -1,7 +1,4 @@
-/**
- * Expiring facts in an index on which threads decide: no check is allowed by an expired fact, even if the
- * main thread is busy.
- */
+/** Expiring facts in an index on which threads decide. */
 import { Worker } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
 import type { SavedIndex } from '#engine/shared-index/saved-index.ts'

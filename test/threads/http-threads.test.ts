@@ -1,7 +1,4 @@
-/**
- * Requests that an HTTP thread passes to the main thread: failures are reported once, and abandoned requests
- * are ended.
- */
+/** Requests that an HTTP thread passes to the main thread. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Principal } from '#model/principal.ts'
@@ -25,10 +22,7 @@ import { API_KEY } from '#testing/processes/running-service.ts'
 const EXPORT = '/v2/projects/default/envs/default/export'
 const PRINCIPAL: Principal = { kind: 'organization', keyId: null, organizationId: 'o' }
 
-/**
- * Sends the size of its new space in KB instead of a port, after allocating about 100 MB of which some
- * objects survive.
- */
+/** Sends the size of its new space in KB instead of a port, after allocating about 100 MB. */
 const THREAD_OF_MANY_OBJECTS = new URL(
   'data:text/javascript,' +
     encodeURIComponent(`

@@ -1,7 +1,4 @@
-/**
- * An import thread that exits: the import fails if it is not complete, and succeeds if the last message
- * reports its completion.
- */
+/** An import thread that exits. */
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { ImportThread } from '#threads/import-thread.ts'
@@ -51,8 +48,7 @@ test('the last message of an import thread is received, even if the main thread 
     heldBytesMax: 1e9,
     onFault: error => expect.fail(String(error)),
   })
-  // Threads as Linux lists them. The main thread is blocked until the thread has started, responded and
-  // exited.
+  // Threads as Linux lists them. The main thread is blocked until the new thread has exited.
   const threads = () => readdirSync('/proc/self/task')
   const before = new Set(threads())
   let own: readonly string[] = []

@@ -1,6 +1,4 @@
-/**
- * The order in which a pool runs its jobs: selection, parts of bulks, and dropped jobs. No thread is started.
- */
+/** The order in which a pool runs its jobs. No thread is started. */
 import { describe, expect, test } from 'vitest'
 import {
   type BulkPart,

@@ -1,6 +1,4 @@
-/**
- * Change streams in an HTTP thread with blocked sockets: bytes that are held, and streams that end as slow.
- */
+/** Change streams in an HTTP thread with blocked sockets. */
 import { expect, onTestFinished, test } from 'vitest'
 import { EventReader } from '#cli/event-stream.ts'
 import { LiveAnswer } from '#http/edge/live-answer.ts'

@@ -1,6 +1,4 @@
-/**
- * Slots for management requests of an HTTP thread at the writer thread, with separate limits per environment.
- */
+/** Slots for management requests of an HTTP thread at the writer thread. */
 import { expect, test } from 'vitest'
 import {
   ManagementAdmission,

@@ -1,3 +1,4 @@
+/** Reuse of shared memory. */
 import { expect, test } from 'vitest'
 import { MemoryStock } from '#threads/pool/memory-stock.ts'
 

@@ -6,9 +6,7 @@ import { ThreadCounters } from '#telemetry/thread-counters.ts'
 const FIVE_SECONDS = 5_000
 const MINUTE = 60_000
 
-/**
- * The counters of the main thread and of `httpThreads` others, a clock that the test moves, and the figures.
- */
+/** Counters of the main thread and of `httpThreads` others, a clock of the test, and the figures. */
 function figures(httpThreads = 2) {
   const clock = { elapsedMs: 1_000, stalenessMs: 0 }
   const main = ThreadCounters.create([], 0)
