@@ -11,18 +11,14 @@ import { RunningEnvironment } from '../support/running-environment.ts'
 const DISK = fileURLToPath(new URL('../../', import.meta.url))
 /** Required number of rounds in which the second caller sees the commit before its response. */
 const MEETINGS = 20
-const tenant = 'default'
 
 async function onDisk(): Promise<RunningEnvironment> {
   const directory = mkdtempSync(join(DISK, 'data-in-force-'))
   onTestFinished(() => rmSync(directory, { recursive: true }))
   const environment = await RunningEnvironment.open(`lmdb:${directory}`)
-  const roles = { viewer: { name: 'Viewer', permissions: ['read'] } }
-  const document = { key: 'document', name: 'Document', actions: { read: {} }, roles }
-  await environment.execute('createResource', { body: document })
-  await environment.execute('createGroup', { body: { group_instance_key: 'team', group_tenant: tenant } })
-  const role = { role: 'viewer', resource: 'document', resource_instance: 'd1', tenant }
-  await environment.execute('addGroupRole', { params: { group_instance_key: 'team' }, body: role })
+  await environment.resource('document', ['read'], { viewer: ['read'] })
+  await environment.group('team')
+  await environment.grant('team', 'viewer', 'document:d1')
   return environment
 }
 
@@ -43,9 +39,8 @@ test('a repeated change is in force when its response is sent, even if the first
   const environment = await onDisk()
   for (let [round, met] = [0, 0]; met < MEETINGS; round += 1) {
     const user = `user-${round}`
-    await environment.execute('createUser', { body: { key: user } })
-    const params = { group_instance_key: 'team', user_id: user }
-    const joinGroup = () => environment.execute('addGroupMember', { params, body: { tenant } })
+    await environment.users(user)
+    const joinGroup = () => environment.join('team', user)
     if (await shown(environment, joinGroup)) met += 1
     await joinGroup()
     expect(mayRead(environment, user)).toBe(true)

@@ -1,30 +1,19 @@
 /** Pages of a long audit log, and the rows that reading them takes. */
-import { randomBytes } from 'node:crypto'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { listAuditEntries } from '#management/commands/audit.ts'
-import { DraftCommits } from '#management/commands/commit-draft.ts'
 import { RecordReader } from '#management/commands/record-reader.ts'
 import { YIELD_ROWS } from '#management/commands/resumable.ts'
 import type { AuditEntry, AuditQuery } from '#model/wire/audit.ts'
-import { listRule } from '#store/keyspace/keyspace.ts'
-import { openStore } from '#store/open-store.ts'
+import { storedEnvironment } from '../support/environment-service.ts'
 
 const ENTRIES = 3_000
 const USERS = 7
 
 /** One entry per second, from seven users in rotation. */
 async function longLog() {
-  const store = await openStore('memory:', listRule)
-  onTestFinished(() => store.close())
-  const environment = await store.environment('environment')
-  const commits = new DraftCommits(environment, {
-    newCommitId: () => randomBytes(16),
-    elapsedMs: () => 0,
-    attributesBytesMax: 65_536,
-    onCommit: () => {},
-  })
+  const { view, commit } = await storedEnvironment()
   for (let from = 0; from < ENTRIES; from += 1_000) {
-    await commits.run(records => {
+    await commit(records => {
       for (let n = from; n < from + 1_000; n += 1) {
         records.put({
           kind: 'audit',
@@ -42,7 +31,7 @@ async function longLog() {
       }
     })
   }
-  return new RecordReader(environment.view)
+  return new RecordReader(view)
 }
 
 function idOf(n: number): string {

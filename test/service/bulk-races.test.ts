@@ -17,15 +17,11 @@ const tuples = users.map(key => ({
 
 async function prepared(url: string): Promise<RunningEnvironment> {
   const environment = await RunningEnvironment.open(url)
-  const actions = { read: {} }
-  await environment.execute('createResource', { body: { key: 'folder', name: 'Folder', actions } })
-  const relations = { parent: 'folder' }
-  await environment.execute('createResource', { body: { key: 'doc', name: 'Doc', actions, relations } })
+  await environment.resource('folder', ['read'])
+  await environment.resource('doc', ['read'], {}, { parent: 'folder' })
   await environment.execute('createTenant', { body: { key: 'acme', name: 'Acme' } })
-  await environment.execute('createTenantRole', {
-    body: { key: 'member', name: 'Member', permissions: ['doc:read'] },
-  })
-  await environment.execute('createUsers', { body: { operations: users.map(key => ({ key })) } })
+  await environment.tenantRole('member', 'doc:read')
+  await environment.users(...users)
   return environment
 }
 

@@ -21,13 +21,10 @@ const nobody: Others = async () => {}
 
 async function opened(): Promise<RunningEnvironment> {
   const environment = await RunningEnvironment.open()
-  const roles = { viewer: { name: 'Viewer', permissions: ['read'] } }
-  await environment.execute('createResource', {
-    body: { key: 'page', name: 'Page', actions: { read: {} }, roles },
-  })
-  await environment.execute('createTenantRole', { body: { key: 'clerk', name: 'Clerk' } })
-  for (const key of ['ann', 'bob']) await environment.execute('createUser', { body: { key } })
-  await environment.execute('createGroup', { body: { group_instance_key: 'team', group_tenant: 'default' } })
+  await environment.resource('page', ['read'], { viewer: ['read'] })
+  await environment.tenantRole('clerk')
+  await environment.users('ann', 'bob')
+  await environment.group('team')
   const instance = { resource: 'page', key: 'p1', tenant: 'default' }
   await environment.execute('createResourceInstance', { body: instance })
   return environment

@@ -1,16 +1,15 @@
 /** An import splits its rows into commits that each store accepts, so any store can import any export. */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ContentShapes } from '#http/routing/content-shapes.ts'
 import { contentLines } from '#management/content/content-export.ts'
 import { ContentImport } from '#management/content/content-import.ts'
 import { LedgerLoader } from '#management/content/content-loader.ts'
 import { CONTENT_LINE_BYTES_MAX, DERIVATIONS_MAX, PARTS_PER_BODY_MAX } from '#model/limits.ts'
-import { listRule } from '#store/keyspace/keyspace.ts'
 import type { Commit } from '#store/ledger.ts'
-import { openStore } from '#store/open-store.ts'
 import type { Store } from '#store/store.ts'
 import { content, type Line } from '../support/content.ts'
+import { storedEnvironment } from '../support/environment-service.ts'
 
 /** Rows and bytes that every store accepts in one commit. */
 const ROWS_MAX = 500
@@ -25,24 +24,17 @@ const OPTIONS = {
 
 /** Imports the text. Returns the size of each commit, the counts, and the export of the result. */
 async function imported(text: string) {
-  const store = await openStore('memory:', listRule)
-  onTestFinished(() => store.close())
+  const { view, ledger } = await storedEnvironment()
   const commits: { readonly rows: number; readonly bytes: number }[] = []
-  const counting = {
-    environment: async (id: string) => {
-      const { view, ledger } = await store.environment(id)
-      const commit = (each: Commit) => {
-        commits.push({
-          rows: each.put.length,
-          bytes: each.put.reduce((sum, row) => sum + row.value.length, 0),
-        })
-        return ledger.commit(each)
-      }
-      return { view, ledger: { commit, feed: ledger.feed.bind(ledger) } }
-    },
+  const commit = (each: Commit) => {
+    const bytes = each.put.reduce((sum, row) => sum + row.value.length, 0)
+    commits.push({ rows: each.put.length, bytes })
+    return ledger.commit(each)
   }
+  const counting = { view, ledger: { commit, feed: ledger.feed.bind(ledger) } }
+  const store = { environment: () => Promise.resolve(counting) } as unknown as Store
   const loader = new LedgerLoader(
-    counting as unknown as Store,
+    store,
     () => randomBytes(16),
     () => OPTIONS,
   )
@@ -51,7 +43,6 @@ async function imported(text: string) {
     next: () => Promise.resolve(pieces.pop() ?? null),
     cancel: () => {},
   })
-  const { view } = await store.environment('environment')
   return { commits, counts, lines: [...contentLines(view)] }
 }
 

@@ -14,18 +14,13 @@ const REMOVALS: readonly Removal[] = ['tenant', 'user', 'instance']
 
 async function prepared(url?: string): Promise<RunningEnvironment> {
   const environment = await RunningEnvironment.open(url)
-  const roles = { editor: { name: 'Editor', permissions: ['update'] }, owner: { name: 'Owner' } }
-  const body = { key: 'document', name: 'Document', actions: { update: {} }, roles }
-  await environment.execute('createResource', { body: { ...body, relations: { parent: 'document' } } })
-  await environment.execute('createTenantRole', {
-    body: { key: 'admin', name: 'Admin', permissions: ['document:update'] },
-  })
+  const roles = { editor: ['update'], owner: [] }
+  await environment.resource('document', ['update'], roles, { parent: 'document' })
+  await environment.tenantRole('admin', 'document:update')
   await environment.execute('createTenants', {
     body: { operations: [...numbers.map(n => `t${n}`), 'acme', 'other'].map(key => ({ key, name: key })) },
   })
-  await environment.execute('createUsers', {
-    body: { operations: [...numbers.map(n => `u${n}`), 'alice', 'bob'].map(key => ({ key })) },
-  })
+  await environment.users(...numbers.map(n => `u${n}`), 'alice', 'bob')
   return environment
 }
 

@@ -3,8 +3,9 @@ import { expect, test } from 'vitest'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
 import { Replica } from '#replica/replica.ts'
-import { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
+import { SECRETS } from '#testing/engines/shared-engine.ts'
 import { openedService, scope } from '../support/environment-service.ts'
+import { sharedIndexes } from '../support/shared-indexes.ts'
 
 const REFUSED = { code: 'LIMIT_EXCEEDED', message: expect.stringContaining('is full') }
 
@@ -13,14 +14,8 @@ async function environmentWith(
   graphBytesMax: number,
   onHeld: (changes: readonly Change[], isHeld: boolean) => void = () => {},
 ) {
-  const indexes = new SharedIndexes({
-    createWriter: () =>
-      new SharedIndexWriter({ threadId: 1, secrets: { start: 7, multiplier: 0x2545f491 }, graphBytesMax }),
-    attach: async () => {},
-    detach: async () => {},
-    kept: null,
-    warmUpWriter: null,
-    onFault: (_id, error) => expect.unreachable(String(error)),
+  const { indexes } = sharedIndexes({
+    createWriter: () => new SharedIndexWriter({ threadId: 1, secrets: SECRETS, graphBytesMax }),
   })
   const { environment, service } = await openedService({
     whenVisible: revision => replica.whenVisible(revision),
@@ -37,6 +32,16 @@ async function environmentWith(
   await replica.start(error => expect.unreachable(String(error)))
   await service.execute('createTenant', { body: { key: 'default', name: 'Default' } })
   return { service, records: () => indexes.look(scope.environmentId)!.records }
+}
+
+type Service = Awaited<ReturnType<typeof environmentWith>>['service']
+
+/** Creates `doc:d1`. Returns a function that updates its attributes. */
+async function withDocument(service: Service) {
+  await service.execute('createResource', { body: { key: 'doc', name: 'Doc', actions: {} } })
+  await service.execute('createResourceInstance', { body: { key: 'd1', resource: 'doc', tenant: 'default' } })
+  return (attributes: { name: string; round?: number }) =>
+    service.execute('updateResourceInstance', { params: { instance_id: 'doc:d1' }, body: { attributes } })
 }
 
 function users(prefix: string, count = 200) {
@@ -96,19 +101,13 @@ test('a change that is retried after a conflict reserves capacity once', async (
       if (JSON.stringify(changes).includes(name)) counts.push((counts.at(-1) ?? 0) + (isHeld ? 1 : -1))
     }
   })
-  await service.execute('createResource', { body: { key: 'doc', name: 'Doc', actions: {} } })
-  await service.execute('createResourceInstance', { body: { key: 'd1', resource: 'doc', tenant: 'default' } })
-  const update = (name: string) =>
-    service.execute('updateResourceInstance', {
-      params: { instance_id: 'doc:d1' },
-      body: { attributes: { name } },
-    })
+  const update = await withDocument(service)
   const hasLost = (counts: readonly number[]): boolean => counts.length > 2
   // No change conflicts if the first is committed before the second begins.
   for (let round = 0; ![...holds.values()].some(hasLost); round += 1) {
     holds.clear()
     for (const name of [`first-${round}.`, `second-${round}.`]) holds.set(name, [])
-    await Promise.all([...holds.keys()].map(update))
+    await Promise.all([...holds.keys()].map(name => update({ name })))
   }
   expect([...holds.values()].toSorted((a, b) => a.length - b.length)).toEqual([
     [1, 0],
@@ -123,20 +122,14 @@ test('a change that waits for its retry reserves no capacity while other changes
     const name = names.find(each => JSON.stringify(changes).includes(each))
     if (name !== undefined) log.push(`${name} ${isHeld ? 'holds' : 'gives back'}`)
   })
-  await service.execute('createResource', { body: { key: 'doc', name: 'Doc', actions: {} } })
-  await service.execute('createResourceInstance', { body: { key: 'd1', resource: 'doc', tenant: 'default' } })
-  const update = (name: string) =>
-    service.execute('updateResourceInstance', {
-      params: { instance_id: 'doc:d1' },
-      body: { attributes: { name, round } },
-    })
+  const update = await withDocument(service)
   // Two changes conflict if none was committed before the last one began, which a slow machine can prevent.
   let round = 0
   let losers: readonly string[] = []
   while (losers.length < 2) {
     log.length = 0
     round += 1
-    await Promise.all(names.map(update))
+    await Promise.all(names.map(name => update({ name, round })))
     losers = names.filter(name => log.filter(line => line.startsWith(name)).length > 2)
   }
   const [next, last] = losers.toSorted(

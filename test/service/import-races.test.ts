@@ -1,37 +1,25 @@
 /** A schema import that overwrites a resource, with concurrent changes of group grants at every yield. */
 import { expect, test } from 'vitest'
-import type { ExportedSchema } from '#management/schema/schema-export.ts'
 import { importSchema } from '#management/schema/schema-import.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
+import { copyOf } from '../support/schema-copies.ts'
 
-const tenant = 'default'
 const body = {
   name: 'Document',
   actions: { read: {} },
   roles: { viewer: { name: 'V', permissions: ['read'] } },
 }
-const schema: ExportedSchema = {
-  resources: [{ key: 'document', body, relationTexts: [], actionGroups: [] }],
-  tenantRoles: [],
-  builtInTypes: [],
-  conditionSets: [],
-  rules: [],
-  proxyConfigs: [],
-}
-const copy = { schema, conflictStrategy: 'overwrite' } as const
+const copy = copyOf({ resources: [{ key: 'document', body, relationTexts: [], actionGroups: [] }] })
 
 async function prepared(): Promise<RunningEnvironment> {
   const environment = await RunningEnvironment.open()
   await environment.execute('createResource', { body: { key: 'document', ...body } })
-  await environment.execute('createResourceInstance', { body: { key: 'd1', resource: 'document', tenant } })
-  await environment.execute('createUser', { body: { key: 'anna' } })
-  await environment.execute('createGroup', { body: { group_instance_key: 'team', group_tenant: tenant } })
-  await environment.execute('addGroupMember', {
-    params: { group_instance_key: 'team', user_id: 'anna' },
-    body: { tenant },
-  })
-  const grant = { role: 'viewer', resource: 'document', resource_instance: 'd1', tenant }
-  await environment.execute('addGroupRole', { params: { group_instance_key: 'team' }, body: grant })
+  const instance = { key: 'd1', resource: 'document', tenant: 'default' }
+  await environment.execute('createResourceInstance', { body: instance })
+  await environment.users('anna')
+  await environment.group('team')
+  await environment.join('team', 'anna')
+  await environment.grant('team', 'viewer', 'document:d1')
   expect(mayRead(environment)).toBe(true)
   return environment
 }

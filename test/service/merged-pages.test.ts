@@ -13,34 +13,25 @@ function roleOf(n: number): (typeof ROLES)[number] {
 
 test('pages of the assignments on a resource type match the whole list for every page size', async () => {
   const environment = await RunningEnvironment.open()
-  const named = (key: string) => ({ key, name: key })
-  await environment.execute('createResource', {
-    body: {
-      ...named('doc'),
-      actions: {},
-      roles: Object.fromEntries(ROLES.map(key => [key, { name: key }])),
-    },
+  await environment.resource('doc', [], Object.fromEntries(ROLES.map(key => [key, []])))
+  const users = Array.from({ length: USERS }, (_, n) => `u${n}`)
+  await environment.users(...users)
+  const body = users.map((user, n) => {
+    return { user, role: roleOf(n), resource_instance: 'doc:d', tenant: 'default' }
   })
-  const users = Array.from({ length: USERS }, (_, n) => ({ key: `u${n}` }))
-  await environment.execute('createUsers', { body: { operations: users } })
-  const assignments = users.map(({ key }, n) => {
-    return { user: key, role: roleOf(n), resource_instance: 'doc:d', tenant: 'default' }
-  })
-  await environment.execute('assignRoles', { query: {}, body: assignments })
+  await environment.execute('assignRoles', { query: {}, body })
 
   const listed = async (page: number, per_page: number): Promise<string[]> => {
     const query = { resource: 'doc', page, per_page }
     const answer = await environment.execute('listRoleAssignments', { query })
     return (answer as { user: string }[]).map(({ user }) => user)
   }
-  const whole = assignments.map(({ user }) => user)
-  expect(await listed(1, 1_000)).toEqual(whole)
+  expect(await listed(1, 1_000)).toEqual(users)
   for (const size of [1, 7, 31, 250]) {
     const pages = Math.ceil(USERS / size) + 2
     for (let page = 1; page <= pages; page += size === 1 ? 13 : 1) {
-      expect(await listed(page, size), `page ${page} of ${size}`).toEqual(
-        whole.slice((page - 1) * size, page * size),
-      )
+      const expected = users.slice((page - 1) * size, page * size)
+      expect(await listed(page, size), `page ${page} of ${size}`).toEqual(expected)
     }
   }
 })

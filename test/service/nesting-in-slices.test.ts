@@ -16,7 +16,7 @@ function nesting(parent: string, child: string) {
 async function nested(): Promise<RunningEnvironment> {
   const environment = await RunningEnvironment.open()
   for (const key of ['g0', 'g1', 'other', `g${GROUPS}`]) {
-    await environment.execute('createGroup', { body: { group_instance_key: key, group_tenant: tenant } })
+    await environment.group(key)
   }
   await environment.execute('assignGroup', nesting('group:g1', 'group:g0'))
   const operations = Array.from({ length: GROUPS - 1 }, (_, n) => ({
@@ -61,18 +61,12 @@ describe('a group grant over a relation without its derivation', () => {
   const derives = {
     users_with_role: [{ role: 'member', on_resource: 'group', linked_by_relation: 'group_group_viewer' }],
   }
-  const roles = Object.fromEntries(Array.from({ length: ROLES }, (_, n) => [`role-${n}`, { name: 'R' }]))
+  const roles = Object.fromEntries(Array.from({ length: ROLES }, (_, n) => [`role-${n}`, []]))
 
   async function takenAway(): Promise<RunningEnvironment> {
     const environment = await RunningEnvironment.open()
-    const body = {
-      key: 'document',
-      name: 'D',
-      actions: { read: {} },
-      roles: { viewer: { name: 'V' }, ...roles },
-    }
-    await environment.execute('createResource', { body })
-    await environment.execute('createGroup', { body: { group_instance_key: 'team', group_tenant: tenant } })
+    await environment.resource('document', ['read'], { viewer: [], ...roles })
+    await environment.group('team')
     await environment.execute('addGroupRole', onTeam)
     await environment.execute('updateResourceRole', {
       params: { resource_id: 'document', role_id: 'viewer' },

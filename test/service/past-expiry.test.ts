@@ -12,8 +12,8 @@ const LATER = Date.UTC(2131, 0, 1)
 
 async function environmentWithAnn(url?: string) {
   const environment = await RunningEnvironment.open(url)
-  await environment.execute('createTenantRole', { body: { key: 'auditor', name: 'Auditor' } })
-  await environment.execute('createUser', { body: { key: 'ann' } })
+  await environment.tenantRole('auditor')
+  await environment.users('ann')
   const records = environment.reader()
   const [user] = records.list('user', lists.all('user'))
   const [role] = records.list('role', lists.rolesOfType(null))
@@ -75,7 +75,7 @@ test('only the first of a concurrent renewal and removal of an expired assignmen
 test('assignments that expired before a restart are removed after it, without an index', async () => {
   const { environment, parts } = await environmentWithAnn(`lmdb:${storeDirectory()}`)
   const many = Array.from({ length: 250 }, (_, n) => `user-${n}`)
-  for (const key of many) await environment.execute('createUser', { body: { key } })
+  await environment.users(...many)
   const [ann, ...others] = environment.reader().list('user', lists.all('user'))
   await environment.onOneState(context => {
     grantAssignment(context, { ...parts, user: ann! }, LATER)

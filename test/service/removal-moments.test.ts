@@ -27,20 +27,10 @@ const deleteTeam: Call = call('deleteGroup', onTeam)
 /** Alice is in `team`. The tests nest `team` in `other` and grant it a role on `document:d1`. */
 async function prepared(): Promise<RunningEnvironment> {
   const environment = await RunningEnvironment.open()
-  await environment.execute('createResource', {
-    body: {
-      key: 'document',
-      name: 'Document',
-      actions: { update: {} },
-      roles: { editor: { name: 'Editor', permissions: ['update'] }, viewer: { name: 'Viewer' } },
-    },
-  })
-  await environment.execute('createUser', { body: { key: 'alice' } })
-  for (const group_instance_key of ['team', 'other', 'inner']) {
-    await environment.execute('createGroup', { body: { group_instance_key, group_tenant: tenant } })
-  }
-  const params = { group_instance_key: 'team', user_id: 'alice' }
-  await environment.execute('addGroupMember', { params, body: { tenant } })
+  await environment.resource('document', ['update'], { editor: ['update'], viewer: [] })
+  await environment.users('alice')
+  for (const key of ['team', 'other', 'inner']) await environment.group(key)
+  await environment.join('team', 'alice')
   return environment
 }
 
@@ -56,18 +46,15 @@ async function meet(environment: RunningEnvironment, moment: number, removal: Ca
   return moment < 0 ? outcomes.toReversed() : outcomes
 }
 
+const GROUP_LISTS = ['listGroupChildren', 'listGroupParents', 'listGroupRoles', 'listGroupUsers'] as const
+
 /** Lists can be shown, no row references a removed row, and decisions match the stored rows. */
 async function expectWhole(environment: RunningEnvironment): Promise<void> {
   const query = {}
   await environment.execute('listResources', { query })
   for (const { group_instance_key } of await environment.execute('listGroups', { query })) {
     const params = { group_instance_key }
-    for (const list of [
-      'listGroupChildren',
-      'listGroupParents',
-      'listGroupRoles',
-      'listGroupUsers',
-    ] as const) {
+    for (const list of GROUP_LISTS) {
       const page = await environment.execute(list, { params, query })
       expect(page.total_count).toBe(page.data.length)
     }

@@ -1,7 +1,5 @@
 /** An environment while it opens or reopens: it confirms a change only after decisions reflect it. */
-import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import { AuthzError } from '#model/errors.ts'
 import { createAccessEngine } from '#composition/access-engine.ts'
@@ -11,16 +9,10 @@ import { ReadQueues } from '#management/commands/read-queues.ts'
 import { FairScheduler } from '#management/commands/fair-scheduler.ts'
 import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
-import { EngineReaders } from '#threads/indexes/engine-readers.ts'
-import { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
-import { runtimeServicesWith } from '../support/runtime-services.ts'
+import { scope } from '../support/environment-service.ts'
+import { sharedIndexes } from '../support/shared-indexes.ts'
+import { surroundingsWith } from '../support/surroundings.ts'
 
-const scope = {
-  organizationId: randomUUID(),
-  projectId: randomUUID(),
-  environmentId: 'environment',
-  createdAt: 0,
-}
 const tenant = 'default'
 
 /**
@@ -31,20 +23,13 @@ async function opened(
   whenReachable: ((tell: (error: AuthzError) => void) => Promise<void>) | null = null,
 ) {
   const store = await openStore('memory:', listRule)
-  const readers = new EngineReaders(
-    handle => new SharedIndexReader(handle, { threadId: 2, lockEveryRead: false }),
-  )
   const open = Promise.withResolvers<void>()
   const reasons: string[] = []
-  const indexes = new SharedIndexes({
-    createWriter: () => new SharedIndexWriter({ threadId: 1, secrets: { start: 7, multiplier: 0x2545f491 } }),
-    kept: null,
-    warmUpWriter: null,
+  const { indexes, readers } = sharedIndexes({
     attach: async (id, handle) => {
       readers.attach(id, handle)
       await whenAttached()
     },
-    detach: async (id, reason) => readers.detach(id, reason),
     onFault: (_id, error) => environment.fail(error),
   })
   const environment = await LiveEnvironment.open({

@@ -19,10 +19,8 @@ const ROWS_WITH_REMOVAL_MAX = 24
  */
 async function prepared(): Promise<RunningEnvironment> {
   const environment = await RunningEnvironment.open()
-  await environment.execute('createResource', {
-    body: { key: 'document', name: 'D', actions: { read: {}, write: {} } },
-  })
-  await environment.execute('createTenantRole', { body: { key: 'auditor', name: 'A' } })
+  await environment.resource('document', ['read', 'write'])
+  await environment.tenantRole('auditor')
   const set = { name: 'X', description: null, parent: null, conditions: {} }
   const numbers = Array.from({ length: SETS }, (_, index) => index)
   const conditionSets = [

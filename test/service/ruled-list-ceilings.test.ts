@@ -1,5 +1,5 @@
 /** Limits of lists in environments with rules. */
-import { beforeAll, describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { EXPLAINED_MAX, listAuthorizedUsers } from '#decisions/listing.ts'
 import { listPermissionEntries } from '#decisions/permission-entries.ts'
 import { RULES_EXPLAINED_MAX } from '#engine/explanation.ts'
@@ -47,31 +47,23 @@ function usersOf(engine: SharedEngine): { readonly users: object } {
   return JSON.parse(Buffer.from(runAtOnce(listAuthorizedUsers(engine, job))).toString()) as { users: object }
 }
 
-describe('of what is allowed, by roles or by rules', () => {
+test('a permission list evaluates rules for a limited number of entries, allowed by roles or by rules', () => {
   const engine = new ListingEngine(Infinity)
-  beforeAll(() => {
-    engine.apply([
-      resourceType('document', 'read'),
-      tenant('default'),
-      user('ann'),
-      tenantRole('reader', { can: ['document:read'] }),
-      assignInTenant('ann', 'reader', 'default'),
-      conditionSet('nobody', { 'user.nothing': { equals: 1 } }),
-      ruleOf('nobody'),
-    ])
-    engine.apply(Array.from({ length: EXPLAINED_MAX }, (_, n) => put(n)))
-  })
-
-  test('as many entries are asked about as the ceiling says, and not one more', () => {
-    expect(permissionsOf(engine, 'ann')).toEqual({})
-    engine.apply([put(EXPLAINED_MAX)])
-    expect(() => permissionsOf(engine, 'ann')).toThrow(
-      expect.objectContaining({
-        code: 'LIMIT_EXCEEDED',
-        message: expect.stringContaining('rules') as string,
-      }),
-    )
-  })
+  engine.apply([
+    resourceType('document', 'read'),
+    tenant('default'),
+    user('ann'),
+    tenantRole('reader', { can: ['document:read'] }),
+    assignInTenant('ann', 'reader', 'default'),
+    conditionSet('nobody', { 'user.nothing': { equals: 1 } }),
+    ruleOf('nobody'),
+  ])
+  engine.apply(Array.from({ length: EXPLAINED_MAX }, (_, n) => put(n)))
+  expect(permissionsOf(engine, 'ann')).toEqual({})
+  engine.apply([put(EXPLAINED_MAX)])
+  const message = expect.stringContaining('rules') as string
+  const refused = expect.objectContaining({ code: 'LIMIT_EXCEEDED', message })
+  expect(() => permissionsOf(engine, 'ann')).toThrow(refused)
 })
 
 test('a permission list contains all rules that allow up to a limit, and then reports that there are more', () => {

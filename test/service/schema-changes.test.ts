@@ -10,6 +10,7 @@ import { RunningEnvironment } from '../support/running-environment.ts'
 import { allQuestions, anyStep, FACTS, FOUNDATION, RULES, type Step, SURE } from './random-management.ts'
 import { strayMentions } from './stray-mentions.ts'
 
+const GROUP_LISTS = ['listGroupChildren', 'listGroupParents', 'listGroupRoles', 'listGroupUsers'] as const
 const questions = allQuestions()
 
 const anyHistory = (length: number) =>
@@ -40,12 +41,7 @@ async function shown(environment: RunningEnvironment): Promise<unknown> {
   const links = []
   for (const { group_instance_key, group_resource_type_key } of groups) {
     const params = { group_instance_key: `${group_resource_type_key}:${group_instance_key}` }
-    for (const list of [
-      'listGroupChildren',
-      'listGroupParents',
-      'listGroupRoles',
-      'listGroupUsers',
-    ] as const) {
+    for (const list of GROUP_LISTS) {
       links.push(await environment.execute(list, { params, query }))
     }
   }

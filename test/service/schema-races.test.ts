@@ -14,7 +14,8 @@ import { strayMentions } from './stray-mentions.ts'
 import { settled } from '../support/settled.ts'
 
 const tenant = 'default'
-const users = { alice: 'holds a role', bob: 'is in a group' }
+/** Alice holds a role, and Bob is a member of a group. */
+const users = ['alice', 'bob']
 
 /** More microtask iterations than handing over a commit takes. On lmdb, no commit is complete by then. */
 const HEAD_START = 40
@@ -25,22 +26,12 @@ const onViewer = { ...onDocument, role_id: 'viewer' }
 const entry = { role: 'keeper', on_resource: 'folder', linked_by_relation: 'parent' }
 const grant = { role: 'viewer', resource: 'document', resource_instance: 'd1', tenant }
 
-/** A folder is the parent of a document, and Bob is a member of a group. */
 async function prepared(): Promise<RunningEnvironment> {
   const environment = await RunningEnvironment.open(`lmdb:${storeDirectory()}`)
-  await environment.execute('createResource', {
-    body: { key: 'folder', name: 'F', actions: {}, roles: { keeper: { name: 'K' }, porter: { name: 'P' } } },
-  })
-  await environment.execute('createResource', {
-    body: {
-      key: 'document',
-      name: 'D',
-      actions: { read: {}, update: {} },
-      roles: { viewer: { name: 'V' }, editor: { name: 'E', permissions: ['update'] } },
-      relations: { parent: 'folder' },
-    },
-  })
-  await environment.execute('createTenantRole', { body: { key: 'auditor', name: 'A' } })
+  await environment.resource('folder', [], { keeper: [], porter: [] })
+  const roles = { viewer: [], editor: ['update'] }
+  await environment.resource('document', ['read', 'update'], roles, { parent: 'folder' })
+  await environment.tenantRole('auditor')
   for (const body of [
     { key: 'staff', name: 'S' },
     { key: 'any', name: 'A', type: 'resourceset' },
@@ -50,12 +41,9 @@ async function prepared(): Promise<RunningEnvironment> {
   ] as const) {
     await environment.execute('createConditionSet', { body })
   }
-  for (const key of Object.keys(users)) await environment.execute('createUser', { body: { key } })
-  await environment.execute('createGroup', { body: { group_instance_key: 'team', group_tenant: tenant } })
-  await environment.execute('addGroupMember', {
-    params: { group_instance_key: 'team', user_id: 'bob' },
-    body: { tenant },
-  })
+  await environment.users(...users)
+  await environment.group('team')
+  await environment.join('team', 'bob')
   const body = { user: 'alice', role: 'keeper', resource_instance: 'folder:f1', tenant }
   await environment.execute('createRoleAssignment', { body })
   await environment.execute('createRelationshipTuple', {
@@ -75,7 +63,7 @@ async function expectWhole(environment: RunningEnvironment): Promise<void> {
   expect(await strayMentions(environment)).toEqual([])
   const fresh = environment.freshEngine()
   const oracle = environment.oracle()
-  for (const user of Object.keys(users)) {
+  for (const user of users) {
     for (const action of ['read', 'update']) {
       const query = { user, action, type: 'document', key: 'd1', tenant: null }
       expect(fresh.evaluate(query)).toBe(environment.decide(query))

@@ -11,10 +11,8 @@ const names = Array.from({ length: USERS }, (_, index) => `user-${index}`)
 
 test('an index that is loaded during writes is in one consistent state at its first decision', async () => {
   const environment = await RunningEnvironment.open()
-  const roles = { viewer: { name: 'Viewer', permissions: ['read'] } }
-  const document = { key: 'document', name: 'Document', actions: { read: {} }, roles }
-  await environment.execute('createResource', { body: document })
-  await environment.execute('createUsers', { body: { operations: names.map(key => ({ key })) } })
+  await environment.resource('document', ['read'], { viewer: ['read'] })
+  await environment.users(...names)
   const held = (user: string) => ({
     body: { user, role: 'viewer', resource_instance: 'document:plan', tenant },
   })

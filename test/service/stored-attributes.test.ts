@@ -21,10 +21,8 @@ test('decisions use stored attributes, and fields of a user take precedence over
       engine.apply(rules)
       return engine.evaluate(QUESTION)
     })
-  await environment.execute('createResource', {
-    body: { key: 'document', name: 'Document', actions: { read: {} } },
-  })
-  await environment.execute('createTenantRole', { body: { key: 'member', name: 'Member' } })
+  await environment.resource('document', ['read'])
+  await environment.tenantRole('member')
   await environment.execute('updateTenant', {
     params: { tenant_id: 'default' },
     body: { attributes: { plan: 'gold' } },
@@ -32,7 +30,7 @@ test('decisions use stored attributes, and fields of a user take precedence over
   await environment.execute('createResourceInstance', {
     body: { resource: 'document', key: 'plan', tenant: 'default', attributes: { public: true } },
   })
-  await environment.execute('createUser', { body: { key: 'bare' } })
+  await environment.users('bare')
   await environment.execute('createUser', {
     body: {
       key: 'ann',
@@ -61,7 +59,7 @@ test('decisions use stored attributes, and fields of a user take precedence over
 
 test('an engine that is loaded from the store knows the current mapping rules', async () => {
   const environment = await RunningEnvironment.open()
-  await environment.execute('createResource', { body: { key: 'page', name: 'P', actions: { get: {} } } })
+  await environment.resource('page', ['get'])
   const to = (...paths: readonly string[]) =>
     paths.map(path => ({ url: `https://a.org/${path}`, http_method: 'get' as const, resource: 'page' }))
   for (const key of ['a', 'b']) {

@@ -6,8 +6,6 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { expect, onTestFinished } from 'vitest'
 import type { DecisionEngine } from '#engine/engine.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
-import { SharedIndexReader } from '#engine/shared-index/reader.ts'
-import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
@@ -28,8 +26,7 @@ import { listRule, lists } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
 import { runtimeServicesWith } from './runtime-services.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
-import { EngineReaders } from '#threads/indexes/engine-readers.ts'
-import { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
+import { sharedIndexes } from './shared-indexes.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'
 
 const scope = {
@@ -120,6 +117,45 @@ export class RunningEnvironment {
     return (await this.#service.execute(name, input)).answer
   }
 
+  /** Creates a resource with these actions, and with roles that have these permissions. */
+  resource(
+    key: string,
+    actions: readonly string[],
+    roles: Readonly<Record<string, readonly string[]>> = {},
+    relations: Readonly<Record<string, string>> = {},
+  ) {
+    const blocks = Object.entries(roles).map(([role, permissions]) => [role, { name: role, permissions }])
+    const parts = { actions: Object.fromEntries(actions.map(action => [action, {}])), relations }
+    return this.execute('createResource', {
+      body: { key, name: key, ...parts, roles: Object.fromEntries(blocks) },
+    })
+  }
+
+  tenantRole(key: string, ...permissions: readonly string[]) {
+    return this.execute('createTenantRole', { body: { key, name: key, permissions: [...permissions] } })
+  }
+
+  users(...keys: readonly string[]) {
+    return this.execute('createUsers', { body: { operations: keys.map(key => ({ key })) } })
+  }
+
+  group(key: string, tenant = DEFAULT_TENANT) {
+    return this.execute('createGroup', { body: { group_instance_key: key, group_tenant: tenant } })
+  }
+
+  /** Makes the user a member of the group. */
+  join(group: string, user: string, tenant = DEFAULT_TENANT) {
+    const params = { group_instance_key: group, user_id: user }
+    return this.execute('addGroupMember', { params, body: { tenant } })
+  }
+
+  /** Grants the group a role on an instance, which is named as `type:key`. */
+  grant(group: string, role: string, instance: string, tenant = DEFAULT_TENANT) {
+    const [resource, resource_instance] = instance.split(':') as [string, string]
+    const body = { role, resource, resource_instance, tenant }
+    return this.execute('addGroupRole', { params: { group_instance_key: group }, body })
+  }
+
   /**
    * Commits what these commands write, each drafted on the state as it is now, in their order: as callers do who read before
    * any of the others has written. Returns for each whether it went through; none runs again.
@@ -173,19 +209,7 @@ export class RunningEnvironment {
 
   /** An engine as a start gets it, which loads it while others go on writing: as it is at the first question. */
   async startedEngine(): Promise<DecisionEngine> {
-    const [writerId, readerId] = [1, 2]
-    const readers = new EngineReaders(
-      handle => new SharedIndexReader(handle, { threadId: readerId, lockEveryRead: false }),
-    )
-    const indexes = new SharedIndexes({
-      createWriter: () =>
-        new SharedIndexWriter({ threadId: writerId, secrets: { start: 0x3c6ef372, multiplier: 0x2545f491 } }),
-      attach: async (id, handle) => readers.attach(id, handle),
-      detach: async (id, reason) => readers.detach(id, reason),
-      onFault: (_id, error) => this.faults.push(error),
-      kept: null,
-      warmUpWriter: null,
-    })
+    const { indexes, readers } = sharedIndexes({ onFault: (_id, error) => this.faults.push(error) })
     const { environmentId } = scope
     await new Replica(environmentId, this.#environment, indexes).start(error => this.faults.push(error))
     return readers.engine(environmentId)!

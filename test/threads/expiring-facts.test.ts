@@ -2,14 +2,10 @@
 import { Worker } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
 import type { SavedIndex } from '#engine/shared-index/saved-index.ts'
-import { SharedIndexReader } from '#engine/shared-index/reader.ts'
-import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
-import { EngineReaders } from '#threads/indexes/engine-readers.ts'
-import { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
 import { StalenessDeadline } from '#threads/indexes/staleness-deadline.ts'
 import { assign, instance, resourceType, role, tenant, user } from '#testing/engines/changes.ts'
-import { SECRETS } from '#testing/engines/shared-engine.ts'
+import { sharedIndexes, type SharedIndexesOptions } from '../support/shared-indexes.ts'
 
 const ID = 'environment'
 const READ = { user: 'alice', action: 'read', type: 'document', key: 'd', tenant: null }
@@ -31,24 +27,15 @@ const REMOVAL = {
   scope: { instance: { type: 'document', key: 'd' } },
 }
 
-type Options = ConstructorParameters<typeof SharedIndexes>[0]
-
 /** An index with the clock of the test or the real clock. */
-async function open(load: readonly Change[], now: () => number = Date.now, kept: Options['kept'] = null) {
-  const readers = new EngineReaders(
-    handle => new SharedIndexReader(handle, { threadId: 2, lockEveryRead: false }),
-  )
+async function open(
+  load: readonly Change[],
+  now: () => number = Date.now,
+  kept: SharedIndexesOptions['kept'] = null,
+) {
   const told = Promise.withResolvers<number>()
   const ended: (readonly [readonly Change[], number])[] = []
-  const indexes = new SharedIndexes({
-    createWriter: () => new SharedIndexWriter({ threadId: 1, secrets: SECRETS }),
-    kept,
-    warmUpWriter: null,
-    now,
-    attach: async (id, index) => readers.attach(id, index),
-    detach: async (id, reason) => readers.detach(id, reason),
-    onFault: (_id, error) => expect.unreachable(String(error)),
-  })
+  const { indexes, readers } = sharedIndexes({ kept, now })
   onTestFinished(() => indexes.remove(ID))
   indexes.whenExpired(ID, (removals, sequence) => {
     ended.push([removals, sequence])

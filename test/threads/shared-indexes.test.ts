@@ -2,33 +2,22 @@
 import { expect, test } from 'vitest'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
-import { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
 import { user } from '#testing/engines/changes.ts'
 import { SECRETS } from '#testing/engines/shared-engine.ts'
+import { sharedIndexes, type SharedIndexesOptions } from '../support/shared-indexes.ts'
 
 const REVISION = { epoch: 'epoch', sequence: 1 }
 const PLACE = { directory: '/nowhere', mark: () => null, setMark: () => Promise.resolve() }
 const MANY = 100_000
 
-type Options = ConstructorParameters<typeof SharedIndexes>[0]
-
 /** By default, every restore finds a snapshot of very many records. */
-function indexesWith(options: Partial<Options>): SharedIndexes {
-  const createWriter = () => new SharedIndexWriter({ threadId: 1, secrets: SECRETS })
+function indexesWith(options: Partial<SharedIndexesOptions>) {
   const read = async () => {
-    const writer = createWriter()
+    const writer = new SharedIndexWriter({ threadId: 1, secrets: SECRETS })
     writer.apply(users(MANY))
     return { revision: REVISION, writer }
   }
-  return new SharedIndexes({
-    createWriter,
-    kept: { read, write: () => Promise.resolve() },
-    warmUpWriter: null,
-    attach: () => Promise.resolve(),
-    detach: () => Promise.resolve(),
-    onFault: (environmentId, error) => expect.unreachable(`${environmentId}: ${String(error)}`),
-    ...options,
-  })
+  return sharedIndexes({ kept: { read, write: () => Promise.resolve() }, ...options }).indexes
 }
 
 function nextTurn(): Promise<void> {
