@@ -268,7 +268,7 @@ test('a part of a catch-up is not buffered if its last reader leaves while the p
   expect(catchUps.held.bytes).toBe(0)
 })
 
-test('stalled readers stay within the limit: those of the oldest part are ended as slow, and can resume without loss', async () => {
+test('at the limit, stalled readers of the oldest part are ended as slow, and can resume without loss', async () => {
   const limit = 800_000
   const catchUps = new CatchUps(limit, 100_000)
   const { commit, reader, revision } = await open({ catchUps })

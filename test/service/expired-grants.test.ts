@@ -24,7 +24,7 @@ function opened(options: Partial<EndedGrantsOptions>): ExpiredGrants {
 }
 
 test.each([1, 2, 3])(
-  'a grant that expires just after a removal is removed as well: %i microtasks later',
+  'a grant that expires %i microtasks after a removal is also removed',
   async microtasks => {
     const done = Promise.withResolvers<void>()
     const removed: Change[] = []

@@ -11,17 +11,8 @@ import { RunningEnvironment } from '../support/running-environment.ts'
 function role(key: string, extended: readonly string[]): RoleRecord {
   const grantedTo = { id: `g-${key}`, guarded: false, entries: [] }
   const texts = { name: key, description: null, attributes: null, permissions: [] }
-  const times = { createdAt: 0, updatedAt: 0 }
-  return {
-    kind: 'role',
-    id: `id-${key}`,
-    typeId: null,
-    key,
-    ...texts,
-    extends: extended,
-    grantedTo,
-    ...times,
-  }
+  const rest = { ...texts, grantedTo, createdAt: 0, updatedAt: 0 }
+  return { kind: 'role', id: `id-${key}`, typeId: null, key, extends: extended, ...rest }
 }
 
 /** A plain traversal without a cache. */

@@ -24,7 +24,7 @@ test.each([
     'does not let the user',
   ],
 ] as const)(
-  'if Redis %s, changes are 503 and /ready states why; decisions continue, and changes resume after the repair',
+  'if Redis %s, changes are 503 with the reason, and decisions continue',
   async (_, [refuse, ...refused], [grant, ...granted], reason) => {
     await orders.send('ACL', 'SETUSER', USER, 'reset', 'on', '>secret', '~*', '&*', '+@all')
     const url = new URL(redis.url())

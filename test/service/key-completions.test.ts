@@ -15,14 +15,9 @@ import { scope } from '../support/environment-service.ts'
 
 const USERS = 2_000
 const times = { createdAt: 0, updatedAt: 0 }
-const tenant = {
-  kind: 'tenant',
-  id: randomUUID(),
-  key: 't',
-  name: 'T',
-  description: null,
-  attributes: null,
-} as const
+
+const named = { key: 't', name: 'T', description: null, attributes: null }
+const tenant = { kind: 'tenant', id: randomUUID(), ...named, ...times } as const
 
 async function storeOf(records: Iterable<StoredRecord>) {
   const store = await openStore('memory:', listRule)
@@ -46,34 +41,14 @@ function ask(view: View, query: KeyCompletionsQuery) {
 }
 
 function typeRecord(key: string) {
-  const rest = {
-    urn: null,
-    description: null,
-    actions: [],
-    attributes: [],
-    typeAttributes: null,
-    actionGroups: [],
-  }
-  return { kind: 'type', id: randomUUID(), key, name: key, ...rest, ...times } as const
+  const texts = { name: key, urn: null, description: null }
+  const parts = { actions: [], attributes: [], typeAttributes: null, actionGroups: [] }
+  return { kind: 'type', id: randomUUID(), key, ...texts, ...parts, ...times } as const
 }
 
-function instance(
-  typeId: string,
-  key: string,
-  rest: { readonly isGroup?: boolean; readonly text?: string } = {},
-) {
-  const { isGroup = false, text } = rest
-  const attributes = text === undefined ? {} : { text }
-  return {
-    kind: 'instance',
-    id: randomUUID(),
-    typeId,
-    key,
-    tenantId: tenant.id,
-    attributes,
-    isGroup,
-    ...times,
-  } as const
+function instance(typeId: string, key: string, { isGroup = false, attributes = {} } = {}) {
+  const rest = { tenantId: tenant.id, attributes, isGroup, ...times }
+  return { kind: 'instance', id: randomUUID(), typeId, key, ...rest } as const
 }
 
 const numbered = (count: number, start: string) =>
@@ -86,7 +61,7 @@ describe('key completion in a large environment', () => {
   beforeAll(async () => {
     const profile = { email: null, firstName: null, lastName: null, attributes: {} }
     const opened = await storeOf([
-      { ...tenant, ...times },
+      tenant,
       plain!,
       mixed!,
       teams!,
@@ -99,7 +74,9 @@ describe('key completion in a large environment', () => {
       instance(mixed!.id, 'x-first', { isGroup: true }),
       instance(mixed!.id, 'y-last', { isGroup: true }),
       ...numbered(30, 'y').map(key => instance(teams!.id, key, { isGroup: true })),
-      ...numbered(100, 'z').map(key => instance(large!.id, key, { text: 'x'.repeat(60_000) })),
+      ...numbered(100, 'z').map(key =>
+        instance(large!.id, key, { attributes: { text: 'x'.repeat(60_000) } }),
+      ),
     ])
     view = opened.view
     return opened.close
@@ -155,7 +132,7 @@ describe('key completion in a large environment', () => {
 test('key completion reads instances of a limited number of resources, and reports that there can be more', async () => {
   const types = numbered(COMPLETION_RESOURCES_MAX + 5, 'type').map(typeRecord)
   const instances = types.map(({ id, key }) => instance(id, `of-${key}`))
-  const { view, close } = await storeOf([{ ...tenant, ...times }, ...types, ...instances])
+  const { view, close } = await storeOf([tenant, ...types, ...instances])
   const found = ask(view, { kind: 'resource_instance', prefix: 'of-', limit: 100 })
   expect(found.keys).toEqual(instances.slice(0, 100).map(({ key }) => key))
   expect(found.beginnings).toBe(COMPLETION_RESOURCES_MAX + 1)
@@ -172,13 +149,7 @@ test('key completion skips instances of a deleted tenant before they are purged'
   const gone = { ...tenant, id: randomUUID(), key: 'gone' }
   const left = { ...instance(type.id, 'a-left'), tenantId: gone.id }
   const purge = { kind: 'purge', id: randomUUID(), deadIds: [gone.id], lists: [] } as const
-  const { view, close } = await storeOf([
-    { ...tenant, ...times },
-    type,
-    left,
-    instance(type.id, 'a-live'),
-    purge,
-  ])
+  const { view, close } = await storeOf([tenant, type, left, instance(type.id, 'a-live'), purge])
   expect(ask(view, { kind: 'resource_instance', prefix: 'a-' }).keys).toEqual(['a-live'])
   await close()
 })

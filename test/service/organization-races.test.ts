@@ -29,24 +29,21 @@ describe.each([
   test.each([
     ['first', [null, 'NOT_FOUND']],
     ['second', [null, null]],
-  ] as const)(
-    'that comes %s also removes every key to it, including a key that is created concurrently',
-    async (place, expected) => {
-      const { organization, service, principal } = await organizationService(`lmdb:${storeDirectory()}`)
-      const execute = (name: Parameters<typeof service.execute>[0], input: unknown) =>
-        service.execute(name, principal, input)
-      const keys = () =>
-        [...new RecordReader(organization.store.view).list('api-key', lists.all('api-key'))] as ApiKeyRecord[]
-      const before = keys()
-      await execute('createProject', { body: { key: 'shop', name: 'Shop', initial_environments: [] } })
-      await execute('createEnvironment', { params: onProject, body: { key: 'staging', name: 'Staging' } })
-      const remove = () => settled(execute(removal, { params }))
-      const create = () => settled(execute('createApiKey', { body }))
-      const [first, second] = place === 'first' ? [remove, create] : [create, remove]
-      const began = first()
-      for (let turn = 0; turn < HEAD_START; turn += 1) await undefined
-      expect(await Promise.all([began, second()])).toEqual(expected)
-      expect(keys()).toEqual(before)
-    },
-  )
+  ] as const)('that comes %s also removes a key that is created concurrently', async (place, expected) => {
+    const { organization, service, principal } = await organizationService(`lmdb:${storeDirectory()}`)
+    const execute = (name: Parameters<typeof service.execute>[0], input: unknown) =>
+      service.execute(name, principal, input)
+    const keys = () =>
+      [...new RecordReader(organization.store.view).list('api-key', lists.all('api-key'))] as ApiKeyRecord[]
+    const before = keys()
+    await execute('createProject', { body: { key: 'shop', name: 'Shop', initial_environments: [] } })
+    await execute('createEnvironment', { params: onProject, body: { key: 'staging', name: 'Staging' } })
+    const remove = () => settled(execute(removal, { params }))
+    const create = () => settled(execute('createApiKey', { body }))
+    const [first, second] = place === 'first' ? [remove, create] : [create, remove]
+    const began = first()
+    for (let turn = 0; turn < HEAD_START; turn += 1) await undefined
+    expect(await Promise.all([began, second()])).toEqual(expected)
+    expect(keys()).toEqual(before)
+  })
 })

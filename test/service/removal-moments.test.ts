@@ -83,24 +83,21 @@ describe('the revocation of the last grant of a group', () => {
   test.each([
     ['first', true],
     ['second', false],
-  ])(
-    'that comes %s is the only one to commit, if only the removal of the relation remains',
-    async (_, isFirst) => {
-      const environment = await prepared()
-      await grant(environment)
-      const [relationId] = environment.idsOf('relation')
-      const input = { ...onTeam, body: editorOnD1 }
-      await environment.onOneState(context => removeGroupRole(context, input))
-      await environment.onOneState(context => retireRelation(context, relationId!))
-      const grantAgain = (context: WriteContext) => addGroupRole(context, input)
-      const removal = (context: WriteContext) => removeRetiredRelation(context, relationId!)
-      const both = isFirst ? [grantAgain, removal] : [removal, grantAgain]
-      expect(await environment.onOneState(...both)).toEqual([true, false])
-      expect(environment.decide(question)).toBe(isFirst)
-      expect(environment.count('relation')).toBe(isFirst ? 1 : 0)
-      await expectWhole(environment)
-    },
-  )
+  ])('conflicts with a new grant that comes %s', async (_, isFirst) => {
+    const environment = await prepared()
+    await grant(environment)
+    const [relationId] = environment.idsOf('relation')
+    const input = { ...onTeam, body: editorOnD1 }
+    await environment.onOneState(context => removeGroupRole(context, input))
+    await environment.onOneState(context => retireRelation(context, relationId!))
+    const grantAgain = (context: WriteContext) => addGroupRole(context, input)
+    const removal = (context: WriteContext) => removeRetiredRelation(context, relationId!)
+    const both = isFirst ? [grantAgain, removal] : [removal, grantAgain]
+    expect(await environment.onOneState(...both)).toEqual([true, false])
+    expect(environment.decide(question)).toBe(isFirst)
+    expect(environment.count('relation')).toBe(isFirst ? 1 : 0)
+    await expectWhole(environment)
+  })
 
   test('with a concurrent derivation over the same relation leaves a consistent state', async () => {
     const environment = await prepared()

@@ -56,7 +56,7 @@ function packed(user: string) {
 
 const nextTurn = () => new Promise(resolve => setImmediate(resolve))
 
-test('checks beyond the time quota of an environment wait and are decided correctly; other environments do not wait', async () => {
+test('checks beyond the time quota of an environment wait, and checks of other environments do not', async () => {
   const decisions = serviceWith(5)
   expect(decisions.evaluate('slow', question('ann'), HERE)).toBe(true)
   // More checks than the limit of bulks in progress: each has its own waiting connection.

@@ -118,23 +118,20 @@ const KINDS: readonly {
   },
 ]
 
-test.each(KINDS)(
-  'the limit of $what holds for single creations, for schema imports and for three concurrent creations',
-  async ({ what, max, kind, add, remove, copied }) => {
-    const environment = await opened()
-    for (let n = 1; n < max; n += 1) await add(environment, `part-${n}`)
-    expect(await doneOf(...['x', 'y', 'z'].map(key => add(environment, key)))).toBe(1)
-    expect(environment.count(kind)).toBe(max)
-    const message = expect.stringMatching(`there are ${max} ${what}, which is the most`) as string
-    await expect(add(environment, 'beyond')).rejects.toMatchObject({ ...REFUSED, message })
-    await expect(environment.execute('importSchema', copyOf(copied('beyond')))).rejects.toMatchObject(REFUSED)
-    // Importing an existing part does not change the count.
-    await environment.execute('importSchema', copyOf(copied('part-1')))
-    await remove(environment, 'part-1')
-    await environment.execute('importSchema', copyOf(copied('beyond')))
-    expect(environment.count(kind)).toBe(max)
-  },
-)
+test.each(KINDS)('the number of $what is limited', async ({ what, max, kind, add, remove, copied }) => {
+  const environment = await opened()
+  for (let n = 1; n < max; n += 1) await add(environment, `part-${n}`)
+  expect(await doneOf(...['x', 'y', 'z'].map(key => add(environment, key)))).toBe(1)
+  expect(environment.count(kind)).toBe(max)
+  const message = expect.stringMatching(`there are ${max} ${what}, which is the most`) as string
+  await expect(add(environment, 'beyond')).rejects.toMatchObject({ ...REFUSED, message })
+  await expect(environment.execute('importSchema', copyOf(copied('beyond')))).rejects.toMatchObject(REFUSED)
+  // Importing an existing part does not change the count.
+  await environment.execute('importSchema', copyOf(copied('part-1')))
+  await remove(environment, 'part-1')
+  await environment.execute('importSchema', copyOf(copied('beyond')))
+  expect(environment.count(kind)).toBe(max)
+})
 
 test('the resource type that a new group creates counts toward the limit of resources', async () => {
   const environment = await opened()

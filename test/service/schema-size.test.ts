@@ -47,11 +47,7 @@ async function withActions(): Promise<RunningEnvironment> {
 }
 
 const PERMITS: readonly (readonly [string, (it: RunningEnvironment, count: number) => Promise<unknown>])[] = [
-  [
-    'created',
-    (it, count) =>
-      it.execute('createTenantRole', { body: { key: 'r', name: 'X', permissions: permissions(count) } }),
-  ],
+  ['created', (it, count) => it.tenantRole('r', ...permissions(count))],
   [
     'extended',
     async (it, count) => {
@@ -62,10 +58,7 @@ const PERMITS: readonly (readonly [string, (it: RunningEnvironment, count: numbe
   ],
   [
     'with the key of the built-in resource',
-    (it, count) =>
-      it.execute('createTenantRole', {
-        body: { key: USER_TYPE_KEY, name: 'X', permissions: permissions(count) },
-      }),
+    (it, count) => it.tenantRole(USER_TYPE_KEY, ...permissions(count)),
   ],
   [
     'put in bulk',
@@ -170,25 +163,22 @@ const TOTALS: readonly Total[] = [
   },
 ]
 
-test.each(TOTALS)(
-  'all $what, for creations, changes, imports and concurrent creations',
-  async ({ what, full, first, add, change, remove, copied }) => {
-    const environment = await withActions()
-    const rest = full - first
-    const refused = { ...REFUSED, message: `all ${what}` }
-    await add(environment, 'a', first)
-    await expect(add(environment, 'b', rest + 1)).rejects.toMatchObject(refused)
-    await add(environment, 'b', rest)
-    await expect(change(environment, 'b', rest + 1)).rejects.toMatchObject(refused)
-    const copy = copyOf(copied('b', rest + 1))
-    await expect(environment.execute('importSchema', copy)).rejects.toMatchObject(refused)
-    await change(environment, 'a', first - 1)
-    await environment.execute('importSchema', copy)
-    await remove(environment, 'a')
-    const outcomes = await Promise.allSettled(['x', 'y'].map(key => add(environment, key, first - 1)))
-    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
-  },
-)
+test.each(TOTALS)('all $what', async ({ what, full, first, add, change, remove, copied }) => {
+  const environment = await withActions()
+  const rest = full - first
+  const refused = { ...REFUSED, message: `all ${what}` }
+  await add(environment, 'a', first)
+  await expect(add(environment, 'b', rest + 1)).rejects.toMatchObject(refused)
+  await add(environment, 'b', rest)
+  await expect(change(environment, 'b', rest + 1)).rejects.toMatchObject(refused)
+  const copy = copyOf(copied('b', rest + 1))
+  await expect(environment.execute('importSchema', copy)).rejects.toMatchObject(refused)
+  await change(environment, 'a', first - 1)
+  await environment.execute('importSchema', copy)
+  await remove(environment, 'a')
+  const outcomes = await Promise.allSettled(['x', 'y'].map(key => add(environment, key, first - 1)))
+  expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+})
 
 test('deleting a resource frees the capacity of the conditions of its sets', async () => {
   const environment = await withActions()

@@ -1,7 +1,8 @@
 /** Sliced reads on the thread that takes requests. */
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
 import type { Resumable } from '#model/resumable.ts'
+import { READ_MS_MAX, ReadTime } from '#decisions/read-time.ts'
 import { SlicedReads } from '#decisions/sliced-reads.ts'
 
 const HERE = { isGone: false, whenOver: () => {} }
@@ -76,4 +77,24 @@ test('a read that becomes stale during its last slice is not answered', async ()
   })()
   const read = new SlicedReads(1).run({ work, waiting: HERE, check })
   await expect(read).rejects.toMatchObject({ code: 'STALE' })
+})
+
+test('the slices of a read add up to a time limit, and a slice above it is refused with advice', () => {
+  const time = new ReadTime()
+  for (let slice = 0; slice < 10; slice += 1) time.spend(READ_MS_MAX / 10)
+  expect(() => time.spend(0)).not.toThrow()
+  expect(() => time.spend(1)).toThrow(
+    expect.objectContaining({
+      code: 'LIMIT_EXCEEDED',
+      message: expect.stringContaining('narrow it') as string,
+    }),
+  )
+})
+
+test('an endless read is ended at its time limit', async () => {
+  let now = 0
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += READ_MS_MAX / 4))
+  onTestFinished(() => clock.mockRestore())
+  const read = { work: until(working()), waiting: HERE, check: fine }
+  await expect(new SlicedReads(1).run(read)).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' })
 })

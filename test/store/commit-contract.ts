@@ -53,22 +53,19 @@ export function describeCommits(start: OpenLedger, exceptions: Exceptions): void
     await feed.return?.()
   })
 
-  test.skipIf(exceptions.onApplied)(
-    'a commit reports when the view shows it, and for how long it blocked the thread',
-    async () => {
-      const { ledger, ...subject } = await start()
-      const view = await subject.view()
-      const told: { readonly shown: boolean; readonly blockedMs: number }[] = []
-      const watch = (blockedMs: number) =>
-        void told.push({ shown: view.get(bytes('alice')) !== undefined, blockedMs })
-      await ledger.commit(commitOf({ put: { alice: 'ar' } }), watch)
-      expect(told).toEqual([{ shown: true, blockedMs: expect.any(Number) }])
-      expect(told[0]!.blockedMs).toBeGreaterThan(0)
-      const refused = commitOf({ require: [{ key: bytes('alice'), absent: true }], put: { bob: 'ar' } })
-      await expect(ledger.commit(refused, watch)).rejects.toThrow()
-      expect(told).toHaveLength(1)
-    },
-  )
+  test.skipIf(exceptions.onApplied)('a commit reports its visibility and blocking time', async () => {
+    const { ledger, ...subject } = await start()
+    const view = await subject.view()
+    const told: { readonly shown: boolean; readonly blockedMs: number }[] = []
+    const watch = (blockedMs: number) =>
+      void told.push({ shown: view.get(bytes('alice')) !== undefined, blockedMs })
+    await ledger.commit(commitOf({ put: { alice: 'ar' } }), watch)
+    expect(told).toEqual([{ shown: true, blockedMs: expect.any(Number) }])
+    expect(told[0]!.blockedMs).toBeGreaterThan(0)
+    const refused = commitOf({ require: [{ key: bytes('alice'), absent: true }], put: { bob: 'ar' } })
+    await expect(ledger.commit(refused, watch)).rejects.toThrow()
+    expect(told).toHaveLength(1)
+  })
 
   // Each kind of requirement, met and not met. Commits 1 and 2 wrote alice.
   const none = new Uint8Array(0)

@@ -1,22 +1,18 @@
 /** Contract of every ledger. An adapter that does not support a part excludes it by name, with the reason. */
-import { afterEach, describe } from 'vitest'
+import { describe, onTestFinished } from 'vitest'
 import { describeCommitIds, describeCommits } from './commit-contract.ts'
 import { describeEnds } from './end-contract.ts'
 import { describeFeed } from './feed-contract.ts'
 import { describeHistories } from './history-contract.ts'
-import type { Exceptions, LedgerUnderTest, OpenLedger } from './ledger-under-test.ts'
+import type { Exceptions, OpenLedger } from './ledger-under-test.ts'
 import { describeRows } from './rows-contract.ts'
 
 export function describeLedger(name: string, open: OpenLedger, exceptions: Exceptions = {}): void {
-  const opened: LedgerUnderTest[] = []
   const start: OpenLedger = async options => {
     const subject = await open(options)
-    opened.push(subject)
+    onTestFinished(() => subject.dispose())
     return subject
   }
-  afterEach(async () => {
-    await Promise.all(opened.splice(0).map(subject => subject.dispose()))
-  })
 
   describe(`${name}: commits`, () => describeCommits(start, exceptions))
   describe(`${name}: commit ids`, () => describeCommitIds(start))

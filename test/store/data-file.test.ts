@@ -1,20 +1,14 @@
 /** Check of the data file of lmdb before it is mapped. */
-import fs, { cpSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import fs, { cpSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { checkDataFile } from '#store/lmdb/data-file.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
+import { directory } from './journals.ts'
 
 const PAGE = 4_096
 const { readSync } = fs
-
-function directory(): string {
-  const made = mkdtempSync(join(tmpdir(), 'verdict-data-file-'))
-  onTestFinished(() => rmSync(made, { recursive: true, force: true }))
-  return made
-}
 
 const file = (path: string): string => join(path, 'data.mdb')
 const sizeOf = (path: string): number => statSync(file(path)).size

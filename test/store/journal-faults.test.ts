@@ -38,6 +38,12 @@ const LARGE = 'x'.repeat(400_000)
 const full = () => {
   throw diskError('ENOSPC')
 }
+const failNextWrite = (disk: Disk): void => {
+  disk.beforeWrite = () => {
+    delete disk.beforeWrite
+    throw diskError('EIO')
+  }
+}
 
 test('a journal on a full disk refuses writes that need space, accepts others, and accepts all when space is free', async () => {
   const path = directory()
@@ -124,44 +130,41 @@ async function leftJournal(): Promise<string> {
 test.each([
   { writes: 0, level: {} },
   { writes: 1, level: { a: 'old', b: 'old' } },
-])(
-  'a journal opens on a disk with space for $writes writes: reads work, and changes are refused until space is free',
-  async ({ writes, level }) => {
-    const path = await leftJournal()
-    const all = { b: 'new', c: 'new' }
-    const open = async (writesLeft: number, log = new KeptLog()) => {
-      const disk = new OnFullDisk(path)
-      disk.writesLeft = writesLeft
-      const tables = await JournaledTables.open(disk, null, { log })
-      return { disk, tables, log }
-    }
-    const { tables: first } = await open(writes)
-    expect(shown(first)).toEqual(all)
-    const snapshot = first.snapshot()
-    expect(text(snapshot.table('one').get(bytes('b'))!)).toBe('new')
-    snapshot.release()
-    const refused = { code: 'STORE_REFUSED', message: expect.stringContaining('not made') as string }
-    await expect(put(first, 'd', '1')).rejects.toMatchObject(refused)
-    await expect(checkpoint(first)).rejects.toMatchObject(refused)
-    await expect(first.backUp(directory())).rejects.toMatchObject(refused)
-    expect(shown(first)).toEqual(all)
-    await first.close()
-    expect(await stored(path)).toEqual(level)
-    expect(journalFiles(path)).toHaveLength(2)
+])('a journal on a disk with space for $writes writes opens read-only', async ({ writes, level }) => {
+  const path = await leftJournal()
+  const all = { b: 'new', c: 'new' }
+  const open = async (writesLeft: number, log = new KeptLog()) => {
+    const disk = new OnFullDisk(path)
+    disk.writesLeft = writesLeft
+    const tables = await JournaledTables.open(disk, null, { log })
+    return { disk, tables, log }
+  }
+  const { tables: first } = await open(writes)
+  expect(shown(first)).toEqual(all)
+  const snapshot = first.snapshot()
+  expect(text(snapshot.table('one').get(bytes('b'))!)).toBe('new')
+  snapshot.release()
+  const refused = { code: 'STORE_REFUSED', message: expect.stringContaining('not made') as string }
+  await expect(put(first, 'd', '1')).rejects.toMatchObject(refused)
+  await expect(checkpoint(first)).rejects.toMatchObject(refused)
+  await expect(first.backUp(directory())).rejects.toMatchObject(refused)
+  expect(shown(first)).toEqual(all)
+  await first.close()
+  expect(await stored(path)).toEqual(level)
+  expect(journalFiles(path)).toHaveLength(2)
 
-    const { disk, tables, log } = await open(0)
-    expect(shown(tables)).toEqual(all)
-    await expect(put(tables, 'd', '1')).rejects.toMatchObject(refused)
-    disk.writesLeft = Number.POSITIVE_INFINITY
-    // The replay is retried without reopening the tables.
-    await log.has(({ level: severity }) => severity === 'info')
-    await put(tables, 'd', '1')
-    expect(shown(tables)).toEqual({ ...all, d: '1' })
-    await tables.close()
-    expect(journalFiles(path)).toEqual([])
-    expect(await stored(path)).toEqual({ ...all, d: '1' })
-  },
-)
+  const { disk, tables, log } = await open(0)
+  expect(shown(tables)).toEqual(all)
+  await expect(put(tables, 'd', '1')).rejects.toMatchObject(refused)
+  disk.writesLeft = Number.POSITIVE_INFINITY
+  // The replay is retried without reopening the tables.
+  await log.has(({ level: severity }) => severity === 'info')
+  await put(tables, 'd', '1')
+  expect(shown(tables)).toEqual({ ...all, d: '1' })
+  await tables.close()
+  expect(journalFiles(path)).toEqual([])
+  expect(await stored(path)).toEqual({ ...all, d: '1' })
+})
 
 test('a replay error that is not a disk error prevents the opening, and keeps the journal', async () => {
   const path = await leftJournal()
@@ -182,12 +185,7 @@ test('a write with an unknown outcome after a disk error is repeated in order be
   const disk: Disk = {}
   const tables = await openTables(path, checkpoints, on(disk))
   await put(tables, 'a', '1')
-  let isRefused = false
-  disk.beforeWrite = () => {
-    if (isRefused) return
-    isRefused = true
-    throw diskError('EIO')
-  }
+  failNextWrite(disk)
   const unknown = { code: 'STORE_UNAVAILABLE' }
   const first = put(tables, 'a', '2')
   const second = first.catch(() => put(tables, 'b', 'refused during the repair'))
@@ -212,12 +210,7 @@ test('a commit with an unknown outcome appears in the feed if it turns out to be
   const ledger = await EmbeddedLedger.open({ tables, view })
   const start = await ledger.head()
   await ledger.commit(commitOf({ put: { alice: 'ar' } }))
-  let isRefused = false
-  disk.beforeWrite = () => {
-    if (isRefused) return
-    isRefused = true
-    throw diskError('EIO')
-  }
+  failNextWrite(disk)
   const feed = ledger.feed({ ...start, sequence: 1 })[Symbol.asyncIterator]()
   await expect(ledger.commit(commitOf({ put: { bob: 'ar' } }))).rejects.toMatchObject({
     code: 'STORE_UNAVAILABLE',

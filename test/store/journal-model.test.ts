@@ -1,7 +1,4 @@
 /** Journaled tables compared with a plain map: writes, rollbacks, ranges, snapshots, checkpoints, replays. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
 import { JournaledTables } from '#store/journal/journaled-tables.ts'
@@ -11,7 +8,7 @@ import type { RangeOptions, Table, Tables } from '#store/tables.ts'
 import { Random } from '#testing/data/random.ts'
 import { howToRepeat, seed } from '../properties/seeded.ts'
 import { runsOf } from '../support/random-runs.ts'
-import { writeThread } from './journals.ts'
+import { directory, writeThread } from './journals.ts'
 
 const NAMES = ['one', 'two', 'three'] as const
 /** Few keys with common prefixes, so that they collide often. */
@@ -48,7 +45,7 @@ const emptyModel = (): Model => new Map(NAMES.map(name => [name, new Map()]))
 
 class Run {
   readonly #random: Random
-  readonly #directory = mkdtempSync(join(tmpdir(), 'verdict-journal-model-'))
+  readonly #directory = directory()
   #tables!: JournaledTables
   /** Content that readers see. */
   #model = emptyModel()
@@ -66,7 +63,6 @@ class Run {
     await this.#reopen()
     this.#compareAll()
     await this.#tables.close()
-    rmSync(this.#directory, { recursive: true })
   }
 
   async #step(): Promise<void> {
@@ -221,7 +217,7 @@ async function made(change: Promise<void>): Promise<void> {
 }
 
 test.each(Array.from({ length: runsOf(2) }, (_, number) => number))(
-  'journaled tables match a plain map (random history %i)',
+  'journaled tables match a map in history %i',
   async number => {
     await new Run(seed + number).go()
   },

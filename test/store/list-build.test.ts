@@ -56,6 +56,17 @@ async function applied(rows: readonly Row[], rule: ListRule): Promise<object> {
   return dump(tables)
 }
 
+/** Tables with these rows, without lists. */
+async function loaded(rows: readonly Row[], rule: ListRule = toyRule, sequence = rows.length) {
+  const tables = new MemoryTables()
+  const view = new TableView(tables, rule)
+  const load = new RowLoad()
+  for (const row of rows) load.add(row)
+  await load.write(tables)
+  await tables.write(() => view.setSequence(sequence))
+  return { tables, view }
+}
+
 /** `attempts`: number of times that the lists are built. `orderedEntries`: entries per batch. */
 async function built(
   rows: readonly Row[],
@@ -63,12 +74,7 @@ async function built(
   sequence: number,
   { attempts = 1, orderedEntries = 1_000 } = {},
 ): Promise<object> {
-  const tables = new MemoryTables()
-  const view = new TableView(tables, rule)
-  const load = new RowLoad()
-  for (const row of rows) load.add(row)
-  await load.write(tables)
-  await tables.write(() => view.setSequence(sequence))
+  const { tables, view } = await loaded(rows, rule, sequence)
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const build = new ListBuild(tables, view, rule, { orderedEntries })
     for (const row of [...view.batches()].flat()) {
@@ -120,24 +126,14 @@ test('a list build uses the newer row of a key that was re-created during the sc
 })
 
 test('an aborted list build fails with the reason of the abort', async () => {
-  const tables = new MemoryTables()
-  const view = new TableView(tables, toyRule)
-  const load = new RowLoad()
-  for (const row of rowsOf(['a'], ['ar'])) load.add(row)
-  await load.write(tables)
-  await tables.write(() => view.setSequence(1))
+  const { tables, view } = await loaded(rowsOf(['a'], ['ar']))
   const reason = new Error('enough')
   const building = new ListBuild(tables, view, toyRule).run(AbortSignal.abort(reason))
   await expect(building).rejects.toBe(reason)
 })
 
 test('missing keys are built as commits would have written them, including in a second attempt', async () => {
-  const tables = new MemoryTables()
-  const view = new TableView(tables, toyRule)
-  const load = new RowLoad()
-  for (const row of rowsOf(['c', 'a', 'b'], ['ar', '', 'bg'])) load.add(row)
-  await load.write(tables)
-  await tables.write(() => view.setSequence(3))
+  const { tables, view } = await loaded(rowsOf(['c', 'a', 'b'], ['ar', '', 'bg']))
   const whole = dump(tables)
   const [some] = tables.table('keys').range({ start: new Uint8Array() })
   for (const left of [[], [some!]]) {

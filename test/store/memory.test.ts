@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import { EmbeddedLedger } from '#store/embedded/embedded-ledger.ts'
 import { MemoryTables } from '#store/memory/memory-tables.ts'
 import { TableView } from '#store/embedded/table-view.ts'
-import type { Table, Tables, TablesSnapshot } from '#store/tables.ts'
 import { describeLedger } from './contract.ts'
 import { openLedger, type TablesKind } from './embedded-ledgers.ts'
 import { describeTables } from './tables-contract.ts'
@@ -19,18 +18,12 @@ describeLedger('memory', options => openLedger(memory, options), {
 })
 
 /** Tables on a slow disk: a write is visible immediately, and durable when the test releases it. */
-class SlowTables implements Tables {
-  readonly directory = null
-  readonly #tables = new MemoryTables()
+class SlowTables extends MemoryTables {
   readonly #held: (() => void)[] = []
   #arrival = Promise.withResolvers<void>()
 
-  table(name: string): Table {
-    return this.#tables.table(name)
-  }
-
-  async write<T>(action: () => T): Promise<T> {
-    const result = await this.#tables.write(action)
+  override async write<T>(action: () => T): Promise<T> {
+    const result = await super.write(action)
     await new Promise<void>(release => {
       this.#held.push(release)
       this.#arrival.resolve()
@@ -43,20 +36,6 @@ class SlowTables implements Tables {
   async held(): Promise<() => void> {
     while (this.#held.length === 0) await this.#arrival.promise
     return this.#held.shift()!
-  }
-
-  elsewhere<T>(action: (tables: Tables) => Promise<T>): Promise<T> {
-    return action(this)
-  }
-
-  refresh(): void {}
-
-  snapshot(): TablesSnapshot {
-    return this.#tables.snapshot()
-  }
-
-  close(): Promise<void> {
-    return this.#tables.close()
   }
 }
 

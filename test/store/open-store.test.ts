@@ -1,19 +1,13 @@
 /** Opening a store by its URL: accepted and refused URLs, and the separation of environments. */
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { openStore } from '#store/open-store.ts'
+import { storeDirectory } from '#testing/processes/running-service.ts'
 import { bytes, commitOf, everyone, toyRule } from './toy-rows.ts'
 
 let directory: string
-
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'verdict-store-'))
-})
-afterEach(() => {
-  rmSync(directory, { recursive: true })
-})
+beforeEach(() => (directory = storeDirectory()))
 
 for (const kind of ['memory', 'lmdb']) {
   const open = () => openStore(kind === 'memory' ? 'memory:' : `lmdb:${join(directory, 'data')}`, toyRule)
@@ -101,20 +95,16 @@ test('a directory that is already open is refused, and can be opened again after
   await (await openStore(url, toyRule)).close()
 })
 
-test('a data directory that is a file is refused with its path', async () => {
+test('a data directory that is a file or cannot be created is refused with its path', async () => {
   const file = join(directory, 'file')
   writeFileSync(file, '')
-  await expect(openStore(`lmdb:${file}`, toyRule)).rejects.toMatchObject({
-    code: 'INVALID_INPUT',
-    message: expect.stringContaining(file),
-  })
-})
-
-test('a data directory that cannot be created is refused with its path', async () => {
-  await expect(openStore('lmdb:/proc/nowhere/deep', toyRule)).rejects.toMatchObject({
-    code: 'INVALID_INPUT',
-    message: expect.stringContaining('/proc/nowhere/deep cannot be created'),
-  })
+  for (const [path, message] of [
+    [file, file],
+    ['/proc/nowhere/deep', '/proc/nowhere/deep cannot be created'],
+  ] as const) {
+    const refused = { code: 'INVALID_INPUT', message: expect.stringContaining(message) }
+    await expect(openStore(`lmdb:${path}`, toyRule)).rejects.toMatchObject(refused)
+  }
 })
 
 test('any other URL is refused with the expected schemes, and the message contains only the scheme of the URL', async () => {

@@ -89,19 +89,16 @@ test.each([
   ['a commit', commitOf({ require: [absent('bob')], put: { bob: 'bg' } }), 1],
   ['a large commit', commitOf({ put: many }), CALL_ROWS_MAX + 1],
   ['a refusal', commitOf({ require: [absent('alice')], put: { alice: 'bg' } }), null],
-])(
-  '%s whose response was lost receives its original result, and is executed once',
-  async (_, commit, rows) => {
-    const { proxy, ledger, other } = await setup()
-    await ledger.commit(commitOf({ put: { alice: 'ar' } }))
-    const lost = proxy.failOn('EVALSHA', 'lose-answer')
-    const outcome = await ledger.commit(commit).catch((error: unknown) => error)
-    await lost
-    expect(outcome).toMatchObject(rows === null ? { code: 'REVISION_CONFLICT' } : { sequence: 2 })
-    expect(await logged(other)).toHaveLength(rows === null ? 1 : 2)
-    expect(await allRows(other)).toHaveLength(1 + (rows ?? 0))
-  },
-)
+])('%s whose response was lost is executed once', async (_, commit, rows) => {
+  const { proxy, ledger, other } = await setup()
+  await ledger.commit(commitOf({ put: { alice: 'ar' } }))
+  const lost = proxy.failOn('EVALSHA', 'lose-answer')
+  const outcome = await ledger.commit(commit).catch((error: unknown) => error)
+  await lost
+  expect(outcome).toMatchObject(rows === null ? { code: 'REVISION_CONFLICT' } : { sequence: 2 })
+  expect(await logged(other)).toHaveLength(rows === null ? 1 : 2)
+  expect(await allRows(other)).toHaveLength(1 + (rows ?? 0))
+})
 
 test('a commit with few rows and many bytes is sent in several commands and executed as a whole', async () => {
   const { ledger, other } = await setup()
@@ -143,23 +140,20 @@ class ForgetfulLink extends RedisLink {
 test.each([
   ['all', 'DEL', []],
   ['the last', 'RPOP', [1]],
-] as const)(
-  'a large commit whose staged rows are gone (%s of them) is staged again and executed as a whole',
-  async (_, command, count) => {
-    const { keys, other } = await setup()
-    const link = new ForgetfulLink(staged =>
-      link.lost === 0 ? direct.send(command, staged, ...count) : Promise.resolve(link.lost),
-    )
-    await link.recovered(HANG_MS)
-    const ledger = await RedisLedger.open({ link, keys, logEntriesMax: 10, mayBegin: false })
-    expect(await ledger.commit(commitOf({ put: many }))).toMatchObject({ sequence: 1 })
-    expect(link.lost).not.toBe(0)
-    expect(await logged(other)).toHaveLength(1)
-    expect((await allRows(other)).map(({ key, value }) => [key, value])).toEqual(Object.entries(many))
-  },
-)
+] as const)('a large commit is staged again if %s staged rows are lost', async (_, command, count) => {
+  const { keys, other } = await setup()
+  const link = new ForgetfulLink(staged =>
+    link.lost === 0 ? direct.send(command, staged, ...count) : Promise.resolve(link.lost),
+  )
+  await link.recovered(HANG_MS)
+  const ledger = await RedisLedger.open({ link, keys, logEntriesMax: 10, mayBegin: false })
+  expect(await ledger.commit(commitOf({ put: many }))).toMatchObject({ sequence: 1 })
+  expect(link.lost).not.toBe(0)
+  expect(await logged(other)).toHaveLength(1)
+  expect((await allRows(other)).map(({ key, value }) => [key, value])).toEqual(Object.entries(many))
+})
 
-test('a large commit whose staged rows are always lost waits longer each time, and is refused when its ledger closes', async () => {
+test('a large commit whose staged rows are always lost is retried until its ledger closes, and then refused', async () => {
   const { keys, other } = await setup()
   const link = new ForgetfulLink(staged => direct.send('DEL', staged))
   await link.recovered(HANG_MS)

@@ -63,35 +63,32 @@ test.each([
     },
   ],
   ['meta', 'lost', (key: string, aside: string) => direct.send('RENAME', key, aside)],
-] as const)(
-  'damage is detected by all nodes and by commits, and ends after the repair: %s that are %s',
-  async (name, _, lose) => {
-    const { url, keys, nodes } = await setup()
-    const aside = `${keys[name]}:aside`
-    await lose(keys[name], aside)
-    const refusals = await Promise.all(
-      nodes.map(({ ledger }) =>
-        ledger.commit(commitOf({ delete: ['alice'] })).catch((error: unknown) => error),
-      ),
-    )
-    for (const refusal of refusals)
-      expect(refusal).toMatchObject({ code: expect.stringMatching(/^STORE_(DAMAGED|RESET)$/) })
-    await expect(startNode(url)).rejects.toMatchObject(DAMAGED)
-    for (const node of nodes) {
-      await node.log.has(isLost)
-      expect(() => node.environment.requireWhole()).toThrow(expect.objectContaining(DAMAGED))
-      expect(node.damages).toContain(ENVIRONMENT)
-    }
-    await direct.send('RENAME', aside, keys[name])
-    for (const node of nodes) {
-      await node.log.has(isBack)
-      node.environment.requireWhole()
-      expect(node.log.lines.filter(isLost)).toHaveLength(1)
-    }
-    await nodes[0].ledger.commit(commitOf({ put: { dave: 'ar' } }))
-    await expectAll(url, nodes, ['alice', 'carol', 'dave'])
-  },
-)
+] as const)('all nodes and commits detect that the key %s was %s', async (name, _, lose) => {
+  const { url, keys, nodes } = await setup()
+  const aside = `${keys[name]}:aside`
+  await lose(keys[name], aside)
+  const refusals = await Promise.all(
+    nodes.map(({ ledger }) =>
+      ledger.commit(commitOf({ delete: ['alice'] })).catch((error: unknown) => error),
+    ),
+  )
+  for (const refusal of refusals)
+    expect(refusal).toMatchObject({ code: expect.stringMatching(/^STORE_(DAMAGED|RESET)$/) })
+  await expect(startNode(url)).rejects.toMatchObject(DAMAGED)
+  for (const node of nodes) {
+    await node.log.has(isLost)
+    expect(() => node.environment.requireWhole()).toThrow(expect.objectContaining(DAMAGED))
+    expect(node.damages).toContain(ENVIRONMENT)
+  }
+  await direct.send('RENAME', aside, keys[name])
+  for (const node of nodes) {
+    await node.log.has(isBack)
+    node.environment.requireWhole()
+    expect(node.log.lines.filter(isLost)).toHaveLength(1)
+  }
+  await nodes[0].ledger.commit(commitOf({ put: { dave: 'ar' } }))
+  await expectAll(url, nodes, ['alice', 'carol', 'dave'])
+})
 
 test('damage that a commit finds is not cleared by an earlier check whose response arrives at the same time', async () => {
   const proxy = await CuttingProxy.to(redis)
@@ -115,27 +112,24 @@ test.each([
   ['is too short', (stored: Buffer) => stored.subarray(0, 3)],
   ['has an unknown format', (stored: Buffer) => Buffer.alloc(stored.length, 0xff)],
   ['is empty', () => Buffer.alloc(0)],
-])(
-  'a row that %s is found by a node that loads all rows, and then reported by every node',
-  async (_, changed) => {
-    const { url, keys, nodes } = await setup()
-    const stored = (await direct.send('HGET', keys.rows, 'alice')) as Buffer
-    await direct.send('HSET', keys.rows, 'alice', changed(stored))
-    // The number of rows is right, and running nodes do not read them.
-    await nodes[0].ledger.commit(commitOf({ put: { dave: 'ar' } }))
-    await expect(startNode(url)).rejects.toMatchObject(DAMAGED)
-    for (const { log, ledger } of nodes) {
-      await log.has(isLost)
-      await expect(ledger.commit(commitOf({}))).rejects.toMatchObject(DAMAGED)
-    }
-    // As an operator does after a repair.
-    await direct.send('HSET', keys.rows, 'alice', stored)
-    await direct.send('HDEL', keys.meta, 'damage')
-    for (const { log } of nodes) await log.has(isBack)
-    await nodes[0].ledger.commit(commitOf({ delete: ['dave'] }))
-    await expectAll(url, nodes, ['alice', 'carol'])
-  },
-)
+])('a load finds a row that %s, and then every node reports it', async (_, changed) => {
+  const { url, keys, nodes } = await setup()
+  const stored = (await direct.send('HGET', keys.rows, 'alice')) as Buffer
+  await direct.send('HSET', keys.rows, 'alice', changed(stored))
+  // The number of rows is right, and running nodes do not read them.
+  await nodes[0].ledger.commit(commitOf({ put: { dave: 'ar' } }))
+  await expect(startNode(url)).rejects.toMatchObject(DAMAGED)
+  for (const { log, ledger } of nodes) {
+    await log.has(isLost)
+    await expect(ledger.commit(commitOf({}))).rejects.toMatchObject(DAMAGED)
+  }
+  // As an operator does after a repair.
+  await direct.send('HSET', keys.rows, 'alice', stored)
+  await direct.send('HDEL', keys.meta, 'damage')
+  for (const { log } of nodes) await log.has(isBack)
+  await nodes[0].ledger.commit(commitOf({ delete: ['dave'] }))
+  await expectAll(url, nodes, ['alice', 'carol'])
+})
 
 test('an unreadable row is found by a commit that overwrites it, and then reported by every node', async () => {
   const { keys, nodes } = await setup()
@@ -148,20 +142,17 @@ test('an unreadable row is found by a commit that overwrites it, and then report
   }
 })
 
-test.each(['log', 'ids'] as const)(
-  'a lost %s key loses no facts, causes no reload, and is reported by one node',
-  async name => {
-    const { url, keys, nodes } = await setup()
-    await direct.send('DEL', keys[name])
-    const head = await nodes[0].ledger.commit(commitOf({ put: { dave: 'ar' } }))
-    expect(head.sequence).toBe(3)
-    expect(nodes[0].log.lines.filter(saysThat(/lost a key/))).toEqual([
-      expect.objectContaining({ level: 'warn', fields: { environment: ENVIRONMENT, key: name } }),
-    ])
-    await nodes[1].ledger.commit(commitOf({ put: { erin: 'ar' } }))
-    await expectAll(url, nodes, ['alice', 'carol', 'dave', 'erin'])
-  },
-)
+test.each(['log', 'ids'] as const)('a lost %s key causes no reload, and one node reports it', async name => {
+  const { url, keys, nodes } = await setup()
+  await direct.send('DEL', keys[name])
+  const head = await nodes[0].ledger.commit(commitOf({ put: { dave: 'ar' } }))
+  expect(head.sequence).toBe(3)
+  expect(nodes[0].log.lines.filter(saysThat(/lost a key/))).toEqual([
+    expect.objectContaining({ level: 'warn', fields: { environment: ENVIRONMENT, key: name } }),
+  ])
+  await nodes[1].ledger.commit(commitOf({ put: { erin: 'ar' } }))
+  await expectAll(url, nodes, ['alice', 'carol', 'dave', 'erin'])
+})
 
 describe('the data of an earlier release', () => {
   const forget = (keys: RedisKeys) =>
@@ -217,19 +208,16 @@ describe('a Redis that evicts keys when it is full', () => {
     return { url: own.url(), orders: await linkTo(own) }
   }
 
-  test.each(['is refused by a start, with advice: %s', 'volatile-ttl'])(
-    'is refused by a start, with what to do: %s',
-    async policy => {
-      const { url, orders } = await evicting(policy)
-      await expect(startNode(url)).rejects.toMatchObject({
-        code: 'STORE_REFUSED',
-        message: expect.stringMatching(
-          `maxmemory-policy is ${policy}; set it to noeviction.*ALLOW_EVICTION=true`,
-        ),
-      })
-      expect(await orders.send('DBSIZE')).toBe(0)
-    },
-  )
+  test.each(['allkeys-lru', 'volatile-ttl'])('is refused with advice: %s', async policy => {
+    const { url, orders } = await evicting(policy)
+    await expect(startNode(url)).rejects.toMatchObject({
+      code: 'STORE_REFUSED',
+      message: expect.stringMatching(
+        `maxmemory-policy is ${policy}; set it to noeviction.*ALLOW_EVICTION=true`,
+      ),
+    })
+    expect(await orders.send('DBSIZE')).toBe(0)
+  })
 
   test('is accepted if this is allowed, and a warning is logged', async () => {
     const { url } = await evicting('allkeys-lru')

@@ -389,19 +389,16 @@ test.each([
       await direct.send('DEL', meta, rows, log, ids)
     },
   ],
-] as const)(
-  'an environment that was %s: whether the store counts as emptied is %s',
-  async (_, isLost, lose) => {
-    const url = redis.url()
-    const [node, other] = [await startNode(url), await startNode(url)]
-    await other.ledger.commit(commitOf({ put: { alice: 'ar' } }))
-    await lose(other, url)
-    // Time for several attempts to load the environment, which are half a second apart.
-    while (node.store.stalenessMs() < 2_000) await pause()
-    expect(node.store.isEmptied()).toBe(isLost)
-    expect(node.view.count(everyone)).toBe(1)
-  },
-)
+] as const)('an environment that was %s; the store counts as emptied: %s', async (_, isLost, lose) => {
+  const url = redis.url()
+  const [node, other] = [await startNode(url), await startNode(url)]
+  await other.ledger.commit(commitOf({ put: { alice: 'ar' } }))
+  await lose(other, url)
+  // Time for several attempts to load the environment, which are half a second apart.
+  while (node.store.stalenessMs() < 2_000) await pause()
+  expect(node.store.isEmptied()).toBe(isLost)
+  expect(node.view.count(everyone)).toBe(1)
+})
 
 test('a commit that Redis accepted but does not show fails after a time limit, and does not block a close', async () => {
   const own = await startRedis()

@@ -20,16 +20,18 @@ const exceptions = { onApplied: 'what Redis has acknowledged is as durable as it
 /** `newUrl` returns store URLs, each with its own prefix. */
 export async function describeRedisLedger(name: string, newUrl: () => string): Promise<void> {
   const link = await sharedLink({ url: newUrl })
-  describeLedger(name, options => openLedger(link, newUrl(), options), exceptions)
-  describeLedger(`${name}, followed`, options => openEnvironment(newUrl(), options), exceptions)
+  const newKeys = () => redisKeys(parseRedisUrl(newUrl()).prefix, 'contract')
+  const newDirectory = () => mkdtempSync(join(tmpdir(), 'verdict-copy-'))
+  describeLedger(name, (options = {}) => openLedger(link, newKeys(), options), exceptions)
+  describeLedger(
+    `${name}, followed`,
+    (options = {}) => openEnvironment(newUrl(), newDirectory(), options),
+    exceptions,
+  )
 }
 
 /** The ledger with a view that is fed from its log directly. */
-function openLedger(link: RedisLink, url: string, options: OpenOptions = {}): Promise<LedgerUnderTest> {
-  return openAt(link, redisKeys(parseRedisUrl(url).prefix, 'contract'), options)
-}
-
-async function openAt(link: RedisLink, keys: RedisKeys, options: OpenOptions): Promise<LedgerUnderTest> {
+async function openLedger(link: RedisLink, keys: RedisKeys, options: OpenOptions): Promise<LedgerUnderTest> {
   const { logEntriesMax = LOG_ENTRIES_MAX } = options
   const ledger = await RedisLedger.open({ link, keys, logEntriesMax, mayBegin: true })
   const tables = new MemoryTables()
@@ -47,18 +49,18 @@ async function openAt(link: RedisLink, keys: RedisKeys, options: OpenOptions): P
     },
     reopen: async () => {
       await ledger.close()
-      return openAt(link, keys, options)
+      return openLedger(link, keys, options)
     },
     dispose: () => ledger.close(),
   }
 }
 
 /** The environment as services use it. */
-function openEnvironment(url: string, options: OpenOptions = {}): Promise<LedgerUnderTest> {
-  return openIn(url, mkdtempSync(join(tmpdir(), 'verdict-copy-')), options)
-}
-
-async function openIn(url: string, directory: string, options: OpenOptions): Promise<LedgerUnderTest> {
+async function openEnvironment(
+  url: string,
+  directory: string,
+  options: OpenOptions,
+): Promise<LedgerUnderTest> {
   const store = await openStore(url, toyRule, { dataDirectory: directory, ...options })
   const { ledger, view } = await store.environment('contract')
   return {
@@ -66,7 +68,7 @@ async function openIn(url: string, directory: string, options: OpenOptions): Pro
     view: async () => view,
     reopen: async () => {
       await store.close()
-      return openIn(url, directory, options)
+      return openEnvironment(url, directory, options)
     },
     dispose: async () => {
       await store.close()

@@ -63,7 +63,7 @@ function says(level: KeptLine['level'], words: RegExp): (line: KeptLine) => bool
   return line => line.level === level && words.test(`${line.message}: ${String(line.fields['reason'])}`)
 }
 
-test('a node without permission for its channels logs this once, follows and commits, and subscribes again when permitted', async () => {
+test('a node without permission for its channels logs this once, follows and commits, and subscribes later', async () => {
   const { name, url } = await newUser()
   const { node, log, other } = await nodeAndOther(url)
   const { channel } = keysAt(url)
@@ -146,7 +146,7 @@ test('a running node logs once why it has no connection, and once that it has on
   expect(JSON.stringify(log.lines)).not.toContain(PASSWORD)
 })
 
-test('a node without permission to read the log logs this once, retries without loading, and continues when permitted', async () => {
+test('a node without permission to read the log logs this once, and retries without loading', async () => {
   const { name, url } = await newUser()
   const { node, log, other } = await nodeAndOther(url)
   const start = await node.ledger.head()

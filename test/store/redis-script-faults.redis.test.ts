@@ -198,11 +198,14 @@ describe.each(['tells', 'does not tell'] as const)('on a server that %s permissi
         const place = await setup(link)
         const { faulty, other } = place
         const [expected, follower] = [new Expected(), new Follower(other)]
-        for (const commit of before) {
-          await other.commit(commit)
-          expected.take(commit)
-          await follower.follow(expected.sequence)
+        const succeed = async (commits: readonly Commit[]) => {
+          for (const each of commits) {
+            await other.commit(each)
+            expected.take(each)
+            await follower.follow(expected.sequence)
+          }
         }
+        await succeed(before)
         link.fault = fault
         const commit = make()
         const isAcknowledged = await isMade(faulty, commit)
@@ -213,11 +216,7 @@ describe.each(['tells', 'does not tell'] as const)('on a server that %s permissi
         }
         made += Number(isAcknowledged)
         refused += Number(!isAcknowledged)
-        for (const next of [commitOf({ put: { erin: 'ar' } }), commitOf({ delete: ['erin'] })]) {
-          await other.commit(next)
-          expected.take(next)
-          await follower.follow(expected.sequence)
-        }
+        await succeed([commitOf({ put: { erin: 'ar' } }), commitOf({ delete: ['erin'] })])
         await expectWhole(place, expected, follower.rows)
       }
       expect(made).toBeGreaterThan(0)

@@ -41,29 +41,26 @@ const row = fc
     return { key: `key-${place}`, value: `${version}`.repeat(length), version, created: place * 65_536 }
   })
 
-test.each([1, 500, 1_000_000])(
-  'rows in runs of %d bytes are merged in order, with the newest version of each generation',
-  runBytesMax => {
-    fc.assert(
-      fc.property(fc.array(row, { maxLength: 60 }), rows => {
-        const runs = new RowRuns(scanDirectory, runBytesMax)
-        const newest = new Map<number, ReadableRow>()
-        for (const each of rows) {
-          runs.add(rowOf(each))
-          const known = newest.get(each.created)
-          if (known === undefined || known.version < each.version) newest.set(each.created, each)
-        }
-        expect(runs.count).toBe(rows.length)
-        const right = [...newest.values()].toSorted((one, other) => one.created - other.created)
-        expect(readable(runs.inOrder()).map(({ key, version }) => [key, version])).toEqual(
-          right.map(({ key, version }) => [key, version]),
-        )
-        expect(existsSync(scanDirectory)).toBe(false)
-      }),
-      { seed, numRuns: runsOf(10) },
-    )
-  },
-)
+test.each([1, 500, 1_000_000])('rows in runs of %d bytes are merged in order', runBytesMax => {
+  fc.assert(
+    fc.property(fc.array(row, { maxLength: 60 }), rows => {
+      const runs = new RowRuns(scanDirectory, runBytesMax)
+      const newest = new Map<number, ReadableRow>()
+      for (const each of rows) {
+        runs.add(rowOf(each))
+        const known = newest.get(each.created)
+        if (known === undefined || known.version < each.version) newest.set(each.created, each)
+      }
+      expect(runs.count).toBe(rows.length)
+      const right = [...newest.values()].toSorted((one, other) => one.created - other.created)
+      expect(readable(runs.inOrder()).map(({ key, version }) => [key, version])).toEqual(
+        right.map(({ key, version }) => [key, version]),
+      )
+      expect(existsSync(scanDirectory)).toBe(false)
+    }),
+    { seed, numRuns: runsOf(10) },
+  )
+})
 
 test('rows in runs can be longer than the read buffer', () => {
   const runs = new RowRuns(scanDirectory, 1)

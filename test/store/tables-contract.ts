@@ -1,6 +1,6 @@
 /** Contract of tables, and of a `TableView` on them. */
-import { afterEach, describe, expect, test } from 'vitest'
-import type { LogEntry } from '#store/ledger.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Entry } from '#store/ledger.ts'
 import { TableView, type RowsOptions } from '#store/embedded/table-view.ts'
 import { putLast, TABLE_KEY_BYTES_MAX, type RangeOptions, type Table, type Tables } from '#store/tables.ts'
 import { bytes, color, commitId, everyone, group, scannedKeys, shown, text, toyRule } from './toy-rows.ts'
@@ -12,15 +12,11 @@ export interface TablesUnderTest {
 }
 
 export function describeTables(name: string, open: () => Promise<TablesUnderTest>): void {
-  const opened: TablesUnderTest[] = []
   const start = async (): Promise<Tables> => {
     const subject = await open()
-    opened.push(subject)
+    onTestFinished(() => subject.dispose())
     return subject.tables
   }
-  afterEach(async () => {
-    await Promise.all(opened.splice(0).map(subject => subject.dispose()))
-  })
 
   describe(`${name}: tables`, () => describeReadsAndWrites(start))
   describe(`${name}: a view over tables`, () => describeView(start))

@@ -1,9 +1,8 @@
 /** The thread that reads large bodies: its queue, its limits, and the requests of a thread that ends. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterEach, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { longBodiesBytesMax, SegmentedBytes, SegmentStock } from '#http/edge/body-segments.ts'
 import { AuthzError } from '#model/errors.ts'
 import { FairQueue } from '#model/fair-queue.ts'
@@ -12,15 +11,10 @@ import { BodyPool } from '#threads/pool/body-pool.ts'
 import { withoutSecrets } from '../../src/config/config.ts'
 import { readConfig } from '../../src/config/read-config.ts'
 import { WORKER_URLS } from '../../src/composition/worker-urls.ts'
+import { storeDirectory } from '#testing/processes/running-service.ts'
 import { documentReaders } from '../support/document-readers.ts'
 
 const readers = documentReaders('one', 'other')
-
-let open: BodyPool[] = []
-afterEach(async () => {
-  for (const pool of open) await pool.close()
-  open = []
-})
 
 interface Options {
   readonly bodyBytesMax?: number
@@ -47,7 +41,7 @@ function newPool(options: Options = {}): { pool: BodyPool; ended: number[]; fail
     onStartFailure: error => failures.push(error),
     ...options,
   })
-  open.push(pool)
+  onTestFinished(() => pool.close())
   return { pool, ended, failures }
 }
 
@@ -90,7 +84,7 @@ function textOf(outcome: BodyOutcome | null): string {
 const ALLOWED = '{"allow":[{"allow":true,"result":true}]}'
 const OVERLOADED = expect.objectContaining({ code: 'OVERLOADED' })
 
-test('the body thread returns the result of a body, and reports errors in a body before the readiness of its environment', async () => {
+test('the body thread returns results, and reports errors in a body before a missing environment', async () => {
   const { pool } = newPool()
   expect(textOf(await pool.read(work('one')))).toBe(ALLOWED)
   expect(await pool.read({ ...work('one'), isOnlyChecked: true })).toEqual({ kind: 'checked' })
@@ -102,7 +96,7 @@ test.each([
   [16 * 1_024 * 1_024, 768],
   [1_024, 512],
 ])(
-  'the body thread has a limited heap that depends on the limit of bodies: %i bytes',
+  'the heap of the body thread depends on the limit of bodies: %i bytes',
   async (bodyBytesMax, mebibytes) => {
     const { pool } = newPool({ bodyBytesMax })
     await pool.read(work('one'))
@@ -158,19 +152,14 @@ test('when the body thread ends, its bodies are refused for a retry, and waiting
 })
 
 test('if no body thread can be started, the calling thread reads the body, and the reason is reported', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'body-thread-'))
-  try {
-    const entry = join(directory, 'entry.mjs')
-    await writeFile(entry, "throw new Error('not today')")
-    const { pool, failures } = newPool({ entry: pathToFileURL(entry) })
-    expect(await pool.read(work('one'))).toBeNull()
-    expect(failures).toMatchObject([{ message: 'not today' }])
-    // Not retried immediately.
-    expect(await pool.read(work('one'))).toBeNull()
-    expect(failures.length).toBe(1)
-  } finally {
-    await rm(directory, { recursive: true })
-  }
+  const entry = join(storeDirectory(), 'entry.mjs')
+  writeFileSync(entry, "throw new Error('not today')")
+  const { pool, failures } = newPool({ entry: pathToFileURL(entry) })
+  expect(await pool.read(work('one'))).toBeNull()
+  expect(failures).toMatchObject([{ message: 'not today' }])
+  // Not retried immediately.
+  expect(await pool.read(work('one'))).toBeNull()
+  expect(failures.length).toBe(1)
 })
 
 test('a decision that becomes stale while a body is read is not returned', async () => {

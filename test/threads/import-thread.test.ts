@@ -4,6 +4,17 @@ import { expect, test } from 'vitest'
 import { ImportThread } from '#threads/import-thread.ts'
 import { HANG_MS } from '../support/hang.ts'
 
+function threadWith(code: string, onFault: (error: unknown) => void): ImportThread {
+  return new ImportThread({
+    entry: new URL(`data:text/javascript,${encodeURIComponent(code)}`),
+    directoryOf: () => '',
+    now: Date.now,
+    attributesBytesMax: 65_536,
+    heldBytesMax: 1e9,
+    onFault,
+  })
+}
+
 /** A source that sends nothing while the thread lives. */
 function silentSource() {
   const end = Promise.withResolvers<null>()
@@ -13,25 +24,15 @@ function silentSource() {
 test.each([
   ['with an error', 'throw new Error("no memory")', ['no memory']],
   ['silently', 'process.exit(0)', []],
-])(
-  'an import thread that exits %s fails the import, even without a pending message',
-  async (_, code, faults) => {
-    const heard: string[] = []
-    const thread = new ImportThread({
-      entry: new URL(`data:text/javascript,${encodeURIComponent(code)}`),
-      directoryOf: () => '',
-      now: Date.now,
-      attributesBytesMax: 65_536,
-      heldBytesMax: 1e9,
-      onFault: error => heard.push((error as Error).message),
-    })
-    await expect(thread.load('any', silentSource())).rejects.toMatchObject({
-      code: 'INTERNAL',
-      message: 'the thread that imports died',
-    })
-    expect(heard).toEqual(faults)
-  },
-)
+])('an import thread that exits %s fails the import', async (_, code, faults) => {
+  const reported: string[] = []
+  const thread = threadWith(code, error => reported.push((error as Error).message))
+  await expect(thread.load('any', silentSource())).rejects.toMatchObject({
+    code: 'INTERNAL',
+    message: 'the thread that imports died',
+  })
+  expect(reported).toEqual(faults)
+})
 
 test('the last message of an import thread is received, even if the main thread was busy until the thread exited', async () => {
   const code = `
@@ -40,14 +41,7 @@ test('the last message of an import thread is received, even if the main thread 
       parentPort.postMessage({ kind: 'done', counts: { users: 7 } })
       parentPort.close()
     })`
-  const thread = new ImportThread({
-    entry: new URL(`data:text/javascript,${encodeURIComponent(code)}`),
-    directoryOf: () => '',
-    now: Date.now,
-    attributesBytesMax: 65_536,
-    heldBytesMax: 1e9,
-    onFault: error => expect.fail(String(error)),
-  })
+  const thread = threadWith(code, error => expect.fail(String(error)))
   // Threads as Linux lists them. The main thread is blocked until the new thread has exited.
   const threads = () => readdirSync('/proc/self/task')
   const before = new Set(threads())

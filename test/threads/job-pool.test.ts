@@ -1,11 +1,9 @@
 /** The pool of decision threads: its queue, its limits, and the jobs of a thread that ends. */
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { takeOverLock } from '#engine/shared-index/recovery.ts'
@@ -28,6 +26,7 @@ import { JobPool } from '#threads/pool/job-pool.ts'
 import { WORKER_URLS } from '#composition/worker-urls.ts'
 import { assign, instance, resourceType, role, tenant, user } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
+import { storeDirectory } from '#testing/processes/running-service.ts'
 import { World } from '../engine/world.ts'
 
 const COUNT = 20_000
@@ -64,13 +63,6 @@ const SEARCH: SearchJob = {
 const reads: QueryTerms = { type: 'document', action: 'read', tenant: 'default' }
 const writes: QueryTerms = { ...reads, action: 'write' }
 
-let open: JobPool[] = []
-afterEach(async () => {
-  for (const pool of open) await pool.close()
-  open = []
-  deadline.set(Infinity)
-})
-
 interface PoolOptions {
   readonly jobsMax?: number
   readonly threads?: number
@@ -93,8 +85,17 @@ function newPool(options: PoolOptions = {}): { pool: JobPool; ended: number[]; f
     },
     onStartFailure: error => failures.push(error),
   })
-  open.push(pool)
+  onTestFinished(() => pool.close())
   return { pool, ended, failures }
+}
+
+/** A module that creates the file `begun` and then runs `code`. */
+function notingEntry(code: string) {
+  const directory = storeDirectory()
+  const [entry, begun] = [join(directory, 'entry.mjs'), join(directory, 'begun')]
+  const note = `import { writeFileSync } from 'node:fs'\nwriteFileSync(${JSON.stringify(begun)}, '')`
+  writeFileSync(entry, `${note}\n${code}`)
+  return { entry, begun }
 }
 
 /** Every fifth check is for `write`, which is denied to all users. */
@@ -247,11 +248,11 @@ test('when a pool thread ends, its jobs are refused for a retry, its lock is fre
 })
 
 test('waiting searches are completed by the calling thread if the ended threads cannot be restarted', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'verdict-pool-'))
+  const directory = storeDirectory()
   const entry = pathToFileURL(join(directory, 'entry.mjs'))
-  await writeFile(entry, `export { default } from ${JSON.stringify(WORKER_URLS.pool.href)}`)
+  writeFileSync(entry, `export { default } from ${JSON.stringify(WORKER_URLS.pool.href)}`)
   const { pool } = await warmPool({ entry, jobsMax: 20 })
-  await rm(directory, { recursive: true })
+  rmSync(directory, { recursive: true })
   const [thread] = pool.threads
   const header = new Int32Array(handle.header)
   // As above: the jobs in the pool stay there until the thread has ended, and the others wait.
@@ -268,37 +269,23 @@ test('waiting searches are completed by the calling thread if the ended threads 
 test.each([
   ["throw new Error('not yet')", 'not yet'],
   ['process.exit(3)', 'a thread of the pool ended with code 3 before all had started'],
-])(
-  'a thread that cannot be started (%s) is reported and retried, and the calling thread decides in the meantime',
-  async (end, reason) => {
-    const directory = await mkdtemp(join(tmpdir(), 'verdict-pool-'))
-    onTestFinished(() => rm(directory, { recursive: true }))
-    const entry = join(directory, 'entry.mjs')
-    const tried = join(directory, 'tried')
-    await writeFile(
-      entry,
-      `import { writeFileSync } from 'node:fs'\nwriteFileSync(${JSON.stringify(tried)}, '')\n${end}`,
-    )
-    const { pool, ended, failures } = newPool({ entry: pathToFileURL(entry) })
-    while (!existsSync(tried)) expectRight(await pool.evaluate('e', questions(), HERE))
-    expect(pool.isWarm).toBe(false)
-    await writeFile(entry, `export { default } from ${JSON.stringify(WORKER_URLS.pool.href)}`)
-    while (!pool.isWarm) expectRight(await pool.evaluate('e', questions(), HERE))
-    expect(await pool.search('e', SEARCH, HERE)).toMatchObject({ keys: ['alice'] })
-    expect(failures[0]).toMatchObject({ message: reason })
-    expect(ended).toEqual([])
-  },
-)
+])('a thread that cannot be started (%s) is reported and retried', async (end, reason) => {
+  const { entry, begun: tried } = notingEntry(end)
+  const { pool, ended, failures } = newPool({ entry: pathToFileURL(entry) })
+  while (!existsSync(tried)) expectRight(await pool.evaluate('e', questions(), HERE))
+  expect(pool.isWarm).toBe(false)
+  writeFileSync(entry, `export { default } from ${JSON.stringify(WORKER_URLS.pool.href)}`)
+  while (!pool.isWarm) expectRight(await pool.evaluate('e', questions(), HERE))
+  expect(await pool.search('e', SEARCH, HERE)).toMatchObject({ keys: ['alice'] })
+  expect(failures[0]).toMatchObject({ message: reason })
+  expect(ended).toEqual([])
+})
 
 test.each([
   ['waits for an import', 'await new Promise(() => {})'],
   ['is busy', 'for (;;);'],
 ])('closing a pool while one of its threads starts and %s ends only this thread', async (_, forever) => {
-  const directory = await mkdtemp(join(tmpdir(), 'verdict-pool-'))
-  onTestFinished(() => rm(directory, { recursive: true }))
-  const [entry, begun] = [join(directory, 'entry.mjs'), join(directory, 'begun')]
-  const note = `import { writeFileSync } from 'node:fs'\nwriteFileSync(${JSON.stringify(begun)}, '')`
-  await writeFile(entry, `${note}\n${forever}`)
+  const { entry, begun } = notingEntry(forever)
   const { pool, failures } = newPool({ entry: pathToFileURL(entry) })
   while (!existsSync(begun)) expectRight(await pool.evaluate('e', questions(), HERE))
   await pool.close()
@@ -317,6 +304,7 @@ test.each([['--max-old-space-size=4000'], ['--disable-warning=ExperimentalWarnin
 
 test('a job that began in time is refused if the deadline passes before it is complete', async () => {
   const { pool } = await warmPool()
+  onTestFinished(() => deadline.set(Infinity))
   // The small bulk is completely in the pool. Some parts of the large bulk wait.
   for (const count of [400, COUNT]) {
     const jobs = [pool.evaluate('e', questions(count), HERE), pool.search('e', SEARCH, HERE)]

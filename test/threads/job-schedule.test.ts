@@ -42,41 +42,32 @@ const THREADS = [1, 2, 3, 8]
 const CASES = THREADS.flatMap(threads => SIZES.map(checks => ({ threads, checks })))
 
 describe('the parts of a bulk', () => {
-  test.each(CASES)(
-    'cover each of $checks checks exactly once with $threads threads',
-    ({ threads, checks }) => {
-      const random = new Random(checks + threads)
-      const job = bulk(checks)
-      const { schedule } = newSchedule(threads, job)
-      const parts: BulkPart[] = []
-      while (schedule.nextBulk() !== null) {
-        const isPools = random.next() < 0.5
-        parts.push(isPools ? schedule.beginPoolPart(job) : schedule.beginOwnPart(job))
-      }
-      const ends = parts.map(({ from, count }) => from + count)
-      expect(parts.map(({ from }) => from)).toEqual([0, ...ends.slice(0, -1)])
-      expect(ends.at(-1)).toBe(checks)
-      expect(schedule.isEmpty).toBe(true)
-    },
-  )
+  test.each(CASES)('cover each of $checks checks once: $threads threads', ({ threads, checks }) => {
+    const random = new Random(checks + threads)
+    const job = bulk(checks)
+    const { schedule } = newSchedule(threads, job)
+    const parts: BulkPart[] = []
+    while (schedule.nextBulk() !== null) {
+      const isPools = random.next() < 0.5
+      parts.push(isPools ? schedule.beginPoolPart(job) : schedule.beginOwnPart(job))
+    }
+    const ends = parts.map(({ from, count }) => from + count)
+    expect(parts.map(({ from }) => from)).toEqual([0, ...ends.slice(0, -1)])
+    expect(ends.at(-1)).toBe(checks)
+    expect(schedule.isEmpty).toBe(true)
+  })
 
-  test.each(CASES)(
-    'shrink, and are multiples of an own part, for the pool: $checks checks, $threads threads',
-    ({ threads, checks }) => {
-      const counts = poolParts(threads, checks)
-      expect(counts).toEqual(counts.toSorted((one, other) => other - one))
-      for (const count of counts.slice(0, -1)) expect(count % OWN_PART_CHECKS).toBe(0)
-      expect(Math.max(...counts)).toBeLessThanOrEqual(2_048)
-    },
-  )
+  test.each(CASES)('shrink for the pool: $checks checks, $threads threads', ({ threads, checks }) => {
+    const counts = poolParts(threads, checks)
+    expect(counts).toEqual(counts.toSorted((one, other) => other - one))
+    for (const count of counts.slice(0, -1)) expect(count % OWN_PART_CHECKS).toBe(0)
+    expect(Math.max(...counts)).toBeLessThanOrEqual(2_048)
+  })
 
-  test.each(THREADS)(
-    'are so small at minimum that those sent in advance cover half of it: %i threads',
-    threads => {
-      const checks = 2 * PARTS_AHEAD * threads * OWN_PART_CHECKS
-      expect(Math.min(...poolParts(threads, checks)) * PARTS_AHEAD * threads).toBe(checks / 2)
-    },
-  )
+  test.each(THREADS)('sent in advance cover at least half of it: %i threads', threads => {
+    const checks = 2 * PARTS_AHEAD * threads * OWN_PART_CHECKS
+    expect(Math.min(...poolParts(threads, checks)) * PARTS_AHEAD * threads).toBe(checks / 2)
+  })
 
   test('take half of the remaining checks, divided among the threads of the pool and the calling thread', () => {
     expect(poolParts(3, 8_192).slice(0, 3)).toEqual([1_024, 896, 896])
