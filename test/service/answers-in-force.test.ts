@@ -1,6 +1,4 @@
-/**
- * The store shows a commit shortly before it is on disk. Another caller can see the commit in that moment.
- */
+/** The store shows a commit shortly before it is on disk, and another caller can see it then. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

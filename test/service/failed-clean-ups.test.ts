@@ -1,7 +1,4 @@
-/**
- * Failed copies and imports whose cleanup fails: the caller receives the first error, the operator the
- * second.
- */
+/** Failed copies and imports whose cleanup also fails. */
 import { expect, test } from 'vitest'
 import { ContentShapes } from '#http/routing/content-shapes.ts'
 import { LedgerLoader } from '#management/content/content-loader.ts'

@@ -1,7 +1,4 @@
-/**
- * Removals and key creations, begun on the same state. In memory, a commit is immediate and they would not
- * overlap.
- */
+/** Removals and key creations that overlap. On a store in memory, commits would be immediate. */
 import { describe, expect, test } from 'vitest'
 import type { ApiKeyRecord } from '#model/records.ts'
 import { RecordReader } from '#management/commands/record-reader.ts'

@@ -15,9 +15,7 @@ import { surroundingsWith } from '../support/surroundings.ts'
 
 const tenant = 'default'
 
-/**
- * `whenAttached` delays the response of a thread to a new index, `whenReachable` the opening of the store.
- */
+/** `whenAttached` delays the response of a thread to a new index, `whenReachable` that of the store. */
 async function opened(
   whenAttached: () => Promise<void> = async () => {},
   whenReachable: ((tell: (error: AuthzError) => void) => Promise<void>) | null = null,

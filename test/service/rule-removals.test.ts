@@ -14,9 +14,7 @@ const SETS = 60
 /** Rows that the commit itself deletes. */
 const ROWS_WITH_REMOVAL_MAX = 24
 
-/**
- * `SETS` user sets with a rule on a resource set each, and `SETS` resource sets with a rule on a role each.
- */
+/** `SETS` user sets with a rule on a resource set each, and `SETS` resource sets with a role each. */
 async function prepared(): Promise<RunningEnvironment> {
   const environment = await RunningEnvironment.open()
   await environment.resource('document', ['read', 'write'])

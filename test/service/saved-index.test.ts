@@ -145,7 +145,7 @@ test.each([
   ['this build', 'is used', (said: string) => `${said} `],
   [
     'another build',
-    'is thrown away',
+    'is discarded',
     (said: string) => said.replace(/("code":")(.)/, (_, name, digit) => name + (digit === '0' ? '1' : '0')),
   ],
 ])('a valid snapshot of %s %s', async (_, fate, about) => {
@@ -154,7 +154,7 @@ test.each([
   const kept = writingOf(path)
   writeFileSync(path, sayingOf(readFileSync(path), about))
   const client = await startedService({ storeUrl: `lmdb:${directory}` })
-  expect(writingOf(fileIn(directory)) === kept ? 'is used' : 'is thrown away').toBe(fate)
+  expect(writingOf(fileIn(directory)) === kept ? 'is used' : 'is discarded').toBe(fate)
   expect(await whoReads(client)).toEqual(['alice'])
 })
 

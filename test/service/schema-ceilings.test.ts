@@ -1,6 +1,4 @@
-/**
- * The tests use low limits. `test/long/system/index-limits.test.ts` reaches the real ones on the real index.
- */
+/** Low limits. `test/long/system/index-limits.test.ts` reaches the real ones on the real index. */
 import { describe, expect, test } from 'vitest'
 import {
   CONDITION_SETS_MAX,

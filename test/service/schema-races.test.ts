@@ -1,9 +1,4 @@
-/**
- * Removal of a part of the schema, concurrent with an operation that references the part, both begun on the
- * same state. In either order, no reference to the removed part remains, and decisions match the stored rows
- * (native.md C.7). The tests use lmdb: a store in memory commits immediately, so the two operations would
- * never overlap.
- */
+/** Removals and references that overlap (native.md C.7). In memory, commits would be immediate. */
 import { describe, expect, test } from 'vitest'
 import { updateConditionSet } from '#management/schema/condition-sets/condition-sets.ts'
 import { deleteResource } from '#management/schema/resources.ts'

@@ -1,6 +1,4 @@
-/**
- * The tests use low limits. `test/engine/shared-index/schema-compilation.test.ts` compiles at the real ones.
- */
+/** Low limits. `test/engine/shared-index/schema-compilation.test.ts` compiles a schema at the real ones. */
 import { describe, expect, test } from 'vitest'
 import { EXTENDS_REACH_MAX } from '#model/limits.ts'
 import { USER_TYPE_KEY } from '#model/built-in-types.ts'
@@ -163,22 +161,25 @@ const TOTALS: readonly Total[] = [
   },
 ]
 
-test.each(TOTALS)('all $what', async ({ what, full, first, add, change, remove, copied }) => {
-  const environment = await withActions()
-  const rest = full - first
-  const refused = { ...REFUSED, message: `all ${what}` }
-  await add(environment, 'a', first)
-  await expect(add(environment, 'b', rest + 1)).rejects.toMatchObject(refused)
-  await add(environment, 'b', rest)
-  await expect(change(environment, 'b', rest + 1)).rejects.toMatchObject(refused)
-  const copy = copyOf(copied('b', rest + 1))
-  await expect(environment.execute('importSchema', copy)).rejects.toMatchObject(refused)
-  await change(environment, 'a', first - 1)
-  await environment.execute('importSchema', copy)
-  await remove(environment, 'a')
-  const outcomes = await Promise.allSettled(['x', 'y'].map(key => add(environment, key, first - 1)))
-  expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
-})
+test.each(TOTALS)(
+  'a change is refused: all $what',
+  async ({ what, full, first, add, change, remove, copied }) => {
+    const environment = await withActions()
+    const rest = full - first
+    const refused = { ...REFUSED, message: `all ${what}` }
+    await add(environment, 'a', first)
+    await expect(add(environment, 'b', rest + 1)).rejects.toMatchObject(refused)
+    await add(environment, 'b', rest)
+    await expect(change(environment, 'b', rest + 1)).rejects.toMatchObject(refused)
+    const copy = copyOf(copied('b', rest + 1))
+    await expect(environment.execute('importSchema', copy)).rejects.toMatchObject(refused)
+    await change(environment, 'a', first - 1)
+    await environment.execute('importSchema', copy)
+    await remove(environment, 'a')
+    const outcomes = await Promise.allSettled(['x', 'y'].map(key => add(environment, key, first - 1)))
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+  },
+)
 
 test('deleting a resource frees the capacity of the conditions of its sets', async () => {
   const environment = await withActions()

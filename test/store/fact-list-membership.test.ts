@@ -1,7 +1,4 @@
-/**
- * Names of secondary indexes of facts. The next release reads them: a change requires a rebuild of all
- * indexes.
- */
+/** Names of secondary indexes of facts. A change of a name requires a rebuild of all indexes. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { AssignmentRecord, TupleRecord } from '#model/records.ts'

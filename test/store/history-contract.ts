@@ -1,6 +1,4 @@
-/**
- * Random histories, compared with a model of a `Map`. A failing run prints its seed and the shortest history.
- */
+/** Random histories, compared with a `Map`. A failing run prints its seed and the shortest history. */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { MemoryTables } from '#store/memory/memory-tables.ts'
