@@ -21,7 +21,7 @@ const direct = await sharedLink(redis)
 const CALLS_MAX = 40
 
 /** Whether scripts on the server can check the permissions of their user. */
-type Server = 'tells' | 'does not tell'
+type Server = 'checks' | 'does not check'
 
 /** Refuses one call of the next script. */
 class FaultyLink extends RedisLink {
@@ -64,7 +64,7 @@ class FaultyLink extends RedisLink {
           return real.pcall(...)
         end,
       }, { __index = function(_, name)
-        if name ~= 'acl_check_cmd' or ${this.server === 'tells'} then return real[name] end
+        if name ~= 'acl_check_cmd' or ${this.server === 'checks'} then return real[name] end
       end })
       ${script.text}`
     try {
@@ -185,7 +185,7 @@ const KINDS = {
   },
 } as const
 
-describe.each(['tells', 'does not tell'] as const)('on a server that %s permissions in advance', server => {
+describe.each(['checks', 'does not check'] as const)('on a server that %s permissions in advance', server => {
   test.each(Object.keys(KINDS) as (keyof typeof KINDS)[])(
     '%s is complete or absent, independent of the refused call',
     async name => {
@@ -226,7 +226,7 @@ describe.each(['tells', 'does not tell'] as const)('on a server that %s permissi
 })
 
 test('a commit is complete or absent, even if a call of the script that completes it is refused', async () => {
-  const link = await linkTo('does not tell')
+  const link = await linkTo('does not check')
   const { before, commit: make } =
     KINDS['a commit that creates, overwrites and deletes rows and trims the log']
   let isFirstMet = true
@@ -258,7 +258,7 @@ test('a commit is complete or absent, even if a call of the script that complete
 })
 
 test('the next start begins or resumes the epoch, independent of the refused call of the previous start', async () => {
-  const link = await linkTo('tells')
+  const link = await linkTo('checks')
   for (let fault = 1; ; fault += 1) {
     const keys = redisKeys(parseRedisUrl(redis.url()).prefix, 'starts')
     link.fault = fault

@@ -64,7 +64,7 @@ describe('the parts of a bulk', () => {
     expect(Math.max(...counts)).toBeLessThanOrEqual(2_048)
   })
 
-  test.each(THREADS)('sent in advance cover at least half of it: %i threads', threads => {
+  test.each(THREADS)('sent in advance cover half of it: %i threads', threads => {
     const checks = 2 * PARTS_AHEAD * threads * OWN_PART_CHECKS
     expect(Math.min(...poolParts(threads, checks)) * PARTS_AHEAD * threads).toBe(checks / 2)
   })
