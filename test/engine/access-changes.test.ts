@@ -119,7 +119,7 @@ describe('scopes to list again', () => {
   })
 
   test('a commit with too many access changes, or with too many changes, reports the environment', () => {
-    const few = open({ told: 1 })
+    const few = open({ reported: 1 })
     expect(few(assign('ann', 'viewer', 'folder:top')).open).toEqual({ many: [{}] })
     const commit = open()
     const many = Array.from({ length: 1_001 }, (_, n) => user(`user-${n}`))

@@ -95,10 +95,10 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     )
     expect(reads('alice')).toBe(false)
     const sent = { user: { home: { city: 'Basel' } } }
-    expect(reads('alice', { circumstances: circumstances(sent) })).toBe(true)
-    expect(reads('alice', { circumstances: circumstances({ user: { home: null } }) })).toBe(false)
+    expect(reads('alice', { queryContext: queryContext(sent) })).toBe(true)
+    expect(reads('alice', { queryContext: queryContext({ user: { home: null } }) })).toBe(false)
     // A user that is not stored has only the attributes of the request.
-    expect(reads('nobody', { circumstances: circumstances(sent) })).toBe(false)
+    expect(reads('nobody', { queryContext: queryContext(sent) })).toBe(false)
     expect(
       reads('nobody', { queryContext: queryContext({ user: { home: { city: 'Basel', zip: '3000' } } }) }),
     ).toBe(true)

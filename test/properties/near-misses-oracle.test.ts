@@ -137,7 +137,7 @@ function expectPart(found: Expected, expected: readonly Expected[]): void {
 }
 
 /** Expects a path of current facts and derivations, of which a guard blocks at most the first. */
-function expectWay(world: StandingWorld, query: Query, miss: NearMiss): void {
+function expectWay(world: StateView, query: Query, miss: NearMiss): void {
   const { user, action, type, key } = query
   if (miss.kind === 'no-tuple') {
     expect(miss.instance).toEqual({ type, key })

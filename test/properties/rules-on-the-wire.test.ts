@@ -221,8 +221,8 @@ async function foundOf(ask: ReturnType<typeof asker>, query: Query): Promise<Fou
 }
 
 /** Results allowed with the properties of the given side. Properties of the searched side are ignored. */
-function allowedBy(oracle: Oracle, world: StandingWorld, query: Query): Found {
-  const sent = query.circumstances!.sent()
+function allowedBy(oracle: Oracle, world: StateView, query: Query): Found {
+  const sent = query.queryContext!.sent()
   const saying = (attributes: Partial<SentAttributes>) => ({
     readAt: READ_AT,
     sent: () => ({ ...sent, ...attributes }),

@@ -10,7 +10,7 @@ import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import { ENGINES, STRAINED_ENGINES } from '../engine/engines.ts'
 import { type History, histories } from '#testing/oracle/random-history.ts'
-import { StandingWorld } from '#testing/oracle/standing-world.ts'
+import { StateView } from '#testing/oracle/current-state.ts'
 import { holdsFor, onceFor } from './seeded.ts'
 import { expectWalk, momentsOf } from './walks.ts'
 import {

@@ -6,7 +6,7 @@ import type { History } from '#testing/oracle/random-history.ts'
 import { StateView } from '#testing/oracle/current-state.ts'
 
 /** Yields the states of a history. The oracle is valid until the next state is requested. */
-export function* momentsOf({ load, commits }: History): Generator<{ world: StandingWorld; oracle: Oracle }> {
+export function* momentsOf({ load, commits }: History): Generator<{ world: StateView; oracle: Oracle }> {
   const oracle = new Oracle()
   for (const changes of [load, ...commits]) {
     oracle.apply(changes)

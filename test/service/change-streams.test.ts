@@ -13,8 +13,8 @@ import { FairScheduler, type TimeShare } from '#management/commands/fair-schedul
 import { CHANGE_NOUNS } from '#model/wire/change-event.ts'
 import { openedService, scope } from '../support/environment-service.ts'
 
-/** Grants turns only when the test calls it. */
-class HeldTurns implements Turns {
+/** Grants time only when the test calls it. */
+class HeldTurns implements TimeShare {
   readonly #waiting: (() => void)[] = []
   #isHeld = true
 
@@ -194,13 +194,13 @@ test('an event is written once, and readers with different filters share its byt
 })
 
 test('a large commit is written in slices, and a reader that connects in between receives all events once', async () => {
-  const turns = new HeldTurns()
-  const { changes, commit, reader, revision } = await open({ turns })
+  const timeShare = new HeldTurns()
+  const { changes, commit, reader, revision } = await open({ timeShare })
   const first = await reader()
   await first.take()
   await commit(4_000, 100)
   const at = await revision()
-  await turns.give()
+  await timeShare.give()
   // One slice is too short for a commit of this size.
   expect(changes.isTelling).toBe(true)
   const second = await reader()

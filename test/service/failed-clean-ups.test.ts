@@ -41,8 +41,8 @@ async function organizationOnFailingStore() {
 }
 
 test('a copy reports why it failed, even if the incomplete copy cannot be removed', async () => {
-  const { service, environments, surroundings, principal, faults } = await organizationOnFailingStore()
-  const copies = new EnvironmentCopies(service, environments, surroundings.onBackgroundFault)
+  const { service, environments, runtime, principal, faults } = await organizationOnFailingStore()
+  const copies = new EnvironmentCopies(service, environments, runtime.onBackgroundFault)
   const body = { target_env: { new: { key: 'copy', name: 'Copy' } } }
   await expect(copies.copyEnvironment(principal, { params: DEFAULT, body }, CALLER)).rejects.toMatchObject({
     code: 'NOT_READY',
@@ -51,8 +51,8 @@ test('a copy reports why it failed, even if the incomplete copy cannot be remove
 })
 
 test('an import reports the error in its content, even if the incomplete rows cannot be dropped', async () => {
-  const { store, service, environments, surroundings, principal, faults } = await organizationOnFailingStore()
-  const { newCommitId, newId, onBackgroundFault: onFault } = surroundings
+  const { store, service, environments, runtime, principal, faults } = await organizationOnFailingStore()
+  const { newCommitId, newId, onBackgroundFault: onFault } = runtime
   const shapes = new ContentShapes()
   const fault = new Error('the disk is gone')
   const imports = new EnvironmentImports({

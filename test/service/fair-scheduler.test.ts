@@ -10,7 +10,7 @@ import { FairScheduler, Slices } from '#management/commands/fair-scheduler.ts'
 class Workshop {
   nowMs = 0
   readonly worked: string[] = []
-  readonly turns = new FairScheduler(() => this.nowMs)
+  readonly timeShare = new FairScheduler(() => this.nowMs)
 
   /** Work that takes `ms` milliseconds. */
   step(name: string, ms: number): () => void {
@@ -23,7 +23,7 @@ class Workshop {
 
 test('an environment with little work is served after one slice, even if another has much work waiting', async () => {
   const shop = new Workshop()
-  const [busy, polite] = [shop.turns.share(), shop.turns.share()]
+  const [busy, polite] = [shop.timeShare.share(), shop.timeShare.share()]
   const all = Array.from({ length: 10 }, (_, n) => busy.take(shop.step(`busy ${n}`, SLICE_MS)))
   all.push(busy.take(() => void all.push(polite.take(shop.step('polite', 1)))))
   const first = busy.take(shop.step('busy last', SLICE_MS))
@@ -39,7 +39,7 @@ test('an environment with little work is served after one slice, even if another
 
 test('environments receive equal time, not equal numbers of steps', async () => {
   const shop = new Workshop()
-  const [long, short] = [shop.turns.share(), shop.turns.share()]
+  const [long, short] = [shop.timeShare.share(), shop.timeShare.share()]
   const all = [
     ...Array.from({ length: 5 }, () => long.take(shop.step('long', 8))),
     ...Array.from({ length: 20 }, () => short.take(shop.step('short', 2))),
@@ -54,7 +54,7 @@ test('environments receive equal time, not equal numbers of steps', async () => 
 
 test('an idle environment accumulates no time credit', async () => {
   const shop = new Workshop()
-  const [busy, idle] = [shop.turns.share(), shop.turns.share()]
+  const [busy, idle] = [shop.timeShare.share(), shop.timeShare.share()]
   for (let n = 0; n < 50; n += 1) await busy.take(shop.step('before', SLICE_MS))
   const all = Array.from({ length: 10 }, () => [
     idle.take(shop.step('idle', SLICE_MS)),
@@ -67,7 +67,7 @@ test('an idle environment accumulates no time credit', async () => {
 
 test('the event loop runs between two slices', async () => {
   const shop = new Workshop()
-  const share = shop.turns.share()
+  const share = shop.timeShare.share()
   const seen: number[] = []
   const all = Array.from({ length: 6 }, (_, n) =>
     share.take(() => {
@@ -82,7 +82,7 @@ test('the event loop runs between two slices', async () => {
 
 test('an error of a step rejects only the caller of this step', async () => {
   const shop = new Workshop()
-  const share = shop.turns.share()
+  const share = shop.timeShare.share()
   const failing = share.take(() => {
     throw new AuthzError('NOT_FOUND', 'on purpose')
   })
@@ -92,7 +92,7 @@ test('an error of a step rejects only the caller of this step', async () => {
 })
 
 test('work does not start for a client that has disconnected, and ends at the next yield if the client disconnects', async () => {
-  const turns = new FairTurns().share()
+  const timeShare = new FairScheduler().share()
   const work = { steps: 0, isClosed: false }
   const begun = Promise.withResolvers<void>()
   function* endless(): Resumable<never> {
@@ -123,7 +123,7 @@ test('work does not start for a client that has disconnected, and ends at the ne
 
 test('small asynchronous steps share a turn, and their time counts toward their environment', async () => {
   const shop = new Workshop()
-  const [busy, other] = [shop.turns.share(), shop.turns.share()]
+  const [busy, other] = [shop.timeShare.share(), shop.timeShare.share()]
   let taken = 0
   const counted = { ...busy, take: <Result>(step: () => Result) => ((taken += 1), busy.take(step)) }
   const slices = new Slices(counted, () => shop.nowMs)

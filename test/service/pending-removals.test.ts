@@ -113,7 +113,7 @@ test('a removal waits for capacity for all its entities, and later removals wait
   const runtime = runtimeServicesWith({ newCommitId: () => randomBytes(16) })
   const purging = new Purging({
     store: environment,
-    surroundings,
+    runtime,
     // The purge is in progress until this promise resolves.
     whenLosersAreDone: () => (purged.resolve(), goOn.promise),
     onDone: async () => {},

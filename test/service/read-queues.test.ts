@@ -23,8 +23,8 @@ class Reading {
 }
 
 test('long reads of one environment run one at a time, concurrently with those of other environments', async () => {
-  const lanes = new ReadLanes()
-  const [hostile, polite] = [lanes.lane(), lanes.lane()]
+  const lanes = new ReadQueues()
+  const [hostile, polite] = [lanes.queue(), lanes.queue()]
   const reading = new Reading()
   const all = [1, 2, 3].map(n => reading.begin(hostile, `hostile ${n}`))
   const own = reading.begin(polite, 'polite')
@@ -36,7 +36,7 @@ test('long reads of one environment run one at a time, concurrently with those o
 })
 
 test('at the limit of long reads, the environment that has waited longest is next, one read per environment', async () => {
-  const lanes = new ReadLanes(2)
+  const lanes = new ReadQueues(2)
   const reading = new Reading()
   const environments = ['a', 'b', 'c'].map(name => ({ name, lane: lanes.queue() }))
   for (const { name, lane } of environments) for (const n of [1, 2]) void reading.begin(lane, `${name}${n}`)
@@ -50,7 +50,7 @@ test('at the limit of long reads, the environment that has waited longest is nex
 })
 
 test('a failed read releases its slot', async () => {
-  const lane = new ReadLanes(1).lane()
+  const lane = new ReadQueues(1).queue()
   await expect(lane.run(() => Promise.reject(new Error('on purpose')))).rejects.toThrow('on purpose')
   expect(await lane.run(() => Promise.resolve('next'))).toBe('next')
 })

@@ -11,7 +11,7 @@ import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
 import { scope } from '../support/environment-service.ts'
 import { sharedIndexes } from '../support/shared-indexes.ts'
-import { surroundingsWith } from '../support/surroundings.ts'
+import { runtimeServicesWith } from '../support/runtime-services.ts'
 
 const tenant = 'default'
 

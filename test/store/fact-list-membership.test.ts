@@ -170,7 +170,7 @@ test.each(Object.entries(FACTS))('%s is decoded with its expiration time', (_, f
   for (const expiresAt of [null, 0, 1, 1_900_000_000_123]) {
     const record = { ...fact, createdAt: 1_700_000_000_000, expiresAt }
     const row = rowOf(record)
-    const read = [decodeRecord(row), endOf(row), factFields(row)?.expiresAt]
+    const read = [decodeRecord(row), expiresAtOf(row), factFields(row)?.expiresAt]
     expect(read).toEqual([record, expiresAt, expiresAt])
     if (expiresAt === null) expect(row.value[0]).toBe(fact.kind === 'assignment' ? 0x94 : 0x93)
   }

@@ -62,8 +62,8 @@ test('the wall clock is used if the boot is unknown', () => {
 })
 
 test('the last synchronization with another store is ignored', () => {
-  new HeardNote(directory, 'a store', clocks(NOTED_AT)).note(0)
-  expect(new HeardNote(directory, 'another', clocks(NOTED_AT)).agoMs()).toBeNull()
+  new LastSyncRecord(directory, 'a store', clocks(NOTED_AT)).note(0)
+  expect(new LastSyncRecord(directory, 'another', clocks(NOTED_AT)).agoMs()).toBeNull()
 })
 
 test.each([
@@ -80,7 +80,7 @@ test.each([
 })
 
 test('a missing record or directory of the last synchronization is not an error', () => {
-  const nowhere = new HeardNote(join(directory, 'nowhere'), 'a store')
+  const nowhere = new LastSyncRecord(join(directory, 'nowhere'), 'a store')
   nowhere.note(0)
   expect(nowhere.agoMs()).toBeNull()
 })

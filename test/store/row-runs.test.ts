@@ -77,7 +77,7 @@ test('rows after a scan with concurrent changes are those of the end of the scan
   fc.assert(
     fc.property(history, fc.nat(), fc.array(fc.nat(), { maxLength: 20 }), (steps, half, moments) => {
       const states: Map<string, ReadableRow>[] = [new Map()]
-      const entries: Entry[] = []
+      const entries: LogEntry[] = []
       for (const [index, { key: number, isPut }] of steps.entries()) {
         const [sequence, key] = [index + 1, `key-${number}`]
         const state = new Map(states.at(-1))

@@ -1,6 +1,6 @@
 /** Contract of tables, and of a `TableView` on them. */
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Entry } from '#store/ledger.ts'
+import type { LogEntry } from '#store/ledger.ts'
 import { TableView, type RowsOptions } from '#store/embedded/table-view.ts'
 import { putLast, TABLE_KEY_BYTES_MAX, type RangeOptions, type Table, type Tables } from '#store/tables.ts'
 import { bytes, color, commitId, everyone, group, scannedKeys, shown, text, toyRule } from './toy-rows.ts'

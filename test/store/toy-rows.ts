@@ -112,7 +112,7 @@ export async function entriesAfter(ledger: Ledger, after: Revision, count: numbe
 }
 
 /** Entries of the log after sequence `after`. */
-export async function logged(ledger: Ledger, after = 0): Promise<Entry[]> {
+export async function logged(ledger: Ledger, after = 0): Promise<LogEntry[]> {
   const head = await ledger.head()
   return entriesAfter(ledger, { epoch: head.epoch, sequence: after }, head.sequence - after)
 }

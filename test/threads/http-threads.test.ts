@@ -150,7 +150,7 @@ test('the new space of an HTTP thread is small, so that no garbage collection pa
 })
 
 test('requests of disconnected clients are ended: waiting ones never start, and started ones are notified', async () => {
-  const begun: { readonly name: string; readonly waiting: Waiting; readonly end: () => void }[] = []
+  const begun: { readonly name: string; readonly waiting: WaitingClient; readonly end: () => void }[] = []
   const { port, ask } = await startedThread({
     execute: async ({ requestId }, _, waiting) => {
       const held = Promise.withResolvers<void>()

@@ -44,7 +44,7 @@ function open({ bytesMax = 1_000_000, heldMax = 1_000_000 } = {}) {
   const streams = new LiveStreams(message => sent.push(message), { bytesMax, heldMax, counters: null })
   onTestFinished(() => streams.sendAway({ isForGood: true }))
   // A time slice never ends.
-  const turns = new LiveTurns(() => 0)
+  const turns = new StreamScheduler(() => 0)
   let [lastCall, lastBlock] = [0, 0]
   return {
     streams,

@@ -10,7 +10,7 @@ const READ = { share: 'hostile', isRead: true, bytes: 0 }
 const MEBIBYTE = 1_048_576
 
 /** Numbers of the requests that can be sent by now. */
-async function begunOf(places: readonly Place[]): Promise<number[]> {
+async function begunOf(places: readonly RequestSlot[]): Promise<number[]> {
   const begun: number[] = []
   places.forEach(
     (place, n) =>

@@ -1,5 +1,5 @@
 /** Attacks within the limits of a tenant with only its environment key. They must not affect others. */
-import type { Caller } from './caller.ts'
+import type { HostileClient } from './caller.ts'
 
 /** Size of the hostile environment: the bench uses scale 1, the test less. */
 export interface Size {
@@ -29,7 +29,7 @@ export const WHOLE: Size = {
 }
 
 /** Sends one request; `turn` counts all calls. Resolves with the status, or 0 after a disconnect. */
-export type Attack = (caller: Caller, size: Size, turn: number) => Promise<number>
+export type Attack = (caller: HostileClient, size: Size, turn: number) => Promise<number>
 
 const FACTS = '/v2/facts/default/hostile'
 const SCHEMA = '/v2/schema/default/hostile'

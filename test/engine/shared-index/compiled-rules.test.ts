@@ -253,8 +253,8 @@ describe('a check with rules', () => {
         throw new Error('must not be read')
       },
     }
-    expect(engine.evaluate({ ...query, action: 'write', circumstances })).toBe(false)
-    expect(() => engine.evaluate({ ...query, circumstances })).toThrow('must not be read')
+    expect(engine.evaluate({ ...query, action: 'write', queryContext })).toBe(false)
+    expect(() => engine.evaluate({ ...query, queryContext })).toThrow('must not be read')
   })
 })
 

@@ -91,7 +91,7 @@ describe('the queue', () => {
   const HOUR_MS = 3_600_000
 
   /** Returns the facts that expire while time advances from wake to wake, each with its time of expiry. */
-  function run(queue: EndQueue, regions: Regions, until: number): [number, number][] {
+  function run(queue: ExpiryQueue, regions: Regions, until: number): [number, number][] {
     const said: [number, number][] = []
     for (let now = 0; now < until; now = Math.max(now, Math.min(queue.wakeAt, until))) {
       for (const fact of queue.next(now, 7)) {

@@ -1,6 +1,6 @@
 /** Observers of requests: counters, traces, the slow-request log, and draining. */
 import { expect, test } from 'vitest'
-import type { Waiting } from '#decisions/decision-pool.ts'
+import type { WaitingClient } from '#decisions/decision-pool.ts'
 import { defineRoute } from '#http/routing/route.ts'
 import { allowedBody, AUTHORIZATION, countingObserver, postText, startedEdge } from './edge-server.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
@@ -31,7 +31,7 @@ test('a response that cannot be written is counted as 500', async () => {
 })
 
 test('synchronous requests share one exchange object, and asynchronous requests have one each', async () => {
-  const callers: Waiting[] = []
+  const callers: WaitingClient[] = []
   const waiting = Promise.withResolvers<void>()
   const route = (path: '/now' | '/later', answered: () => Promise<void> | null) =>
     defineRoute({

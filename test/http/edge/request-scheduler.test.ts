@@ -1,7 +1,11 @@
 /** Order of requests of several environments: number of requests per environment and event-loop iteration. */
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { COST_A_TURN, LARGE_BODY_BYTES_MIN, RequestTurns } from '#http/edge/request-turns.ts'
+import {
+  COST_PER_ITERATION,
+  LARGE_BODY_BYTES_MIN,
+  FairRequestScheduler,
+} from '#http/edge/request-scheduler.ts'
 import { allowedBody, AUTHORIZATION, type EdgeServer, postText, startEdge } from './edge-server.ts'
 
 /** A scheduler, and the shares whose requests it has answered, in order. */
