@@ -102,7 +102,7 @@ resources:
     )
     const short = model('', '')
       .replace('viewer:  } }', 'viewer: }, inherited_roles: { parent: [owner, viewer] } }')
-      .replace('reader:  } }', 'reader: }, inherited_roles: { parent: { owner, viewer: reader } } }')
+      .replace('reader:  } }', 'reader: }, inherited_roles: { parent: { owner: owner, viewer: reader } } }')
     expect(stateOf(short).resources).toEqual(stateOf(long).resources)
   })
 
