@@ -36,7 +36,7 @@ import { restoredSchema, saveSchema } from '#engine/shared-index/schema/saved-sc
 import { SchemaCompiler } from '#engine/shared-index/schema/schema-compiler.ts'
 import { Schema } from '#engine/shared-index/schema/schema.ts'
 import { ExpiryQueue } from '#engine/shared-index/write/expiry-queue.ts'
-import { FactExpirer } from '#engine/shared-index/write/expired-facts.ts'
+import { Expiry } from '#engine/shared-index/write/expired-facts.ts'
 import { Facts } from '#engine/shared-index/write/facts.ts'
 import { CapacityCheck } from '#engine/shared-index/write/capacity-check.ts'
 import { Tombstones } from '#engine/shared-index/write/tombstones.ts'
@@ -86,8 +86,8 @@ export class SharedIndexWriter implements ChangeSink {
   readonly #schema: Schema
   readonly #compiler: SchemaCompiler
   readonly #names: NameLookups
-  readonly #expiryQueue: ExpiryQueue
-  readonly #factExpirer: FactExpirer
+  readonly #queue: ExpiryQueue
+  readonly #expiry: Expiry
   readonly #linePrefetch: LinePrefetch
   readonly #facts: Facts
   /** The targets of changes. */
@@ -149,7 +149,7 @@ export class SharedIndexWriter implements ChangeSink {
     const replacements = new Replacements(this.#regions, work => this.#locked(work))
     const inSection = (work: () => void): void => this.#inLaterSection(work)
     this.#names = names
-    this.#expiryQueue = new ExpiryQueue(this.#regions)
+    this.#queue = new ExpiryQueue(this.#regions)
     this.#postingListSchedule = new PostingListSchedule(postingLists, schema)
     this.#capacity = new CapacityCheck(this.#regions, names)
     this.#linePrefetch = new LinePrefetch(this.#regions, names)
@@ -160,17 +160,12 @@ export class SharedIndexWriter implements ChangeSink {
       names,
       invalidation,
       tombstones,
-      owners: postingLists,
-      ends: this.#expiryQueue,
+      postingLists,
+      expiryQueue: this.#queue,
       banks: state?.banks ?? 1,
     })
     this.#changed = { schema, facts: this.#facts }
-    this.#factExpirer = new FactExpirer(this.#regions, {
-      schema,
-      facts: this.#facts,
-      invalidation,
-      queue: this.#expiryQueue,
-    })
+    this.#expiry = new Expiry(this.#regions, { schema, facts: this.#facts, invalidation, queue: this.#queue })
     this.#preparation = new Preparation(this.#regions, { names, invalidation, replacements })
     this.#sweep = new Sweep(this.#regions, { schema, tombstones, key, banks, inSection })
   }
@@ -260,7 +255,7 @@ export class SharedIndexWriter implements ChangeSink {
     }
   }
 
-  /** Reserves capacity for a commit that is about to be made (`CapacityCheck.hold`). */
+  /** Reserves capacity for a commit that is about to be made (`CapacityCheck.reserve`). */
   reserveCapacity(changes: readonly Change[]): () => void {
     return this.#capacity.reserve(changes)
   }
@@ -328,11 +323,11 @@ export class SharedIndexWriter implements ChangeSink {
    * commit is being applied in steps.
    */
   expireDue(now: number, limit: number): Change[] {
-    const due = this.#isApplying ? [] : this.#factExpirer.due(now, limit)
+    const due = this.#isApplying ? [] : this.#expiry.due(now, limit)
     let removals: Change[] = []
     if (due.length === 0) return removals
     this.#inSection(() => {
-      removals = this.#factExpirer.remove(due)
+      removals = this.#expiry.remove(due)
       this.#facts.rebuildFilters(FILTERS_IN_COMMIT)
     })
     this.#tidyUp()
@@ -341,12 +336,12 @@ export class SharedIndexWriter implements ChangeSink {
 
   /** Time by which `expireDue` must be called next, in milliseconds since 1970. Infinite: no fact expires. */
   get wakeAt(): number {
-    return this.#expiryQueue.wakeAt
+    return this.#queue.wakeAt
   }
 
   /** No fact expires before this time, in milliseconds since 1970. Infinite: no fact expires. */
   get expiresFrom(): number {
-    return this.#expiryQueue.expiresFrom
+    return this.#queue.expiresFrom
   }
 
   /**

@@ -8,7 +8,7 @@ import type { ExpiryQueue } from './expiry-queue.ts'
 import { FactNames } from './fact-names.ts'
 import type { Facts } from './facts.ts'
 
-export class FactExpirer {
+export class Expiry {
   readonly #regions: Regions
   readonly #schema: Schema
   readonly #facts: Facts

@@ -67,8 +67,8 @@ export class Facts {
       names: NameLookups
       invalidation: Invalidation
       tombstones: Tombstones
-      owners: PostingLists
-      ends: ExpiryQueue
+      postingLists: PostingLists
+      expiryQueue: ExpiryQueue
       banks: number
     },
   ) {
@@ -77,8 +77,8 @@ export class Facts {
     this.#names = parts.names
     this.#invalidation = parts.invalidation
     this.#tombstones = parts.tombstones
-    this.#postingLists = parts.owners
-    this.#expiryQueue = parts.ends
+    this.#postingLists = parts.postingLists
+    this.#expiryQueue = parts.expiryQueue
   }
 
   putTenant(key: string, attributes: Attributes | null): void {
