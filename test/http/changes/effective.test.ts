@@ -146,8 +146,8 @@ describe('a stream of effective access changes', async () => {
     ['for nine permissions', `effective=${Array.from({ length: 9 }, (_, n) => `document:a${n}`).join(',')}`],
     ['with other filters', 'effective=document:read&types=document'],
   ])('%s is rejected', async (_, query) => {
-    const refused = await ChangeStream.open(verdict.address, { query: `?${query}` })
-    expect(refused).toMatchObject({ status: 422 })
+    const answer = await ChangeStream.open(verdict.address, { query: `?${query}` })
+    expect(answer).toMatchObject({ status: 422 })
   })
 })
 

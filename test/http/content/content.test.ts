@@ -173,8 +173,8 @@ describe('an export or import of an environment', () => {
     await importInto(verdict, 'replaced', exported, key)
     const before = await scope()
     const other = content({ kind: 'tenant', key: 'default', name: 'D' }, { kind: 'user', key: 'zoe' })
-    const refused = await importInto(verdict, 'replaced', other, key, 409)
-    expect(refused.body).toMatchObject({
+    const rejected = await importInto(verdict, 'replaced', other, key, 409)
+    expect(rejected.body).toMatchObject({
       error_code: 'DUPLICATE_ENTITY',
       message: expect.stringContaining('replace=true'),
     })
@@ -370,8 +370,8 @@ describe('an export or import of an environment', () => {
       body: { target_env: { new: { key: 'older-copy', name: 'Copy' } } },
     })
     expect([copied.status, copied.body]).toEqual([201, expect.anything()])
-    const refused = { key: 'new', name: 'New', conditions }
-    expect((await verdict.send('POST', path, { key, body: refused })).status).toBe(422)
+    const invalid = { key: 'new', name: 'New', conditions }
+    expect((await verdict.send('POST', path, { key, body: invalid })).status).toBe(422)
   })
 
   test('names the range of lines with a duplicate of a much earlier fact, and counts blank lines', async () => {
@@ -459,10 +459,7 @@ test('an import that exceeds its memory limit is rejected with the name of the s
     small.send<Problem>('POST', '/v2/projects/default/envs/default/import?replace=true', {
       text: content(tenant, ...users(count)),
     })
-  const refused = await sent(200)
-  expect([refused.status, refused.body.message]).toEqual([
-    400,
-    expect.stringMatching(/^line \d+: .*MAX_IMPORT_BYTES/u),
-  ])
+  const { status, body } = await sent(200)
+  expect([status, body.message]).toEqual([400, expect.stringMatching(/^line \d+: .*MAX_IMPORT_BYTES/u)])
   expect((await sent(20)).status).toBe(200)
 })

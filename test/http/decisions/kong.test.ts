@@ -98,7 +98,7 @@ describe('a request of a gateway', () => {
   test.each([
     [null, 401],
     [ADMIN_KEY, 403],
-  ])('is rejected on the main port without the key of an environment', async (key, status) => {
+  ])('is rejected on the main port without the key of an environment: %s gets %i', async (key, status) => {
     const body = bodyFor('GET', '/documents')
     expect((await verdict.send('POST', '/kong', { key, body })).status).toBe(status)
   })

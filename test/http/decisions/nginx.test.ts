@@ -144,7 +144,7 @@ describe('a duplicate header', () => {
   ]
 
   test.each([...Object.keys(CHECK), 'permit-resource-key'])(
-    '%s is rejected with 400 if its values differ',
+    '%s is rejected with 400 if its values differ, and accepted if they are equal',
     async name => {
       const line = lines.find(each => each.startsWith(`${name}:`))!
       expect(await ask([authorization, ...lines, `${name.toUpperCase()}: another`])).toEqual(rejection(name))

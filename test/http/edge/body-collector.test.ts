@@ -4,6 +4,7 @@ import { joined, longBodiesBytesMax, SEGMENT_BYTES, SegmentStock } from '#http/e
 import { BodyBuffers } from '#http/message/body-buffers.ts'
 import { BodyCollector } from '#http/edge/body-collector.ts'
 import { bytesOf } from '#http/message/byte-views.ts'
+import { CountedSegments } from './edge-server.ts'
 
 const MEGABYTE = 1_024 * 1_024
 const BYTES_MAX = 16 * MEGABYTE
@@ -102,28 +103,11 @@ test('no buffer is larger than the limit of body bytes', () => {
 })
 
 describe('the body for another thread', () => {
-  class CountedSegments extends SegmentStock {
-    out = 0
-
-    constructor() {
-      super(STOCK_BYTES)
-    }
-
-    override take(share: string): SharedArrayBuffer {
-      this.out += 1
-      return super.take(share)
-    }
-
-    override giveBack(share: string, segments: readonly SharedArrayBuffer[]): void {
-      this.out -= segments.length
-      super.giveBack(share, segments)
-    }
-  }
   const share = 'one'
   const from = 2 * MEGABYTE
 
   function collected(bytes: number, announcedBytes: number) {
-    const stock = new CountedSegments()
+    const stock = new CountedSegments(STOCK_BYTES)
     const collector = newCollector(announcedBytes, new CountedBuffers(), { stock, share, from })
     fill(collector, bytes)
     return { collector, stock }
@@ -158,7 +142,7 @@ describe('the body for another thread', () => {
 
   test('releases its segments if it is too long or the client disconnects', () => {
     for (const isTooLong of [true, false]) {
-      const stock = new CountedSegments()
+      const stock = new CountedSegments(STOCK_BYTES)
       const segments = { stock, share, from }
       const collector = newCollector(0, new CountedBuffers(), segments, 3 * MEGABYTE)
       for (let piece = 0; piece < 5; piece += 1) collector.take(new ArrayBuffer(PIECE_BYTES))
@@ -170,7 +154,7 @@ describe('the body for another thread', () => {
   })
 
   test('takes no segment for bytes that are only announced', () => {
-    const [buffers, stock] = [new CountedBuffers(), new CountedSegments()]
+    const [buffers, stock] = [new CountedBuffers(), new CountedSegments(STOCK_BYTES)]
     newCollector(BYTES_MAX, buffers, { stock, share, from }).take(new ArrayBuffer(10_000))
     expect([buffers.taken, stock.out]).toEqual([[40_000], 0])
   })

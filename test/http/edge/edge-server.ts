@@ -9,6 +9,7 @@ import { RawBytes, RawJson, RawPieces } from '#http/message/request-reply.ts'
 import { ContentStream } from '#management/content/content-stream.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import type { RequestObserver } from '#http/edge/request-watch.ts'
+import { SegmentStock } from '#http/edge/body-segments.ts'
 import { HttpServer, type HttpServerOptions } from '#http/edge/server.ts'
 import { requestText } from '#testing/requests/raw-connection.ts'
 
@@ -259,6 +260,22 @@ export async function startEdge(options: Partial<HttpServerOptions> = {}): Promi
   })
   const port = await server.listen({ host: '127.0.0.1', port: 0 })
   return { server, port, origin: `http://127.0.0.1:${port}`, latch, faults }
+}
+
+/** Counts the segments that are in use. */
+export class CountedSegments extends SegmentStock {
+  out = 0
+
+  override take(share: string): SharedArrayBuffer {
+    const segment = super.take(share)
+    this.out += 1
+    return segment
+  }
+
+  override giveBack(share: string, segments: readonly SharedArrayBuffer[]): void {
+    this.out -= segments.length
+    super.giveBack(share, segments)
+  }
 }
 
 /** Starts a server for the current test. */

@@ -1,9 +1,9 @@
 /** Capacity for long bodies that are being received: limits in all and per environment, and its release. */
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { longBodiesBytesMax, SEGMENT_BYTES, SegmentStock } from '#http/edge/body-segments.ts'
+import { longBodiesBytesMax, SEGMENT_BYTES } from '#http/edge/body-segments.ts'
 import { bearerToken } from '#model/bearer-token.ts'
 import type { Principal } from '#model/principal.ts'
-import { allowedBody, countingObserver, type EdgeServer, startEdge } from './edge-server.ts'
+import { allowedBody, CountedSegments, countingObserver, type EdgeServer, startEdge } from './edge-server.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 /** Capacity for two bodies of `LENGTH`; one environment has half of it. */
@@ -15,21 +15,6 @@ const ids = { organizationId: 'o', projectId: 'p', projectKey: 'project' }
 function authenticate(authorization: string): Principal | null {
   const environmentId = bearerToken(authorization)!
   return { kind: 'environment', keyId: null, ...ids, environmentId, environmentKey: environmentId }
-}
-
-class CountedSegments extends SegmentStock {
-  out = 0
-
-  override take(share: string): SharedArrayBuffer {
-    const segment = super.take(share)
-    this.out += 1
-    return segment
-  }
-
-  override giveBack(share: string, segments: readonly SharedArrayBuffer[]): void {
-    this.out -= segments.length
-    super.giveBack(share, segments)
-  }
 }
 
 interface Started extends EdgeServer {

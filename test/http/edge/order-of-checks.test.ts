@@ -171,9 +171,9 @@ describe('the content type of a request', () => {
   })
 })
 
-describe('the syntax of a body is checked before its shape', () => {
+describe('the body of a request', () => {
   test.each(['', ' ', '{', 'nul', '{"a":1}}', "{'a':1}", '{"a":NaN}', '\uFEFF\uFEFF{}'])(
-    '%j is malformed: 400 on decisions, 422 on management',
+    'is malformed if it is %j: 400 on decisions, 422 on management',
     async body => {
       expect((await send('POST', '/allowed', JSON_HEADERS, body)).status).toBe(400)
       expect((await send('POST', '/access/v1/evaluation', JSON_HEADERS, body)).status).toBe(400)
@@ -186,7 +186,7 @@ describe('the syntax of a body is checked before its shape', () => {
     },
   )
 
-  test.each(['[]', 'null', '3', '"text"', 'true'])('%s has the wrong JSON type', async body => {
+  test.each(['[]', 'null', '3', '"text"', 'true'])('has the wrong JSON type if it is %s', async body => {
     expect(await textOf(await send('POST', '/allowed', JSON_HEADERS, body))).toEqual([
       400,
       'application/json',
@@ -199,7 +199,7 @@ describe('the syntax of a body is checked before its shape', () => {
     })
   })
 
-  test('an object instead of an array has the wrong JSON type', async () => {
+  test('has the wrong JSON type if it is an object instead of an array', async () => {
     const response = await send('POST', '/allowed/bulk', JSON_HEADERS, '{"checks":[]}')
     expect(await response.json()).toEqual({ code: 400, message: 'body: must be array' })
     expect(await (await send('POST', '/allowed/bulk', JSON_HEADERS, '[1,2]')).json()).toEqual({ count: 2 })

@@ -23,7 +23,7 @@ const nextTurn = (): Promise<void> => new Promise(resolve => setImmediate(resolv
 const SLACK = 2_048
 const PIPELINED = 2_000
 
-test('a limited number of requests of one share is answered per iteration, before those of other shares', async () => {
+test('the requests of one share per iteration are limited, and another share does not wait for the rest', async () => {
   const { arrive, answered, countOf } = open()
   arrive('many', { count: 3 * COST_PER_ITERATION })
   expect(countOf('many')).toBeLessThanOrEqual(COST_PER_ITERATION + SLACK)
