@@ -1,6 +1,7 @@
 /**
- * What callers keep in a form of their own (attributes, settings) has a ceiling in bytes of JSON, whichever way it comes: it
- * bounds rows, pages, exports and memory. What an older release stored above it can still be read, changed and deleted.
+ * Limit for free-form JSON (attributes, settings) in bytes, checked by every call that writes it. It bounds
+ * rows, pages, exports and memory. Larger values that an older release stored can still be read, changed and
+ * deleted.
  */
 import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../../src/config/read-config.ts'
@@ -22,7 +23,7 @@ import { content, importInto, type Line } from '../../support/content.ts'
 
 const BYTES_MAX = 2_048
 
-/** Attributes of exactly so many bytes of JSON. Escaped quotes and letters of two bytes count as what they are sent as. */
+/** Attributes with this number of bytes as JSON. Includes an escaped quote and a letter of two bytes. */
 function attributesOf(bytes: number): { readonly text: string } {
   const start = '{"text":"\\"é'
   return { text: `"é${'x'.repeat(bytes - Buffer.byteLength(`${start}"}`))}` }
@@ -44,8 +45,7 @@ await verdict.user('alice')
 await verdict.instance('document:1', 'acme')
 await verdict.post(`${SCHEMA}/roles`, { key: 'admin', name: 'Admin' })
 let made = 0
-/** A key that nothing has yet. */
-const fresh = (): string => `thing-${(made += 1)}`
+const fresh = (): string => `key-${(made += 1)}`
 
 type Attributes = ReturnType<typeof attributesOf>
 
@@ -60,89 +60,80 @@ const document = { resource: 'document', tenant: 'acme' }
 const bulk = (...operations: object[]) => ({ operations })
 const [USERS, TENANTS, INSTANCES] = ['users', 'tenants', 'resource_instances'].map(list => `${FACTS}/${list}`)
 
+const BULK_USERS = `${FACTS}/bulk/users`
+const DOCUMENT = `${RESOURCES}/document`
+
 const calls: readonly [what: string, method: string, path: string, body: (it: Attributes) => object][] = [
-  ['a new user', 'POST', USERS!, attributes => ({ key: fresh(), attributes })],
-  ['a user that is replaced', 'PUT', `${USERS}/alice`, attributes => ({ key: 'alice', attributes })],
-  ['a user that is changed', 'PATCH', `${USERS}/alice`, attributes => ({ attributes })],
-  [
-    'users in bulk',
-    'POST',
-    `${FACTS}/bulk/users`,
-    attributes => bulk({ key: fresh() }, { key: fresh(), attributes }),
-  ],
-  ['users replaced in bulk', 'PUT', `${FACTS}/bulk/users`, attributes => bulk({ key: 'alice', attributes })],
-  ['a user of a tenant', 'POST', `${TENANTS}/acme/users`, attributes => ({ key: fresh(), attributes })],
-  ['a new tenant', 'POST', TENANTS!, attributes => named({ attributes })],
-  ['a tenant that is changed', 'PATCH', `${TENANTS}/acme`, attributes => ({ attributes })],
-  ['tenants in bulk', 'POST', `${FACTS}/bulk/tenants`, attributes => bulk(named({ attributes }))],
-  ['a new instance', 'POST', INSTANCES!, attributes => ({ key: fresh(), ...document, attributes })],
-  ['an instance that is changed', 'PATCH', `${INSTANCES}/document:1`, attributes => ({ attributes })],
+  ['a new user', 'POST', USERS!, it => ({ key: fresh(), attributes: it })],
+  ['a user that is replaced', 'PUT', `${USERS}/alice`, it => ({ key: 'alice', attributes: it })],
+  ['a user that is changed', 'PATCH', `${USERS}/alice`, it => ({ attributes: it })],
+  ['users in bulk', 'POST', BULK_USERS, it => bulk({ key: fresh() }, { key: fresh(), attributes: it })],
+  ['users replaced in bulk', 'PUT', BULK_USERS, it => bulk({ key: 'alice', attributes: it })],
+  ['a user of a tenant', 'POST', `${TENANTS}/acme/users`, it => ({ key: fresh(), attributes: it })],
+  ['a new tenant', 'POST', TENANTS!, it => named({ attributes: it })],
+  ['a tenant that is changed', 'PATCH', `${TENANTS}/acme`, it => ({ attributes: it })],
+  ['tenants in bulk', 'POST', `${FACTS}/bulk/tenants`, it => bulk(named({ attributes: it }))],
+  ['a new instance', 'POST', INSTANCES!, it => ({ key: fresh(), ...document, attributes: it })],
+  ['an instance that is changed', 'PATCH', `${INSTANCES}/document:1`, it => ({ attributes: it })],
   [
     'instances in bulk',
     'PUT',
     `${FACTS}/bulk/resource_instances`,
-    attributes => bulk({ key: '1', ...document, attributes }),
+    it => bulk({ key: '1', ...document, attributes: it }),
   ],
   ['a new resource', 'POST', RESOURCES, it => named({ actions: {}, type_attributes: it })],
   [
     'a resource that is replaced',
     'PUT',
-    `${RESOURCES}/document`,
+    DOCUMENT,
     it => ({ ...parts({ text: '' }), roles: viewer(), type_attributes: it }),
   ],
-  ['a resource that is changed', 'PATCH', `${RESOURCES}/document`, it => ({ type_attributes: it })],
+  ['a resource that is changed', 'PATCH', DOCUMENT, it => ({ type_attributes: it })],
   ['an action of a new resource', 'POST', RESOURCES, it => ({ key: fresh(), ...parts(it) })],
-  ['a new action', 'POST', `${RESOURCES}/document/actions`, attributes => named({ attributes })],
-  [
-    'an action that is changed',
-    'PATCH',
-    `${RESOURCES}/document/actions/read`,
-    attributes => ({ attributes }),
-  ],
-  ['a new action group', 'POST', `${RESOURCES}/document/action_groups`, attributes => named({ attributes })],
+  ['a new action', 'POST', `${DOCUMENT}/actions`, it => named({ attributes: it })],
+  ['an action that is changed', 'PATCH', `${DOCUMENT}/actions/read`, it => ({ attributes: it })],
+  ['a new action group', 'POST', `${DOCUMENT}/action_groups`, it => named({ attributes: it })],
   [
     'a role of a new resource',
     'POST',
     RESOURCES,
     it => named({ actions: {}, roles: viewer({ attributes: it }) }),
   ],
-  ['a new role of a resource', 'POST', `${RESOURCES}/document/roles`, attributes => named({ attributes })],
-  [
-    'a role of a resource that is changed',
-    'PATCH',
-    `${RESOURCES}/document/roles/viewer`,
-    attributes => ({ attributes }),
-  ],
-  ['a new tenant role', 'POST', `${SCHEMA}/roles`, attributes => named({ attributes })],
-  ['a tenant role that is changed', 'PATCH', `${SCHEMA}/roles/admin`, attributes => ({ attributes })],
-  ['roles in bulk', 'PUT', `${SCHEMA}/bulk/roles`, attributes => bulk(named({ attributes }))],
-  ['a new project', 'POST', PROJECTS, settings => named({ settings })],
-  ['a project that is changed', 'PATCH', `${PROJECTS}/default`, settings => ({ settings })],
-  ['a new environment', 'POST', `${PROJECTS}/default/envs`, settings => named({ settings })],
-  ["an environment's keys of identity", 'PATCH', `${PROJECTS}/default/envs/default`, jwks => ({ jwks })],
+  ['a new role of a resource', 'POST', `${DOCUMENT}/roles`, it => named({ attributes: it })],
+  ['a role of a resource that is changed', 'PATCH', `${DOCUMENT}/roles/viewer`, it => ({ attributes: it })],
+  ['a new tenant role', 'POST', `${SCHEMA}/roles`, it => named({ attributes: it })],
+  ['a tenant role that is changed', 'PATCH', `${SCHEMA}/roles/admin`, it => ({ attributes: it })],
+  ['roles in bulk', 'PUT', `${SCHEMA}/bulk/roles`, it => bulk(named({ attributes: it }))],
+  ['a new project', 'POST', PROJECTS, it => named({ settings: it })],
+  ['a project that is changed', 'PATCH', `${PROJECTS}/default`, it => ({ settings: it })],
+  ['a new environment', 'POST', `${PROJECTS}/default/envs`, it => named({ settings: it })],
+  ['the JWKS of an environment', 'PATCH', `${PROJECTS}/default/envs/default`, it => ({ jwks: it })],
 ]
 
 async function counted(): Promise<number> {
   return (await Scrape.of(verdict.address)).sum('verdict_limit_reached_total', { limit: 'attributes' })
 }
 
-test('the ceiling is 64 KiB unless the operator says otherwise', () => {
+test('the limit is 64 KiB by default', () => {
   expect(readConfig({}).attributesBytesMax).toBe(65_536)
 })
 
-describe('attributes at the ceiling are kept, and a byte more is refused with what fits', () => {
-  test.each(calls)('%s', async (_, method, path, bodyWith) => {
-    const call = (attributes: Attributes) => send(method, path, bodyWith(attributes))
-    const before = await counted()
-    const refused = await call(tooLarge)
-    expect([refused.status, refused.body.error_code]).toEqual([400, 'INVALID_INPUT'])
-    expect(refused.body.message).toContain(`${BYTES_MAX} bytes as JSON (MAX_ATTRIBUTES_BYTES)`)
-    expect(await counted()).toBe(before + 1)
-    const taken = await call(fitting)
-    expect([taken.status, taken.body]).toEqual([expect.toBeOneOf([200, 201, 204]), taken.body])
-  })
+describe('attributes', () => {
+  test.each(calls)(
+    'at the limit are stored by a call for %s; one more byte is a 400 that states the limit',
+    async (_, method, path, bodyWith) => {
+      const call = (attributes: Attributes) => send(method, path, bodyWith(attributes))
+      const before = await counted()
+      const refused = await call(tooLarge)
+      expect([refused.status, refused.body.error_code]).toEqual([400, 'INVALID_INPUT'])
+      expect(refused.body.message).toContain(`${BYTES_MAX} bytes as JSON (MAX_ATTRIBUTES_BYTES)`)
+      expect(await counted()).toBe(before + 1)
+      const taken = await call(fitting)
+      expect([taken.status, taken.body]).toEqual([expect.toBeOneOf([200, 201, 204]), taken.body])
+    },
+  )
 
-  test('a resource with all its parts, in sum', async () => {
+  test('have a limit in total for a resource and all its parts', async () => {
     const key = fresh()
     const actions = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, n) => [`action-${n}`, { attributes: fitting }]))
@@ -161,23 +152,21 @@ describe('attributes at the ceiling are kept, and a byte more is refused with wh
   })
 })
 
-describe('an import', async () => {
-  const key = await neighbourOf(verdict, 'imported')
-  const sent = (status: number, ...lines: readonly Line[]) =>
-    importInto(verdict, 'imported', content(...lines), key, status, '?replace=true')
+const importKey = await neighbourOf(verdict, 'imported')
 
-  test.each<Line>([
-    { kind: 'user', key: 'u' },
-    { kind: 'tenant', key: 't', name: 'T' },
-    { kind: 'role', key: 'r', name: 'R' },
-  ])('is refused for the attributes of %j, with the line', async thing => {
-    const { body } = await sent(400, thing, { ...thing, key: 'last', attributes: tooLarge })
-    expect((body as Problem).message).toMatch(/^line [34]: .*MAX_ATTRIBUTES_BYTES/u)
-    await sent(200, { ...thing, attributes: fitting })
-  })
+test.each<Line>([
+  { kind: 'user', key: 'u' },
+  { kind: 'tenant', key: 't', name: 'T' },
+  { kind: 'role', key: 'r', name: 'R' },
+])('an import is rejected if the attributes of %j are too large, and names the line', async entity => {
+  const importLines = (status: number, ...lines: readonly Line[]) =>
+    importInto(verdict, 'imported', content(...lines), importKey, status, '?replace=true')
+  const { body } = await importLines(400, entity, { ...entity, key: 'last', attributes: tooLarge })
+  expect((body as Problem).message).toMatch(/^line [34]: .*MAX_ATTRIBUTES_BYTES/u)
+  await importLines(200, { ...entity, attributes: fitting })
 })
 
-test('what an older release stored above the ceiling is read, changed elsewhere, made smaller and deleted; it is not copied and not made larger', async () => {
+test('attributes above the limit from an older release can be read, reduced and deleted, not copied or enlarged', async () => {
   const storeUrl = `lmdb:${storeDirectory()}`
   const older = await startedService({ storeUrl, attributesBytesMax: 1_048_576 })
   const much = attributesOf(10 * BYTES_MAX)

@@ -1,4 +1,4 @@
-/** `ETag` and `If-Match`: who changes what they have seen overwrites nothing that they have not. */
+/** `ETag` and `If-Match`: a client cannot overwrite a change that it has not read. */
 
 import { expect, test } from 'vitest'
 import { IF_MATCH } from '#http/message/header-fields.ts'
@@ -43,39 +43,39 @@ function sendIf(
   return client.send(method, path, { body, headers: { 'if-match': tag } })
 }
 
-/** Whether a route is about a thing of an environment that its path names. */
-const isAboutThing = ({ path }: Route): boolean =>
+/** Whether the path of a route names an entity of an environment. */
+const isAboutEntity = ({ path }: Route): boolean =>
   /^\/v2\/(schema|facts)\/\{proj_id\}\/\{env_id\}\/.*\}$/.test(path)
 const reads = new Map(
-  routes.filter(each => isAboutThing(each) && each.method === 'GET').map(each => [each.path, each]),
+  routes.filter(each => isAboutEntity(each) && each.method === 'GET').map(each => [each.path, each]),
 )
-/** What a role has, is changed by paths of their own, and goes by the tag of the role. */
+/** Parts of a role. They have separate paths, and their requests use the tag of the role. */
 const PART = /\/(?:permissions|parents\/[^/]+|implicit_grants(?:\/conditions)?)$/
-const thingAt = (path: string): string => path.replace(PART, '')
-const changes = routes.filter(each => reads.has(thingAt(each.path)) && each.method !== 'GET')
-/** Tags of grants are another matter (`conditional-grants.test.ts`). */
-const takesTagOfThing = ({ headers }: Route): boolean => (headers ?? []).includes(IF_MATCH)
+const entityAt = (path: string): string => path.replace(PART, '')
+const changes = routes.filter(each => reads.has(entityAt(each.path)) && each.method !== 'GET')
+/** Routes of grants have another header (`conditional-grants.test.ts`). */
+const takesTag = ({ headers }: Route): boolean => (headers ?? []).includes(IF_MATCH)
 const namesOf = (fields: readonly { readonly name: string }[] | undefined): string[] =>
   (fields ?? []).map(({ name }) => name)
 
-test('what can be changed where it is read takes If-Match there, and its answers have a tag', () => {
+test('every path that reads and changes an entity accepts If-Match and returns a tag', () => {
   expect(changes.length).toBeGreaterThan(25)
-  const taking = routes.filter(takesTagOfThing)
+  const taking = routes.filter(takesTag)
   expect(taking.map(({ operationId }) => operationId).toSorted()).toEqual(
     changes.map(({ operationId }) => operationId).toSorted(),
   )
   for (const { operationId, path, responses, refusals } of changes) {
-    const read = reads.get(thingAt(path))!
+    const read = reads.get(entityAt(path))!
     expect(refusals, operationId).toContain(412)
     expect(namesOf(read.responses[200]!.headers), read.operationId).toContain('ETag')
-    const told = responses[200]
-    // The tag is of the thing: an answer that shows less of it has none.
-    if (told !== undefined)
-      expect(namesOf(told.headers).includes('ETag'), operationId).toBe(
-        told.schema === read.responses[200]!.schema,
+    const success = responses[200]
+    // A response that shows only a part of the entity has no tag.
+    if (success !== undefined)
+      expect(namesOf(success.headers).includes('ETag'), operationId).toBe(
+        success.schema === read.responses[200]!.schema,
       )
   }
-  const mounted = mountedRoutes.filter(takesTagOfThing)
+  const mounted = mountedRoutes.filter(takesTag)
   expect(mounted.map(({ operationId }) => operationId).toSorted()).toEqual(
     changes
       .filter(({ path }) => path.startsWith('/v2/facts/'))
@@ -84,33 +84,33 @@ test('what can be changed where it is read takes If-Match there, and its answers
   )
 })
 
-test('each of them changes what has the tag, and nothing that has another by now', async () => {
+test('every such operation changes an entity only if its tag matches', async () => {
   const service = await startedService()
-  const met = new Set<string>()
+  const tested = new Set<string>()
   for (const { operation, method, path, body } of MANAGEMENT_CALLS) {
     if (!changes.some(({ operationId }) => operationId === operation)) {
       await service.send(method, path, { body })
       continue
     }
-    met.add(operation)
-    const thing = thingAt(path)
-    const before = await service.get(thing)
+    tested.add(operation)
+    const entity = entityAt(path)
+    const before = await service.get(entity)
     const refused = await sendIf('"another"', method, path, body, service)
     expect([refused.status, (refused.body as Problem).error_code], operation).toEqual([
       412,
       'PRECONDITION_FAILED',
     ])
     expect(refused.headers.get('cache-control'), operation).toBe('no-transform')
-    const same = await service.get(thing)
+    const same = await service.get(entity)
     expect([same.status, same.headers.get('etag')]).toEqual([before.status, before.headers.get('etag')])
-    // A PUT may be the first of its thing. Nobody has a tag of that.
+    // A PUT can create its entity. No client has a tag in this case.
     const made =
       before.status === 404
         ? await service.send(method, path, { body })
-        : await sendIf(await tagOf(thing, service), method, path, body, service)
+        : await sendIf(await tagOf(entity, service), method, path, body, service)
     expect(made.status, `${operation} ${JSON.stringify(made.body)}`).toBeLessThan(300)
-    const after = await service.get(thing)
-    const isGone = method === 'DELETE' && thing === path
+    const after = await service.get(entity)
+    const isGone = method === 'DELETE' && entity === path
     expect(after.status).toBe(isGone ? 404 : 200)
     if (isGone) continue
     if (made.headers.has('etag')) {
@@ -119,10 +119,10 @@ test('each of them changes what has the tag, and nothing that has another by now
     }
     expect(after.headers.get('etag'), operation).not.toBe(before.headers.get('etag'))
   }
-  expect(met).toEqual(new Set(changes.map(({ operationId }) => operationId)))
+  expect(tested).toEqual(new Set(changes.map(({ operationId }) => operationId)))
 })
 
-test('a tag is the same for every reader, by key or id, on every thread, and after a restart', async () => {
+test('a tag is the same by key and by id, on every thread, and after a restart', async () => {
   const service = await startedService({ httpThreads: 2, storeUrl: `lmdb:${storeDirectory()}` })
   const { id } = await service.createDocumentModel()
   const path = `${RESOURCES}/document`
@@ -134,27 +134,27 @@ test('a tag is the same for every reader, by key or id, on every thread, and aft
   expect(head.headers.get('etag')).toBe(tags[0])
   const again = await service.restart()
   expect(await tagOf(path, again)).toBe(tags[0])
-  // By its id, too, with the tag that its key gave.
+  // The tag that was read by key also matches in a request by id.
   expect((await sendIf(tags[0]!, 'PATCH', `${RESOURCES}/${id}`, { name: 'Paper' }, again)).status).toBe(200)
 })
 
-test('a tag changes with everything that the answer shows, and with nothing else', async () => {
+test('a tag changes if and only if the response changes', async () => {
   await verdict.user('ann')
   await verdict.users('joe', 'sue')
   await verdict.group('team')
   await verdict.instance('document:d1')
-  const things = {
+  const entities = {
     user: `${FACTS}/users/ann`,
     resource: `${RESOURCES}/document`,
     group: `${GROUPS}/team`,
     instance: `${FACTS}/resource_instances/document:d1`,
   }
-  const tags = () => Promise.all(Object.values(things).map(path => tagOf(path)))
+  const tags = () => Promise.all(Object.values(entities).map(path => tagOf(path)))
   const changed = async (work: () => Promise<unknown>): Promise<string[]> => {
     const before = await tags()
     await work()
     const after = await tags()
-    return Object.keys(things).filter((_, index) => before[index] !== after[index])
+    return Object.keys(entities).filter((_, index) => before[index] !== after[index])
   }
   const viewer = `${RESOURCES}/document/roles/viewer`
   expect(await changed(() => verdict.assign('ann', 'reviewer', 'default'))).toEqual(['user'])
@@ -162,18 +162,18 @@ test('a tag changes with everything that the answer shows, and with nothing else
   expect(await changed(() => verdict.join('team', 'joe'))).toEqual(['group'])
   expect(await changed(() => verdict.leave('team', 'joe'))).toEqual(['group'])
   const attributes = { size: 1 }
-  expect(await changed(() => verdict.patch(things.instance, { attributes }))).toEqual(['instance'])
+  expect(await changed(() => verdict.patch(entities.instance, { attributes }))).toEqual(['instance'])
   expect(await changed(() => verdict.assign('sue', 'reviewer', 'default'))).toEqual([])
 })
 
-test('an answer to a request with parameters in its query has no tag, since no change would find it', async () => {
+test('a response to a request with query parameters has no tag, because changes do not use them', async () => {
   await verdict.instance('document:d2')
   const path = `${FACTS}/resource_instances/document:d2`
   expect((await verdict.get(`${path}?detailed=true`)).headers.get('etag')).toBeNull()
   await tagOf(path)
 })
 
-test('the mount for the environment of a key takes the tags of the other path', async () => {
+test('paths under /facts accept the tags of the paths that name the environment', async () => {
   await verdict.user('mia')
   const tag = await tagOf(`${FACTS}/users/mia`)
   expect(await tagOf('/facts/users/mia')).toBe(tag)
@@ -181,7 +181,7 @@ test('the mount for the environment of a key takes the tags of the other path', 
   expect((await sendIf(tag, 'PATCH', '/facts/users/mia', { email: null })).status).toBe(412)
 })
 
-test('who is refused is told what there is, reads it again, and goes on', async () => {
+test('a client whose tag is stale receives the current tag, and can read the entity and retry', async () => {
   const stale = await tagOf(ROLE)
   await verdict.patch(ROLE, { name: 'Somebody else was here' })
   const refused = await sendIf(stale, 'PATCH', ROLE, { name: 'Mine' })
@@ -198,7 +198,7 @@ test('who is refused is told what there is, reads it again, and goes on', async 
   expect((await sendIf(present, 'PATCH', ROLE, { name: 'Mine' })).status).toBe(200)
 })
 
-/** What proxies that compress make of a tag: HAProxy, nginx and Caddy; Apache; Jetty; others. */
+/** Changes that compressing proxies make to a tag: HAProxy, nginx and Caddy; Apache; Jetty; others. */
 const PROXIED: readonly ((tag: string) => string)[] = [
   tag => `W/${tag}`,
   tag => `${tag.slice(0, -1)}-gzip"`,
@@ -208,7 +208,7 @@ const PROXIED: readonly ((tag: string) => string)[] = [
   tag => `W/${tag.slice(0, -1)}-gzip"`,
 ]
 
-test('a list of tags matches with one of them, `*` with what exists, and a tag as a proxy changed it', async () => {
+test('If-Match accepts a list of tags, `*` for any entity that exists, and tags changed by proxies', async () => {
   const patched = async (tags: (tag: string) => string): Promise<number> => {
     const wanted = tags(await tagOf(ROLE))
     return (await sendIf(wanted, 'PATCH', ROLE, { description: crypto.randomUUID() })).status
@@ -231,7 +231,7 @@ test('a list of tags matches with one of them, `*` with what exists, and a tag a
   expect(await patched(() => '""')).toBe(412)
 })
 
-test('what is no list of tags is 422, and changes nothing', async () => {
+test('an If-Match that is not a list of tags is a 422 and changes nothing', async () => {
   const tag = await tagOf(ROLE)
   const bare = tag.slice(1, -1)
   for (const text of [bare, `"${bare}`, `${tag} ${tag}`, `*, ${tag}`, `w/${tag}`, ',', '', `${tag}; q=1`]) {
@@ -241,7 +241,7 @@ test('what is no list of tags is 422, and changes nothing', async () => {
   expect(await tagOf(ROLE)).toBe(tag)
 })
 
-test('what is not there is 404 to who would change it, and 412 to who would make it by that', async () => {
+test('If-Match on an entity that does not exist is a 404 for PATCH and DELETE, and a 412 for PUT', async () => {
   const nobody = `${FACTS}/users/nobody`
   for (const tags of ['"a"', '*']) {
     expect((await sendIf(tags, 'PATCH', nobody, {})).status).toBe(404)

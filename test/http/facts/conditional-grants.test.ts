@@ -1,6 +1,7 @@
 /**
- * `If-None-Match: *` and `If-Match` on grants: a request that makes a grant, moves its end or removes it overwrites no end that the client
- * has not seen. The tag of a grant is its end. What races do to it is shown by `test/service/conditional-changes.test.ts`.
+ * `If-None-Match: *` and `If-Match` on grants. The tag of a grant is its expiration time, so that a client
+ * cannot overwrite an expiration time that it has not read. `test/service/conditional-changes.test.ts` tests
+ * races.
  */
 import { describe, expect, test } from 'vitest'
 import { type Answer, type Problem, refusal, sharedService } from '#testing/processes/running-service.ts'
@@ -10,7 +11,8 @@ import { createGrantModel, GRANTS } from '../../support/grants.ts'
 const verdict = await sharedService()
 await createGrantModel(verdict)
 
-const LASTS = '"null"'
+/** Tag of a grant that does not expire. */
+const PERMANENT = '"null"'
 const MAY = '2090-05-01T00:00:00.000Z'
 const JUNE = '2090-06-01T00:00:00.000Z'
 const tagOf = (end: string | null): string => `"${end}"`
@@ -23,7 +25,7 @@ function expectRefused(answer: Answer, present: string | null): void {
 }
 
 describe.each(Object.entries(GRANTS))('%s', (_, make) => {
-  test('is created only if there is none; a refusal has the tag of the one that exists', async () => {
+  test('is created only if it does not exist; otherwise the 412 has the tag of the existing grant', async () => {
     const grant = await make(verdict)
     expect((await grant.put(MAY, { 'if-none-match': '*' })).status).toBe(200)
     for (const end of [MAY, JUNE, null])
@@ -31,39 +33,39 @@ describe.each(Object.entries(GRANTS))('%s', (_, make) => {
     expect(await grant.ends()).toEqual([MAY])
     await grant.drop()
     expect((await grant.put(null, { 'if-none-match': '*' })).status).toBe(200)
-    expectRefused(await grant.put(MAY, { 'if-none-match': '*' }), LASTS)
+    expectRefused(await grant.put(MAY, { 'if-none-match': '*' }), PERMANENT)
     expect(await grant.ends()).toEqual([null])
   })
 
-  test('gets another end only if its tag matches', async () => {
+  test('gets another expiration time only if its tag matches', async () => {
     const grant = await make(verdict)
-    expectRefused(await grant.put(MAY, { 'if-match': LASTS }), null)
+    expectRefused(await grant.put(MAY, { 'if-match': PERMANENT }), null)
     expectRefused(await grant.put(MAY, { 'if-match': '*' }), null)
     expect(await grant.ends()).toEqual([])
     await grant.put(null)
-    expectRefused(await grant.put(JUNE, { 'if-match': tagOf(MAY) }), LASTS)
-    expect((await grant.put(MAY, { 'if-match': LASTS })).status).toBe(200)
-    expectRefused(await grant.put(JUNE, { 'if-match': LASTS }), tagOf(MAY))
+    expectRefused(await grant.put(JUNE, { 'if-match': tagOf(MAY) }), PERMANENT)
+    expect((await grant.put(MAY, { 'if-match': PERMANENT })).status).toBe(200)
+    expectRefused(await grant.put(JUNE, { 'if-match': PERMANENT }), tagOf(MAY))
     expect((await grant.put(JUNE, { 'if-match': `"another", ${tagOf(MAY)}` })).status).toBe(200)
     expect((await grant.put(null, { 'if-match': '*' })).status).toBe(200)
     expect(await grant.ends()).toEqual([null])
   })
 
-  test('is removed only if its tag matches, also as proxies that compress change it', async () => {
+  test('is removed only if its tag matches, including forms of the tag that proxies create', async () => {
     const grant = await make(verdict)
     expect((await grant.drop({ 'if-match': '*' })).status).toBe(404)
     await grant.put(MAY)
-    for (const tag of [LASTS, tagOf(JUNE), `W/${tagOf(JUNE)}`])
+    for (const tag of [PERMANENT, tagOf(JUNE), `W/${tagOf(JUNE)}`])
       expectRefused(await grant.drop({ 'if-match': tag }), tagOf(MAY))
     expect(await grant.ends()).toEqual([MAY])
     expect((await grant.drop({ 'if-match': tagOf(MAY) })).status).toBe(204)
     expect(await grant.ends()).toEqual([])
     await grant.put(MAY)
     expect((await grant.put(null, { 'if-match': `W/${tagOf(MAY)}` })).status).toBe(200)
-    expect((await grant.drop({ 'if-match': `${LASTS.slice(0, -1)}-gzip"` })).status).toBe(204)
+    expect((await grant.drop({ 'if-match': `${PERMANENT.slice(0, -1)}-gzip"` })).status).toBe(204)
   })
 
-  test('takes the headers that its description names', async () => {
+  test('has the headers and the status 412 in the descriptions of its operations', async () => {
     const { made, removed } = await make(verdict)
     const headersOf = (operation: string): string[] =>
       [...routes, ...mountedRoutes]
@@ -77,7 +79,7 @@ describe.each(Object.entries(GRANTS))('%s', (_, make) => {
   })
 })
 
-test('a header without a meaning is 422, and changes nothing', async () => {
+test('a malformed If-None-Match or If-Match is a 422 and changes nothing', async () => {
   const grant = await membership()
   for (const text of ['', '"null"', 'W/"a"', '*, *']) {
     expect(refusal(await grant.put(null, { 'if-none-match': text })), text).toEqual([422, 'INVALID_INPUT'])
@@ -85,19 +87,19 @@ test('a header without a meaning is 422, and changes nothing', async () => {
   expect(refusal(await grant.put(null, { 'if-match': 'null' }))).toEqual([422, 'INVALID_INPUT'])
   expect(await grant.ends()).toEqual([])
   await grant.put(null)
-  // Nothing both exists and does not exist yet.
-  expectRefused(await grant.put(MAY, { 'if-match': LASTS, 'if-none-match': '*' }), LASTS)
+  // These two headers exclude each other, so the request always fails.
+  expectRefused(await grant.put(MAY, { 'if-match': PERMANENT, 'if-none-match': '*' }), PERMANENT)
   expect(await grant.ends()).toEqual([null])
 })
 
-test('the message of a refusal names the present tag', async () => {
+test('the message of a 412 names the current tag', async () => {
   const grant = await membership()
   await grant.put(MAY)
-  const told = ({ body }: Answer): string => (body as Problem).message
-  expect(told(await grant.put(null, { 'if-none-match': '*' }))).toBe(
+  const messageOf = ({ body }: Answer): string => (body as Problem).message
+  expect(messageOf(await grant.put(null, { 'if-none-match': '*' }))).toBe(
     `If-None-Match expects none, and there is one, "${MAY}": nothing was changed; read it again`,
   )
-  expect(told(await grant.put(null, { 'if-match': LASTS }))).toBe(
+  expect(messageOf(await grant.put(null, { 'if-match': PERMANENT }))).toBe(
     `If-Match expects "null", and it is "${MAY}" by now: nothing was changed; read it again`,
   )
 })

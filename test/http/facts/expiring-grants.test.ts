@@ -1,4 +1,4 @@
-/** Grants that end: said at creation, moved and made lasting by granting again, shown wherever they are, found by their end. */
+/** Expiring grants: set, changed and removed expiration times, and lists filtered by expiration time. */
 import { describe, expect, test } from 'vitest'
 import type { RelationshipTuple } from '#model/wire/relationship-tuple.ts'
 import type { DetailedRoleAssignment, RoleAssignment } from '#model/wire/role-assignment.ts'
@@ -23,7 +23,7 @@ const TUPLES = `${FACTS}/relationship_tuples`
 const USERS = `${FACTS}/users`
 const [END, LATER] = ['2131-05-01T10:00:00.123Z', '2131-05-02T00:00:00.000Z']
 const PAST = '2020-01-01T00:00:00.000Z'
-const NO_TIMES: readonly (readonly [end: unknown, message: RegExp])[] = [
+const INVALID_TIMES: readonly (readonly [end: unknown, message: RegExp])[] = [
   ['tomorrow', /must be a moment of RFC 3339 with its offset, as 2/],
   ['', /must be a moment of RFC 3339/],
   ['2131-05-01T10:00:00', /must be a moment of RFC 3339/],
@@ -36,8 +36,25 @@ const NO_TIMES: readonly (readonly [end: unknown, message: RegExp])[] = [
   [{}, /must be string or null/],
 ]
 
+/** The body that assigns `auditor` to a user. */
+const auditor = (user: string, expires_at?: string | null) => ({
+  user,
+  role: 'auditor',
+  tenant: 'default',
+  expires_at,
+})
+
+/** The body that puts an object into a folder. */
+const parent = (subject: string, object: string, expires_at?: string) => ({
+  subject,
+  relation: 'parent',
+  object,
+  tenant: 'default',
+  expires_at,
+})
+
 describe.each(Object.entries(GRANTS))('%s', (_, make) => {
-  test('ends at the time of the request, with every offset, up to the end of the year 9999', async () => {
+  test('expires at the requested time, with any offset, up to the end of the year 9999', async () => {
     const grant = await make(verdict)
     for (const [end, shown] of [
       ['2131-05-01T12:00:00.1239+02:00', END],
@@ -48,7 +65,7 @@ describe.each(Object.entries(GRANTS))('%s', (_, make) => {
     }
   })
 
-  test('gets another end if it is granted again, and none if the request names none', async () => {
+  test('gets the expiration time of the last request, or none if that request names none', async () => {
     const grant = await make(verdict)
     for (const end of [undefined, END, LATER, END, undefined, LATER, null]) {
       expect((await grant.put(end)).status).toBe(200)
@@ -56,7 +73,7 @@ describe.each(Object.entries(GRANTS))('%s', (_, make) => {
     }
   })
 
-  test('exists already if it is granted again with the same end', async () => {
+  test('is a duplicate if it is granted again with the same expiration time', async () => {
     for (const end of [END, null]) {
       const grant = await make(verdict)
       await grant.put(end)
@@ -68,7 +85,7 @@ describe.each(Object.entries(GRANTS))('%s', (_, make) => {
     }
   })
 
-  test('is refused with an end in the past, and nothing changes', async () => {
+  test('is rejected with an expiration time in the past, and nothing changes', async () => {
     const grant = await make(verdict)
     for (const before of [[], [END]]) {
       if (before.length > 0) await grant.put(END)
@@ -83,10 +100,10 @@ describe.each(Object.entries(GRANTS))('%s', (_, make) => {
     }
   })
 
-  test('is refused if its end is no time, and nothing changes', async () => {
+  test('is rejected with an invalid expiration time, and nothing changes', async () => {
     const grant = await make(verdict)
     const revision = await verdict.revision()
-    for (const [end, message] of NO_TIMES) {
+    for (const [end, message] of INVALID_TIMES) {
       const refused = await grant.put<Problem>(end)
       expect(refusal(refused), String(end)).toEqual([422, 'INVALID_INPUT'])
       expect(refused.body.message).toMatch(message)
@@ -95,84 +112,63 @@ describe.each(Object.entries(GRANTS))('%s', (_, make) => {
   })
 })
 
-test('what is granted again with another end stays the same, with its id and its time', async () => {
+test('a grant keeps its id and its creation time if its expiration time changes', async () => {
   const { key: user } = await verdict.user(...fresh('ann'))
-  const body = { user, role: 'auditor', tenant: 'default', expires_at: END }
-  const made = await verdict.post<RoleAssignment>(ASSIGNMENTS, body)
-  const moved = await verdict.post<RoleAssignment>(ASSIGNMENTS, { ...body, expires_at: LATER })
+  const made = await verdict.post<RoleAssignment>(ASSIGNMENTS, auditor(user, END))
+  const moved = await verdict.post<RoleAssignment>(ASSIGNMENTS, auditor(user, LATER))
   expect(moved.body).toEqual({ ...made.body, expires_at: LATER })
   expect((await verdict.get(`${ASSIGNMENTS}?user=${user}`)).body).toEqual([moved.body])
-  const lasting = await verdict.post<RoleAssignment>(ASSIGNMENTS, { ...body, expires_at: undefined })
-  const { expires_at: _, ...madeToLast } = made.body
-  expect(lasting.body).toStrictEqual(madeToLast)
+  const permanent = await verdict.post<RoleAssignment>(ASSIGNMENTS, auditor(user))
+  const { expires_at: _, ...withoutEnd } = made.body
+  expect(permanent.body).toStrictEqual(withoutEnd)
 
   const [f1, d1] = fresh('folder:f', 'document:d')
-  const sides = { subject: f1, relation: 'parent', object: d1, tenant: 'default', expires_at: END }
-  const related = await verdict.post<RelationshipTuple>(TUPLES, sides)
-  const later = await verdict.post<RelationshipTuple>(TUPLES, { ...sides, expires_at: LATER })
+  const related = await verdict.post<RelationshipTuple>(TUPLES, parent(f1, d1, END))
+  const later = await verdict.post<RelationshipTuple>(TUPLES, parent(f1, d1, LATER))
   expect(later.body).toEqual({ ...related.body, expires_at: LATER })
 })
 
-describe('bulks', () => {
-  test('assign with ends, move those of what is assigned, and count what they add', async () => {
+describe('bulk calls', () => {
+  test('assign roles with expiration times, change existing ones, and count only new assignments', async () => {
     const names = fresh('ann', 'bob', 'cy')
     await verdict.users(...names)
     const [ann, bob, cy] = names
-    const wanted = (user: string, end?: string | null) => ({
-      user,
-      role: 'auditor',
-      tenant: 'default',
-      expires_at: end,
-    })
     const assign = (...body: object[]) => verdict.post(`${ASSIGNMENTS}/bulk`, body)
-    expect((await assign(wanted(ann, END), wanted(bob), wanted(cy, END))).body).toEqual({
-      assignments_created: 3,
-    })
-    const again = await assign(wanted(ann, END), wanted(bob, LATER), wanted(cy))
+    const made = await assign(auditor(ann, END), auditor(bob), auditor(cy, END))
+    expect(made.body).toEqual({ assignments_created: 3 })
+    const again = await assign(auditor(ann, END), auditor(bob, LATER), auditor(cy))
     expect(again.body).toEqual({ assignments_created: 0 })
     const ends = await endsIn(verdict, `${ASSIGNMENTS}?user=${ann}&user=${bob}&user=${cy}`)
     expect(ends).toEqual([END, LATER, null])
   })
 
-  test('relate with ends, and move those of what is related', async () => {
+  test('create tuples with expiration times, and change the times of existing tuples', async () => {
     const [f1, d1, d2] = fresh('folder:f', 'document:d1', 'document:d2')
-    const wanted = (object: string, end?: string) => ({
-      subject: f1,
-      relation: 'parent',
-      object,
-      tenant: 'default',
-      expires_at: end,
-    })
     const relate = (...operations: object[]) => verdict.post(`${TUPLES}/bulk`, { operations })
-    expect((await relate(wanted(d1, END), wanted(d2))).status).toBe(200)
-    expect((await relate(wanted(d1), wanted(d2, LATER))).status).toBe(200)
+    expect((await relate(parent(f1, d1, END), parent(f1, d2))).status).toBe(200)
+    expect((await relate(parent(f1, d1), parent(f1, d2, LATER))).status).toBe(200)
     expect(await endsIn(verdict, `${TUPLES}?subject=${f1}`)).toEqual([null, LATER])
   })
 
-  test('name the element whose end is past, and change nothing', async () => {
+  test('name the element whose expiration time is past, and change nothing', async () => {
     const names = fresh('ann', 'bob')
     await verdict.users(...names)
     const [ann, bob] = names
-    const wanted = (user: string, end: string) => ({
-      user,
-      role: 'auditor',
-      tenant: 'default',
-      expires_at: end,
-    })
-    const refused = await verdict.post<Problem>(`${ASSIGNMENTS}/bulk`, [wanted(ann, END), wanted(bob, PAST)])
+    const body = [auditor(ann, END), auditor(bob, PAST)]
+    const refused = await verdict.post<Problem>(`${ASSIGNMENTS}/bulk`, body)
     expect(refusal(refused)).toEqual([422, 'INVALID_INPUT'])
     expect(refused.body.message).toMatch(/^\[1\]: expires_at: must lie ahead/)
     expect(refused.body.detail![0]!.loc).toEqual(['body', 1, 'expires_at'])
 
     const [f1, d1] = fresh('folder:f', 'document:d')
-    const tuple = { subject: f1, relation: 'parent', object: d1, tenant: 'default', expires_at: PAST }
-    const unrelated = await verdict.post<Problem>(`${TUPLES}/bulk`, { operations: [tuple] })
+    const operations = [parent(f1, d1, PAST)]
+    const unrelated = await verdict.post<Problem>(`${TUPLES}/bulk`, { operations })
     expect(unrelated.body.message).toMatch(/^operations\[0\]: expires_at: must lie ahead/)
     expect(await endsIn(verdict, `${ASSIGNMENTS}?user=${ann}&user=${bob}`)).toEqual([])
     expect(await endsIn(verdict, `${TUPLES}?subject=${f1}`)).toEqual([])
   })
 
-  test('of users bring assignments that end, and so do users on their own', async () => {
+  test('create users with expiring role assignments, as calls for a single user do', async () => {
     const [ann, bob] = fresh('ann', 'bob')
     const roles = (end: string | null) => [{ role: 'auditor', tenant: 'default', expires_at: end }]
     const made = await verdict.post<User>(USERS, { key: ann, role_assignments: roles(END) })
@@ -190,26 +186,18 @@ describe('bulks', () => {
   })
 })
 
-test('what ends before a moment is listed with every other filter and in pages, and leaves the list when it lasts', async () => {
+test('expires_before combines with other filters and paging, and omits grants that no longer expire', async () => {
   const service = await startedService({ storeUrl: `lmdb:${storeDirectory()}` })
   await createGrantModel(service)
   await service.users('ann', 'bob')
   const assign = (user: string, instance: string, end?: string) =>
     service.post(ASSIGNMENTS, {
-      user,
+      ...auditor(user, end),
       role: 'editor',
       resource_instance: `document:${instance}`,
-      tenant: 'default',
-      expires_at: end,
     })
   const relate = (object: string, end?: string) =>
-    service.post(TUPLES, {
-      subject: 'folder:f',
-      relation: 'parent',
-      object: `document:${object}`,
-      tenant: 'default',
-      expires_at: end,
-    })
+    service.post(TUPLES, parent('folder:f', `document:${object}`, end))
   await assign('ann', 'd1', END)
   await assign('ann', 'd2')
   await assign('bob', 'd1', LATER)
@@ -249,14 +237,12 @@ test('what ends before a moment is listed with every other filter and in pages, 
   await relate('d2', END)
   expect(await assigned(`expires_before=${LATER}`)).toEqual(['ann document:d2', 'bob document:d3'])
   expect(await related(`expires_before=${LATER}`)).toEqual(['document:d2'])
-  await service.send('DELETE', TUPLES, {
-    body: { subject: 'folder:f', relation: 'parent', object: 'document:d2' },
-  })
+  await service.delete(TUPLES, { subject: 'folder:f', relation: 'parent', object: 'document:d2' })
   expect(await related(`expires_before=${LATER}`)).toEqual([])
 })
 
-test.each([ASSIGNMENTS, TUPLES])('%s refuses a moment that is none', async path => {
-  for (const moment of ['tomorrow', '2131-05-01T10:00:00', '']) {
-    expect(refusal(await verdict.get(`${path}?expires_before=${moment}`))).toEqual([422, 'INVALID_INPUT'])
+test.each([ASSIGNMENTS, TUPLES])('%s rejects expires_before without a valid time', async path => {
+  for (const time of ['tomorrow', '2131-05-01T10:00:00', '']) {
+    expect(refusal(await verdict.get(`${path}?expires_before=${time}`))).toEqual([422, 'INVALID_INPUT'])
   }
 })

@@ -1,4 +1,4 @@
-/** Lists of facts over HTTP: filters, search, paging, envelopes; bulk calls; what a status tells (native.md B.6 to B.11). */
+/** Lists of facts over HTTP: filters, search, paging, envelopes, and bulk calls (native.md B.6 to B.11). */
 import { describe, expect, test } from 'vitest'
 import type { RelationshipTuple } from '#model/wire/relationship-tuple.ts'
 import type { RoleAssignment } from '#model/wire/role-assignment.ts'
@@ -12,15 +12,12 @@ import {
 } from '#testing/processes/running-service.ts'
 
 const verdict = await sharedService()
-await verdict.resource({
-  key: 'folder',
-  actions: { read: {} },
-  roles: { editor: { name: 'Editor', permissions: ['read'] } },
-})
+const editor = { name: 'Editor', permissions: ['read'] }
+await verdict.resource({ key: 'folder', actions: { read: {} }, roles: { editor } })
 await verdict.resource({
   key: 'document',
   actions: { read: {} },
-  roles: { editor: { name: 'Editor', permissions: ['read'] }, viewer: { name: 'Viewer' } },
+  roles: { editor, viewer: { name: 'Viewer' } },
   relations: { parent: 'folder', next: 'document' },
 })
 await verdict.tenantRole('admin', ['document:read'])
@@ -85,26 +82,26 @@ describe('role assignments', () => {
     ['resource_instance=nothing:n1', []],
     ['user=ann&page=2&per_page=2', ['ann admin umbrella']],
     ['user=ann&page=3&per_page=2', []],
-  ])('filtered by %s are those, the oldest first', async (query, expected) => {
+  ])('filtered by %s are returned in creation order', async (query, expected) => {
     expect(await assignments(query)).toEqual(expected)
   })
 
-  test('of several tenants come in the order in which they were made', async () => {
+  test('filtered by several tenants are returned in creation order', async () => {
     expect(await assignments('tenant=umbrella&tenant=acme')).toEqual(await assignments(''))
   })
 
-  test('are counted when that is asked for, filtered by two things as well', async () => {
+  test('are counted on request, also with two filters', async () => {
     const path = `${FACTS}/role_assignments?user=ann&role=admin&per_page=1&include_total_count=true`
     const { body } = await verdict.get<Envelope<RoleAssignment>>(path)
     expect([body.data.length, body.total_count, body.page_count]).toEqual([1, 2, 2])
   })
 
-  test('come a thousand at a time at the most', async () => {
+  test('are returned in pages of at most 1,000', async () => {
     expect((await verdict.get(`${FACTS}/role_assignments?per_page=1000`)).status).toBe(200)
     expect((await verdict.get(`${FACTS}/role_assignments?per_page=1001`)).status).toBe(422)
   })
 
-  test('are returned when they are deleted if that is asked for', async () => {
+  test('are returned by their deletion on request', async () => {
     const body = { user: 'dee', role: 'auditor', tenant: 'acme' }
     const made = await verdict.post(`${FACTS}/role_assignments`, body)
     const deleted = await verdict.delete(`${FACTS}/role_assignments?return_deleted=true`, body)
@@ -142,11 +139,11 @@ describe('users', () => {
     ['tenants/acme/users?role=nothing', []],
     ['tenants/acme/users?search=E*M', ['ann', 'bob']],
     ['tenants/default/users', []],
-  ])('%s are those', async (path, expected) => {
+  ])('%s returns the matching users', async (path, expected) => {
     expect(await users(path)).toEqual(expected)
   })
 
-  test('show roles on instances only when asked', async () => {
+  test('show roles on instances only on request', async () => {
     const plain = await verdict.get<User>(`${FACTS}/users/bob`)
     expect(plain.body.associated_tenants.map(({ tenant }) => tenant)).toEqual(['umbrella'])
     const path = `${FACTS}/users?search=bob&include_resource_instance_roles=true`
@@ -159,7 +156,7 @@ describe('users', () => {
     })
   })
 
-  test('that are put are 201 when new and 200 when known, keep their id, and gain roles without losing any', async () => {
+  test('PUT returns 201 for a new user and 200 for an existing one, which keeps its id and roles', async () => {
     const body = { key: 'eve', email: 'eve@x', role_assignments: [{ role: 'auditor', tenant: 'default' }] }
     const created = await verdict.put<User>(`${FACTS}/users/eve`, body)
     const known = await verdict.put<User>(`${FACTS}/users/eve`, { key: 'eve' })
@@ -170,7 +167,7 @@ describe('users', () => {
     expect((await verdict.get(`${FACTS}/users/eve`)).status).toBe(404)
   })
 
-  test('leave a tenant with all they hold there', async () => {
+  test('lose all their roles in a tenant when they are removed from it', async () => {
     await verdict.user('fay')
     await verdict.assign('fay', 'auditor', 'acme')
     await verdict.assign('fay', 'viewer', 'document:d2', 'acme')
@@ -181,7 +178,7 @@ describe('users', () => {
     await verdict.delete(`${FACTS}/users/fay`)
   })
 
-  test('of all environments are a bare array for an organization key, and for any other its own', async () => {
+  test('listed by /v1/users are a bare array for keys of the organization and of an environment', async () => {
     for (const key of [ADMIN_KEY, undefined]) {
       const { body } = await verdict.send<User[]>('GET', '/v1/users?per_page=2&page=2', {
         ...(key && { key }),
@@ -210,14 +207,14 @@ describe('relationship tuples', () => {
     ['subject_type=document&tenant=umbrella', [elsewhere]],
     ['relation=nothing', []],
     ['subject=document:nothing', []],
-  ])('filtered by "%s" are those', async (query, expected) => {
+  ])('filtered by "%s" are returned in creation order', async (query, expected) => {
     expect(await tuples(query)).toEqual(expected)
   })
 
   test.each([
     ['relationship_tuples/detailed?subject=folder:f1', (body: unknown) => (body as Envelope<unknown>).data],
     ['relationship_tuples?subject=folder:f1&detailed=true', (body: unknown) => body as unknown[]],
-  ])('have the tenants of both instances in the details of GET %s', async (path, itemsOf) => {
+  ])('have both instances with their tenants in the details of GET %s', async (path, itemsOf) => {
     const { body } = await verdict.get(`${FACTS}/${path}`)
     const side = { id: expect.any(String), tenant: 'acme', attributes: {} }
     expect(itemsOf(body)).toMatchObject([
@@ -228,7 +225,7 @@ describe('relationship tuples', () => {
     ])
   })
 
-  test('are skipped in bulk where they are, or are not, already', async () => {
+  test('are skipped by bulk calls that create existing tuples or delete missing ones', async () => {
     const before = await tuples('')
     const made = { subject: 'document:d2', relation: 'next', object: 'document:d1' }
     const known = { subject: 'document:d1', relation: 'next', object: 'document:d2' }
@@ -244,7 +241,7 @@ describe('relationship tuples', () => {
 })
 
 describe('instances and tenants', () => {
-  test('instances are found by tenant, type and part of their key', async () => {
+  test('instances are filtered by tenant, type and part of their key', async () => {
     const keys = async (query: string) => {
       const { body } = await verdict.get<{ key: string }[]>(`${FACTS}/resource_instances?${query}`)
       return body.map(({ key }) => key)
@@ -255,7 +252,7 @@ describe('instances and tenants', () => {
     expect(await keys('tenant=acme&resource=document&search=2')).toEqual(['d2'])
   })
 
-  test('an instance shows what it is related to when details are asked for', async () => {
+  test('an instance shows its relationships if the request asks for details', async () => {
     const { body } = await verdict.get(`${FACTS}/resource_instances/document:d1?detailed=true`)
     expect(body).toMatchObject({
       relationships: [
@@ -265,7 +262,7 @@ describe('instances and tenants', () => {
     })
   })
 
-  test('an instance that is put does not move to another tenant', async () => {
+  test('a PUT does not move an instance to another tenant', async () => {
     const operations = [{ resource: 'document', key: 'd1', tenant: 'umbrella' }]
     const answer = await verdict.put<Problem>(`${FACTS}/bulk/resource_instances`, { operations })
     expect([answer.status, answer.body.error_code]).toEqual([400, 'MISMATCH_RESOURCE_INSTANCES_TENANTS'])
@@ -282,7 +279,7 @@ describe('a bulk call', () => {
   const post = (body: unknown, query = '') =>
     verdict.post<Problem>(`${FACTS}/role_assignments/bulk${query}`, body)
 
-  test('with one bad element does nothing and says which', async () => {
+  test('with one invalid element does nothing and names the element', async () => {
     const answer = await post([good, { ...good, user: 'nobody' }])
     expect(answer.status).toBe(404)
     expect(answer.body.message).toContain('[1]')
@@ -290,7 +287,7 @@ describe('a bulk call', () => {
     expect(await assignments('user=dee')).toEqual([])
   })
 
-  test('tells of the error that wins, wherever it stands', async () => {
+  test('reports the error with the highest priority, at any position', async () => {
     const operations = [{ key: 'ann' }, { key: 'new', role_assignments: [{ role: 'admin', tenant: 'no' }] }]
     const missing = await verdict.post<Problem>(`${FACTS}/bulk/users`, { operations })
     expect([missing.status, missing.body.detail?.[0]?.loc]).toEqual([404, ['body', 'operations', 1]])
@@ -301,7 +298,7 @@ describe('a bulk call', () => {
     expect((await verdict.get(`${FACTS}/users/new`)).status).toBe(404)
   })
 
-  test('of assignments does about missing users what it is told', async () => {
+  test('for role assignments handles missing users according to missing_user_policy', async () => {
     const body = [good, good, { ...good, user: 'gus' }]
     expect((await post(body, '?missing_user_policy=ignore')).body).toEqual({ assignments_created: 1 })
     expect((await post(body, '?missing_user_policy=create')).body).toEqual({ assignments_created: 1 })
@@ -314,7 +311,7 @@ describe('a bulk call', () => {
     expect((await verdict.delete(`${FACTS}/bulk/users`, idents)).body).toEqual({})
   })
 
-  test('is refused beyond its ceiling', async () => {
+  test('is rejected if it has more than 10,000 elements', async () => {
     const idents = Array.from({ length: 10_001 }, () => 'ann')
     expect((await verdict.delete(`${FACTS}/bulk/users`, { idents })).status).toBe(422)
   })

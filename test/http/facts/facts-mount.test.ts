@@ -1,5 +1,7 @@
-/** Facts under `/facts`, where a decision point has them (conditions.md 10.8): the same calls with the same answers. */
-import { describe, expect, test } from 'vitest'
+/**
+ * Facts under `/facts`, the path that decision points use (conditions.md 10.8): same calls, same responses.
+ */
+import { expect, test } from 'vitest'
 import { mountedRoutes, routes } from '#testing/requests/routes.ts'
 import {
   type Client,
@@ -17,7 +19,7 @@ const verdict = await sharedService()
 
 const mounted = (path: string): string => path.replace(FACTS, '/facts')
 
-/** Everything that answers may differ in: ids, by the order in which they appear, and moments. */
+/** Replaces the values in which responses can differ: ids, by the order in which they appear, and times. */
 function comparable(answers: readonly unknown[]): unknown {
   const numbers = new Map<string, number>()
   const text = JSON.stringify(answers)
@@ -25,11 +27,11 @@ function comparable(answers: readonly unknown[]): unknown {
       if (!numbers.has(id)) numbers.set(id, numbers.size)
       return `id ${numbers.get(id)!}`
     })
-    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'a moment')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'a time')
   return JSON.parse(text)
 }
 
-/** The answers to these calls, to a service of their own; at last what was written down of them. */
+/** The responses of a new service to these calls, followed by the entries in its audit log. */
 async function answersTo(calls: readonly Call[]): Promise<unknown> {
   const client = await startedService()
   await client.user('alice')
@@ -46,7 +48,7 @@ async function answersTo(calls: readonly Call[]): Promise<unknown> {
   return comparable([...answers, body])
 }
 
-test('each route of facts has its mount, with the same method and parameters behind the place', () => {
+test('each route of facts also exists under /facts, with the same method and parameters', () => {
   const facts = routes.filter(({ path }) => path.startsWith('/v2/facts/'))
   const named = facts.map(({ method, path, operationId }) => ({
     method,
@@ -57,7 +59,7 @@ test('each route of facts has its mount, with the same method and parameters beh
   expect(mountedRoutes.length).toBeGreaterThan(35)
 })
 
-test('every call of management is answered alike on both paths, and written down alike', async () => {
+test('every management call has the same response and the same audit entry on both paths', async () => {
   const ofFacts = new Set(mountedRoutes.map(({ operationId }) => operationId))
   const called = new Set(MANAGEMENT_CALLS.map(({ operation }) => operation))
   expect([...ofFacts].filter(operation => !called.has(operation))).toEqual([])
@@ -65,7 +67,7 @@ test('every call of management is answered alike on both paths, and written down
   expect(await answersTo(through)).toEqual(await answersTo(MANAGEMENT_CALLS))
 })
 
-test('what is written there decides when its answer is there', async () => {
+test('a write under /facts takes effect before its response is sent', async () => {
   await verdict.createDocumentModel()
   await verdict.post('/facts/users', { key: 'lin' })
   const assigned = { user: 'lin', role: 'viewer', resource_instance: 'document:d1', tenant: 'default' }
@@ -79,7 +81,7 @@ test('what is written there decides when its answer is there', async () => {
   expect(await verdict.allows('lin', 'read', 'document:d1')).toBe(false)
 })
 
-test('it is the environment of the key', async () => {
+test('/facts is the environment to which the API key is scoped', async () => {
   const key = await neighbourOf(verdict, 'abroad')
   await verdict.send('POST', '/facts/users', { key, body: { key: 'foreigner' } })
   const keysOf = async (client: Client, of?: string) => {
@@ -92,33 +94,31 @@ test('it is the environment of the key', async () => {
   expect(await keysOf(verdict)).not.toContain('foreigner')
 })
 
-describe('is refused as management is', () => {
-  test.each(mountedRoutes.map(route => ({ name: `${route.method} ${route.path}`, route })))(
-    '$name: 401 without a key, 403 with a key of the organization',
-    async ({ route }) => {
-      const path = route.path.replaceAll(/\{\w+\}/g, 'x')
-      expect(refusal(await verdict.send(route.method, path, { key: null }))).toEqual([401, 'UNAUTHORIZED'])
-      expect(refusal(await verdict.admin(route.method, path))).toEqual(FORBIDDEN)
-    },
-  )
+test.each(mountedRoutes.map(route => ({ name: `${route.method} ${route.path}`, route })))(
+  '$name returns 401 without a key, and 403 with a key of the organization',
+  async ({ route }) => {
+    const path = route.path.replaceAll(/\{\w+\}/g, 'x')
+    expect(refusal(await verdict.send(route.method, path, { key: null }))).toEqual([401, 'UNAUTHORIZED'])
+    expect(refusal(await verdict.admin(route.method, path))).toEqual(FORBIDDEN)
+  },
+)
 
-  test.each([
-    ['GET', '/facts/users/nobody', {}, NOT_FOUND],
-    ['GET', '/facts/users/%ff', {}, INVALID],
-    ['POST', '/facts/users', { body: { key: 7 } }, INVALID],
-    ['POST', '/facts/users', { text: '{' }, INVALID],
-    ['GET', '/facts/users?per_page=101', {}, INVALID],
-    ['GET', '/facts', {}, NOT_FOUND],
-    ['GET', '/facts/castles', {}, NOT_FOUND],
-    ['PUT', '/facts/users', { body: {} }, [405, 'INVALID_INPUT']],
-    ['POST', '/facts/users', { body: { key: 'a' }, headers: { 'x-wait-timeout': 'soon' } }, IMPOSSIBLE],
-    ['POST', '/facts/users', { body: { key: 'a' }, headers: { 'x-timeout-policy': 'hope' } }, IMPOSSIBLE],
-  ] as const)('%s %s with %j', async (method, path, options, refused) => {
-    expect(refusal(await verdict.send(method, path, options))).toEqual(refused)
-  })
+test.each([
+  ['GET', '/facts/users/nobody', {}, NOT_FOUND],
+  ['GET', '/facts/users/%ff', {}, INVALID],
+  ['POST', '/facts/users', { body: { key: 7 } }, INVALID],
+  ['POST', '/facts/users', { text: '{' }, INVALID],
+  ['GET', '/facts/users?per_page=101', {}, INVALID],
+  ['GET', '/facts', {}, NOT_FOUND],
+  ['GET', '/facts/castles', {}, NOT_FOUND],
+  ['PUT', '/facts/users', { body: {} }, [405, 'INVALID_INPUT']],
+  ['POST', '/facts/users', { body: { key: 'a' }, headers: { 'x-wait-timeout': 'soon' } }, IMPOSSIBLE],
+  ['POST', '/facts/users', { body: { key: 'a' }, headers: { 'x-timeout-policy': 'hope' } }, IMPOSSIBLE],
+] as const)('%s %s with %j is rejected as on the management path', async (method, path, options, refused) => {
+  expect(refusal(await verdict.send(method, path, options))).toEqual(refused)
 })
 
-test('the description names the second path of each operation, and describes none twice', async () => {
+test('the OpenAPI document names the second path of each operation, and describes no operation twice', async () => {
   type Item = Readonly<Record<string, { readonly operationId: string; readonly 'x-also-at'?: string }>>
   const { body } = await verdict.send<{ paths: Readonly<Record<string, Item>> }>('GET', '/openapi.json')
   const described = Object.entries(body.paths).flatMap(([path, item]) =>

@@ -1,4 +1,4 @@
-/** Keys that begin with what somebody has typed: `…/key_completions`. */
+/** Key completion, `…/key_completions`: returns the keys that start with a prefix. */
 import { expect, test } from 'vitest'
 import { COMPLETIONS_DEFAULT, COMPLETIONS_MAX, LONG_KEY_BYTES_MAX } from '#model/limits.ts'
 import type { KeyCompletion, KeyCompletions } from '#model/wire/key-completion.ts'
@@ -52,37 +52,34 @@ await verdict.instance('team:de-facto', 'acme')
 await verdict.conditionSet({ key: 'staff', name: 'All staff' })
 await verdict.conditionSet({ key: 'stale', name: 'Stale', type: 'resourceset', resource_id: 'document' })
 
-interface Asked {
+interface Query {
   readonly kind: string
   readonly prefix?: string
   readonly resource?: string
   readonly limit?: number
 }
 
-function ask(asked: Asked, key = API_KEY, facts = FACTS) {
-  const query = new URLSearchParams(
-    Object.entries(asked).map(([name, value]): [string, string] => [name, String(value)]),
+function request(query: Query, key = API_KEY, facts = FACTS) {
+  const parameters = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
   )
-  return verdict.send<KeyCompletions>('GET', `${facts}/key_completions?${query.toString()}`, { key })
+  return verdict.send<KeyCompletions>('GET', `${facts}/key_completions?${parameters.toString()}`, { key })
 }
 
-async function completed(asked: Asked, key?: string, facts?: string): Promise<KeyCompletions> {
-  const { status, body } = await ask(asked, key, facts)
+async function complete(query: Query, key?: string, facts?: string): Promise<KeyCompletions> {
+  const { status, body } = await request(query, key, facts)
   expect(status, JSON.stringify(body)).toBe(200)
   return body
 }
 
-async function keys(
-  kind: string,
-  prefix: string,
-  rest: Omit<Asked, 'kind' | 'prefix'> = {},
-): Promise<string[]> {
-  return (await completed({ kind, prefix, ...rest })).data.map(({ key }) => key)
+async function keys(kind: string, prefix: string, limit?: number): Promise<string[]> {
+  const query = { kind, prefix, ...(limit !== undefined && { limit }) }
+  return (await complete(query)).data.map(({ key }) => key)
 }
 
-/** What is said beside a key. */
-async function told(asked: Asked): Promise<Partial<KeyCompletion>[]> {
-  return (await completed(asked)).data.map(each =>
+/** Fields of the completions that are not null, without the ids. */
+async function fields(query: Query): Promise<Partial<KeyCompletion>[]> {
+  return (await complete(query)).data.map(each =>
     Object.fromEntries(Object.entries(each).filter(([name, value]) => name !== 'id' && value !== null)),
   )
 }
@@ -105,25 +102,25 @@ test.each<[prefix: string, keys: readonly string[]]>([
   ['%', []],
   ['a'.repeat(LONG_KEY_BYTES_MAX), []],
 ])(
-  '%s is completed by the keys that begin with exactly this text, in key order',
+  'the prefix %s returns the keys that start with exactly this text, in key order',
   async (prefix, expected) => {
     expect(await keys('user', prefix)).toEqual(expected)
   },
 )
 
-test('an empty or absent text is completed by all keys', async () => {
+test('an empty or missing prefix returns all keys', async () => {
   expect(await keys('tenant', '')).toEqual(['acme', 'acorn', 'default', 'umbrella'])
-  expect((await completed({ kind: 'tenant' })).data).toHaveLength(4)
+  expect((await complete({ kind: 'tenant' })).data).toHaveLength(4)
 })
 
-test(`a request gets ${COMPLETIONS_DEFAULT} keys by default, at most ${COMPLETIONS_MAX}, and reads whether there are more`, async () => {
+test(`a response has ${COMPLETIONS_DEFAULT} keys by default, at most ${COMPLETIONS_MAX}, and states if there are more`, async () => {
   const first = (count: number) =>
     Array.from({ length: count }, (_, n) => `many-${String(n).padStart(3, '0')}`)
-  const some = await completed({ kind: 'tenant', prefix: 'ac', limit: 1 })
+  const some = await complete({ kind: 'tenant', prefix: 'ac', limit: 1 })
   expect([some.data.map(({ key }) => key), some.has_more]).toEqual([['acme'], true])
-  expect(await completed({ kind: 'tenant', prefix: 'ac', limit: 2 })).toMatchObject({ has_more: false })
+  expect(await complete({ kind: 'tenant', prefix: 'ac', limit: 2 })).toMatchObject({ has_more: false })
   expect(await keys('user', 'many-')).toEqual(first(COMPLETIONS_DEFAULT))
-  expect(await keys('user', 'many-', { limit: COMPLETIONS_MAX })).toEqual(first(COMPLETIONS_MAX))
+  expect(await keys('user', 'many-', COMPLETIONS_MAX)).toEqual(first(COMPLETIONS_MAX))
 })
 
 const D1 = { key: 'd1', resource: 'document', tenant: 'acme' }
@@ -134,7 +131,7 @@ const [DESIGNERS, DEVS] = [
 const IN_FOLDER = { key: 'd1', resource: 'folder', tenant: 'umbrella' }
 const NAMED = expect.any(String)
 
-test.each<[asked: Asked, found: readonly object[]]>([
+test.each<[query: Query, found: readonly object[]]>([
   [
     { kind: 'user', prefix: 'bob' },
     [
@@ -176,51 +173,51 @@ test.each<[asked: Asked, found: readonly object[]]>([
       { key: 'visitor', name: NAMED },
     ],
   ],
-])('%j: each key has what a person needs beside it', async (asked, found) => {
-  expect(await told(asked)).toEqual(found)
+])('each completion of %j has the fields that identify it to a person', async (query, found) => {
+  expect(await fields(query)).toEqual(found)
 })
 
-test('a built-in resource completes nothing', async () => {
+test('built-in resources are not returned', async () => {
   await verdict.post(`${SCHEMA}/users/attributes`, { key: 'level', type: 'string' })
   expect(await keys('resource', '__')).toEqual([])
 })
 
-test.each<Asked>([
+test.each<Query>([
   { kind: 'relation' },
   { kind: 'user', resource: 'document' },
   { kind: 'user', prefix: 'a'.repeat(LONG_KEY_BYTES_MAX + 1) },
   { kind: 'user', limit: 0 },
   { kind: 'user', limit: COMPLETIONS_MAX + 1 },
-])('is refused for %j', async asked => {
-  expect(refusal(await ask(asked))).toEqual([422, 'INVALID_INPUT'])
+])('the query %j is rejected with 422', async query => {
+  expect(refusal(await request(query))).toEqual([422, 'INVALID_INPUT'])
 })
 
 test('a resource that does not exist has no groups', async () => {
-  expect(await completed({ kind: 'group', resource: 'nothing' })).toEqual({ data: [], has_more: false })
+  expect(await complete({ kind: 'group', resource: 'nothing' })).toEqual({ data: [], has_more: false })
 })
 
-test('keys are those of the environment that the key of the caller opens', async () => {
+test('a request returns only keys of the environment to which the API key is scoped', async () => {
   const neighbour = await neighbourOf(verdict, 'completed')
   const there = '/v2/facts/default/completed'
-  expect((await completed({ kind: 'user' }, neighbour, there)).data).toEqual([])
+  expect((await complete({ kind: 'user' }, neighbour, there)).data).toEqual([])
   await verdict.send('POST', `${there}/users`, { key: neighbour, body: { key: 'bob-next-door' } })
-  expect((await completed({ kind: 'user', prefix: 'bob' }, ADMIN_KEY, there)).data).toMatchObject([
+  expect((await complete({ kind: 'user', prefix: 'bob' }, ADMIN_KEY, there)).data).toMatchObject([
     { key: 'bob-next-door' },
   ])
   expect(await keys('user', 'bob')).toEqual(['bob', 'bobby'])
-  expect(refusal(await ask({ kind: 'user' }, neighbour))).toEqual([403, 'FORBIDDEN_ACCESS'])
+  expect(refusal(await request({ kind: 'user' }, neighbour))).toEqual([403, 'FORBIDDEN_ACCESS'])
   const mounted = await verdict.get<KeyCompletions>('/facts/key_completions?kind=user&prefix=bobb')
   expect(mounted.body.data.map(({ key }) => key)).toEqual(['bobby'])
 })
 
-test('what is completed has its id, by which paths may name what they cannot by its key: clients take `.` and `..` for steps', async () => {
+// HTTP clients resolve `.` and `..` in paths, so such keys cannot be used in a path.
+test('each completion has an id, which a path can use in place of keys such as `.` and `..`', async () => {
   await verdict.put(`${FACTS}/bulk/users`, { operations: [{ key: '.' }, { key: '..' }] })
   for (const key of ['.', '..']) {
-    const [first] = (await completed({ kind: 'user', prefix: key, limit: 1 })).data
+    const [first] = (await complete({ kind: 'user', prefix: key, limit: 1 })).data
     expect(first!.key).toBe(key)
     expect((await verdict.get<{ key: string }>(`${FACTS}/users/${first!.id}`)).body.key).toBe(key)
   }
-  const ids = async (asked: Asked) => (await completed(asked)).data.map(({ id }) => id)
   const { id } = (await verdict.get<{ id: string }>(`${GROUPS}/direct/devs`)).body
-  expect(await ids({ kind: 'group', prefix: 'devs' })).toEqual([id])
+  expect((await complete({ kind: 'group', prefix: 'devs' })).data.map(each => each.id)).toEqual([id])
 })

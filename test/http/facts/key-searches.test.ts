@@ -1,4 +1,6 @@
-/** What has a text as a part of its names, in steps: `…/key_searches`. */
+/**
+ * Key search, `…/key_searches`: returns entities whose names contain a text, a bounded number per request.
+ */
 import { expect, test } from 'vitest'
 import { KEY_SEARCH_ROWS_MAX } from '#model/limits.ts'
 import type { KeySearch } from '#model/wire/key-search.ts'
@@ -18,7 +20,7 @@ for (const [key, tenant] of [
 await verdict.group('planners', 'acme')
 await verdict.group('others', 'acme')
 
-/** More than two requests look at; the first and the last of them have names. */
+/** More users than two requests examine. Only the first and the last user have names. */
 const USERS = 2 * KEY_SEARCH_ROWS_MAX + 5
 const users = Array.from({ length: USERS }, (_, n) => ({ key: `user-${n}` }))
 Object.assign(users[0]!, { first_name: 'Ann', last_name: 'Lee' })
@@ -28,8 +30,8 @@ for (let from = 0; from < USERS; from += 5_000)
 
 const search = (query: string) => verdict.get<KeySearch>(`${FACTS}/key_searches?${query}`)
 
-/** The keys that each request of a search finds, up to its end. */
-async function steps(query: string): Promise<string[][]> {
+/** Runs a search to its end. Returns the keys that each of its requests found. */
+async function keysPerRequest(query: string): Promise<string[][]> {
   const found: string[][] = []
   let after = ''
   for (;;) {
@@ -44,34 +46,34 @@ async function steps(query: string): Promise<string[][]> {
 const [first, last] = [users[0]!.key, users.at(-1)!.key]
 
 test.for(['lee', 'LEE', 'l*e'])(
-  'users, by a part of their names (%s), a bounded number with each request',
+  'users are found by a part of their last names (%s), a bounded number per request',
   async text => {
-    expect(await steps(`kind=user&text=${text}`)).toEqual([[first], [], [last]])
+    expect(await keysPerRequest(`kind=user&text=${text}`)).toEqual([[first], [], [last]])
   },
 )
 
 test.for(['zoë', 'lee@example', 'user-20004'])(
-  'by an e-mail address, a first name, a key: %s',
+  'users are found by first name, email address and key: %s',
   async text => {
-    expect((await steps(`kind=user&text=${encodeURIComponent(text)}`)).flat()).toEqual([last])
+    expect((await keysPerRequest(`kind=user&text=${encodeURIComponent(text)}`)).flat()).toEqual([last])
   },
 )
 
-test('with what a person needs beside the key', async () => {
+test('a result has the name and the email address of the user', async () => {
   const { body } = await search('kind=user&text=ann')
   expect(body.data).toEqual([
     expect.objectContaining({ key: first, name: 'Ann Lee', email: null, resource: null, tenant: null }),
   ])
 })
 
-test('a request ends where it has found enough, and the next one goes on behind that', async () => {
+test('a request stops at its limit, and the next request continues after the last result', async () => {
   const { body } = await search('kind=user&text=user-900&limit=2')
   expect(body.data.map(({ key }) => key)).toEqual(['user-900', 'user-9000'])
   const { body: next } = await search(`kind=user&text=user-900&limit=2&after=${body.next}`)
   expect(next.data.map(({ key }) => key)).toEqual(['user-9001', 'user-9002'])
 })
 
-test('what is made while a search goes on is found, and what is removed is not', async () => {
+test('a search finds users that are created between its requests, and omits deleted ones', async () => {
   const { body } = await search('kind=user&text=late')
   await verdict.user('late-one')
   await verdict.user('late-two')
@@ -92,22 +94,25 @@ test.for([
   ['kind=tenant&text=cm', ['acme']],
   ['kind=group&resource=nothing', []],
   ['kind=group&tenant=nothing', []],
-] as const)('instances, groups and tenants: %s', async ([query, keys]) => {
-  expect(await steps(query)).toEqual([keys])
-})
+] as const)(
+  'instances, groups and tenants are filtered by text, resource and tenant: %s',
+  async ([query, keys]) => {
+    expect(await keysPerRequest(query)).toEqual([keys])
+  },
+)
 
-test('an instance says of which resource and tenant it is', async () => {
+test('a result for an instance names its resource and its tenant', async () => {
   const { body } = await search('kind=resource_instance&text=plan-c')
   expect(body.data).toEqual([expect.objectContaining({ key: 'plan-c', resource: 'page', tenant: 'acme' })])
 })
 
-test.for(['kind=user&resource=document', 'kind=tenant&tenant=acme'])(
-  'what is of no resource and no tenant is not searched by one: %s',
-  async query => {
-    expect(refusal(await search(query))).toEqual([422, 'INVALID_INPUT'])
-  },
-)
-
-test.for(['kind=role', 'kind=user&after=-1', 'kind=user&limit=0', ''])('refuses %s', async query => {
-  expect((await search(query)).status).toBe(422)
+test.for([
+  'kind=user&resource=document',
+  'kind=tenant&tenant=acme',
+  'kind=role',
+  'kind=user&after=-1',
+  'kind=user&limit=0',
+  '',
+])('the query "%s" is rejected with 422', async query => {
+  expect(refusal(await search(query))).toEqual([422, 'INVALID_INPUT'])
 })

@@ -1,4 +1,4 @@
-/** What may stand in the query of a list: filters by attributes, and nothing that the list does not know. */
+/** Query parameters of lists: filters by attributes, and rejection of unknown parameters. */
 import { describe, expect, test } from 'vitest'
 import { routes } from '#testing/requests/routes.ts'
 import {
@@ -63,28 +63,25 @@ async function keysIn(path: string): Promise<string[]> {
   return ('data' in body ? body.data : body).map(({ key }) => key)
 }
 
-describe.each(LISTS)('filters by attributes of %s', path => {
+describe.each(LISTS)('an attribute filter of %s', path => {
   test.each([
-    ['a string', 'attr_plan=gold', ['k1', 'k2']],
-    ['a number', 'attr_seats=30', ['k2']],
-    ['a boolean', 'attr_trial=true', ['k1']],
-    ['several', 'attr_plan=gold&attr_trial=false', ['k2']],
-    ['a value that nothing has', 'attr_plan=go', []],
-    ['an attribute that nothing has', 'attr_other=gold', []],
-    ['what every object has without having it', 'attr_constructor=x', []],
-    ['an object', `attr_nested=${encodeURIComponent('{"plan":"gold"}')}`, []],
-    ['an item of a list', 'attr_list=gold', []],
-    ['null', 'attr_nothing=null', []],
+    ['matches a string', 'attr_plan=gold', ['k1', 'k2']],
+    ['matches a number', 'attr_seats=30', ['k2']],
+    ['matches a boolean', 'attr_trial=true', ['k1']],
+    ['requires all attributes of the query', 'attr_plan=gold&attr_trial=false', ['k2']],
+    ['does not match a part of a value', 'attr_plan=go', []],
+    ['does not match an attribute that no entity has', 'attr_other=gold', []],
+    ['does not match properties inherited from Object', 'attr_constructor=x', []],
+    ['does not match an object', `attr_nested=${encodeURIComponent('{"plan":"gold"}')}`, []],
+    ['does not match an item of a list', 'attr_list=gold', []],
+    ['does not match null', 'attr_nothing=null', []],
+    ['returns the second page', 'attr_plan=gold&page=2&per_page=1', ['k2']],
+    ['returns an empty page after the last one', 'attr_plan=gold&page=3&per_page=1', []],
   ])('%s', async (_, query, keys) => {
     expect(await keysIn(`${path}?${query}`)).toEqual(keys)
   })
 
-  test('in pages', async () => {
-    expect(await keysIn(`${path}?attr_plan=gold&page=2&per_page=1`)).toEqual(['k2'])
-    expect(await keysIn(`${path}?attr_plan=gold&page=3&per_page=1`)).toEqual([])
-  })
-
-  test('once each', async () => {
+  test('can be given only once per attribute', async () => {
     const refused = await verdict.get<Problem>(`${path}?attr_plan=gold&attr_plan=lead`)
     expect(refusal(refused)).toEqual(INVALID)
     expect(refused.body.detail).toEqual([
@@ -92,13 +89,13 @@ describe.each(LISTS)('filters by attributes of %s', path => {
     ])
   })
 
-  test('by a name', async () => {
+  test('needs a name', async () => {
     expect(refusal(await verdict.get(`${path}?attr_=gold`))).toEqual(INVALID)
   })
 })
 
-describe('with other filters', () => {
-  test('users: a role and a search', async () => {
+describe('attribute filters', () => {
+  test('combine with a role and a search for users', async () => {
     const path = `${FACTS}/users?attr_plan=gold`
     expect(await keysIn(`${path}&role=k1`)).toEqual(['k1', 'k2'])
     expect(await keysIn(`${path}&role=`)).toEqual([])
@@ -107,7 +104,7 @@ describe('with other filters', () => {
     expect(body).toMatchObject({ total_count: 2, page_count: 2 })
   })
 
-  test('instances: a tenant and a type', async () => {
+  test('combine with a tenant and a resource type for instances', async () => {
     const path = `${FACTS}/resource_instances?attr_plan=gold`
     expect(await keysIn(`${path}&tenant=k2`)).toEqual(['k2'])
     expect(await keysIn(`${path}&tenant=k3&resource=document`)).toEqual([])
@@ -116,8 +113,8 @@ describe('with other filters', () => {
   })
 })
 
-describe('a name that a list does not know', () => {
-  /** Every list of an environment or of the organization, with its places filled. */
+describe('an unknown query parameter', () => {
+  /** All lists of an environment or of the organization. */
   const lists = routes.filter(
     ({ family, method, query }) =>
       family === 'management' && method === 'GET' && 'page' in (query?.schema.properties ?? {}),
@@ -128,7 +125,7 @@ describe('a name that a list does not know', () => {
       .replace('{env_id}', 'default')
       .replaceAll(/\{\w+\}/g, 'k1')
 
-  test('is looked for in every list there is', () => {
+  test('is tested for every list operation', () => {
     const listing = routes.filter(
       ({ family, operationId }) => family === 'management' && operationId.startsWith('list'),
     )
@@ -137,30 +134,29 @@ describe('a name that a list does not know', () => {
   })
 
   test.each(lists.map(({ operationId, path }) => [operationId, pathOf(path)] as const))(
-    'is 422 and named: %s',
+    'is named in a 422 response of %s',
     async (_, path) => {
       const refused = await verdict.admin<Problem>('GET', `${path}?tenent=acme&colour=red&page=1`)
       expect(refusal(refused)).toEqual(INVALID)
+      const finding = { msg: 'is no parameter of this list', type: 'unknown' }
       expect(refused.body.detail).toEqual(
-        ['tenent', 'colour'].map(name => {
-          return { loc: ['query', name], msg: 'is no parameter of this list', type: 'unknown' }
-        }),
+        ['tenent', 'colour'].map(name => ({ loc: ['query', name], ...finding })),
       )
     },
   )
 
-  test('may be one that clients are known to send', async () => {
+  test('is tolerated if known clients send it', async () => {
     for (const name of TOLERATED_PARAMETERS.keys()) {
       expect(await keysIn(`${RESOURCES}/document/actions?${name}=true`)).toEqual(['k1', 'k2', 'k3'])
     }
   })
 
-  test('is ignored where nothing is listed', async () => {
+  test('is ignored by operations that are not lists', async () => {
     expect((await verdict.get(`${FACTS}/users/k1?colour=red`)).status).toBe(200)
     expect((await verdict.get(`${FACTS}/resource_instances/document:k1?colour=red`)).status).toBe(200)
   })
 
-  test('is told of no more than sixteen at a time', async () => {
+  test('is reported at most 16 times per response', async () => {
     const query = Array.from({ length: 40 }, (_, n) => `x${n}=1`).join('&')
     const { body } = await verdict.get<Problem>(`${FACTS}/users?${query}`)
     expect(body.detail).toHaveLength(16)

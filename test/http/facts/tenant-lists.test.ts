@@ -20,7 +20,7 @@ interface Allowed {
   }[]
 }
 
-/** Readers and updaters of documents in tenants with and without attributes; one document in `acme`. */
+/** Creates readers and updaters in tenants with and without attributes, and one document in `acme`. */
 async function fill(client: Client): Promise<void> {
   await client.createDocumentModel()
   await client.post(`${FACTS}/tenants`, { key: 'acme', name: 'Acme', attributes: { plan: 'gold' } })
@@ -34,13 +34,22 @@ async function fill(client: Client): Promise<void> {
   await client.assign('alice', 'editor', 'document:d1', 'acme')
 }
 
-/** Gold tenants are open to whoever the question calls staff. */
-async function rule(client: Client): Promise<void> {
+/**
+ * A service with a rule that lets users whose request attributes mark them as staff read documents in all
+ * tenants except `9`.
+ */
+async function serviceWithRule(): Promise<Client> {
+  const client = await startedService()
+  await fill(client)
   await client.conditionSet({ key: 'staff', conditions: { 'user.staff': { equals: true } } })
   const conditions = { 'resource.tenant': { 'not-equals': '9' } }
   await client.conditionSet({ key: 'gold', type: 'resourceset', resource_id: 'document', conditions })
   await client.setRule('staff', 'document:read', 'gold')
+  return client
 }
+
+const stranger = question('stranger', 'read', 'document')
+const staff = { ...stranger, user: { ...stranger.user, attributes: { staff: true } } }
 
 const verdict = await sharedService()
 await fill(verdict)
@@ -58,7 +67,7 @@ async function keys(body: Body, client = verdict): Promise<string[]> {
 }
 
 describe('/allowed/all-tenants', () => {
-  test('lists the tenants that allow with their attributes, ascending by the bytes of their keys', async () => {
+  test('lists the tenants that allow the check, with attributes, in byte order of their keys', async () => {
     expect(await allowed(question('alice', 'read', 'document'))).toEqual([
       { allow: true, result: true, tenant: { key: '10', attributes: {} } },
       { allow: true, result: true, tenant: { key: '9', attributes: {} } },
@@ -67,13 +76,13 @@ describe('/allowed/all-tenants', () => {
     expect(await keys(question('alice', 'update', 'document'))).toEqual(['umbrella'])
   })
 
-  test('of a stored instance tries its tenant and no other; one nobody stored may be in any', async () => {
+  test('checks a stored instance only in its tenant, and an unknown instance in all tenants', async () => {
     expect(await keys(question('alice', 'read', 'document:d1'))).toEqual(['acme'])
     expect(await keys(question('alice', 'update', 'document:d1'))).toEqual(['acme'])
     expect(await keys(question('alice', 'read', 'document:unheard-of'))).toEqual(['10', '9', 'acme'])
   })
 
-  test('lists none for unknown names', async () => {
+  test('lists no tenants for unknown names', async () => {
     for (const [user, action, resource] of [
       ['nobody', 'read', 'document'],
       ['bob', 'read', 'document'],
@@ -85,13 +94,9 @@ describe('/allowed/all-tenants', () => {
     }
   })
 
-  test('with rules tries every stored tenant, with the attributes that come with the question', async () => {
-    const client = await startedService()
-    await fill(client)
-    await rule(client)
-    const asked = question('stranger', 'read', 'document')
-    const staff = { ...asked, user: { ...asked.user, attributes: { staff: true } } }
-    expect(await keys(asked, client)).toEqual([])
+  test('evaluates rules in every stored tenant, with the attributes of the request', async () => {
+    const client = await serviceWithRule()
+    expect(await keys(stranger, client)).toEqual([])
     expect(await keys(staff, client)).toEqual(['10', 'acme', 'default', 'umbrella'])
     for (const tenant of ['10', '9', 'acme', 'default', 'umbrella', 'nowhere']) {
       const check = { ...staff, resource: { ...staff.resource, tenant } }
@@ -100,18 +105,14 @@ describe('/allowed/all-tenants', () => {
     }
   })
 
-  test('with rules tries so many tenants; with one more it is 400 that says what to do', async () => {
-    const client = await startedService()
-    await fill(client)
-    await rule(client)
+  test('with rules checks up to TRIED_TENANTS_MAX tenants; beyond that, a 400 states what to do', async () => {
+    const client = await serviceWithRule()
     const count = 5
     const more = Array.from({ length: TRIED_TENANTS_MAX - count }, (_, index) => ({
       key: `t${index}`,
       name: 'T',
     }))
     expect((await client.post(`${FACTS}/bulk/tenants`, { operations: more })).status).toBe(200)
-    const asked = question('stranger', 'read', 'document')
-    const staff = { ...asked, user: { ...asked.user, attributes: { staff: true } } }
     expect(await keys(staff, client)).toHaveLength(TRIED_TENANTS_MAX - 1)
     await client.tenant('one-too-many')
     const answer = await client.post<{ message: string }>('/allowed/all-tenants', staff)
@@ -120,7 +121,7 @@ describe('/allowed/all-tenants', () => {
       expect(answer.body.message).toContain(part)
     const named = { ...staff, resource: { ...staff.resource, key: 'd1' } }
     expect(await keys(named, client)).toEqual(['acme'])
-    // No rule is on this action.
+    // This action has no rule.
     expect(await keys(question('alice', 'update', 'document'), client)).toEqual(['umbrella'])
   })
 })
@@ -132,7 +133,7 @@ describe('/user-tenants', () => {
     return answer.body
   }
 
-  test('lists the tenants in which the user has a role, whatever it permits, ascending', async () => {
+  test('lists the tenants in which the user has any role, in order of their keys', async () => {
     expect(await held('alice')).toEqual([
       { key: '10', attributes: {} },
       { key: '9', attributes: {} },
@@ -141,7 +142,7 @@ describe('/user-tenants', () => {
     ])
   })
 
-  test('is empty for a user without one, and for an unknown user', async () => {
+  test('is empty for a user without roles and for an unknown user', async () => {
     expect(await held('bob')).toEqual([])
     expect(await held('nobody')).toEqual([])
   })
@@ -154,7 +155,7 @@ describe('/local/role_assignments', () => {
     return answer.body
   }
 
-  test('lists what is held where, and no more than that', async () => {
+  test('lists only the user, role, tenant and instance of each assignment', async () => {
     expect(await listed()).toEqual([
       { user: 'alice', role: 'reader', tenant: 'acme' },
       { user: 'alice', role: 'reader', tenant: '9' },
@@ -183,16 +184,16 @@ describe('/local/role_assignments', () => {
     ['resource=', []],
     ['resource_instance=', []],
     ['user=alice&tenant=', []],
-  ])('?%s filters and pages', async (query, tenants) => {
+  ])('?%s returns the matching assignments of the page', async (query, tenants) => {
     expect((await listed(`?${query}`)).map(({ tenant }) => tenant)).toEqual(tenants)
   })
 
-  test.each(['per_page=101', 'per_page=0', 'page=0', 'page=1.5'])('?%s is 400', async query => {
+  test.each(['per_page=101', 'per_page=0', 'page=0', 'page=1.5'])('?%s is rejected with 400', async query => {
     const answer = await verdict.get(`/local/role_assignments?${query}`)
     expect([answer.status, answer.body]).toEqual([400, { code: 400, message: expect.stringMatching(/./) }])
   })
 
-  test('says until when what ends is held', async () => {
+  test('shows the expiration time of an assignment that expires', async () => {
     const client = await startedService()
     await client.createDocumentModel()
     await client.tenantRole('reader', [])
@@ -207,7 +208,7 @@ describe('/local/role_assignments', () => {
     ])
   })
 
-  test('thirty are a page unless it is said, a hundred at most', async () => {
+  test('returns 30 assignments per page by default, and at most 100', async () => {
     const client = await startedService()
     await client.createDocumentModel()
     await client.tenantRole('reader', [])
@@ -219,11 +220,12 @@ describe('/local/role_assignments', () => {
     expect(await listed('?per_page=100', client)).toHaveLength(100)
   })
 
-  test('others of `/local` are not there', async () => {
-    for (const path of ['/local', '/local/users', '/local/tenants']) {
+  test.each(['/local', '/local/users', '/local/tenants'])(
+    'is the only path of /local: %s is 404',
+    async path => {
       expect((await verdict.get(path)).status).toBe(404)
-    }
-  })
+    },
+  )
 })
 
 const CALLS = [
@@ -237,12 +239,12 @@ describe.each(CALLS)('%s %s', (method, path, body) => {
     ['an empty key', { user: { key: '' } }],
     ['a number as user', { user: 7 }],
     ['a text as context', { context: 'x' }],
-  ])('is 400 as {code, message} for %s', async (_about, wrong) => {
+  ])('rejects %s with 400 and {code, message}', async (_about, wrong) => {
     const answer = await verdict.send(method, path, { body: { ...(body as Body), ...wrong } })
     expect([answer.status, answer.body]).toEqual([400, { code: 400, message: expect.stringMatching(/./) }])
   })
 
-  test('is whole at MAX_LISTED_ENTRIES and MAX_LISTED_BYTES, and 400 beyond with the way out', async () => {
+  test('is complete at MAX_LISTED_ENTRIES and MAX_LISTED_BYTES; beyond, a 400 states what to do', async () => {
     const count = path === '/user-tenants' ? 4 : 3
     const whole = await verdict.send(method, path, { body })
     const bytes = JSON.stringify(whole.body).length

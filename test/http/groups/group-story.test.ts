@@ -1,9 +1,11 @@
-/** The group story end to end (native.md B.3, C.3 to C.6): who is in which group decides who may do what. */
+/** Groups end to end (native.md B.3, C.3 to C.6): memberships and roles of groups determine permissions. */
 import { describe, expect, test } from 'vitest'
 import type { GroupRead, GroupRecord, GroupRole, GroupUser } from '#model/wire/group.ts'
 import type { Resource } from '#model/wire/resource.ts'
 import {
+  type Client,
   type Envelope,
+  FACTS,
   fresh,
   grantBody,
   groupPath,
@@ -20,17 +22,31 @@ import { DUPLICATE, IMPOSSIBLE, OTHER_TENANT } from '../../support/refusals.ts'
 const verdict = await sharedService()
 await verdict.createDocumentModel()
 
-/** The keys of the relations on documents, and of the roles that derive over one, as clients see them. */
-async function linksOfDocuments() {
-  const { body } = await verdict.get<Resource>(`${RESOURCES}/document`)
-  const derived = Object.values(body.roles).flatMap(role =>
-    role.granted_to.users_with_role.map(entry => `${role.key} over ${entry.linked_by_relation}`),
-  )
-  return { relations: Object.keys(body.relations), derived }
+async function relationsOfDocuments(service = verdict): Promise<string[]> {
+  return Object.keys((await service.get<Resource>(`${RESOURCES}/document`)).body.relations)
+}
+
+async function assignedRolesOf(group: string, service = verdict): Promise<readonly string[]> {
+  return (await service.get<GroupRead>(groupPath(group))).body.assigned_roles
+}
+
+async function keysAt(path: string, service = verdict): Promise<string[]> {
+  const { body } = await service.get<Envelope<GroupRecord>>(path)
+  return body.data.map(group => group.group_instance_key)
+}
+
+/** A service with the document model, and with alice in the group `team`. */
+async function serviceWithTeam() {
+  const service = await startedService()
+  await service.createDocumentModel()
+  await service.user('alice')
+  await service.group('team')
+  await service.join('team', 'alice')
+  return service
 }
 
 describe('a role granted to a group on a document', () => {
-  test('is held by whoever is a member, before the grant or after it, until they leave', async () => {
+  test('is held by members who join before or after the grant, until they leave', async () => {
     const [support, alice, bob, d1] = fresh('support', 'alice', 'bob', 'document:d1')
     await verdict.users(alice, bob)
     await verdict.group(support)
@@ -49,10 +65,9 @@ describe('a role granted to a group on a document', () => {
     expect(await verdict.allows(bob, 'update', d1)).toBe(true)
   })
 
-  test('is refused where the text names what is there of another type, which it would make a new document of', async () => {
+  test('is rejected if the key names an existing instance of another type', async () => {
     const [support, name] = fresh('support', 'name')
     await verdict.group(support)
-    // Groups are instances of another type.
     const { body: group } = await verdict.get<GroupRecord>(groupPath(support))
     const grantOn = (resource_instance: string) =>
       verdict.post<Problem>(`${groupPath(support)}/roles`, {
@@ -67,7 +82,8 @@ describe('a role granted to a group on a document', () => {
         expect.stringContaining('names an instance of another type'),
       ])
     }
-    // No type goes by that name: it is a key with a colon in it (native.md D-25). And one that is there is what it says.
+    // The type `nothing` does not exist, so the text is a key with a colon (native.md D-25). A key with a
+    // colon of an existing document is accepted even if the part before the colon is a type.
     expect((await grantOn(`nothing:${name}`)).status).toBe(200)
     expect((await grantOn(`document:group:${name}`)).status).toBe(200)
     await verdict.revoke(support, 'viewer', `document:group:${name}`)
@@ -75,7 +91,7 @@ describe('a role granted to a group on a document', () => {
   })
 })
 
-test('grants do not leak between groups of two types that carry the same key', async () => {
+test('a grant to a group has no effect on a group of another type with the same key', async () => {
   const [key, alice, bob, d1] = fresh('crew', 'alice', 'bob', 'document:d1')
   await verdict.users(alice, bob)
   await verdict.group(`squad:${key}`)
@@ -88,69 +104,53 @@ test('grants do not leak between groups of two types that carry the same key', a
   expect(await verdict.allows(bob, 'read', d1)).toBe(false)
 })
 
-describe('a group in a group', () => {
-  test('passes its members up to the outer group, and takes none down', async () => {
-    const [outer, inner, olga, ines, above, below] = fresh(
-      'outer',
-      'inner',
-      'olga',
-      'ines',
-      'document:above',
-      'document:below',
-    )
-    await verdict.users(olga, ines)
-    await verdict.group(outer)
-    await verdict.group(inner)
-    await verdict.join(outer, olga)
-    await verdict.join(inner, ines)
-    await verdict.grant(outer, 'editor', above)
-    await verdict.grant(inner, 'editor', below)
-    await verdict.nest(inner, { into: outer })
+test('a nested group makes its members effective members of the outer group, but not vice versa', async () => {
+  const [outer, inner, olga, ines, above, below] = fresh(
+    'outer',
+    'inner',
+    'olga',
+    'ines',
+    'document:above',
+    'document:below',
+  )
+  await verdict.users(olga, ines)
+  await verdict.group(outer)
+  await verdict.group(inner)
+  await verdict.join(outer, olga)
+  await verdict.join(inner, ines)
+  await verdict.grant(outer, 'editor', above)
+  await verdict.grant(inner, 'editor', below)
+  expect(await verdict.nest(inner, { into: outer })).toMatchObject({ group_instance_key: outer })
 
-    expect(await verdict.allows(ines, 'update', above)).toBe(true)
-    expect(await verdict.allows(olga, 'update', above)).toBe(true)
-    expect(await verdict.allows(ines, 'update', below)).toBe(true)
-    expect(await verdict.allows(olga, 'update', below)).toBe(false)
+  expect(await verdict.allows(ines, 'update', above)).toBe(true)
+  expect(await verdict.allows(olga, 'update', above)).toBe(true)
+  expect(await verdict.allows(ines, 'update', below)).toBe(true)
+  expect(await verdict.allows(olga, 'update', below)).toBe(false)
 
-    await verdict.unnest(inner, { from: outer })
-    expect(await verdict.allows(ines, 'update', above)).toBe(false)
-    expect(await verdict.allows(ines, 'update', below)).toBe(true)
-  })
-
-  test('shows as child of the outer and as parent of the inner one, direct links only', async () => {
-    const [top, middle, bottom] = fresh('top', 'middle', 'bottom')
-    for (const group of [top, middle, bottom]) await verdict.group(group)
-    await verdict.nest(middle, { into: top })
-    const answered = await verdict.nest(bottom, { into: middle })
-    expect(answered).toMatchObject({ group_instance_key: middle })
-
-    expect(await keysAt(`${groupPath(top)}/children`)).toEqual([middle])
-    expect(await keysAt(`${groupPath(middle)}/children`)).toEqual([bottom])
-    expect(await keysAt(`${groupPath(bottom)}/children`)).toEqual([])
-    expect(await keysAt(`${groupPath(bottom)}/parents`)).toEqual([middle])
-    expect(await keysAt(`${groupPath(top)}/parents`)).toEqual([])
-  })
-
-  test('is refused into itself, into a group inside it, again into the same group, and with another type or tenant', async () => {
-    const [outer, inner, squad, abroad, tenant] = fresh('outer', 'inner', 'squad', 'abroad', 'tenant')
-    await verdict.tenant(tenant)
-    for (const group of [outer, inner, `squad:${squad}`]) await verdict.group(group)
-    await verdict.group(abroad, tenant)
-    await verdict.nest(inner, { into: outer })
-    for (const [child, parent, refused] of [
-      [outer, outer, IMPOSSIBLE],
-      [outer, inner, IMPOSSIBLE],
-      [inner, outer, DUPLICATE],
-      [`squad:${squad}`, outer, IMPOSSIBLE],
-      [abroad, outer, OTHER_TENANT],
-    ] as const) {
-      const answer = await verdict.put(`${groupPath(parent)}/assign_group`, { group_instance_key: child })
-      expect(refusal(answer), `${child} in ${parent}`).toEqual(refused)
-    }
-  })
+  await verdict.unnest(inner, { from: outer })
+  expect(await verdict.allows(ines, 'update', above)).toBe(false)
+  expect(await verdict.allows(ines, 'update', below)).toBe(true)
 })
 
-test('membership granted to a group as a role (native.md D-41) works like nesting, over a relation of its own', async () => {
+test('a group cannot be in itself, in its own descendants, twice in a group, or in a group of another type or tenant', async () => {
+  const [outer, inner, squad, abroad, tenant] = fresh('outer', 'inner', 'squad', 'abroad', 'tenant')
+  await verdict.tenant(tenant)
+  for (const group of [outer, inner, `squad:${squad}`]) await verdict.group(group)
+  await verdict.group(abroad, tenant)
+  await verdict.nest(inner, { into: outer })
+  for (const [child, parent, refused] of [
+    [outer, outer, IMPOSSIBLE],
+    [outer, inner, IMPOSSIBLE],
+    [inner, outer, DUPLICATE],
+    [`squad:${squad}`, outer, IMPOSSIBLE],
+    [abroad, outer, OTHER_TENANT],
+  ] as const) {
+    const answer = await verdict.put(`${groupPath(parent)}/assign_group`, { group_instance_key: child })
+    expect(refusal(answer), `${child} in ${parent}`).toEqual(refused)
+  }
+})
+
+test('the role member granted to a group works like nesting, over a separate relation (native.md D-41)', async () => {
   const [outer, inner, alice, d1] = fresh('outer', 'inner', 'alice', 'document:d1')
   await verdict.user(alice)
   await verdict.group(outer)
@@ -165,62 +165,43 @@ test('membership granted to a group as a role (native.md D-41) works like nestin
   expect(await verdict.allows(alice, 'read', d1)).toBe(false)
 })
 
-describe('undoing a grant (C.5)', () => {
-  test('removes relation and derivation with the last tuple, and granting again works', async () => {
-    const service = await startedService()
-    await service.createDocumentModel()
-    await service.user('alice')
-    await service.group('one')
+describe('removing a grant (C.5)', () => {
+  test('also removes the relation and the derivation with the last tuple; a new grant restores them', async () => {
+    const service = await serviceWithTeam()
     await service.group('two')
-    await service.join('one', 'alice')
     const links = async () => {
       const { body } = await service.get<Resource>(`${RESOURCES}/document`)
-      return {
-        relations: Object.keys(body.relations),
-        entries: body.roles['editor']!.granted_to.users_with_role.map(entry => entry.linked_by_relation),
-      }
+      const entries = body.roles['editor']!.granted_to.users_with_role
+      return [...Object.keys(body.relations), ...entries.map(entry => entry.linked_by_relation)]
     }
-    expect(await links()).toEqual({ relations: [], entries: [] })
+    const both = ['group_group_editor', 'group_group_editor']
+    expect(await links()).toEqual([])
 
-    await service.grant('one', 'editor', 'document:d1')
+    await service.grant('team', 'editor', 'document:d1')
     await service.grant('two', 'editor', 'document:d2')
-    expect(await links()).toEqual({ relations: ['group_group_editor'], entries: ['group_group_editor'] })
+    expect(await links()).toEqual(both)
 
     await service.revoke('two', 'editor', 'document:d2')
-    expect(await links()).toEqual({ relations: ['group_group_editor'], entries: ['group_group_editor'] })
+    expect(await links()).toEqual(both)
 
-    await service.revoke('one', 'editor', 'document:d1')
-    expect(await links()).toEqual({ relations: [], entries: [] })
+    await service.revoke('team', 'editor', 'document:d1')
+    expect(await links()).toEqual([])
     expect(await service.allows('alice', 'update', 'document:d1')).toBe(false)
 
-    await service.grant('one', 'editor', 'document:d1')
+    await service.grant('team', 'editor', 'document:d1')
     expect(await service.allows('alice', 'update', 'document:d1')).toBe(true)
-    expect(await links()).toEqual({ relations: ['group_group_editor'], entries: ['group_group_editor'] })
+    expect(await links()).toEqual(both)
 
-    await service.deleteGroup('one')
-    expect(await links()).toEqual({ relations: [], entries: [] })
+    await service.deleteGroup('team')
+    expect(await links()).toEqual([])
   })
 
-  test('of the last group of a type leaves the type with its member role (native.md D-9)', async () => {
-    const service = await startedService()
-    const group = await service.group('only')
-    await service.deleteGroup('only')
-    const { body } = await service.get<Resource>(`${RESOURCES}/${group.group_resource_type_key}`)
-    expect(Object.keys(body.roles)).toEqual(['member'])
-  })
-
-  test('of an entry the client took away: granting puts it back, and the grant counts again (native.md D-40)', async () => {
-    const service = await startedService()
-    await service.createDocumentModel()
-    await service.user('alice')
-    await service.group('team')
-    await service.join('team', 'alice')
+  test('by removing its derivation entry is undone by granting again (native.md D-40)', async () => {
+    const service = await serviceWithTeam()
     await service.grant('team', 'editor', 'document:d1')
     await service.patch(`${RESOURCES}/document/roles/editor`, { granted_to: {} })
     expect(await service.allows('alice', 'update', 'document:d1')).toBe(false)
-    expect((await service.get<GroupRead>(groupPath('team'))).body.assigned_roles).toEqual([
-      'group:team#member',
-    ])
+    expect(await assignedRolesOf('team', service)).toEqual(['group:team#member'])
 
     const restored = await service.grant('team', 'editor', 'document:d1')
     expect(restored.assigned_roles).toEqual(['group:team#member', 'document:d1#editor'])
@@ -230,7 +211,15 @@ describe('undoing a grant (C.5)', () => {
   })
 })
 
-describe('grants that ended because their entry was taken away', () => {
+test('deleting the last group of a type keeps the type and its member role (native.md D-9)', async () => {
+  const service = await startedService()
+  const group = await service.group('only')
+  await service.deleteGroup('only')
+  const { body } = await service.get<Resource>(`${RESOURCES}/${group.group_resource_type_key}`)
+  expect(Object.keys(body.roles)).toEqual(['member'])
+})
+
+describe('grants that ended because their derivation entry was removed', () => {
   const entry = (relation: string) => ({
     role: 'member',
     on_resource: 'group',
@@ -238,56 +227,48 @@ describe('grants that ended because their entry was taken away', () => {
   })
   const EDITOR = `${RESOURCES}/document/roles/editor`
 
-  /** Two groups with a member each; the first has been granted a role on the secret document. */
-  async function startedWithGrant() {
-    const service = await startedService()
-    await service.createDocumentModel()
-    await service.users('alice', 'bob')
-    for (const [group, member] of [
-      ['team', 'alice'],
-      ['others', 'bob'],
-    ] as const) {
-      await service.group(group)
-      await service.join(group, member)
-    }
+  /** Two groups with one member each. `team` has a role on the secret document. */
+  async function serviceWithGrant() {
+    const service = await serviceWithTeam()
+    await service.user('bob')
+    await service.group('others')
+    await service.join('others', 'bob')
     await service.grant('team', 'editor', 'document:secret')
     expect(await service.allows('alice', 'update', 'document:secret')).toBe(true)
     return service
   }
 
-  type Service = Awaited<ReturnType<typeof startedWithGrant>>
-
-  test.each<[string, (service: Service) => Promise<unknown>]>([
-    ['in the role', service => service.patch(EDITOR, { granted_to: { users_with_role: [] } })],
-    ['by itself', service => service.delete(`${EDITOR}/implicit_grants`, entry('group_group_editor'))],
+  test.each<[string, (service: Client) => Promise<unknown>]>([
+    ['by a change of the role', service => service.patch(EDITOR, { granted_to: { users_with_role: [] } })],
     [
-      'with all roles of the resource',
+      'by a request for the entry',
+      service => service.delete(`${EDITOR}/implicit_grants`, entry('group_group_editor')),
+    ],
+    [
+      'by a change of all roles of the resource',
       service =>
         service.patch(`${RESOURCES}/document`, {
           roles: { editor: { name: 'editor', permissions: ['read', 'update'] } },
         }),
     ],
-    ['with the role of its members', service => service.delete(`${RESOURCES}/group/roles/member`)],
-  ])('%s do not come back with the grant of another group on another document', async (_, take) => {
-    const service = await startedWithGrant()
-    await take(service)
+    ['with the member role', service => service.delete(`${RESOURCES}/group/roles/member`)],
+  ])('%s are not restored by a grant to another group on another document', async (_, remove) => {
+    const service = await serviceWithGrant()
+    await remove(service)
     expect(await service.allows('alice', 'update', 'document:secret')).toBe(false)
     await service.grant('others', 'editor', 'document:public')
     await service.join('team', 'alice').catch(() => undefined)
     await service.join('others', 'bob').catch(() => undefined)
     expect(await service.allows('bob', 'update', 'document:public')).toBe(true)
     expect(await service.allows('alice', 'update', 'document:secret')).toBe(false)
-    expect((await service.get<GroupRead>(groupPath('team'))).body.assigned_roles).toEqual([
-      'group:team#member',
-    ])
-    const { body } = await service.get<Resource>(`${RESOURCES}/document`)
-    expect(Object.keys(body.relations)).toEqual(['group_group_editor'])
+    expect(await assignedRolesOf('team', service)).toEqual(['group:team#member'])
+    expect(await relationsOfDocuments(service)).toEqual(['group_group_editor'])
     await service.grant('team', 'editor', 'document:secret')
     expect(await service.allows('alice', 'update', 'document:secret')).toBe(true)
   })
 
-  test('come back where the client puts the entry back, and only then', async () => {
-    const service = await startedWithGrant()
+  test('are restored only when the client adds the entry again', async () => {
+    const service = await serviceWithGrant()
     await service.patch(EDITOR, { granted_to: {} })
     const refused = await service.delete(`${groupPath('team')}/roles`, grantBody('editor', 'document:secret'))
     expect(refused.status).toBe(404)
@@ -297,53 +278,43 @@ describe('grants that ended because their entry was taken away', () => {
     expect(await service.allows('alice', 'update', 'document:secret')).toBe(true)
   })
 
-  test('leave the relation to whoever derives over it, and the next grant has one of its own', async () => {
-    const service = await startedWithGrant()
+  test('keep a relation that other entries use, and the next grant creates a separate relation', async () => {
+    const service = await serviceWithGrant()
     await service.post(`${RESOURCES}/document/roles/viewer/implicit_grants`, entry('group_group_editor'))
     await service.patch(EDITOR, { granted_to: {} })
     await service.grant('others', 'editor', 'document:public')
     expect(await service.allows('alice', 'update', 'document:secret')).toBe(false)
     expect(await service.allows('alice', 'read', 'document:secret')).toBe(true)
     expect(await service.allows('bob', 'update', 'document:public')).toBe(true)
-    const { body } = await service.get<Resource>(`${RESOURCES}/document`)
-    expect(Object.keys(body.relations)).toEqual(['group_group_editor', 'group_group_editor_2'])
+    expect(await relationsOfDocuments(service)).toEqual(['group_group_editor', 'group_group_editor_2'])
   })
 
-  test('of nesting neither come back nor are listed', async () => {
-    const service = await startedWithGrant()
+  test('are neither restored nor listed if they nested a group', async () => {
+    const service = await serviceWithGrant()
     for (const group of ['outer', 'inner']) await service.group(group)
     await service.grant('outer', 'editor', 'document:inside')
     await service.nest('team', { into: 'outer' })
     expect(await service.allows('alice', 'update', 'document:inside')).toBe(true)
     await service.patch(`${RESOURCES}/group/roles/member`, { granted_to: { users_with_role: [] } })
-    const children = async () =>
-      (await service.get<Envelope<GroupRecord>>(`${groupPath('outer')}/children`)).body.data.map(
-        ({ group_instance_key }) => group_instance_key,
-      )
-    expect([await service.allows('alice', 'update', 'document:inside'), await children()]).toEqual([
-      false,
-      [],
-    ])
+    const state = async () => [
+      await service.allows('alice', 'update', 'document:inside'),
+      await keysAt(`${groupPath('outer')}/children`, service),
+    ]
+    expect(await state()).toEqual([false, []])
     await service.nest('inner', { into: 'others' })
-    expect([await service.allows('alice', 'update', 'document:inside'), await children()]).toEqual([
-      false,
-      [],
-    ])
+    expect(await state()).toEqual([false, []])
     await service.nest('team', { into: 'outer' })
-    expect([await service.allows('alice', 'update', 'document:inside'), await children()]).toEqual([
-      true,
-      ['team'],
-    ])
+    expect(await state()).toEqual([true, ['team']])
   })
 })
 
-test('what is linked like a group and is none is not among the groups of a group', async () => {
+test('children and parents of a group exclude linked instances that are not groups', async () => {
   const service = await startedService()
   for (const group of ['outer', 'inner']) await service.group(group)
   await service.nest('inner', { into: 'outer' })
   await service.instance('group:plain')
   const link = (subject: string, object: string) =>
-    service.post('/v2/facts/default/default/relationship_tuples', { subject, relation: 'group', object })
+    service.post(`${FACTS}/relationship_tuples`, { subject, relation: 'group', object })
   expect((await link('group:plain', 'group:outer')).status).toBe(200)
   const of = async (list: string, group: string) =>
     (await service.get<Envelope<GroupRecord>>(`${groupPath(group)}/${list}?include_total_count=true`)).body
@@ -358,26 +329,20 @@ test('what is linked like a group and is none is not among the groups of a group
   })
 })
 
-test('a relation key that is taken gets a number behind it, and the grant works over that (native.md D-37)', async () => {
-  const service = await startedService()
+test('a grant adds a number to its relation key if the key already exists (native.md D-37)', async () => {
+  const service = await serviceWithTeam()
   await service.resource({ key: 'folder' })
-  await service.createDocumentModel()
   await service.relation('document', 'group_group_viewer', 'folder')
-  await service.user('alice')
-  await service.group('team')
-  await service.join('team', 'alice')
   await service.grant('team', 'viewer', 'document:d1')
-  const { body } = await service.get<Resource>(`${RESOURCES}/document`)
-  expect(Object.keys(body.relations)).toEqual(['group_group_viewer', 'group_group_viewer_2'])
+  expect(await relationsOfDocuments(service)).toEqual(['group_group_viewer', 'group_group_viewer_2'])
   expect(await service.allows('alice', 'read', 'document:d1')).toBe(true)
 
   await service.revoke('team', 'viewer', 'document:d1')
-  const after = await service.get<Resource>(`${RESOURCES}/document`)
-  expect(Object.keys(after.body.relations)).toEqual(['group_group_viewer'])
+  expect(await relationsOfDocuments(service)).toEqual(['group_group_viewer'])
 })
 
-describe('the answers of the groups API', () => {
-  test('read as in the sample round trip of the contract', async () => {
+describe('the groups API', () => {
+  test('returns the responses of the round trip in the contract', async () => {
     const [support, alice, d1] = fresh('support', 'alice', 'd1')
     const user = await verdict.user(alice)
     const own = { group_resource_type_key: 'group', group_instance_key: support, group_tenant: 'default' }
@@ -398,9 +363,8 @@ describe('the answers of the groups API', () => {
 
     const joined = await verdict.join(support, alice)
     expect(joined).toEqual({ ...granted, users: [user.id], users_count: 1 })
-    expect(await verdict.join(support, alice), 'joining again changes nothing (native.md D-4)').toEqual(
-      joined,
-    )
+    // Joining again changes nothing (native.md D-4).
+    expect(await verdict.join(support, alice)).toEqual(joined)
 
     const roles = await verdict.get<Envelope<GroupRole>>(`${groupPath(support)}/roles`)
     expect(roles.body).toEqual({
@@ -427,7 +391,7 @@ describe('the answers of the groups API', () => {
     expect(records.body).toEqual({ data: [record], total_count: 1, page_count: 1 })
   })
 
-  test('find a group by bare key, by type:key and by id, percent-encoded or not', async () => {
+  test('finds a group by key, by type:key and by id, percent-encoded or not', async () => {
     const [team] = fresh('team')
     const { id } = await verdict.group(team)
     for (const name of [team, `group:${team}`, `group%3A${team}`, id, id.toUpperCase()]) {
@@ -440,24 +404,19 @@ describe('the answers of the groups API', () => {
     }
   })
 
-  test('take an instance by type:key, however long its key', async () => {
+  test('accepts an instance as type:key with a key of up to 512 characters', async () => {
     const [team] = fresh('team')
     const key = 'k'.repeat(512)
     await verdict.group(team)
     await verdict.instance(`document:${key}`)
-    const grant = {
-      role: 'viewer',
-      resource: 'document',
-      resource_instance: `document:${key}`,
-      tenant: 'default',
-    }
+    const grant = { ...grantBody('viewer', 'document:any'), resource_instance: `document:${key}` }
     expect((await verdict.post(`${groupPath(team)}/roles`, grant)).status).toBe(200)
     expect((await verdict.delete(`${groupPath(team)}/roles`, grant)).status).toBe(204)
     const longer = { ...grant, resource_instance: `document:${key}k` }
     expect((await verdict.post(`${groupPath(team)}/roles`, longer)).status).toBe(422)
   })
 
-  test('do not mistake the id of something else for a group', async () => {
+  test('returns 404 for the id of an entity that is not a group', async () => {
     const [alice, d1] = fresh('alice', 'document:d1')
     const user = await verdict.user(alice)
     const instance = await verdict.instance(d1)
@@ -467,7 +426,7 @@ describe('the answers of the groups API', () => {
     }
   })
 
-  test('reach a group called direct as group:direct', async () => {
+  test('finds a group with the key direct as group:direct', async () => {
     const [alice] = fresh('alice')
     await verdict.user(alice)
     const { id } = await verdict.group('direct')
@@ -480,7 +439,7 @@ describe('the answers of the groups API', () => {
     expect((await verdict.get(`${GROUPS}/group:direct`)).status).toBe(404)
   })
 
-  test('take key or id wherever something is named', async () => {
+  test('accepts a key or an id for every entity that a request names', async () => {
     const [team, alice, d1] = fresh('team', 'alice', 'document:d1')
     const tenant = await verdict.tenant(fresh('tenant')[0])
     const user = await verdict.user(alice)
@@ -505,7 +464,7 @@ describe('the answers of the groups API', () => {
 })
 
 describe('creating a group', () => {
-  test('takes the type from the key or from its own field, which must agree', async () => {
+  test('reads the type from the key or from a separate field, which must match', async () => {
     const [a, b, c] = fresh('a', 'b', 'c')
     const body = { group_tenant: 'default' }
     const fromKey = await verdict.post<GroupRead>(GROUPS, { ...body, group_instance_key: `squad:${a}` })
@@ -524,7 +483,7 @@ describe('creating a group', () => {
     expect([differing.status, differing.body.error_code]).toEqual(IMPOSSIBLE)
   })
 
-  test('makes the type with a member role that permits nothing', async () => {
+  test('creates the type, with a member role without permissions', async () => {
     const [type, key] = fresh('circle', 'first')
     await verdict.group(`${type}:${key}`)
     const { body } = await verdict.get<Resource>(`${RESOURCES}/${type}`)
@@ -533,7 +492,7 @@ describe('creating a group', () => {
     expect(body.roles['member']).toMatchObject({ name: 'member', permissions: [] })
   })
 
-  test('is 409 over an existing group and over a plain instance (native.md D-6)', async () => {
+  test('is a 409 if a group or another instance with that key exists (native.md D-6)', async () => {
     const [team, plain] = fresh('team', 'plain')
     await verdict.group(team)
     await verdict.instance(`group:${plain}`)
@@ -541,36 +500,32 @@ describe('creating a group', () => {
       const again = await verdict.post<Problem>(GROUPS, { group_instance_key: key, group_tenant: 'default' })
       expect([again.status, again.body.error_code]).toEqual(DUPLICATE)
     }
-    expect((await verdict.get(groupPath(plain))).status, 'a plain instance is no group (native.md D-7)').toBe(
-      404,
-    )
+    // An instance that was not created as a group is not a group (native.md D-7).
+    expect((await verdict.get(groupPath(plain))).status).toBe(404)
   })
 })
 
-describe('the tenant rules of groups (C.6)', () => {
-  test('refuse members, grants and instances of another tenant, and say so', async () => {
-    const [team, alice, tenant, away] = fresh('team', 'alice', 'tenant', 'document:away')
-    await verdict.tenant(tenant)
-    await verdict.user(alice)
-    await verdict.group(team)
-    await verdict.join(team, alice)
-    await verdict.instance(away, tenant)
-    const revision = await verdict.revision()
-    const refused = [
-      await verdict.put<Problem>(memberPath(team, alice), { tenant }),
-      await verdict.delete<Problem>(memberPath(team, alice), { tenant }),
-      await verdict.post<Problem>(`${groupPath(team)}/roles`, grantBody('editor', away)),
-      await verdict.post<Problem>(`${groupPath(team)}/roles`, grantBody('editor', away, tenant)),
-      await verdict.post<Problem>(`${groupPath(team)}/roles`, grantBody('editor', `${away}-new`, tenant)),
-    ]
-    expect(refused.map(({ status, body }) => [status, body.error_code])).toEqual(
-      refused.map(() => OTHER_TENANT),
-    )
-    expect(await verdict.revision()).toBe(revision)
-  })
+test('members, grants and instances of another tenant are rejected (C.6)', async () => {
+  const [team, alice, tenant, away] = fresh('team', 'alice', 'tenant', 'document:away')
+  await verdict.tenant(tenant)
+  await verdict.user(alice)
+  await verdict.group(team)
+  await verdict.join(team, alice)
+  await verdict.instance(away, tenant)
+  const revision = await verdict.revision()
+  const roles = `${groupPath(team)}/roles`
+  for (const [method, path, body] of [
+    ['PUT', memberPath(team, alice), { tenant }],
+    ['DELETE', memberPath(team, alice), { tenant }],
+    ['POST', roles, grantBody('editor', away)],
+    ['POST', roles, grantBody('editor', away, tenant)],
+    ['POST', roles, grantBody('editor', `${away}-new`, tenant)],
+  ] as const)
+    expect(refusal(await verdict.send(method, path, { body })), `${method} ${path}`).toEqual(OTHER_TENANT)
+  expect(await verdict.revision()).toBe(revision)
 })
 
-test('what names a thing that does not exist, or undoes what is not there, is 404', async () => {
+test('a request that names a missing entity, or removes a missing link, is a 404', async () => {
   const [team, other, alice, d1, tenant] = fresh('team', 'other', 'alice', 'document:d1', 'tenant')
   await verdict.user(alice)
   await verdict.tenant(tenant)
@@ -593,7 +548,7 @@ test('what names a thing that does not exist, or undoes what is not there, is 40
     ['POST', roles, { ...grant, tenant: 'nowhere' }],
     ['DELETE', roles, grant],
     ['DELETE', roles, missing],
-    // What does not exist is reported before what does not fit (native.md D-38).
+    // A missing entity is reported before a mismatch (native.md D-38).
     ['DELETE', roles, { ...missing, tenant }],
     ['PUT', nesting, { group_instance_key: 'nothing' }],
     ['PUT', `${groupPath('nothing')}/assign_group`, { group_instance_key: team }],
@@ -604,26 +559,20 @@ test('what names a thing that does not exist, or undoes what is not there, is 40
 })
 
 describe('lists of groups', () => {
-  const tenantOfLists = 'lists'
-
-  test('come in creation order, 30 a page unless told otherwise, and say how many there are', async () => {
-    await verdict.tenant(tenantOfLists)
+  test('are in creation order, with 30 groups per page by default and a total count', async () => {
+    await verdict.tenant('lists')
     const keys = Array.from({ length: 32 }, (_, index) => `listed-${index}`)
-    for (const key of keys) await verdict.group(key, tenantOfLists)
-    const base = `${GROUPS}/direct?tenant=${tenantOfLists}`
+    for (const key of keys) await verdict.group(key, 'lists')
+    const page = async (query = '') => {
+      const { body } = await verdict.get<Envelope<GroupRecord>>(`${GROUPS}/direct?tenant=lists${query}`)
+      return [body.data.map(group => group.group_instance_key), body.total_count, body.page_count]
+    }
+    expect(await page()).toEqual([keys.slice(0, 30), 32, 2])
+    expect(await page('&page=2')).toEqual([keys.slice(30), 32, 2])
+    expect(await page('&page=4&per_page=5')).toEqual([keys.slice(15, 20), 32, 7])
+    expect(await page('&page=1000')).toEqual([[], 32, 2])
 
-    const first = await verdict.get<Envelope<GroupRecord>>(base)
-    expect(first.body.data.map(group => group.group_instance_key)).toEqual(keys.slice(0, 30))
-    expect([first.body.total_count, first.body.page_count]).toEqual([32, 2])
-    const second = await verdict.get<Envelope<GroupRecord>>(`${base}&page=2`)
-    expect(second.body.data.map(group => group.group_instance_key)).toEqual(keys.slice(30))
-    const small = await verdict.get<Envelope<GroupRecord>>(`${base}&page=4&per_page=5`)
-    expect(small.body.data.map(group => group.group_instance_key)).toEqual(keys.slice(15, 20))
-    expect([small.body.total_count, small.body.page_count]).toEqual([32, 7])
-    const beyond = await verdict.get<Envelope<GroupRecord>>(`${base}&page=1000`)
-    expect(beyond.body).toEqual({ data: [], total_count: 32, page_count: 2 })
-
-    const whole = await verdict.get<GroupRead[]>(`${GROUPS}?tenant=${tenantOfLists}&per_page=2&page=2`)
+    const whole = await verdict.get<GroupRead[]>(`${GROUPS}?tenant=lists&per_page=2&page=2`)
     expect(whole.body.map(group => group.group_instance_key)).toEqual(keys.slice(2, 4))
   })
 
@@ -648,7 +597,7 @@ describe('lists of groups', () => {
     expect(await of('resource=nothing')).toEqual([])
   })
 
-  test('of members, roles, children and parents are paged', async () => {
+  test('for members, roles, children and parents have pages', async () => {
     const [team] = fresh('team')
     await verdict.group(team)
     const numbers = [0, 1, 2, 3, 4]
@@ -680,46 +629,34 @@ describe('lists of groups', () => {
       data: [{ group_instance_key: inner[4] }],
       ...counts,
     })
-    expect(await page('parents', 'per_page=2')).toEqual(nothingListed)
+    expect(await page('parents', 'per_page=2')).toEqual({ data: [], total_count: 0, page_count: 0 })
     expect(await page('users', 'page=99')).toEqual({ data: [], total_count: 5, page_count: 1 })
   })
 })
 
-describe('memberships and tuples made elsewhere', () => {
-  test('a role assignment of member on the group is a membership', async () => {
-    const [team, alice, d1] = fresh('team', 'alice', 'document:d1')
-    const user = await verdict.user(alice)
-    await verdict.group(team)
-    await verdict.grant(team, 'viewer', d1)
-    await verdict.assign(alice, 'member', `group:${team}`)
-    expect(await verdict.allows(alice, 'read', d1)).toBe(true)
-    expect((await verdict.get<GroupRead>(groupPath(team))).body.users).toEqual([user.id])
-    await verdict.leave(team, alice)
-    expect(await verdict.allows(alice, 'read', d1)).toBe(false)
-  })
-
-  test('a tuple over the relation of a grant is a grant', async () => {
-    const [team, other, alice, d1, d2] = fresh('team', 'other', 'alice', 'document:d1', 'document:d2')
-    await verdict.user(alice)
-    await verdict.group(team)
-    await verdict.group(other)
-    await verdict.join(other, alice)
-    await verdict.grant(team, 'viewer', d1)
-    await verdict.relate(`group:${other}`, 'group_group_viewer', d2)
-    expect(await verdict.allows(alice, 'read', d2)).toBe(true)
-    expect((await verdict.get<GroupRead>(groupPath(other))).body.assigned_roles).toEqual([
-      `group:${other}#member`,
-      `${d2}#viewer`,
-    ])
-    await verdict.revoke(other, 'viewer', d2)
-    expect(await verdict.allows(alice, 'read', d2)).toBe(false)
-    expect((await linksOfDocuments()).relations).toContain('group_group_viewer')
-  })
+test('a role assignment of member on a group is a membership', async () => {
+  const [team, alice, d1] = fresh('team', 'alice', 'document:d1')
+  const user = await verdict.user(alice)
+  await verdict.group(team)
+  await verdict.grant(team, 'viewer', d1)
+  await verdict.assign(alice, 'member', `group:${team}`)
+  expect(await verdict.allows(alice, 'read', d1)).toBe(true)
+  expect((await verdict.get<GroupRead>(groupPath(team))).body.users).toEqual([user.id])
+  await verdict.leave(team, alice)
+  expect(await verdict.allows(alice, 'read', d1)).toBe(false)
 })
 
-const nothingListed = { data: [], total_count: 0, page_count: 0 }
-
-async function keysAt(path: string): Promise<string[]> {
-  const { body } = await verdict.get<Envelope<GroupRecord>>(path)
-  return body.data.map(group => group.group_instance_key)
-}
+test('a relationship tuple with the relation of a grant is a grant', async () => {
+  const [team, other, alice, d1, d2] = fresh('team', 'other', 'alice', 'document:d1', 'document:d2')
+  await verdict.user(alice)
+  await verdict.group(team)
+  await verdict.group(other)
+  await verdict.join(other, alice)
+  await verdict.grant(team, 'viewer', d1)
+  await verdict.relate(`group:${other}`, 'group_group_viewer', d2)
+  expect(await verdict.allows(alice, 'read', d2)).toBe(true)
+  expect(await assignedRolesOf(other)).toEqual([`group:${other}#member`, `${d2}#viewer`])
+  await verdict.revoke(other, 'viewer', d2)
+  expect(await verdict.allows(alice, 'read', d2)).toBe(false)
+  expect(await relationsOfDocuments()).toContain('group_group_viewer')
+})

@@ -1,4 +1,4 @@
-/** Groups as a tree of them is shown, page by page: which are at the top, what stands below, and in which groups a user is. */
+/** Lists for a tree of groups: top-level groups, their children, and the groups of a user. */
 import { describe, expect, test } from 'vitest'
 import type { GroupLink, ListedGroup } from '#model/wire/group.ts'
 import {
@@ -23,7 +23,7 @@ async function keysIn(query: string): Promise<string[]> {
   return (await listed(query)).data.map(({ group_instance_key: key }) => key)
 }
 
-/** A tenant of its own with groups `a` to `e` of it: `b` in `a`, `c` in `b` and in `d`, and `e` of another type. */
+/** Creates a tenant with groups `a` to `e`: `b` in `a`, `c` in `b` and in `d`, and `e` of another type. */
 async function newTree() {
   const [tenant, a, b, c, d, e] = fresh('tenant', 'a', 'b', 'c', 'd', 'e')
   await verdict.tenant(tenant)
@@ -34,8 +34,8 @@ async function newTree() {
   return { tenant, a, b, c, d, e }
 }
 
-describe('groups at the top', () => {
-  test('are those that are in no other, in pages with their number', async () => {
+describe('top-level groups', () => {
+  test('are the groups that are in no other group, in pages with a total count', async () => {
     const { tenant, a, b, c, d, e } = await newTree()
     const top = `tenant=${tenant}&top_level=true`
     expect(await keysIn(top)).toEqual([a, d, e])
@@ -49,7 +49,7 @@ describe('groups at the top', () => {
     expect(await keysIn(`tenant=${tenant}&top_level=false`)).toEqual([a, b, c, d, e])
   })
 
-  test('change with what is nested, taken out or deleted', async () => {
+  test('change when groups are nested, removed from other groups or deleted', async () => {
     const { tenant, a, b, c, d, e } = await newTree()
     const top = `tenant=${tenant}&top_level=true`
     await verdict.unnest(c, { from: d })
@@ -62,7 +62,7 @@ describe('groups at the top', () => {
     expect(await keysIn(top)).toEqual([b, c, e])
   })
 
-  test('may be in instances that are no groups, whatever the relation', async () => {
+  test('include groups that are related to instances other than groups', async () => {
     const { tenant, a, d, e } = await newTree()
     for (let n = 0; n < 40; n += 1) {
       await verdict.instance(`group:${a}-plain-${n}`, tenant)
@@ -73,25 +73,27 @@ describe('groups at the top', () => {
 })
 
 describe('a group in a list', () => {
-  test('says how many members it has itself, and whether groups are in it', async () => {
+  test('shows the number of its direct members, and whether it contains groups', async () => {
     const { tenant, a, b, c, d, e } = await newTree()
     const users = ['u1', 'u2', 'u3'].map(name => `${a}-${name}`)
     await verdict.users(...users)
     for (const user of users) await verdict.join(b, user, tenant)
     await verdict.join(c, users[0]!, tenant)
-    const placesIn = async (path: string) =>
+    const linksIn = async (path: string) =>
       (await verdict.get<Envelope<GroupLink>>(path)).body.data.map(
         ({ group_instance_key: key, users_count, has_children }) => [key, users_count, has_children],
       )
-    expect(await placesIn(`${GROUPS}/direct?tenant=${tenant}`)).toEqual([
+    expect(await linksIn(`${GROUPS}/direct?tenant=${tenant}`)).toEqual([
       [a, 0, true],
       [b, 3, true],
       [c, 1, false],
       [d, 0, true],
       [e, 0, false],
     ])
-    expect(await placesIn(`${groupPath(a)}/children`)).toEqual([[b, 3, true]])
-    expect(await placesIn(`${groupPath(c)}/parents`)).toEqual([
+    expect(await linksIn(`${groupPath(a)}/children`)).toEqual([[b, 3, true]])
+    expect(await linksIn(`${groupPath(e)}/children`)).toEqual([])
+    expect(await linksIn(`${groupPath(a)}/parents`)).toEqual([])
+    expect(await linksIn(`${groupPath(c)}/parents`)).toEqual([
       [b, 3, true],
       [d, 0, true],
     ])
@@ -101,7 +103,7 @@ describe('a group in a list', () => {
     expect(body).toMatchObject({ users_count: 2, has_children: false })
   })
 
-  test('has no children where what is linked to it is no group', async () => {
+  test('has no children if only instances other than groups are linked to it', async () => {
     const { tenant, e, c } = await newTree()
     await verdict.instance(`group:${c}-plain`, tenant)
     await verdict.relate(`group:${c}-plain`, 'group', `group:${c}`, tenant)
@@ -113,7 +115,7 @@ describe('a group in a list', () => {
 })
 
 describe('the groups of a user', () => {
-  test('are those of which it is a member itself, in the order in which it became one, with the end', async () => {
+  test('are listed in the order in which the user joined, with expiration times', async () => {
     const { tenant, a, b, d, e } = await newTree()
     const [user, other] = fresh('user', 'other')
     const { id } = await verdict.user(user)
@@ -142,7 +144,7 @@ describe('the groups of a user', () => {
     expect((await listed(`tenant=${tenant}`)).data[0]).not.toHaveProperty('expires_at')
   })
 
-  test('are none of an unknown user, of one who holds other roles, or the role on what is no group', async () => {
+  test('exclude other roles, and the member role on instances other than groups', async () => {
     const { tenant, c } = await newTree()
     const [user] = fresh('user')
     await verdict.user(user)
