@@ -1,4 +1,7 @@
-/** Resources, roles and relations over HTTP: what they refuse, and what changing a role does (native.md B.4, B.5, D-21). */
+/**
+ * Resources, roles and relations over HTTP: rejected requests and changes of roles (native.md B.4, B.5,
+ * D-21).
+ */
 import { describe, expect, test } from 'vitest'
 import type { Relation } from '#model/wire/relation.ts'
 import type { Resource } from '#model/wire/resource.ts'
@@ -28,11 +31,12 @@ await verdict.resource({ key: 'folder', actions: { read: {} }, roles: { keeper: 
 await verdict.relation('document', 'parent', 'folder')
 const ROLES = `${RESOURCES}/document/roles`
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
+const KEEPS = { role: 'keeper', on_resource: 'folder', linked_by_relation: 'parent' }
 
 const document = async () => (await verdict.get<Resource>(`${RESOURCES}/document`)).body
 
 describe('creating a resource', () => {
-  test('takes roles, relations and granted_to that refer to each other, in any order', async () => {
+  test('accepts roles, relations and granted_to that refer to each other in any order', async () => {
     const [type] = fresh('page')
     const created = await verdict.resource({
       key: type,
@@ -45,12 +49,7 @@ describe('creating a resource', () => {
           granted_to: {
             users_with_role: [
               { role: 'owner', on_resource: type, linked_by_relation: 'parent' },
-              {
-                role: 'keeper',
-                on_resource: 'folder',
-                linked_by_relation: 'shelf',
-                when: { no_direct_roles_on_object: true },
-              },
+              { ...KEEPS, linked_by_relation: 'shelf', when: { no_direct_roles_on_object: true } },
             ],
           },
         },
@@ -86,12 +85,10 @@ describe('creating a resource', () => {
   })
 
   const good = { name: 'X', actions: { read: {} } }
-  const entry = { role: 'keeper', on_resource: 'folder', linked_by_relation: 'shelf' }
-  const granted = (granted_to: object, relations = {}) => ({
-    ...good,
-    relations,
-    roles: { r: { name: 'R', granted_to } },
-  })
+  const granted = (change = {}, relations = {}) => {
+    const entry = { ...KEEPS, linked_by_relation: 'shelf', ...change }
+    return { ...good, relations, roles: { r: { name: 'R', granted_to: { users_with_role: [entry] } } } }
+  }
   test.each([
     ['an unknown subject of a relation', { ...good, relations: { parent: 'nothing' } }, NOT_FOUND],
     ['an unknown action in a role', { ...good, roles: { r: { name: 'R', permissions: ['x'] } } }, NOT_FOUND],
@@ -102,23 +99,15 @@ describe('creating a resource', () => {
       IMPOSSIBLE,
     ],
     ['a role that extends itself', { ...good, roles: { a: { name: 'A', extends: ['a'] } } }, IMPOSSIBLE],
-    ['an unknown relation of an entry', granted({ users_with_role: [entry] }), NOT_FOUND],
-    [
-      'an unknown source role of an entry',
-      granted({ users_with_role: [{ ...entry, role: 'nobody' }] }, { shelf: 'folder' }),
-      NOT_FOUND,
-    ],
+    ['an unknown relation of an entry', granted(), NOT_FOUND],
+    ['an unknown source role of an entry', granted({ role: 'nobody' }, { shelf: 'folder' }), NOT_FOUND],
     [
       'an unknown source resource of an entry',
-      granted({ users_with_role: [{ ...entry, on_resource: 'nothing' }] }, { shelf: 'folder' }),
+      granted({ on_resource: 'nothing' }, { shelf: 'folder' }),
       NOT_FOUND,
     ],
-    [
-      'a relation that links another type than the entry says',
-      granted({ users_with_role: [entry] }, { shelf: 'document' }),
-      OTHER_TYPE,
-    ],
-  ])('is refused for %s, and leaves nothing behind (native.md D-45)', async (_about, body, refused) => {
+    ['a relation that links another type than the entry', granted({}, { shelf: 'document' }), OTHER_TYPE],
+  ])('is rejected for %s, and stores nothing (native.md D-45)', async (_about, body, refused) => {
     const [key] = fresh('refused')
     const before = [await verdict.revision(), await verdict.everythingListed()]
     const answer = await verdict.post<Problem>(RESOURCES, { key, ...body })
@@ -139,7 +128,7 @@ describe('creating a resource', () => {
     ['attributes', { key: 'x', name: 'X', actions: {}, attributes: { a: {} } }],
     ['roles', { key: 'x', name: 'X', actions: {}, roles: { 'r r': { name: 'R' } } }],
     ['relations', { key: 'x', name: 'X', actions: {}, relations: { parent: { resource: 'folder' } } }],
-  ])('is 422 with the place %s for %j', async (place, body) => {
+  ])('is a 422 with the location of %s for %j', async (place, body) => {
     const answer = await verdict.post<Problem>(RESOURCES, body)
     expect(refusal(answer)).toEqual(INVALID)
     const places = answer.body.detail!.map(({ loc }) => loc.slice(0, 2).join('.'))
@@ -147,7 +136,7 @@ describe('creating a resource', () => {
   })
 })
 
-test('listing resources is a bare array, or an envelope on demand; in creation order, searched and paged', async () => {
+test('resources are listed as an array or in an envelope, in creation order, with search and pages', async () => {
   const service = await startedService()
   for (const key of ['alpha', 'beta', 'Alphabet', 'gamma']) await service.resource({ key })
   const keys = async (query: string) =>
@@ -169,7 +158,7 @@ test('listing resources is a bare array, or an envelope on demand; in creation o
 })
 
 describe('permissions of a resource role', () => {
-  test('are sent as action, own_type:action or id, and come back as the bare action, once', async () => {
+  test('are accepted as action, type:action or id, and returned as the action, without duplicates', async () => {
     const [role] = fresh('role')
     const { actions } = await document()
     const created = await verdict.post<ResourceRole>(ROLES, {
@@ -181,7 +170,7 @@ describe('permissions of a resource role', () => {
   })
 
   test.each(['nothing', 'folder:read', 'document:nothing', 'document:', ':read', '', UNKNOWN_ID])(
-    'are 404 for %j',
+    'are a 404 for %j',
     async permission => {
       const [role] = fresh('role')
       const answer = await verdict.post(ROLES, { key: role, name: role, permissions: [permission] })
@@ -191,7 +180,7 @@ describe('permissions of a resource role', () => {
 })
 
 describe('permissions of a tenant role', () => {
-  test('are sent as type:action or id, and come back as type:action', async () => {
+  test('are accepted as type:action or id, and returned as type:action', async () => {
     const [role] = fresh('role')
     const { actions, id } = await document()
     const created = await verdict.post<TenantRole>(`${SCHEMA}/roles`, {
@@ -209,13 +198,10 @@ describe('permissions of a tenant role', () => {
     ['nothing:read', NOT_FOUND],
     ['document:', NOT_FOUND],
     [UNKNOWN_ID, NOT_FOUND],
-  ])('are refused for %j', async (permission, refused) => {
+  ])('are rejected for %j', async (permission, refused) => {
     const [role] = fresh('role')
-    const answer = await verdict.post<Problem>(`${SCHEMA}/roles`, {
-      key: role,
-      name: role,
-      permissions: [permission],
-    })
+    const body = { key: role, name: role, permissions: [permission] }
+    const answer = await verdict.post<Problem>(`${SCHEMA}/roles`, body)
     expect(refusal(answer)).toEqual(refused)
     if (refused === NO_PERMISSION) expect(answer.body.detail!.length).toBeGreaterThan(0)
   })
@@ -225,21 +211,18 @@ describe('creating a role', () => {
   test.each([
     ['on a resource', ROLES],
     ['of a tenant', `${SCHEMA}/roles`],
-  ])(
-    '%s that is there is 409, after everything else was looked at (native.md D-38)',
-    async (_about, path) => {
-      const [key] = fresh('role')
-      expect((await verdict.post(path, { key, name: key })).status).toBe(200)
-      expect(refusal(await verdict.post(path, { key, name: key }))).toEqual(DUPLICATE)
-      const withUnknown = { key, name: key, extends: ['nothing'] }
-      expect(refusal(await verdict.post(path, withUnknown))).toEqual(NOT_FOUND)
-      const withItself = { key, name: key, extends: [key] }
-      expect(refusal(await verdict.post(path, withItself))).toEqual(IMPOSSIBLE)
-      expect(refusal(await verdict.post(path, { key }))).toEqual(INVALID)
-    },
-  )
+  ])('%s that exists is a 409, but other errors take precedence (native.md D-38)', async (_about, path) => {
+    const [key] = fresh('role')
+    expect((await verdict.post(path, { key, name: key })).status).toBe(200)
+    expect(refusal(await verdict.post(path, { key, name: key }))).toEqual(DUPLICATE)
+    const withUnknown = { key, name: key, extends: ['nothing'] }
+    expect(refusal(await verdict.post(path, withUnknown))).toEqual(NOT_FOUND)
+    const withItself = { key, name: key, extends: [key] }
+    expect(refusal(await verdict.post(path, withItself))).toEqual(IMPOSSIBLE)
+    expect(refusal(await verdict.post(path, { key }))).toEqual(INVALID)
+  })
 
-  test('extends roles of its own kind and type only, by key or id (native.md D-21)', async () => {
+  test('can extend only roles of the same kind and resource, by key or id (native.md D-21)', async () => {
     const [role, other, tenantRole] = fresh('role', 'other', 'tenant-role')
     const { roles } = await document()
     await verdict.tenantRole(tenantRole, [])
@@ -268,14 +251,13 @@ describe('changing a role', () => {
   const change = (key: string, body: unknown) =>
     verdict.patch<ResourceRole & Problem>(`${ROLES}/${key}`, body)
 
-  test('replaces each given field whole, leaves the others alone, and null clears', async () => {
-    const entry = { role: 'keeper', on_resource: 'folder', linked_by_relation: 'parent' }
+  test('replaces the given fields, keeps the others, and clears fields for null', async () => {
     const key = await role({
       description: 'old',
       permissions: ['read'],
       attributes: { a: 1, b: 2 },
       extends: ['viewer'],
-      granted_to: { when: { no_direct_roles_on_object: true }, users_with_role: [entry] },
+      granted_to: { when: { no_direct_roles_on_object: true }, users_with_role: [KEEPS] },
     })
     const { body: before } = await change(key, {})
     expect(before).toMatchObject({ description: 'old', permissions: ['read'], extends: ['viewer'] })
@@ -283,27 +265,13 @@ describe('changing a role', () => {
     const { body: renamed } = await change(key, { name: 'New', key: 'ignored' })
     expect(renamed).toEqual({ ...before, name: 'New', updated_at: expect.any(String) })
 
-    const { body: replaced } = await change(key, {
-      permissions: ['update'],
-      attributes: { c: 3 },
-      extends: ['editor'],
-    })
-    expect(replaced).toEqual({
-      ...renamed,
-      permissions: ['update'],
-      attributes: { c: 3 },
-      extends: ['editor'],
-      updated_at: expect.any(String),
-    })
+    const values = { permissions: ['update'], attributes: { c: 3 }, extends: ['editor'] }
+    const { body: replaced } = await change(key, values)
+    expect(replaced).toEqual({ ...renamed, ...values, updated_at: expect.any(String) })
     expect(Date.parse(replaced.updated_at)).toBeGreaterThanOrEqual(Date.parse(replaced.created_at))
 
-    const { body: cleared } = await change(key, {
-      description: null,
-      permissions: null,
-      attributes: null,
-      extends: null,
-      granted_to: {},
-    })
+    const nulls = { description: null, permissions: null, attributes: null, extends: null }
+    const { body: cleared } = await change(key, { ...nulls, granted_to: {} })
     expect(cleared).toMatchObject({ description: null, permissions: [], attributes: null, extends: [] })
     expect(cleared.granted_to).toEqual({
       id: before.granted_to.id,
@@ -313,21 +281,20 @@ describe('changing a role', () => {
     expect(refusal(await change(key, { name: null }))).toEqual(INVALID)
   })
 
-  test('replaces granted_to whole: without `when` the guard is cleared (native.md D-48)', async () => {
-    const entry = { role: 'keeper', on_resource: 'folder', linked_by_relation: 'parent' }
-    const guarded = { when: { no_direct_roles_on_object: true }, users_with_role: [entry, entry] }
+  test('replaces granted_to completely: without `when` the guard is cleared (native.md D-48)', async () => {
+    const guarded = { when: { no_direct_roles_on_object: true }, users_with_role: [KEEPS, KEEPS] }
     const key = await role({ granted_to: guarded })
     const { body: before } = await change(key, {})
     expect(before.granted_to.when).toEqual({ no_direct_roles_on_object: true })
-    expect(before.granted_to.users_with_role.length, 'the same entry twice is one').toBe(1)
-    const { body: after } = await change(key, { granted_to: { users_with_role: [entry] } })
+    expect(before.granted_to.users_with_role.length, 'a repeated entry is stored once').toBe(1)
+    const { body: after } = await change(key, { granted_to: { users_with_role: [KEEPS] } })
     expect(after.granted_to.when).toEqual({ no_direct_roles_on_object: false })
     expect(after.granted_to.users_with_role).toEqual(before.granted_to.users_with_role)
     const { body: emptied } = await change(key, { granted_to: {} })
     expect(emptied.granted_to.users_with_role).toEqual([])
   })
 
-  test('refuses a cycle over any number of roles', async () => {
+  test('rejects a cycle of any length', async () => {
     const first = await role()
     const second = await role({ extends: [first] })
     const third = await role({ extends: [second] })
@@ -335,10 +302,10 @@ describe('changing a role', () => {
       expect(refusal(await change(first, { extends: [target] }))).toEqual(IMPOSSIBLE)
     }
     expect(refusal(await change(first, { extends: ['nothing'] }))).toEqual(NOT_FOUND)
-    expect((await change(third, { extends: [first, second] })).status, 'a diamond is no cycle').toBe(200)
+    expect((await change(third, { extends: [first, second] })).status, 'a diamond has no cycle').toBe(200)
   })
 
-  test('finds the role by key or id, of that resource only', async () => {
+  test('finds the role by key or id, only in the resource of the path', async () => {
     const key = await role()
     const { body } = await change(key, {})
     const { id } = await document()
@@ -350,27 +317,14 @@ describe('changing a role', () => {
     expect(refusal(await verdict.patch(`${ROLES}/${id}`, {})), 'the id of a resource').toEqual(NOT_FOUND)
   })
 
+  const grantedBy = (entry: object) => ({ granted_to: { users_with_role: [entry] } })
   test.each([
     [{ permissions: ['nothing'] }, NOT_FOUND],
-    [
-      {
-        granted_to: {
-          users_with_role: [{ role: 'viewer', on_resource: 'document', linked_by_relation: 'parent' }],
-        },
-      },
-      OTHER_TYPE,
-    ],
-    [
-      {
-        granted_to: {
-          users_with_role: [{ role: 'keeper', on_resource: 'folder', linked_by_relation: 'nothing' }],
-        },
-      },
-      NOT_FOUND,
-    ],
-    [{ granted_to: { users_with_role: [{ role: 'keeper' }] } }, INVALID],
+    [grantedBy({ ...KEEPS, role: 'viewer', on_resource: 'document' }), OTHER_TYPE],
+    [grantedBy({ ...KEEPS, linked_by_relation: 'nothing' }), NOT_FOUND],
+    [grantedBy({ role: 'keeper' }), INVALID],
     [{ granted_to: { when: { no_direct_roles_on_object: 'yes' } } }, INVALID],
-  ])('is refused for %j, and changes nothing', async (body, refused) => {
+  ])('is rejected for %j, and changes nothing', async (body, refused) => {
     const key = await role({ permissions: ['read'] })
     const before = [await verdict.revision(), await document()]
     expect(refusal(await change(key, { description: 'new', ...body }))).toEqual(refused)
@@ -378,22 +332,15 @@ describe('changing a role', () => {
   })
 })
 
-const RELATIONS = `${RESOURCES}/document/relations`
-
-test('creating a relation names both types by key and id; the subject is found by key or id', async () => {
+test('a new relation has the keys and ids of both resources, and accepts its subject by id', async () => {
   const [key] = fresh('relation')
   const folder = (await verdict.get<Resource>(`${RESOURCES}/folder`)).body
   const { id } = await document()
-  const { body } = await verdict.post<Relation>(RELATIONS, {
-    key,
-    name: 'R',
-    subject_resource: folder.id,
-    description: 'D',
-  })
+  const texts = { key, name: 'R', description: 'D' }
+  const relation = { ...texts, subject_resource: folder.id }
+  const { body } = await verdict.post<Relation>(`${RESOURCES}/document/relations`, relation)
   expect(body).toMatchObject({
-    key,
-    name: 'R',
-    description: 'D',
+    ...texts,
     subject_resource: 'folder',
     subject_resource_id: folder.id,
     object_resource: 'document',

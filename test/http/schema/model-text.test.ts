@@ -1,4 +1,4 @@
-/** The model of an environment as a model file: applied to an empty environment it makes the same model, and where it came from, nothing. */
+/** Export of a model as a model file: applying the file to an empty environment creates the same model. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,9 +13,7 @@ const directory = mkdtempSync(join(tmpdir(), 'verdict-model-'))
 afterAll(() => rmSync(directory, { recursive: true }))
 const file = join(directory, 'model.yaml')
 
-const MODEL = `${SCHEMA}/model`
-
-/** Texts that YAML would take for something else. */
+/** Texts that YAML would parse as another type or as syntax. */
 const ODD = [
   'yes',
   'NULL',
@@ -40,7 +38,10 @@ function run(key: string, ...args: readonly string[]) {
   return verdictCommand(args, { env: { VERDICT_URL: verdict.address, VERDICT_KEY: key } })
 }
 
-/** The lines of an export that a model file can say, without the resources on which there are grants to groups: those are facts. */
+/**
+ * The lines of an export that a model file can contain. Roles of groups are facts, so resources with them
+ * are omitted.
+ */
 async function modelIn(path: string, key: string): Promise<string[]> {
   const lines = (await contentOf(verdict, path, key)).split('\n')
   return lines
@@ -50,20 +51,18 @@ async function modelIn(path: string, key: string): Promise<string[]> {
     .map(line => line.replace(/,"action_groups":\{.*\}(?=\}$)/, ''))
 }
 
-test('an environment without a model is a file that says nothing', async () => {
+test('the model file of an environment without a model is empty', async () => {
   const key = await neighbourOf(verdict, 'bare')
-  const text = await contentOf(verdict, '/v2/schema/default/bare/model', key)
-
-  expect(parse(text)).toEqual({})
+  expect(parse(await contentOf(verdict, '/v2/schema/default/bare/model', key))).toEqual({})
 })
 
-test('applied to another environment it makes the same model, and where it is from there is nothing to do', async () => {
+test('a model file creates the same model in another environment, and changes nothing in its own', async () => {
   writeFileSync(file, readFileSync(new URL('../../cli/company.yaml', import.meta.url), 'utf8'))
   expect((await run(API_KEY, 'apply', file, '--yes')).code).toBe(0)
-  // A set and a role of one key; texts of all kinds; a relation that the groups API made is no part of the model.
-  const made = async (path: string, body: unknown) =>
+  // A condition set and a role with the same key, and texts of all kinds.
+  const create = async (path: string, body: unknown) =>
     expect([path, (await verdict.post(path, body)).status]).toEqual([path, expect.toBeOneOf([200, 201])])
-  await made(`${SCHEMA}/condition_sets`, {
+  await create(`${SCHEMA}/condition_sets`, {
     key: 'auditor',
     name: '<b>"Auditor"</b>: # yes',
     description: 'Not the role',
@@ -72,22 +71,19 @@ test('applied to another environment it makes the same model, and where it is fr
       anyOf: [{ [`user.${'x'.repeat(255)}.${'y'.repeat(255)}`]: { exists: true } }, {}],
     },
   })
-  await made(`${SCHEMA}/roles`, {
+  await create(`${SCHEMA}/roles`, {
     key: 'no',
     name: 'true',
     description: ODD.join('|'),
     attributes: { __proto__x: ODD, n: [1.5, 1e300, -1, null, true, {}] },
   })
-  await made(`${FACTS}/set_rules`, {
-    user_set: 'auditor',
-    is_role: true,
-    permission: 'document:read',
-    resource_set: 'document',
-  })
-  await verdict.setRule('auditor', 'document:read', 'document')
-  await made(`${SCHEMA}/resources/document/action_groups`, { key: 'all', name: 'All', actions: ['read'] })
+  const rule = { user_set: 'auditor', permission: 'document:read', resource_set: 'document' }
+  await create(`${FACTS}/set_rules`, { ...rule, is_role: true })
+  await create(`${FACTS}/set_rules`, rule)
+  await create(`${SCHEMA}/resources/document/action_groups`, { key: 'all', name: 'All', actions: ['read'] })
 
-  const response = await fetch(verdict.address + MODEL, { headers: { authorization: `Bearer ${API_KEY}` } })
+  const headers = { authorization: `Bearer ${API_KEY}` }
+  const response = await fetch(`${verdict.address}${SCHEMA}/model`, { headers })
   expect(response.headers.get('content-type')).toBe('application/yaml; charset=utf-8')
   expect(response.headers.get('x-revision')).toMatch(/^\S+$/)
   const text = await response.text()

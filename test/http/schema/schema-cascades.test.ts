@@ -1,4 +1,7 @@
-/** What goes with a removed part of the schema (native.md C.7), as decisions and lists see it the moment the answer is there. */
+/**
+ * Dependents of a deleted part of the schema are absent from decisions and lists after the response
+ * (native.md C.7).
+ */
 import { describe, expect, test } from 'vitest'
 import type { GroupRead } from '#model/wire/group.ts'
 import type { Resource } from '#model/wire/resource.ts'
@@ -16,10 +19,11 @@ const DOCUMENT = `${RESOURCES}/document`
 const KEEPS = { role: 'keeper', on_resource: 'folder', linked_by_relation: 'parent' }
 
 /**
- * Folders hold documents, and who keeps a folder views its documents. Alice keeps `f1`, which holds `d1`; Bob edits
- * `d1`; Carl is an auditor, who reads everything; Dora is in the group `team`, which edits `d1`.
+ * A service with documents in folders. Keepers of a folder are viewers of its documents. Alice is a keeper
+ * of `f1`, which contains `d1`; Bob is an editor of `d1`; Carl is an auditor; Dora is in the group `team`,
+ * an editor of `d1`.
  */
-async function arranged(): Promise<Client> {
+async function serviceWithModel(): Promise<Client> {
   const verdict = await startedService()
   await verdict.resource({ key: 'folder', roles: { keeper: { name: 'Keeper' } } })
   await verdict.resource({
@@ -53,7 +57,7 @@ async function arranged(): Promise<Client> {
   return verdict
 }
 
-/** Who may do what with `document:d1`. */
+/** Permissions of all users on `document:d1`. */
 async function allowed(verdict: Client): Promise<string[]> {
   const found: string[] = []
   for (const user of ['alice', 'bob', 'carl', 'dora']) {
@@ -82,9 +86,9 @@ test.each([
     },
   ],
 ])(
-  'with an action go its permissions and its places in action groups (native.md D-33): %s',
+  'deleting an action also removes it from roles and action groups (native.md D-33): %s',
   async (method, path, body) => {
-    const verdict = await arranged()
+    const verdict = await serviceWithModel()
     const answer = await verdict.send(method, path, { body })
     expect(answer.status, JSON.stringify(answer.body)).toBe(method === 'DELETE' ? 204 : 200)
     const document = await documents(verdict)
@@ -92,16 +96,16 @@ test.each([
     expect(document.action_groups).toEqual({ all: ['read'] })
     expect((await auditor(verdict)).permissions).toEqual(['document:read'])
     expect((await allowed(verdict)).filter(text => text.endsWith('update'))).toEqual([])
-    // The action comes back without them.
+    // A new action with the same key is not in roles and action groups.
     await verdict.post(`${DOCUMENT}/actions`, { key: 'update', name: 'Update' })
     expect((await allowed(verdict)).filter(text => text.endsWith('update'))).toEqual([])
     expect((await auditor(verdict)).permissions).toEqual(['document:read'])
   },
 )
 
-describe('with a resource', () => {
-  test('go its roles, relations, instances and permissions, and it starts clean again', async () => {
-    const verdict = await arranged()
+describe('deleting a resource', () => {
+  test('also deletes its roles, relations, instances and permissions for good', async () => {
+    const verdict = await serviceWithModel()
     expect((await verdict.delete(DOCUMENT)).status).toBe(204)
     expect(await allowed(verdict)).toEqual([])
     expect((await auditor(verdict)).permissions).toEqual([])
@@ -113,8 +117,8 @@ describe('with a resource', () => {
     expect(await allowed(verdict)).toEqual([])
   })
 
-  test('that others are related to go those relations, and a group type takes its groups along', async () => {
-    const verdict = await arranged()
+  test('also deletes relations of other resources to it, and the groups of a group type', async () => {
+    const verdict = await serviceWithModel()
     expect((await verdict.delete(`${RESOURCES}/folder`)).status).toBe(204)
     const document = await documents(verdict)
     expect(Object.keys(document.relations)).toEqual(['group_group_editor'])

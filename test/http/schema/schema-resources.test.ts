@@ -1,4 +1,6 @@
-/** Resources replaced and changed as wholes (native.md B.4): what stays, what goes, and what starts anew. */
+/**
+ * PUT and PATCH of resources (native.md B.4): which parts keep their ids and facts, and which are removed.
+ */
 import { describe, expect, test } from 'vitest'
 import type { Relation } from '#model/wire/relation.ts'
 import type { Resource } from '#model/wire/resource.ts'
@@ -17,8 +19,18 @@ import { IMPOSSIBLE, INVALID, NOT_FOUND } from '../../support/refusals.ts'
 const verdict = await sharedService()
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
 
-describe('replacing a resource with PUT', () => {
-  test('creates it under the key in the path when there is none', async () => {
+/** A new page on a shelf. Ann is a viewer of the page. */
+async function pageWithFacts() {
+  const page = await newPage(verdict)
+  const [ann, p1, s1] = fresh('ann', `${page}:p`, `${shelfOf(page)}:s`)
+  await verdict.user(ann)
+  await verdict.assign(ann, 'viewer', p1)
+  await verdict.relate(s1, 'on', p1)
+  return { page, path: `${RESOURCES}/${page}`, ann, p1, s1 }
+}
+
+describe('PUT of a resource', () => {
+  test('creates it with the key of the path if it does not exist', async () => {
     const [key] = fresh('made')
     const body = { name: 'Made', actions: { read: {} }, roles: { r: { name: 'R', permissions: ['read'] } } }
     const { body: created } = await verdict.put<Resource>(`${RESOURCES}/${key}`, body)
@@ -35,13 +47,8 @@ describe('replacing a resource with PUT', () => {
     expect(refusal(answer)).toEqual(refused)
   })
 
-  test('keeps ids, assignments and tuples of what stays, and empties what the body leaves out', async () => {
-    const page = await newPage(verdict)
-    const [ann, p1, s1] = fresh('ann', `${page}:p`, `${shelfOf(page)}:s`)
-    await verdict.user(ann)
-    await verdict.assign(ann, 'viewer', p1)
-    await verdict.relate(s1, 'on', p1)
-    const path = `${RESOURCES}/${page}`
+  test('keeps ids, assignments and tuples of parts in the body, and removes all other parts', async () => {
+    const { page, path, ann, p1, s1 } = await pageWithFacts()
     const before = (await verdict.patch<Resource>(path, { description: 'Old', urn: 'urn:x' })).body
     const { body: after } = await verdict.put<Resource>(path, {
       name: 'New',
@@ -60,7 +67,7 @@ describe('replacing a resource with PUT', () => {
     await verdict.users(`${ann}-2`)
     await verdict.assign(`${ann}-2`, 'keeper', s1)
     expect(await verdict.allows(`${ann}-2`, 'print', p1)).toBe(true)
-    // Without the maps nothing is left, and a role or relation of the same key starts clean.
+    // Without the maps, all parts are removed. New roles and relations with the same keys have no facts.
     await verdict.put(path, { name: 'Empty', actions: { read: {} } })
     const { body: back } = await verdict.patch<Resource>(path, {
       roles: {
@@ -73,7 +80,7 @@ describe('replacing a resource with PUT', () => {
     expect(await verdict.allows(`${ann}-2`, 'read', p1)).toBe(false)
   })
 
-  test('lets roles exchange whom they extend', async () => {
+  test('can reverse which of two roles extends the other', async () => {
     const [key] = fresh('swap')
     const roles = (first: object, second: object) => ({
       name: 'S',
@@ -88,7 +95,7 @@ describe('replacing a resource with PUT', () => {
     )
   })
 
-  test('gives a relation with other subjects a new start', async () => {
+  test('replaces a relation if its subject resource changes', async () => {
     const page = await newPage(verdict)
     const before = (await verdict.get<Relation>(`${RESOURCES}/${page}/relations/on`)).body
     await verdict.post(`${RESOURCES}/${page}/roles/viewer/implicit_grants`, inherited(page))
@@ -101,8 +108,8 @@ describe('replacing a resource with PUT', () => {
   })
 })
 
-describe('changing a resource with PATCH', () => {
-  test('replaces each given field whole and leaves the others', async () => {
+describe('PATCH of a resource', () => {
+  test('replaces the given fields completely and keeps the others', async () => {
     const page = await newPage(verdict)
     const path = `${RESOURCES}/${page}`
     const before = (await verdict.get<Resource>(path)).body
@@ -115,15 +122,11 @@ describe('changing a resource with PATCH', () => {
     expect([emptied.roles, emptied.attributes, emptied.urn]).toEqual([{}, {}, null])
   })
 
+  // Removing a part also removes its facts, so a client must ask for it with {}.
   test.each(['actions', 'roles', 'relations'])(
-    'never takes null for %s, with which other things would go: 422, and {} for those who mean it',
+    'rejects null for %s with 422, and removes all of them for {}',
     async member => {
-      const page = await newPage(verdict)
-      const path = `${RESOURCES}/${page}`
-      const [ann, p1, s1] = fresh('ann', `${page}:p`, `${shelfOf(page)}:s`)
-      await verdict.user(ann)
-      await verdict.assign(ann, 'viewer', p1)
-      await verdict.relate(s1, 'on', p1)
+      const { path, ann, p1 } = await pageWithFacts()
       const before = await verdict.get<Resource>(path)
       const facts = async () =>
         Promise.all(
@@ -131,15 +134,15 @@ describe('changing a resource with PATCH', () => {
             async list => (await verdict.get<unknown[]>(`${FACTS}/${list}`)).body,
           ),
         )
-      const standing = await facts()
-      expect(standing.map(list => list.length)).toEqual([1, 1])
+      const factsBefore = await facts()
+      expect(factsBefore.map(list => list.length)).toEqual([1, 1])
       const refused = await verdict.patch<Problem>(path, { name: 'Another', [member]: null })
       expect(refusal(refused)).toEqual(INVALID)
       expect(refused.body.detail).toEqual([
         { loc: ['body', member], type: 'type', msg: expect.stringContaining('or send {} to remove all') },
       ])
       expect((await verdict.get<Resource>(path)).body).toEqual(before.body)
-      expect(await facts()).toEqual(standing)
+      expect(await facts()).toEqual(factsBefore)
       expect(await verdict.allows(ann, 'read', p1)).toBe(true)
 
       const emptied = await verdict.patch<Resource>(path, { [member]: {} })

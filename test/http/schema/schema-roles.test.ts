@@ -23,8 +23,17 @@ function keysOf(answer: Answer<readonly { readonly key: string }[]>): string[] {
   return answer.body.map(({ key }) => key)
 }
 
+/** Adds a parent to the role at a path. */
+function addParent(role: string, parent: string) {
+  return verdict.send<TenantRole>('PUT', `${role}/parents/${parent}`)
+}
+
+function removeParent(role: string, parent: string) {
+  return verdict.delete<TenantRole>(`${role}/parents/${parent}`)
+}
+
 describe('resource roles', () => {
-  test('are always a bare array, read by key or id', async () => {
+  test('are always listed as an array, and are read by key or id', async () => {
     const page = await newPage(verdict)
     const path = `${RESOURCES}/${page}/roles`
     expect(keysOf(await verdict.get(`${path}?page=1&per_page=100`))).toEqual(['viewer', 'editor'])
@@ -33,7 +42,8 @@ describe('resource roles', () => {
     expect((await verdict.get(`${path}/${viewer.id}`)).body).toEqual(viewer)
   })
 
-  test('never take null for what they are granted to, with which the roles of groups would go: 422, and {} for those who mean it', async () => {
+  // Removing all entries also removes the roles of groups, so a client must ask for it with {}.
+  test('reject null for granted_to with 422, and remove all entries for {}', async () => {
     const page = await newPage(verdict)
     const path = `${RESOURCES}/${page}/roles/viewer`
     const [ann, team] = fresh('ann', 'team')
@@ -55,14 +65,14 @@ describe('resource roles', () => {
     expect(await verdict.allows(ann, 'read', `${page}:p`)).toBe(false)
   })
 
-  test('take and lose permissions by action, own type or id; what is there or not there is skipped', async () => {
+  test('gain and lose permissions by action, type:action or id; existing and missing ones are skipped', async () => {
     const page = await newPage(verdict)
     const path = `${RESOURCES}/${page}/roles/viewer/permissions`
     const { body: print } = await verdict.get<Action>(`${RESOURCES}/${page}/actions/print`)
     const added = await verdict.post<ResourceRole>(path, { permissions: ['read', `${page}:write`, print.id] })
     expect([added.status, added.body.permissions]).toEqual([200, ['read', 'write', 'print']])
-    const taken = await verdict.delete<ResourceRole>(path, { permissions: [print.id, 'read', 'print'] })
-    expect([taken.status, taken.body.permissions]).toEqual([200, ['write']])
+    const removed = await verdict.delete<ResourceRole>(path, { permissions: [print.id, 'read', 'print'] })
+    expect([removed.status, removed.body.permissions]).toEqual([200, ['write']])
     expect((await verdict.delete(path, { permissions: ['read'] })).status).toBe(200)
     for (const method of ['POST', 'DELETE']) {
       const answer = await verdict.send(method, path, { body: { permissions: ['write', 'fly'] } })
@@ -72,7 +82,7 @@ describe('resource roles', () => {
     }
   })
 
-  test('are derived by entries that are added once, and removed whatever their guard (native.md D-34)', async () => {
+  test('have derivation entries that are unique and can be removed with any guard (native.md D-34)', async () => {
     const page = await newPage(verdict)
     const path = `${RESOURCES}/${page}/roles/viewer/implicit_grants`
     const entry = inherited(page)
@@ -98,13 +108,13 @@ describe('resource roles', () => {
     ['an unknown relation', { linked_by_relation: 'under' }, NOT_FOUND],
     ['no role', { role: undefined }, INVALID],
     ['a guard that is no boolean', { when: { no_direct_roles_on_object: 'yes' } }, INVALID],
-  ])('are not derived by an entry with %s', async (_what, change, refused) => {
+  ])('reject a derivation entry with %s', async (_what, change, refused) => {
     const page = await newPage(verdict)
     const path = `${RESOURCES}/${page}/roles/viewer/implicit_grants`
     expect(refusal(await verdict.post(path, { ...inherited(page), ...change }))).toEqual(refused)
   })
 
-  test('have a guard for the whole block, which every entry obeys at once', async () => {
+  test('have one guard for all entries, which takes effect immediately', async () => {
     const page = await newPage(verdict)
     const [kim, p1, s1] = fresh('kim', `${page}:p`, `${shelfOf(page)}:s`)
     await verdict.user(kim)
@@ -127,14 +137,11 @@ describe('resource roles', () => {
 })
 
 describe('tenant roles', () => {
-  test('are a bare array, or an envelope on demand; in creation order, searched and paged', async () => {
+  test('are listed as an array, or in an envelope on request, in creation order, with search and pages', async () => {
     const service = await startedService()
-    for (const key of ['auditor', 'admin', 'Auditor-General']) await service.tenantRole(key, [])
-    expect(keysOf(await service.get(`${ROLES}?include_total_count=false`))).toEqual([
-      'auditor',
-      'admin',
-      'Auditor-General',
-    ])
+    const keys = ['auditor', 'admin', 'Auditor-General']
+    for (const key of keys) await service.tenantRole(key, [])
+    expect(keysOf(await service.get(`${ROLES}?include_total_count=false`))).toEqual(keys)
     expect(keysOf(await service.get(`${ROLES}?search=audit`))).toEqual(['auditor', 'Auditor-General'])
     const { body } = await service.get<Envelope<TenantRole>>(
       `${ROLES}?include_total_count=true&per_page=2&page=2`,
@@ -142,7 +149,7 @@ describe('tenant roles', () => {
     expect(body).toMatchObject({ data: [{ key: 'Auditor-General' }], total_count: 3, page_count: 2 })
   })
 
-  test('are changed by key or id, and take and lose permissions', async () => {
+  test('are changed by key or id, and gain and lose permissions', async () => {
     const page = await newPage(verdict)
     const [key] = fresh('clerk')
     const created = await verdict.tenantRole(key, [])
@@ -156,29 +163,27 @@ describe('tenant roles', () => {
     const path = `${ROLES}/${key}/permissions`
     const added = await verdict.post<TenantRole>(path, { permissions: [`${page}:read`, `${page}:print`] })
     expect([added.status, added.body.permissions]).toEqual([200, [`${page}:read`, `${page}:print`]])
-    const taken = await verdict.delete<TenantRole>(path, { permissions: [`${page}:read`, `${page}:write`] })
-    expect([taken.status, taken.body.permissions]).toEqual([200, [`${page}:print`]])
-    expect((await verdict.get(`${ROLES}/${key}`)).body).toEqual(taken.body)
+    const removed = await verdict.delete<TenantRole>(path, { permissions: [`${page}:read`, `${page}:write`] })
+    expect([removed.status, removed.body.permissions]).toEqual([200, [`${page}:print`]])
+    expect((await verdict.get(`${ROLES}/${key}`)).body).toEqual(removed.body)
     expect((await verdict.delete(`${ROLES}/${key}`)).status).toBe(204)
     expect(refusal(await verdict.get(`${ROLES}/${key}`))).toEqual(NOT_FOUND)
   })
 
-  test('with a permission of the wrong form are 422 before anything is looked up (native.md D-38)', async () => {
-    const format = NO_PERMISSION
+  test('with a malformed permission are a 422 even if the role does not exist (native.md D-38)', async () => {
+    const [role, permissions] = [`${ROLES}/nobody`, `${ROLES}/nobody/permissions`]
     const body = { permissions: ['read'] }
-    expect(refusal(await verdict.patch(`${ROLES}/nobody`, body))).toEqual(format)
-    expect(refusal(await verdict.post(`${ROLES}/nobody/permissions`, body))).toEqual(format)
-    expect(refusal(await verdict.delete(`${ROLES}/nobody/permissions`, body))).toEqual(format)
-    expect(refusal(await verdict.post(`${ROLES}/nobody/permissions`, { permissions: ['x:y'] }))).toEqual(
-      NOT_FOUND,
-    )
+    expect(refusal(await verdict.patch(role, body))).toEqual(NO_PERMISSION)
+    expect(refusal(await verdict.post(permissions, body))).toEqual(NO_PERMISSION)
+    expect(refusal(await verdict.delete(permissions, body))).toEqual(NO_PERMISSION)
+    expect(refusal(await verdict.post(permissions, { permissions: ['x:y'] }))).toEqual(NOT_FOUND)
   })
 })
 
 describe('roles in bulk', () => {
   const BULK = `${SCHEMA}/bulk/roles`
 
-  test('are created or replaced, of both kinds, referring to each other in any order', async () => {
+  test('are created or replaced, for tenants and resources, and refer to each other in any order', async () => {
     const page = await newPage(verdict)
     const [boss, clerk] = fresh('boss', 'clerk')
     const before = (await verdict.get<ResourceRole>(`${RESOURCES}/${page}/roles/editor`)).body
@@ -200,9 +205,9 @@ describe('roles in bulk', () => {
     ['an unknown resource', { key: 'x', name: 'X', resource: 'nothing' }, NOT_FOUND],
     ['an unknown action', { key: 'x', name: 'X', permissions: ['document:fly'] }, NOT_FOUND],
     ['an unknown role', { key: 'x', name: 'X', extends: ['nobody'] }, NOT_FOUND],
-    ['itself above it', { key: 'x', name: 'X', extends: ['x'] }, IMPOSSIBLE],
-    ['a misspelt permission', { key: 'x', name: 'X', permissions: ['fly'] }, NO_PERMISSION],
-  ])('are all refused, naming the element, for one with %s', async (_what, bad, refused) => {
+    ['itself as parent', { key: 'x', name: 'X', extends: ['x'] }, IMPOSSIBLE],
+    ['a malformed permission', { key: 'x', name: 'X', permissions: ['fly'] }, NO_PERMISSION],
+  ])('are all rejected, with the index of the element, if one has %s', async (_what, bad, refused) => {
     const [key] = fresh('good')
     const before = await verdict.revision()
     const answer = await verdict.put<Problem>(BULK, { operations: [{ key, name: 'Good' }, bad] })
@@ -212,7 +217,7 @@ describe('roles in bulk', () => {
     expect(refusal(await verdict.get(`${ROLES}/${key}`))).toEqual(NOT_FOUND)
   })
 
-  test('name the place of a wrong shape', async () => {
+  test('are rejected with the location of an invalid field', async () => {
     const answer = await verdict.put<Problem>(BULK, { operations: [{ key: 'a', name: 'A' }, { key: 'b' }] })
     expect(refusal(answer)).toEqual(INVALID)
     expect(answer.body.detail![0]!.loc).toEqual(['body', 'operations', 1, 'name'])
@@ -230,45 +235,45 @@ await verdict.resource({
 })
 const RESOURCE_ROLES = `${RESOURCES}/document/roles`
 
-async function familyOf(path: string): Promise<string[]> {
+async function rolesAt(path: string): Promise<string[]> {
   const { body } = await verdict.get<{ roles: readonly { key: string }[] }>(path)
   return body.roles.map(({ key }) => key)
 }
 
-describe('parents of tenant roles', () => {
-  test('get a parent, decide by it, and lose it', async () => {
+describe('a tenant role', () => {
+  test('has the permissions of its parent until the parent is removed', async () => {
     const [child, parent, user] = fresh('child', 'parent', 'user')
     await verdict.tenantRole(child, [])
     const { id } = await verdict.tenantRole(parent, ['document:read'])
     await verdict.user(user)
     await verdict.assign(user, child, 'default')
     expect(await verdict.allows(user, 'read', 'document:d')).toBe(false)
-    const added = await verdict.send<TenantRole>('PUT', `${ROLES}/${child}/parents/${id}`)
+    const role = `${ROLES}/${child}`
+    const added = await addParent(role, id)
     expect([added.status, added.body.key, added.body.extends]).toEqual([200, child, [parent]])
     expect(await verdict.allows(user, 'read', 'document:d')).toBe(true)
-    const again = await verdict.send<TenantRole>('PUT', `${ROLES}/${child}/parents/${parent}`)
+    const again = await addParent(role, parent)
     expect([again.status, again.body]).toEqual([200, added.body])
-    const removed = await verdict.send<TenantRole>('DELETE', `${ROLES}/${child}/parents/${parent}`)
+    const removed = await removeParent(role, parent)
     expect([removed.status, removed.body.key, removed.body.extends]).toEqual([200, child, []])
     expect(await verdict.allows(user, 'read', 'document:d')).toBe(false)
-    expect(refusal(await verdict.delete(`${ROLES}/${child}/parents/${parent}`))).toEqual(NOT_FOUND)
+    expect(refusal(await removeParent(role, parent))).toEqual(NOT_FOUND)
   })
 
-  test('extend neither themselves nor what extends them, and only what is there', async () => {
+  test('cannot extend itself, its descendants, missing roles or resource roles', async () => {
     const [a, b] = fresh('a', 'b')
     await verdict.tenantRole(a, [])
     await verdict.tenantRole(b, [])
-    await verdict.send('PUT', `${ROLES}/${a}/parents/${b}`)
-    expect(refusal(await verdict.send('PUT', `${ROLES}/${b}/parents/${a}`))).toEqual(IMPOSSIBLE)
-    expect(refusal(await verdict.send('PUT', `${ROLES}/${a}/parents/${a}`))).toEqual(IMPOSSIBLE)
-    // A role of a resource is no parent of a tenant role.
-    for (const parent of ['nothing', 'reader']) {
-      expect(refusal(await verdict.send('PUT', `${ROLES}/${a}/parents/${parent}`))).toEqual(NOT_FOUND)
-    }
-    expect(refusal(await verdict.send('PUT', `${ROLES}/nothing/parents/${a}`))).toEqual(NOT_FOUND)
+    await addParent(`${ROLES}/${a}`, b)
+    expect(refusal(await addParent(`${ROLES}/${b}`, a))).toEqual(IMPOSSIBLE)
+    expect(refusal(await addParent(`${ROLES}/${a}`, a))).toEqual(IMPOSSIBLE)
+    // `reader` is a resource role.
+    for (const parent of ['nothing', 'reader'])
+      expect(refusal(await addParent(`${ROLES}/${a}`, parent))).toEqual(NOT_FOUND)
+    expect(refusal(await addParent(`${ROLES}/nothing`, a))).toEqual(NOT_FOUND)
   })
 
-  test('have ancestors and descendants, nearest first, each once, over every way there is', async () => {
+  test('has each ancestor and descendant once, the nearest first', async () => {
     const [top, left, right, low, alone] = fresh('top', 'left', 'right', 'low', 'alone')
     for (const key of [top, left, right, low, alone]) await verdict.tenantRole(key, [])
     for (const [child, parent] of [
@@ -276,23 +281,21 @@ describe('parents of tenant roles', () => {
       [right, top],
       [low, left],
       [low, right],
-    ]) {
-      await verdict.send('PUT', `${ROLES}/${child}/parents/${parent}`)
-    }
-    expect(await familyOf(`${ROLES}/${low}/ancestors`)).toEqual([left, right, top])
-    expect(await familyOf(`${ROLES}/${top}/descendants`)).toEqual([left, right, low])
-    expect(await familyOf(`${ROLES}/${top}/descendants?page=2&per_page=2`)).toEqual([low])
+    ] as const)
+      await addParent(`${ROLES}/${child}`, parent)
+    expect(await rolesAt(`${ROLES}/${low}/ancestors`)).toEqual([left, right, top])
+    expect(await rolesAt(`${ROLES}/${top}/descendants`)).toEqual([left, right, low])
+    expect(await rolesAt(`${ROLES}/${top}/descendants?page=2&per_page=2`)).toEqual([low])
     for (const list of ['ancestors', 'descendants']) {
-      expect(await familyOf(`${ROLES}/${alone}/${list}`)).toEqual([])
+      expect(await rolesAt(`${ROLES}/${alone}/${list}`)).toEqual([])
       expect(refusal(await verdict.get(`${ROLES}/nothing/${list}`))).toEqual(NOT_FOUND)
     }
   })
 
-  test('list every descendant unless a page is asked for', async () => {
+  test('lists all descendants unless the request asks for a page', async () => {
     const service = await startedService()
-    const operations = Array.from({ length: 150 }, (_, n) => {
-      return { key: `r${n}`, name: 'Below', extends: ['top'] }
-    })
+    const role = { name: 'Below', extends: ['top'] }
+    const operations = Array.from({ length: 150 }, (_, n) => ({ key: `r${n}`, ...role }))
     await service.tenantRole('top', [])
     await service.put(`${SCHEMA}/bulk/roles`, { operations })
     const { body } = await service.get<{ roles: TenantRole[] }>(`${ROLES}/top/descendants`)
@@ -300,28 +303,25 @@ describe('parents of tenant roles', () => {
   })
 })
 
-describe('parents of roles of a resource', () => {
-  test('get a parent of their resource, and lose it', async () => {
-    const added = await verdict.send<ResourceRole>('PUT', `${RESOURCE_ROLES}/owner/parents/writer`)
+describe('a resource role', () => {
+  const owner = `${RESOURCE_ROLES}/owner`
+
+  test('can gain and lose a parent of the same resource', async () => {
+    const added = await addParent(owner, 'writer')
     expect([added.status, added.body.key, added.body.extends]).toEqual([200, 'owner', ['writer']])
-    await verdict.send('PUT', `${RESOURCE_ROLES}/writer/parents/reader`)
-    expect(await familyOf(`${RESOURCE_ROLES}/owner/ancestors`)).toEqual(['writer', 'reader'])
-    expect(await familyOf(`${RESOURCE_ROLES}/reader/descendants`)).toEqual(['writer', 'owner'])
-    const removed = await verdict.send<ResourceRole>('DELETE', `${RESOURCE_ROLES}/owner/parents/writer`)
+    await addParent(`${RESOURCE_ROLES}/writer`, 'reader')
+    expect(await rolesAt(`${owner}/ancestors`)).toEqual(['writer', 'reader'])
+    expect(await rolesAt(`${RESOURCE_ROLES}/reader/descendants`)).toEqual(['writer', 'owner'])
+    const removed = await removeParent(owner, 'writer')
     expect([removed.status, removed.body.extends]).toEqual([200, []])
-    expect(await familyOf(`${RESOURCE_ROLES}/reader/descendants`)).toEqual(['writer'])
+    expect(await rolesAt(`${RESOURCE_ROLES}/reader/descendants`)).toEqual(['writer'])
   })
 
-  test('extend none of a tenant or of another resource', async () => {
+  test('cannot extend a role of a tenant or of another resource', async () => {
     const [tenantRole] = fresh('tenant-role')
     await verdict.tenantRole(tenantRole, [])
-    const refused = await verdict.send<Problem>('PUT', `${RESOURCE_ROLES}/owner/parents/${tenantRole}`)
-    expect(refusal(refused)).toEqual(NOT_FOUND)
-    for (const path of [
-      `${RESOURCES}/nothing/roles/owner/parents/writer`,
-      `${RESOURCES}/__user/roles/owner/parents/writer`,
-    ]) {
-      expect(refusal(await verdict.send('PUT', path))).toEqual(NOT_FOUND)
-    }
+    expect(refusal(await addParent(owner, tenantRole))).toEqual(NOT_FOUND)
+    for (const resource of ['nothing', '__user'])
+      expect(refusal(await addParent(`${RESOURCES}/${resource}/roles/owner`, 'writer'))).toEqual(NOT_FOUND)
   })
 })
