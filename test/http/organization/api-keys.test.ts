@@ -1,4 +1,7 @@
-/** API keys: what each kind opens, and how one is made, listed, fetched, rotated and revoked (native.md B.13, D-35, D-44). */
+/**
+ * API keys: their scopes, and how they are created, listed, read, rotated and revoked (native.md B.13, D-35,
+ * D-44).
+ */
 import { describe, expect, test } from 'vitest'
 import type { ApiKey } from '#model/wire/api-key.ts'
 import type { Environment } from '#model/wire/environment.ts'
@@ -39,7 +42,24 @@ async function created(body: unknown, client: Client = verdict): Promise<ApiKey 
 
 const OF_DEFAULT = { project_id: 'default', environment_id: 'default' }
 
-/** The statuses that a key meets on every thread: each connection may end at another one. */
+/** Rotates the secret of a key. */
+function rotate({ id }: ApiKey, body?: unknown, client = verdict): Promise<Answer<ApiKey>> {
+  return client.admin('POST', `${KEYS}/${id}/rotate-secret`, body)
+}
+
+function remove({ id }: ApiKey, client = verdict): Promise<Answer> {
+  return client.admin('DELETE', `${KEYS}/${id}`)
+}
+
+/** Creates a project with the environment `one`. */
+async function newProject(name: string): Promise<string> {
+  const [project] = fresh(name)
+  await admin('POST', '/v2/projects', { key: project, name: 'P', initial_environments: [] })
+  await admin('POST', `/v2/projects/${project}/envs`, { key: 'one', name: 'One' })
+  return project
+}
+
+/** Response statuses for a key on all threads. Each connection can be accepted by another thread. */
 async function statuses(key: string, client: Client = verdict, path = `${KEYS}/scope`): Promise<Set<number>> {
   const answers = await Promise.all(
     Array.from({ length: 12 }, () => client.send('GET', path, { key, headers: { connection: 'close' } })),
@@ -52,27 +72,21 @@ async function decides(key: string, client: Client = verdict): Promise<number> {
   return (await client.send('POST', '/allowed', { key, body })).status
 }
 
-describe('a new key', () => {
-  test('of an environment opens that environment, on every thread, when its answer is there', async () => {
+describe('a new API key', () => {
+  test('for an environment is scoped to it, and valid on every thread after the response', async () => {
     const key = await created({ ...OF_DEFAULT, name: 'Ours', owner_type: 'elements' })
     expect(await statuses(key.secret)).toEqual(new Set([200]))
     const scope = await verdict.send<object>('GET', `${KEYS}/scope`, { key: key.secret })
     expect(scope.body).toEqual((await verdict.get(`${KEYS}/scope`)).body)
-    expect(key).toMatchObject({
-      object_type: 'env',
-      access_level: 'admin',
-      owner_type: 'elements',
-      name: 'Ours',
-    })
+    const kind = { object_type: 'env', access_level: 'admin' }
+    expect(key).toMatchObject({ ...kind, owner_type: 'elements', name: 'Ours' })
     expect(await decides(key.secret)).toBe(200)
     expect((await verdict.send('GET', `${FACTS}/users`, { key: key.secret })).status).toBe(200)
     expect((await verdict.send('GET', '/v2/projects', { key: key.secret })).status).toBe(403)
   })
 
-  test('of a project manages its environments, their keys and itself, and decides nothing', async () => {
-    const [project] = fresh('project')
-    await admin('POST', '/v2/projects', { key: project, name: 'P', initial_environments: [] })
-    await admin('POST', `/v2/projects/${project}/envs`, { key: 'one', name: 'One' })
+  test('for a project can manage the project, its environments and their keys, but not check access', async () => {
+    const project = await newProject('project')
     const { secret, ...key } = await created({ project_id: project })
     expect(key).toMatchObject({ object_type: 'project', environment_id: null })
     const as = (method: string, path: string, body?: unknown) =>
@@ -90,7 +104,7 @@ describe('a new key', () => {
     expect((await as('GET', '/v1/tenants')).body).toHaveLength(2)
     const listed = (await as('GET', '/v2/projects')) as Answer<Project[]>
     expect(listed.body.map(each => each.key)).toEqual([project])
-    // Keys of its environments, but none as mighty as itself.
+    // It can create keys of its environments, but not keys of the project or the organization.
     const env = (await as('POST', KEYS, { project_id: project, environment_id: 'two' })) as Answer<ApiKey>
     expect(env.status).toBe(200)
     const keys = (await as('GET', `${KEYS}?per_page=100`)) as Answer<Envelope<ApiKey>>
@@ -112,18 +126,18 @@ describe('a new key', () => {
     expect(await statuses(secret)).toEqual(new Set([401]))
   })
 
-  test('of a project finds its own by id, also when another has that id for a key', async () => {
+  test('for a project finds its project by id even if another project has that id as its key', async () => {
     const [key] = fresh('project')
     const { body: own } = await admin<Project>('POST', '/v2/projects', { key, name: 'Own' })
     const { secret } = await created({ project_id: key })
     await admin('POST', '/v2/projects', { key: own.id, name: 'Looks like it' })
     const found = await verdict.send<Project>('GET', `/v2/projects/${own.id}`, { key: secret })
     expect([found.status, found.body.name]).toEqual([200, 'Own'])
-    // Who may see both gets the one of that key.
+    // A key of the organization can read both projects, and finds the one with that key.
     expect((await admin<Project>('GET', `/v2/projects/${own.id}`)).body.name).toBe('Looks like it')
   })
 
-  test('of the organization does what ADMIN_API_KEY does', async () => {
+  test('for the organization has the permissions of ADMIN_API_KEY', async () => {
     const { secret } = await created({ object_type: 'org' })
     expect((await verdict.send('GET', '/v2/projects', { key: secret })).status).toBe(200)
     expect((await verdict.send('GET', `${FACTS}/users`, { key: secret })).status).toBe(200)
@@ -143,18 +157,16 @@ describe('a new key', () => {
     [{ ...OF_DEFAULT, object_type: 'user' }, 422],
     [{ ...OF_DEFAULT, access_level: 'read' }, 422],
     [{ ...OF_DEFAULT, name: 7 }, 422],
-  ])('is refused for %j with %i, and not made', async (body, status) => {
+  ])('is not created from %j, but rejected with %i', async (body, status) => {
     const before = await admin<Envelope<ApiKey>>('GET', KEYS)
     expect(refusal(await admin('POST', KEYS, body))[0]).toBe(status)
     expect((await admin<Envelope<ApiKey>>('GET', KEYS)).body.total_count).toBe(before.body.total_count)
   })
 })
 
-describe('keys', () => {
-  test('are listed in pages, narrowed by kind and project, without secrets', async () => {
-    const [project] = fresh('listed')
-    await admin('POST', '/v2/projects', { key: project, name: 'P', initial_environments: [] })
-    await admin('POST', `/v2/projects/${project}/envs`, { key: 'one', name: 'One' })
+describe('API keys', () => {
+  test('are listed in pages, filtered by kind and project, without secrets', async () => {
+    const project = await newProject('listed')
     await created({ project_id: project })
     const list = async (query: string) => {
       const answer = await admin<Envelope<ApiKey>>('GET', `${KEYS}?${query}`)
@@ -173,7 +185,7 @@ describe('keys', () => {
     expect(refusal(await admin('GET', `${KEYS}/nothing`))).toEqual(NOT_FOUND)
   })
 
-  test('are nowhere in what is listed, read or refused', async () => {
+  test('are not in the responses of lists and reads', async () => {
     const { secret, id } = await created(OF_DEFAULT)
     for (const path of [KEYS, `${KEYS}/${id}`, '/v2/projects', '/v2/projects/default/envs']) {
       expect(JSON.stringify((await admin('GET', path)).body)).not.toContain(secret)
@@ -181,8 +193,8 @@ describe('keys', () => {
   })
 })
 
-describe("an environment's key", () => {
-  test('is made with it, and fetched by key or id, for the organization alone', async () => {
+describe('the API key of an environment', () => {
+  test('is created with it, and can be read by key or id, only by the organization', async () => {
     const [key] = fresh('fetched')
     const { body } = await admin<Environment>('POST', '/v2/projects/default/envs', { key, name: key })
     const fetched = await admin<ApiKey>('GET', `${KEYS}/default/${key}`)
@@ -196,104 +208,102 @@ describe("an environment's key", () => {
     })
     expect(await decides(fetched.body.secret!)).toBe(200)
     const byId = await admin<ApiKey>('GET', `${KEYS}/${body.project_id}/${body.id}`)
-    // It was used meanwhile.
+    // The key was used in between.
     expect(byId.body).toEqual({ ...fetched.body, last_used_at: byId.body.last_used_at })
     const own = await verdict.send('GET', `${KEYS}/default/${key}`, { key: fetched.body.secret })
     expect(refusal(own)).toEqual(FORBIDDEN)
     expect(refusal(await admin('GET', `${KEYS}/default/nothing`))).toEqual(NOT_FOUND)
   })
 
-  test('that was configured is fetched as it was configured', async () => {
+  test('is returned as configured if API_KEY sets it', async () => {
     expect((await admin<ApiKey>('GET', `${KEYS}/default/default`)).body.secret).toBe(API_KEY)
   })
 
-  test('has no secret to show after ADMIN_API_KEY changed, until it is rotated; decisions go on', async () => {
+  test('has no readable secret after ADMIN_API_KEY changed, until it is rotated, but remains valid', async () => {
     const storeUrl = `lmdb:${storeDirectory()}`
     const first = await startedService({ storeUrl })
     const secret = await neighbourOf(first, 'other')
     await first.close()
-    const second = await startedService({ storeUrl, adminApiKey: 'another-organization-key' })
-    const fetch = (key = 'another-organization-key', env = 'other') =>
+    const adminApiKey = 'another-organization-key'
+    const second = await startedService({ storeUrl, adminApiKey })
+    const read = (key = adminApiKey, env = 'other') =>
       second.send<ApiKey>('GET', `${KEYS}/default/${env}`, { key })
-    expect((await fetch(ADMIN_KEY)).status).toBe(401)
-    const hidden = await fetch()
-    expect([hidden.status, hidden.body.secret]).toEqual([200, null])
+    expect((await read(ADMIN_KEY)).status).toBe(401)
+    const { status, body } = await read()
+    expect([status, body.secret]).toEqual([200, null])
     expect(await decides(secret, second)).toBe(200)
-    // What the operator gives is known anew.
-    expect((await fetch(undefined, 'default')).body.secret).toBe(API_KEY)
-    const rotated = await second.send<ApiKey>('POST', `${KEYS}/${hidden.body.id}/rotate-secret`, {
-      key: 'another-organization-key',
-    })
-    expect((await fetch()).body.secret).toBe(rotated.body.secret)
+    // The service reads the secrets of its settings again at each start.
+    expect((await read(undefined, 'default')).body.secret).toBe(API_KEY)
+    const path = `${KEYS}/${body.id}/rotate-secret`
+    const rotated = await second.send<ApiKey>('POST', path, { key: adminApiKey })
+    expect((await read()).body.secret).toBe(rotated.body.secret)
   })
 })
 
 describe('a rotation', () => {
-  test('gives a new secret and leaves the old one good for the time that was asked for', async () => {
-    // Until a time is long enough for a question in it, on a machine that may stand still.
-    for (let seconds = 1; !(await wasGoodFor(seconds)); seconds *= 2);
+  test('returns a new secret, and the former secret stays valid for the requested time', async () => {
+    // On a slow machine, a short time can pass before the first request. Then the test doubles it.
+    for (let seconds = 1; !(await wasValidFor(seconds)); seconds *= 2);
   })
 
-  /** Whether the old secret was seen to be good before its time was over. */
-  async function wasGoodFor(overlap_seconds: number): Promise<boolean> {
+  /** Whether a request with the former secret succeeded before its time was over. */
+  async function wasValidFor(overlap_seconds: number): Promise<boolean> {
     const key = await created(OF_DEFAULT)
     const startedAt = Date.now()
-    const rotated = await admin<ApiKey>('POST', `${KEYS}/${key.id}/rotate-secret`, { overlap_seconds })
+    const rotated = await rotate(key, { overlap_seconds })
     expect(answerFindings('rotateApiKey', rotated.status, rotated.body)).toEqual([])
     expect(rotated.body).toMatchObject({ id: key.id, environment_id: key.environment_id })
     expect(rotated.body.secret).not.toBe(key.secret)
     expect(await statuses(rotated.body.secret!)).toEqual(new Set([200]))
     const endsAt = Date.parse(rotated.body.former_secret_valid_until!)
     expect(endsAt - startedAt).toBeGreaterThanOrEqual(overlap_seconds * 1_000)
-    let lastGoodAt = 0
+    let lastValidAt = 0
     for (;;) {
       const askedAt = Date.now()
       if ((await verdict.send('GET', `${KEYS}/scope`, { key: key.secret })).status === 401) break
-      lastGoodAt = askedAt
+      lastValidAt = askedAt
     }
-    // Clocks show whole milliseconds.
-    expect(lastGoodAt).toBeLessThanOrEqual(endsAt)
+    // Clocks have a resolution of one millisecond.
+    expect(lastValidAt).toBeLessThanOrEqual(endsAt)
     expect(Date.now()).toBeGreaterThanOrEqual(endsAt)
     expect(await statuses(key.secret)).toEqual(new Set([401]))
     expect(await statuses(rotated.body.secret!)).toEqual(new Set([200]))
     const read = await admin<ApiKey>('GET', `${KEYS}/${key.id}`)
     expect(read.body.former_secret_valid_until).toBe(undefined)
-    return lastGoodAt > 0
+    return lastValidAt > 0
   }
 
-  test('without an overlap ends the old secret on every thread with its answer', async () => {
+  test('without an overlap invalidates the former secret on every thread before its response', async () => {
     const key = await created(OF_DEFAULT)
-    const rotated = await admin<ApiKey>('POST', `${KEYS}/${key.id}/rotate-secret`, { overlap_seconds: 0 })
+    const rotated = await rotate(key, { overlap_seconds: 0 })
     expect(rotated.body.former_secret_valid_until).toBe(undefined)
     expect(await statuses(key.secret)).toEqual(new Set([401]))
     expect(await statuses(rotated.body.secret!)).toEqual(new Set([200]))
   })
 
-  test('takes the overlap of the settings unless it says otherwise; the next one ends it', async () => {
+  test('uses the overlap of the settings by default, and the next rotation ends the overlap', async () => {
     const client = await startedService({ keyOverlapSeconds: 7_200 })
     const key = await created(OF_DEFAULT, client)
-    const rotate = () => admin<ApiKey>('POST', `${KEYS}/${key.id}/rotate-secret`, undefined, client)
     const before = Date.now()
-    const first = await rotate()
+    const first = await rotate(key, undefined, client)
     const endsAt = Date.parse(first.body.former_secret_valid_until!)
     expect(endsAt - 7_200_000).toBeGreaterThanOrEqual(before)
     expect(endsAt - 7_200_000).toBeLessThanOrEqual(Date.now())
     expect(await statuses(key.secret, client)).toEqual(new Set([200]))
-    const second = await rotate()
+    const second = await rotate(key, undefined, client)
     expect(await statuses(key.secret, client)).toEqual(new Set([401]))
     expect(await statuses(first.body.secret!, client)).toEqual(new Set([200]))
     expect(await statuses(second.body.secret!, client)).toEqual(new Set([200]))
-    expect((await admin('DELETE', `${KEYS}/${key.id}`, undefined, client)).status).toBe(204)
-    for (const { body } of [first, second]) {
+    expect((await remove(key, client)).status).toBe(204)
+    for (const { body } of [first, second])
       expect(await statuses(body.secret!, client)).toEqual(new Set([401]))
-    }
   })
 
-  test('is the same after a restart: the old secret is valid, the end of its time is kept, and a revoked key stays revoked', async () => {
+  test('survives a restart with the expiration time of the former secret; revoked keys stay revoked', async () => {
     const client = await startedService({ storeUrl: `lmdb:${storeDirectory()}` })
     const [key, revoked] = [await created(OF_DEFAULT, client), await created(OF_DEFAULT, client)]
-    await admin('DELETE', `${KEYS}/${revoked.id}`, undefined, client)
-    const { body } = await admin<ApiKey>('POST', `${KEYS}/${key.id}/rotate-secret`, undefined, client)
+    await remove(revoked, client)
+    const { body } = await rotate(key, undefined, client)
     const next = await client.restart()
     expect(await statuses(key.secret, next)).toEqual(new Set([200]))
     expect(await decides(revoked.secret, next)).toBe(401)
@@ -301,7 +311,7 @@ describe('a rotation', () => {
     expect(read.body.former_secret_valid_until).toBe(body.former_secret_valid_until)
   })
 
-  test('ends to the millisecond, however the clock on the wall is set meanwhile', () => {
+  test('ends its overlap at the exact millisecond, even if the system clock is changed', () => {
     let [now, elapsed] = [500_000, 0]
     const check = new ApiKeyAuthentication({ now: () => now, elapsedMs: () => elapsed })
     const principal = { kind: 'organization', keyId: null, organizationId: 'o' } as const
@@ -313,7 +323,7 @@ describe('a rotation', () => {
     for (const set of [0, 1_000_000, 500_000]) {
       now = set
       expect(check.authenticate('Bearer secret')).toBe(principal)
-      // Also when other keys change: what is known already is not reckoned anew.
+      // A change of other keys does not restart the overlap.
       check.replaceAll(credentials)
     }
     elapsed = 1_000
@@ -325,65 +335,60 @@ describe('a rotation', () => {
   })
 
   test.each([{ overlap_seconds: -1 }, { overlap_seconds: 2_592_001 }, { overlap_seconds: 1.5 }, []])(
-    'with %j is 422 and rotates nothing',
+    'with %j is a 422 and rotates nothing',
     async body => {
       const key = await created(OF_DEFAULT)
-      expect(refusal(await admin('POST', `${KEYS}/${key.id}/rotate-secret`, body))[0]).toBe(422)
+      expect(refusal(await rotate(key, body))[0]).toBe(422)
       expect(await statuses(key.secret)).toEqual(new Set([200]))
     },
   )
 
-  test('of many at once gives each its own secret, of which the last and the one before are good', async () => {
+  test('among concurrent ones returns a unique secret; only the last two secrets are valid', async () => {
     const key = await created(OF_DEFAULT)
-    const rotations = await Promise.all(
-      Array.from({ length: 8 }, () => admin<ApiKey>('POST', `${KEYS}/${key.id}/rotate-secret`)),
-    )
+    const rotations = await Promise.all(Array.from({ length: 8 }, () => rotate(key)))
     expect(rotations.map(({ status }) => status)).toEqual(Array(8).fill(200))
     const secrets = new Set(rotations.map(({ body }) => body.secret!))
     expect(secrets.size).toBe(8)
-    const good = await Promise.all([...secrets].map(async secret => (await statuses(secret)).has(200)))
-    expect(good.filter(Boolean)).toHaveLength(2)
+    const valid = await Promise.all([...secrets].map(async secret => (await statuses(secret)).has(200)))
+    expect(valid.filter(Boolean)).toHaveLength(2)
   })
 })
 
-describe('a revoked key', () => {
-  test('is nothing any more, on every thread, when the answer is there', async () => {
-    const key = await created(OF_DEFAULT)
-    expect(await statuses(key.secret)).toEqual(new Set([200]))
-    expect((await admin('DELETE', `${KEYS}/${key.id}`)).status).toBe(204)
-    expect(await statuses(key.secret)).toEqual(new Set([401]))
-    expect(refusal(await admin('GET', `${KEYS}/${key.id}`))).toEqual(NOT_FOUND)
-    expect(refusal(await admin('DELETE', `${KEYS}/${key.id}`))).toEqual(NOT_FOUND)
-    expect(refusal(await admin('POST', `${KEYS}/${key.id}/rotate-secret`))).toEqual(NOT_FOUND)
-  })
-
-  test('was not the one that API_KEY sets: that is changed where it is set', async () => {
-    const { body } = await admin<ApiKey>('GET', `${KEYS}/default/default`)
-    expect(refusal(await admin('DELETE', `${KEYS}/${body.id}`))).toEqual(IMPOSSIBLE)
-    expect(refusal(await admin('POST', `${KEYS}/${body.id}/rotate-secret`))).toEqual(IMPOSSIBLE)
-    expect(await decides(API_KEY)).toBe(200)
-  })
+test('a revoked key is rejected on every thread once the revocation returns', async () => {
+  const key = await created(OF_DEFAULT)
+  expect(await statuses(key.secret)).toEqual(new Set([200]))
+  expect((await remove(key)).status).toBe(204)
+  expect(await statuses(key.secret)).toEqual(new Set([401]))
+  expect(refusal(await admin('GET', `${KEYS}/${key.id}`))).toEqual(NOT_FOUND)
+  expect(refusal(await remove(key))).toEqual(NOT_FOUND)
+  expect(refusal(await rotate(key))).toEqual(NOT_FOUND)
 })
 
-describe('what the settings say of keys', () => {
+test('the key of API_KEY cannot be revoked or rotated over HTTP', async () => {
+  const { body } = await admin<ApiKey>('GET', `${KEYS}/default/default`)
+  expect(refusal(await remove(body))).toEqual(IMPOSSIBLE)
+  expect(refusal(await rotate(body))).toEqual(IMPOSSIBLE)
+  expect(await decides(API_KEY)).toBe(200)
+})
+
+describe('keys in the settings', () => {
   const storeUrl = () => `lmdb:${storeDirectory()}`
 
-  test('API_KEY replaces the one configured before, and without it that is gone', async () => {
+  test('replace the keys of the last start: another API_KEY, or none, invalidates the former one', async () => {
     const first = await startedService({ storeUrl: storeUrl() })
     const other = await created(OF_DEFAULT, first)
     await first.close()
-    const second = await startedService({ ...first.settings, apiKey: 'another-configured-key' })
-    expect([await decides(API_KEY, second), await decides('another-configured-key', second)]).toEqual([
-      401, 200,
-    ])
+    const apiKey = 'another-configured-key'
+    const second = await startedService({ ...first.settings, apiKey })
+    expect([await decides(API_KEY, second), await decides(apiKey, second)]).toEqual([401, 200])
     await second.close()
     const third = await startedService({ ...first.settings, apiKey: null })
-    expect(await decides('another-configured-key', third)).toBe(401)
-    // Keys that callers made are theirs to revoke.
+    expect(await decides(apiKey, third)).toBe(401)
+    // Keys that clients created are not affected.
     expect(await decides(other.secret, third)).toBe(200)
   })
 
-  test('a secret that is already another key is refused, whichever setting it comes with', async () => {
+  test('are rejected at the start if another key has the same secret', async () => {
     const first = await startedService({ storeUrl: storeUrl() })
     const other = await created({ object_type: 'org' }, first)
     await first.close()
@@ -392,33 +397,29 @@ describe('what the settings say of keys', () => {
     await expect(startedService({ ...first.settings, adminApiKey: other.secret })).rejects.toThrow(taken)
   })
 
-  test('so is one that was another key before a rotation, as long as it is remembered', async () => {
+  test('are rejected at the start if they are the former secret of a key during its overlap', async () => {
     const first = await startedService({ storeUrl: storeUrl() })
     const former = await created({ object_type: 'org' }, first)
-    const rotate = (overlap_seconds: number, client: Client) =>
-      admin('POST', `${KEYS}/${former.id}/rotate-secret`, { overlap_seconds }, client)
-    expect((await rotate(3_600, first)).status).toBe(200)
+    expect((await rotate(former, { overlap_seconds: 3_600 }, first)).status).toBe(200)
     await first.close()
+    const message = `expected a secret of its own, this is that of API key ${former.id}`
     for (const setting of ['apiKey', 'adminApiKey']) {
       const second = startedService({ ...first.settings, [setting]: former.secret })
-      await expect(second).rejects.toThrow(
-        `expected a secret of its own, this is that of API key ${former.id}`,
-      )
+      await expect(second).rejects.toThrow(message)
     }
     const third = await startedService(first.settings)
-    expect((await rotate(0, third)).status).toBe(200)
+    expect((await rotate(former, { overlap_seconds: 0 }, third)).status).toBe(200)
     await third.close()
     const fourth = await startedService({ ...first.settings, adminApiKey: former.secret })
     expect(await statuses(former.secret, fourth, '/v2/projects')).toEqual(new Set([200]))
   })
 })
 
-describe('what the list says of a key', () => {
-  const byName = (name: string, client = verdict) => created({ ...OF_DEFAULT, name }, client)
-  const shown = async ({ id }: ApiKey, client = verdict) =>
-    (await admin<ApiKey>('GET', `${KEYS}/${id}`, undefined, client)).body
+describe('a listed API key', () => {
+  const named = (name: string) => created({ ...OF_DEFAULT, name })
+  const shown = async ({ id }: ApiKey) => (await admin<ApiKey>('GET', `${KEYS}/${id}`)).body
 
-  test('it names the key with which it was made, also after that key is deleted', async () => {
+  test('names the key that created it, even after that key is deleted', async () => {
     const ofOperations = await created({ name: 'Operations' })
     expect(ofOperations.created_by).toEqual({ api_key_id: null, name: null })
     const as = <Body>(method: string, path: string, body?: unknown) =>
@@ -426,27 +427,26 @@ describe('what the list says of a key', () => {
     const ours = (await as<ApiKey>('POST', KEYS, { ...OF_DEFAULT, name: 'Ours' })).body
     const byOperations = { api_key_id: ofOperations.id, name: 'Operations' }
     expect(ours.created_by).toEqual(byOperations)
-    // A new environment has a key.
+    // This also applies to the key of a new environment.
     const [key] = fresh('operated')
     expect((await as('POST', '/v2/projects/default/envs', { key, name: key })).status).toBe(200)
     expect((await as<ApiKey>('GET', `${KEYS}/default/${key}`)).body.created_by).toEqual(byOperations)
-    const rotated = await admin<ApiKey>('POST', `${KEYS}/${ours.id}/rotate-secret`)
-    expect(rotated.body.created_by).toEqual(byOperations)
-    await admin('DELETE', `${KEYS}/${ofOperations.id}`)
+    expect((await rotate(ours)).body.created_by).toEqual(byOperations)
+    await remove(ofOperations)
     expect((await shown(ours)).created_by).toEqual(byOperations)
-    // The key of the settings has no such member.
+    // The key of the settings does not have this field.
     const { body } = await admin<Envelope<ApiKey>>('GET', KEYS)
     expect(body.data.map(each => each.created_by)).toContain(undefined)
   })
 
-  test('it tells the last use, to ten minutes, on whichever thread; a refused request is no use', async () => {
-    const [used, unused] = [await byName('used'), await byName('unused')]
+  test('shows its last use on any thread, rounded to 10 minutes, without rejected requests', async () => {
+    const [used, unused] = [await named('used'), await named('unused')]
     expect([used.last_used_at, unused.last_used_at]).toEqual([null, null])
     const from = Date.now()
     expect([await decides(used.secret), await decides(`${unused.secret}x`)]).toEqual([200, 401])
     let at: string | null = null
     while (at === null) at = (await shown(used)).last_used_at
-    // The start of those ten minutes, but no time before the key was made.
+    // The time is rounded down, but is never before the creation of the key.
     if (at !== used.created_at) expect(Date.parse(at) % KEY_USE_GRAIN_MS).toBe(0)
     expect(at >= used.created_at).toBe(true)
     expect(Date.parse(at)).toBeGreaterThan(from - KEY_USE_GRAIN_MS)
@@ -456,8 +456,8 @@ describe('what the list says of a key', () => {
     expect(body.data.map(({ last_used_at }) => last_used_at)).toEqual([at])
   })
 
-  test('it is found by a part of its name or of its id', async () => {
-    const shop = await byName('The Shop')
+  test('is found by a part of its name or of its id', async () => {
+    const shop = await named('The Shop')
     for (const [search, ids] of [
       ['the shop', [shop.id]],
       [shop.id, [shop.id]],

@@ -1,4 +1,4 @@
-/** The audit log narrowed by what its entries are about: calls that named a thing, by whichever of its names. */
+/** The audit log filtered by entity (`about`): finds calls that name the entity by its key or id. */
 import { expect, test } from 'vitest'
 import type { AuditEntry } from '#model/wire/audit.ts'
 import {
@@ -13,16 +13,17 @@ import {
 
 const LOG = '/v2/audit-log/default/default'
 
-/** The operations about it, oldest first. */
-async function about(verdict: Client, thing: string, more = ''): Promise<string[]> {
-  const query = `about=${encodeURIComponent(thing)}&order=oldest&per_page=100${more}`
+/** The operations about an entity, oldest first. */
+async function about(verdict: Client, entity: string, more = ''): Promise<string[]> {
+  const query = `about=${encodeURIComponent(entity)}&order=oldest&per_page=100${more}`
   const { body, status } = await verdict.get<Envelope<AuditEntry>>(`${LOG}?${query}`)
   expect(status, JSON.stringify(body)).toBe(200)
   expect(body.total_count).toBe(body.data.length)
   return body.data.map(({ operation }) => operation)
 }
 
-async function companyOf(verdict: Client) {
+async function startedCompany(): Promise<Client> {
+  const verdict = await startedService()
   await verdict.createDocumentModel()
   await verdict.tenantRole('clerk', ['document:read'])
   await verdict.tenant('acme')
@@ -35,11 +36,11 @@ async function companyOf(verdict: Client) {
   await verdict.nest('support', { into: 'staff' })
   await verdict.assign('alice', 'clerk', 'acme')
   await verdict.grant('support', 'viewer', 'document:readme')
+  return verdict
 }
 
-test('a user: made, granted, put into groups, in a bulk, gone; by its key and by its id', async () => {
-  const verdict = await startedService()
-  await companyOf(verdict)
+test('a user is found by key and by id in creations, grants, group changes, bulk calls and deletions', async () => {
+  const verdict = await startedCompany()
   const { body: alice } = await verdict.get<{ id: string }>(`${FACTS}/users/alice`)
   await verdict.patch(`${FACTS}/users/${alice.id.toUpperCase()}`, { attributes: { user: 'bob', key: 'bob' } })
   await verdict.put(`${FACTS}/bulk/users`, { operations: [{ key: 'carol' }, { key: 'alice' }] })
@@ -61,20 +62,19 @@ test('a user: made, granted, put into groups, in a bulk, gone; by its key and by
   expect(await about(verdict, 'user:bob')).toEqual(['createUser', 'assignRoles'])
   expect(await about(verdict, 'user:nobody')).toEqual([])
   await verdict.send('DELETE', `${FACTS}/bulk/users`, { body: { idents: ['alice', 'carol'] } })
-  // Each entry has kept the key and the id, whichever the call named.
+  // Each entry has the key and the id, even if the call named only one of them.
   for (const name of ['alice', alice.id, alice.id.toUpperCase()])
     expect(await about(verdict, `user:${name}`), name).toEqual([...ofAlice, 'deleteUsers'])
 })
 
-/** The things that the newest entry names, as `kind:key`, with their ids. */
+/** The entities that the newest entry names, as `kind:key`, with their ids. */
 async function newest(verdict: Client): Promise<Readonly<Record<string, string>>> {
   const { body } = await verdict.get<Envelope<AuditEntry>>(`${LOG}?per_page=1`)
   return Object.fromEntries(body.data[0]!.about.map(({ kind, key, id }) => [`${kind}:${key}`, id]))
 }
 
-test('an entry of a change and a deletion by id has the key and the id of each thing that the path names', async () => {
-  const verdict = await startedService()
-  await companyOf(verdict)
+test('an entry about a change or deletion by id has the key and id of each entity in the path', async () => {
+  const verdict = await startedCompany()
   await verdict.conditionSet({ key: 'large', type: 'resourceset', resource_id: 'document', conditions: {} })
   const config = { key: 'proxy', name: 'P', auth_mechanism: 'Bearer', mapping_rules: [], secret: 's' }
   expect((await verdict.post(`${FACTS}/proxy_configs`, config)).status).toBe(200)
@@ -88,10 +88,10 @@ test('an entry of a change and a deletion by id has the key and the id of each t
   }
   for (const [noun, body] of Object.entries(made))
     expect((await verdict.post(`${SCHEMA}/resources/document/${noun}`, body)).status, noun).toBe(200)
-  // A second role of the key.
+  // A tenant role with the same key as the resource role.
   await verdict.tenantRole('author', [])
   const DOCUMENT = `${SCHEMA}/resources/document`
-  const THINGS: readonly (readonly [path: string, thing: string, hasPatch: boolean])[] = [
+  const ENTITIES: readonly (readonly [path: string, entity: string, hasPatch: boolean])[] = [
     [`${FACTS}/users/bob`, 'user:bob', true],
     [`${FACTS}/tenants/acme`, 'tenant:acme', true],
     [`${FACTS}/resource_instances/document:readme`, 'resource_instance:document:readme', true],
@@ -107,29 +107,28 @@ test('an entry of a change and a deletion by id has the key and the id of each t
     [DOCUMENT, 'resource:document', true],
   ]
   const { body: document } = await verdict.get<{ id: string }>(DOCUMENT)
-  for (const [path, thing, hasPatch] of THINGS) {
+  for (const [path, entity, hasPatch] of ENTITIES) {
     const { id } = (await verdict.get<{ id: string }>(path)).body
     const byId = path.replace('/document/', `/${document.id}/`).replace(/[^/]+$/, id)
     const isPart = path.startsWith(`${DOCUMENT}/`)
-    const expected = { [thing]: id, ...(isPart && { 'resource:document': document.id }) }
+    const expected = { [entity]: id, ...(isPart && { 'resource:document': document.id }) }
     if (hasPatch) {
-      expect((await verdict.patch(byId, { description: 'x' })).status, thing).toBe(200)
+      expect((await verdict.patch(byId, { description: 'x' })).status, entity).toBe(200)
       expect(await newest(verdict)).toEqual(expected)
     }
-    expect((await verdict.delete(byId)).status, thing).toBe(204)
+    expect((await verdict.delete(byId)).status, entity).toBe(204)
     expect(await newest(verdict)).toEqual(expected)
     const kinds = ['user', 'tenant', 'resource', 'resource_instance', 'role', 'condition_set']
-    if (!kinds.includes(thing.split(':')[0]!)) continue
-    // Also after the thing is gone, and after another one has its key.
-    const operations = await about(verdict, thing)
-    expect(operations.at(-1), thing).toMatch(/^delete/)
-    expect((await about(verdict, `${thing.split(':')[0]}:${id}`)).at(-1), thing).toMatch(/^delete/)
+    const kind = entity.split(':')[0]!
+    if (!kinds.includes(kind)) continue
+    // The filter finds a deleted entity by key and by id.
+    for (const name of [entity, `${kind}:${id}`])
+      expect((await about(verdict, name)).at(-1), name).toMatch(/^delete/)
   }
 })
 
-test('an entry about a grant by ids has the keys of its sides', async () => {
-  const verdict = await startedService()
-  await companyOf(verdict)
+test('an entry about a role assignment by ids has the keys of the user, the role and the tenant', async () => {
+  const verdict = await startedCompany()
   const idOf = async (path: string) => (await verdict.get<{ id: string }>(path)).body.id
   const [user, role, tenant] = await Promise.all([
     idOf(`${FACTS}/users/alice`),
@@ -150,7 +149,7 @@ test('an entry about a grant by ids has the keys of its sides', async () => {
   ])
 })
 
-test('an entry of the organization has the key and the id of the project, the environment or the API key', async () => {
+test('an entry of the organization has the key and id of the project, environment or API key', async () => {
   const verdict = await startedService()
   const made = await verdict.admin<{ id: string }>('POST', '/v2/projects', { key: 'shop', name: 'Shop' })
   const project = made.body.id
@@ -167,25 +166,24 @@ test('an entry of the organization has the key and the id of the project, the en
   await verdict.admin('DELETE', `/v2/projects/${project}/envs/${env.body.id}`)
   await verdict.admin('DELETE', `/v2/projects/${project}`)
   const { body } = await verdict.admin<Envelope<AuditEntry>>('GET', '/v2/audit-log?per_page=6')
-  const told = body.data.map(({ operation, about: things }) => [operation, things])
+  const found = body.data.map(({ operation, about: entities }) => [operation, entities])
   const [ofProject, ofEnvironment, ofKey] = [
     { kind: 'project', key: 'shop', id: project },
     { kind: 'environment', key: 'staging', id: env.body.id },
     { kind: 'api_key', key: 'robot', id: key.body.id },
   ]
-  expect(told.slice(0, 4)).toEqual([
+  expect(found.slice(0, 4)).toEqual([
     ['deleteProject', [ofProject]],
     ['deleteEnvironment', [ofProject, ofEnvironment]],
     ['deleteApiKey', [ofKey]],
     ['createApiKey', expect.arrayContaining([ofProject, ofEnvironment, ofKey])],
   ])
-  expect(told[4]).toEqual(['createEnvironment', expect.arrayContaining([ofProject, ofEnvironment])])
-  expect(told[5]).toEqual(['createProject', expect.arrayContaining([ofProject])])
+  expect(found[4]).toEqual(['createEnvironment', expect.arrayContaining([ofProject, ofEnvironment])])
+  expect(found[5]).toEqual(['createProject', expect.arrayContaining([ofProject])])
 })
 
-test('a group, whichever way it is named; another one of the same key is none of it', async () => {
-  const verdict = await startedService()
-  await companyOf(verdict)
+test('a group is found by key, type:key and id, without groups of other types with the same key', async () => {
+  const verdict = await startedCompany()
   await verdict.post(GROUPS, {
     group_instance_key: 'support',
     group_tenant: 'default',
@@ -204,9 +202,8 @@ test('a group, whichever way it is named; another one of the same key is none of
     expect(await about(verdict, `group:${name}`), name).toEqual([...ofSupport, 'deleteGroup'])
 })
 
-test('a type, its instances, a tenant, a role, a condition set', async () => {
-  const verdict = await startedService()
-  await companyOf(verdict)
+test('resources, instances, tenants, roles and condition sets are found by key', async () => {
+  const verdict = await startedCompany()
   await verdict.patch(`${SCHEMA}/resources/document`, { name: 'Document' })
   await verdict.conditionSet({ key: 'large', type: 'resourceset', resource_id: 'document', conditions: {} })
   await verdict.setRule('clerk', 'document:read', 'large')
@@ -231,22 +228,19 @@ test('a type, its instances, a tenant, a role, a condition set', async () => {
   expect(await about(verdict, 'condition_set:large')).toEqual(['createConditionSet', 'createSetRule'])
 })
 
-test('a grant that ended by itself is about its user, its role and its place', async () => {
-  const verdict = await startedService()
-  await companyOf(verdict)
+test('the entry about an expired grant is found by its user, its role and its tenant', async () => {
+  const verdict = await startedCompany()
   const expires_at = new Date(Date.now() + 3_000).toISOString()
   const ending = { user: 'bob', role: 'clerk', tenant: 'acme', expires_at }
   expect((await verdict.post(`${FACTS}/role_assignments`, ending)).status).toBe(200)
   for (;;) if ((await about(verdict, 'user:bob')).includes('expireGrants')) break
-  for (const thing of ['role:clerk', 'tenant:acme']) {
-    expect(await about(verdict, thing), thing).toContain('expireGrants')
-  }
+  for (const entity of ['role:clerk', 'tenant:acme'])
+    expect(await about(verdict, entity), entity).toContain('expireGrants')
   expect(await about(verdict, 'user:alice')).not.toContain('expireGrants')
 })
 
-test('goes together with the other filters, in pages, newest first; what is no kind and key is refused', async () => {
-  const verdict = await startedService()
-  await companyOf(verdict)
+test('the filter combines with other filters and pages, and rejects values other than kind:key', async () => {
+  const verdict = await startedCompany()
   for (let level = 0; level < 5; level += 1) {
     await verdict.patch(`${FACTS}/users/alice`, { attributes: { level } })
     await verdict.patch(`${FACTS}/users/bob`, { attributes: { level } })
@@ -259,16 +253,14 @@ test('goes together with the other filters, in pages, newest first; what is no k
     return body.data.map(({ input }) => JSON.stringify(input['body']).replaceAll(/\D/g, ''))
   }
   expect(await Promise.all([1, 2, 3, 4].map(levels))).toEqual([['4', '3'], ['2', '1'], ['0'], []])
-  for (const thing of ['alice', 'user:', 'person:alice', '']) {
-    expect(refusal(await verdict.get(`${LOG}?about=${thing}`))[0], thing).toBe(422)
-  }
+  for (const text of ['alice', 'user:', 'person:alice', ''])
+    expect(refusal(await verdict.get(`${LOG}?about=${text}`))[0], text).toBe(422)
   const organization = await verdict.admin('GET', '/v2/audit-log?about=user:alice')
   expect(organization.status).toBe(422)
 })
 
-test('the things of a body that was not kept are found', async () => {
-  const verdict = await startedService()
-  await companyOf(verdict)
+test('entities of a body that is too large for the audit log are found', async () => {
+  const verdict = await startedCompany()
   const long = { attributes: { long: 'x'.repeat(3_000) } }
   await verdict.patch(`${FACTS}/users/alice`, long)
   await verdict.put(`${FACTS}/users/bob`, { key: 'bob', ...long })
@@ -278,7 +270,7 @@ test('the things of a body that was not kept are found', async () => {
   expect(await about(verdict, 'user:dora')).toEqual(['createUser'])
 })
 
-test('bulks of thousands are found by the key and by the id of each thing, and shown in pages of any size', async () => {
+test('a bulk call with thousands of entities is found by the key and the id of each of them', async () => {
   const verdict = await startedService()
   const operations = Array.from({ length: 6_000 }, (_, index) => ({ key: `many-${index}` }))
   const idents: string[] = []
@@ -293,7 +285,7 @@ test('bulks of thousands are found by the key and by the id of each thing, and s
     expect(await about(verdict, `user:${name}`), name).toEqual(operationsOn)
   expect(await about(verdict, 'user:many-6000')).toEqual([])
   const { body } = await verdict.get<Envelope<AuditEntry>>(`${LOG}?about=user:many-7`)
-  const shown = body.data.map(({ about: things, is_about_cut }) => [things.length, is_about_cut])
+  const shown = body.data.map(({ about: entities, is_about_cut }) => [entities.length, is_about_cut])
   expect(shown).toEqual([
     [6_000, false],
     [100, true],

@@ -1,4 +1,4 @@
-/** The audit log: every management call that changed something is in it, once, and nothing else is. */
+/** The audit log contains one entry for each management call that changes data, and no other entries. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { AuditEntry } from '#model/wire/audit.ts'
@@ -6,7 +6,7 @@ import { AuditRetention } from '#management/content/audit-retention.ts'
 import { DraftCommits } from '#management/commands/commit-draft.ts'
 import { listRule, lists } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
-import { content } from '../../support/content.ts'
+import { content, importInto } from '../../support/content.ts'
 import { exampleCalls } from '../../support/example-calls.ts'
 import { startedNodes } from '../../support/nodes.ts'
 import { sharedRedis } from '../../support/redis-server.ts'
@@ -42,8 +42,8 @@ async function keyId(verdict: Client, project = 'default', environment = 'defaul
   return (await verdict.admin<{ id: string }>('GET', path)).body.id
 }
 
-test('every operation that changes something leaves one entry, with the key, the request and the commit; no other does', async () => {
-  // A backup is of a store that is on a disk.
+test('each operation that changes data creates one entry with its key, request id and revision', async () => {
+  // Backups need a store on disk.
   const verdict = await startedService({ storeUrl: `lmdb:${storeDirectory()}` })
   const created = await verdict.admin<{ id: string }>('POST', '/v2/api-key', {
     project_id: 'default',
@@ -65,7 +65,7 @@ test('every operation that changes something leaves one entry, with the key, the
       headers,
       ...(call.text === undefined ? { body: call.body } : { text: call.text }),
     })
-    // A denial is a status there.
+    // These operations report a denial as 403.
     const isDenial = call.operation.startsWith('isAllowedNginx') && answer.status === 403
     expect([call.operation, answer.status < 400 || isDenial]).toEqual([call.operation, true])
     const [entry, next] = await entries(verdict, '', about)
@@ -83,17 +83,17 @@ test('every operation that changes something leaves one entry, with the key, the
     expect([at >= calledAt, at <= Date.now()]).toEqual([true, true])
   }
   const writes = routes.filter(({ isRead, family }) => family === 'management' && !isRead)
-  // A backup changes nothing. A copy as a task has the entry of a copy.
+  // A backup changes nothing. An asynchronous copy has the same entry as a copy.
   const names = writes
     .map(({ operationId }) => operationId)
     .filter(name => name !== 'backUp' && name !== 'copyEnvironmentAsync')
   expect(names.filter(name => !audited.has(name))).toEqual([])
-  expect(nameless, 'each entry has the key and the id of what it is about').toEqual([])
+  expect(nameless, 'each entry names its entities').toEqual([])
   expect([...audited].filter(name => !names.includes(name))).toEqual([])
 })
 
 describe('an entry', () => {
-  test('has what was asked for: what the path names, and the body if it is short', async () => {
+  test('has the path parameters of the request, and the body if it is short', async () => {
     const verdict = await startedService()
     await verdict.user('alice')
     await verdict.patch(`${FACTS}/users/alice`, { attributes: { level: 3 } })
@@ -103,12 +103,8 @@ describe('an entry', () => {
       operations: Array.from({ length: 101 }, (_, i) => ({ key: `u${i}` })),
     })
     await verdict.delete(`${FACTS}/users/alice`)
-    const told = (await entries(verdict)).map(({ operation, input, is_input_cut }) => [
-      operation,
-      JSON.stringify(input),
-      is_input_cut,
-    ])
-    expect(told).toEqual([
+    const found = await entries(verdict)
+    expect(found.map(each => [each.operation, JSON.stringify(each.input), each.is_input_cut])).toEqual([
       ['deleteUser', '{"user_id":"alice"}', false],
       ['replaceUsers', '{}', true],
       ['updateUser', '{"user_id":"alice"}', true],
@@ -118,23 +114,18 @@ describe('an entry', () => {
     ])
   })
 
-  test("of the organization's says which project and environment the call was about, and what an import put there", async () => {
+  test('in the log of the organization names the project and environment, and the ids before and after an import', async () => {
     const verdict = await startedService()
     await neighbourOf(verdict, 'neighbour')
     const path = '/v2/projects/default/envs/neighbour'
-    const asAdmin = { key: ADMIN_KEY }
     const { body: before } = await verdict.admin<{ id: string }>('GET', path)
     const text = content({ kind: 'tenant', key: 'default', name: 'D' })
-    const imported = await verdict.send<{ environment_id: string }>('POST', `${path}/import`, {
-      ...asAdmin,
-      text,
-    })
-    expect(imported.status).toBe(200)
+    const imported = await importInto(verdict, 'neighbour', text, ADMIN_KEY)
     expect((await verdict.admin('DELETE', path)).status).toBe(204)
-    const told = await entries(verdict, '', ORGANIZATION_LOG)
+    const found = await entries(verdict, '', ORGANIZATION_LOG)
     const named = { proj_id: 'default', env_id: 'neighbour' }
-    const { environment_id } = imported.body
-    expect(told.slice(0, 2).map(({ operation, input }) => [operation, input])).toEqual([
+    const { environment_id } = imported.body as { environment_id: string }
+    expect(found.slice(0, 2).map(({ operation, input }) => [operation, input])).toEqual([
       ['deleteEnvironment', named],
       [
         'importContent',
@@ -143,7 +134,7 @@ describe('an entry', () => {
     ])
   })
 
-  test('is made by nothing that failed, changed nothing, or only asked', async () => {
+  test('is not created by requests that fail, change nothing or only read', async () => {
     const verdict = await startedService()
     await verdict.user('alice')
     const [before] = await entries(verdict)
@@ -157,7 +148,7 @@ describe('an entry', () => {
     expect(after).toEqual(before)
   })
 
-  test('is made once by a command that lost against others and ran again', async () => {
+  test('is created once by a command that is retried because of conflicting writes', async () => {
     const verdict = await startedService({ storeUrl: `lmdb:${storeDirectory()}` })
     await verdict.user('alice')
     const answers = await Promise.all(
@@ -171,7 +162,7 @@ describe('an entry', () => {
     expect(new Set(found.map(({ sequence }) => sequence)).size).toBe(20)
   })
 
-  test('of a long name of a request has the beginning of it', async () => {
+  test('has the first 128 characters of a long request id', async () => {
     const verdict = await startedService()
     const headers = { 'x-request-id': 'r'.repeat(1_000) }
     await verdict.send('POST', `${FACTS}/users`, { body: { key: 'alice' }, headers })
@@ -179,8 +170,8 @@ describe('an entry', () => {
   })
 })
 
-describe('the list', () => {
-  test('comes newest first or oldest first, in pages that share nothing and leave nothing out', async () => {
+describe('the audit log', () => {
+  test('is listed newest first or oldest first, in pages without gaps or overlaps', async () => {
     const verdict = await startedService()
     for (let index = 0; index < 7; index += 1) await verdict.user(`user-${index}`)
     const page = async (query: string) => {
@@ -196,7 +187,7 @@ describe('the list', () => {
     }
   })
 
-  test('is narrowed by operation, key, request and time', async () => {
+  test('can be filtered by operation, key, request and time', async () => {
     const verdict = await startedService()
     const headers = { 'x-request-id': 'the-one' }
     await verdict.user('alice')
@@ -221,7 +212,7 @@ describe('the list', () => {
     }
   })
 
-  test("is an environment's own; that of the organization is for keys of the organization", async () => {
+  test('can be read only with a key of its environment, or of its organization', async () => {
     const verdict = await startedService()
     const neighbour = await neighbourOf(verdict, 'neighbour')
     await verdict.user('alice')
@@ -232,30 +223,28 @@ describe('the list', () => {
     for (const key of [API_KEY, neighbour]) {
       expect((await verdict.send('GET', ORGANIZATION_LOG, { key })).status).toBe(403)
     }
-    const told = await entries(verdict, '', ORGANIZATION_LOG)
-    expect(told[0]!.input).toMatchObject({ proj_id: 'default' })
-    expect(told.map(({ operation, api_key_id: key }) => [operation, key])).toEqual([
-      ['createEnvironment', null],
+    const found = await entries(verdict, '', ORGANIZATION_LOG)
+    expect(found).toMatchObject([
+      { operation: 'createEnvironment', api_key_id: null, input: { proj_id: 'default' } },
     ])
-    expect(JSON.stringify(told)).not.toContain(neighbour)
+    expect(JSON.stringify(found)).not.toContain(neighbour)
   })
 
-  test('is there after a restart', async () => {
+  test('survives a restart', async () => {
     const verdict = await startedService({ storeUrl: `lmdb:${storeDirectory()}` })
     await verdict.user('alice')
     const before = await entries(verdict)
     expect(before).toHaveLength(1)
-    const next = await verdict.restart()
-    expect(await entries(next)).toEqual(before)
+    expect(await entries(await verdict.restart())).toEqual(before)
   })
 
-  test('is one of all nodes on one Redis', async () => {
+  test('is shared by all nodes on one Redis', async () => {
     const [one, other] = (await startedNodes(redis, 2)) as [Client, Client]
     await one.user('alice')
     const put = await other.post(`${FACTS}/users`, { key: 'bob' })
     const sequence = Number(revisionOf(put).split('.')[1])
     for (const node of [one, other]) {
-      // The feed may take a moment to the other one.
+      // The other node might not have received the change yet.
       for (;;) {
         const found = await entries(node)
         if (found.length < 2) continue
@@ -267,7 +256,7 @@ describe('the list', () => {
   })
 })
 
-test('retention removes what is too old, however much, and nothing else; 0 keeps all', async () => {
+test('retention removes all entries that are too old, and no other records; 0 keeps all entries', async () => {
   let now = 1_700_000_000_000
   const store = await openStore('memory:', listRule)
   const environment = await store.environment('environment')
@@ -304,7 +293,7 @@ test('retention removes what is too old, however much, and nothing else; 0 keeps
   expect(left()).toBe(30)
   expect(environment.view.count(lists.all('tenant'))).toBe(2)
   await store.close()
-  // A store that has closed meanwhile is none of its troubles.
+  // The removal does not report an error if the store is closed.
   now += 10_000
   await retention.trim().catch(error => expect(error).toBe(undefined))
 })

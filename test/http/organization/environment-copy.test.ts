@@ -1,18 +1,24 @@
-/** Copies of environments: the schema, whole or in part, into a new environment or one that is there (native.md B.13). */
+/** Copies of the whole schema or a part of it into a new or an existing environment (native.md B.13). */
 import { describe, expect, test } from 'vitest'
 import type { Environment } from '#model/wire/environment.ts'
 import { answerFindings } from '#testing/requests/routes.ts'
 import {
   type Answer,
+  FACTS,
   fresh,
+  grantBody,
   neighbourOf,
+  question,
   refusal,
+  RESOURCES,
+  SCHEMA,
   sharedService,
 } from '#testing/processes/running-service.ts'
 import { DUPLICATE, IMPOSSIBLE, NOT_FOUND } from '../../support/refusals.ts'
 
 const verdict = await sharedService()
 const ENVS = '/v2/projects/default/envs'
+const TENANT_ATTRIBUTES = 'resources/__tenant/attributes'
 await verdict.resource({
   key: 'folder',
   name: 'Folder',
@@ -41,20 +47,13 @@ await verdict.resource({
   },
 })
 await verdict.relation('folder', 'about', 'document')
-await verdict.post('/v2/schema/default/default/resources/document/action_groups', {
-  key: 'all',
-  name: 'All',
-  actions: ['read', 'write'],
-})
-await verdict.post('/v2/schema/default/default/users/attributes', { key: 'level', type: 'number' })
-await verdict.post('/v2/schema/default/default/resources/__tenant/attributes', {
-  key: 'plan',
-  type: 'string',
-})
+const all = { key: 'all', name: 'All', actions: ['read', 'write'] }
+await verdict.post(`${RESOURCES}/document/action_groups`, all)
+await verdict.post(`${SCHEMA}/users/attributes`, { key: 'level', type: 'number' })
+await verdict.post(`${SCHEMA}/${TENANT_ATTRIBUTES}`, { key: 'plan', type: 'string' })
 await verdict.tenantRole('auditor', ['document:read', 'folder:read'])
 await verdict.tenantRole('chief', [])
-const SETS = '/v2/schema/default/default/condition_sets'
-const RULES = '/v2/facts/default/default/set_rules'
+const SETS = `${SCHEMA}/condition_sets`
 for (const body of [
   { key: 'low', name: 'Low', conditions: { 'user.level': { 'less-than': 3 } } },
   { key: 'staff', name: 'Staff', conditions: { 'user.staff': { equals: true } } },
@@ -64,25 +63,16 @@ for (const body of [
   await verdict.post(SETS, body)
 }
 await verdict.patch(`${SETS}/low`, { parent_id: 'staff' })
-for (const [user_set, permission, resource_set] of [
-  ['low', 'document:write', 'docs'],
-  ['auditor', 'document:write', 'any'],
-  ['staff', 'folder:read', 'folder'],
-]) {
-  await verdict.post(RULES, { user_set, permission, resource_set })
-}
-const CONFIGS = '/v2/facts/default/default/proxy_configs'
+await verdict.setRule('low', 'document:write', 'docs')
+await verdict.setRule('auditor', 'document:write', 'any')
+await verdict.setRule('staff', 'folder:read', 'folder')
+const spelling = { case_sensitive: true, encoded_slashes: 'literal' }
+const mapping = { url: 'https://a.org/{id}', http_method: 'get', action: 'read', ...spelling }
 for (const [key, ...resources] of [['z', 'document'], ['a', 'folder', 'document'], ['m']]) {
-  const rule = { url: 'https://a.org/{id}', http_method: 'get', action: 'read' }
-  const mapping_rules = resources.map(resource => ({
-    ...rule,
-    resource,
-    case_sensitive: true,
-    encoded_slashes: 'literal',
-  }))
-  await verdict.post(CONFIGS, { key, name: key, secret: 'not-told', mapping_rules })
+  const mapping_rules = resources.map(resource => ({ ...mapping, resource }))
+  await verdict.post(`${FACTS}/proxy_configs`, { key, name: key, secret: 'not-told', mapping_rules })
 }
-// Facts, which are not copied, and what the groups API makes for them.
+// Facts and the relations of their groups are not copied.
 await verdict.user('alice')
 await verdict.group('team')
 await verdict.join('team', 'alice')
@@ -92,17 +82,17 @@ function copy(body: object, source = 'default'): Promise<Answer<Environment>> {
   return verdict.admin('POST', `${ENVS}/${source}/copy`, body)
 }
 
-/** What an environment's schema says, in keys. */
+/** The schema of an environment, without ids and times. */
 async function schemaOf(environment: string): Promise<unknown> {
   const base = `/v2/schema/default/${environment}`
-  const parts = ['resources', 'roles', 'users/attributes', 'resources/__tenant/attributes']
+  const parts = ['resources', 'roles', 'users/attributes', TENANT_ATTRIBUTES]
   const types = await verdict.admin<{ key: string }[]>('GET', `${base}/resources`)
   for (const { key } of types.body) {
     parts.push(...['relations', 'action_groups', 'roles'].map(part => `resources/${key}/${part}`))
   }
   const found = await Promise.all(parts.map(part => verdict.admin<object[]>('GET', `${base}/${part}`)))
   const sets = await verdict.admin<{ key: string }[]>('GET', `${base}/condition_sets`)
-  // A copy has each behind the one above it.
+  // A copy lists parents before their children, so the order can differ.
   const sorted = { body: sets.body.toSorted((one, other) => (one.key < other.key ? -1 : 1)) }
   const rules = await verdict.admin<unknown[]>('GET', `/v2/facts/default/${environment}/set_rules`)
   const configs = await verdict.admin<unknown[]>('GET', `/v2/facts/default/${environment}/proxy_configs`)
@@ -118,7 +108,11 @@ function withoutIds(value: unknown): unknown {
 
 const idsIn = (value: unknown) => new Set(JSON.stringify(value).match(/"id":"[0-9a-f-]{36}"/g))
 
-/** The source without what its grants made. */
+async function keyOf(environment: string): Promise<string> {
+  return (await verdict.admin<{ secret: string }>('GET', `/v2/api-key/default/${environment}`)).body.secret
+}
+
+/** The schema of the source without the relations that roles of groups created. */
 const WITHOUT_GRANTS = await (async () => {
   await verdict.revoke('team', 'viewer', 'document:d1')
   const schema = await schemaOf('default')
@@ -127,7 +121,7 @@ const WITHOUT_GRANTS = await (async () => {
 })()
 
 describe('a copy into a new environment', () => {
-  test('is a 201 with an environment of the same schema, new ids, no facts and a key of its own', async () => {
+  test('creates an environment with the same schema, new ids, no facts and its own API key', async () => {
     const [key] = fresh('copied')
     const answer = await copy({ target_env: { new: { key, name: 'Copy', description: 'C' } } })
     expect([answer.status, answerFindings('copyEnvironment', 201, answer.body)]).toEqual([201, []])
@@ -142,49 +136,41 @@ describe('a copy into a new environment', () => {
     expect(users.body).toMatchObject({ total_count: 0 })
     const instances = await verdict.admin('GET', `${facts}/resource_instances`)
     expect(instances.body).toEqual([])
-    const fetched = await verdict.admin<{ secret: string }>('GET', `/v2/api-key/default/${key}`)
-    const own = { key: fetched.body.secret }
-    // The schema decides: a keeper of the folder may write the document.
-    const post = (path: string, body: unknown) => verdict.send('POST', path, { ...own, body })
+    const own = await keyOf(key)
+    // Decisions use the copied schema: a keeper of the folder can write the document.
+    const post = (path: string, body: unknown) => verdict.send('POST', path, { key: own, body })
     await post(`${facts}/users`, { key: 'bob' })
     const tuple = { subject: 'folder:f', relation: 'parent', object: 'document:d', tenant: 'default' }
     expect((await post(`${facts}/relationship_tuples`, tuple)).status).toBe(200)
     const held = { user: 'bob', role: 'keeper', resource_instance: 'folder:f' }
     expect((await post(`${facts}/role_assignments`, held)).status).toBe(200)
-    const asked = { user: { key: 'bob' }, action: 'write', resource: { type: 'document', key: 'd' } }
-    expect((await post('/allowed', asked)).body).toMatchObject({ allow: true })
+    const check = question('bob', 'write', 'document:d')
+    expect((await post('/allowed', check)).body).toMatchObject({ allow: true })
   })
 
-  test('takes what the scope says', async () => {
+  test('includes only the resources and roles of its scope', async () => {
     const [key] = fresh('part')
     const scope = { resources: { include: ['f*', 'doc*'], exclude: ['*ument'] }, roles: { include: [] } }
     const bad = await copy({ target_env: { new: { key, name: key } }, scope })
-    // folder.about has documents as subjects, and there are none.
+    // The relation `about` of folders has documents as subjects, and the scope excludes documents.
     expect(refusal(bad)).toEqual(NOT_FOUND)
     expect((await verdict.admin('GET', `${ENVS}/${key}`)).status).toBe(404)
     const good = { roles: { include: ['chief'] }, resources: { exclude: ['*'] } }
     expect((await copy({ target_env: { new: { key, name: key } }, scope: good })).status).toBe(201)
     const roles = await verdict.admin<{ key: string }[]>('GET', `/v2/schema/default/${key}/roles`)
     expect(roles.body.map(role => role.key)).toEqual(['chief'])
-    const resources = await verdict.admin<{ key: string; attributes: object }[]>(
-      'GET',
-      `/v2/schema/default/${key}/resources?include_built_in=true`,
-    )
-    const parts = resources.body.map(each => [each.key, each.attributes])
-    expect(parts).toEqual([
-      ['__user', {}],
-      ['__tenant', {}],
-    ])
+    const builtIn = `/v2/schema/default/${key}/resources?include_built_in=true`
+    const { body } = await verdict.admin<{ key: string; attributes: object }[]>('GET', builtIn)
+    const attributes = Object.fromEntries(body.map(each => [each.key, each.attributes]))
+    expect(attributes).toEqual({ __user: {}, __tenant: {} })
   })
 
-  test('takes the condition sets of its scope, and of the rules those of which all is copied', async () => {
+  test('includes the condition sets of its scope, and the rules whose parts are all copied', async () => {
     const [key, orphan] = fresh('sets', 'orphan')
-    const partOf = async (scope: object) => {
-      const answer = await copy({ target_env: { new: { key: orphan, name: orphan } }, scope })
-      return refusal(answer)
-    }
-    // Without the set above it, it would match more.
-    expect(await partOf({ user_sets: { include: ['low'] } })).toEqual(NOT_FOUND)
+    const withoutParent = { user_sets: { include: ['low'] } }
+    // Without its parent, the set would match more users.
+    const refused = await copy({ target_env: { new: { key: orphan, name: orphan } }, scope: withoutParent })
+    expect(refusal(refused)).toEqual(NOT_FOUND)
     const scope = {
       resources: { include: ['document', 'folder'] },
       roles: { include: [] },
@@ -195,7 +181,7 @@ describe('a copy into a new environment', () => {
     const read = async <Item>(path: string): Promise<Item[]> =>
       (await verdict.admin<Item[]>('GET', `/v2/${path}`)).body
     const sets = await read<{ key: string; parent_id: string | null }>(`schema/default/${key}/condition_sets`)
-    // The last is of the resource on which a rule is.
+    // The last set was generated for the resource of a rule.
     expect(sets.map(set => set.key)).toEqual(['staff', 'low', 'any', '__autogen_folder'])
     const rules = await read<{ user_set: string }>(`facts/default/${key}/set_rules`)
     expect(rules.map(rule => rule.user_set)).toEqual(['staff'])
@@ -204,16 +190,13 @@ describe('a copy into a new environment', () => {
     const [bare] = fresh('bare')
     expect((await copy({ target_env: { new: { key: bare, name: bare } }, scope: nothing })).status).toBe(201)
     const configs = await read<{ key: string }>(`facts/default/${bare}/proxy_configs`)
-    // The others have rules on resources that are not there.
+    // The rules of the other configs name resources that were not copied.
     expect(configs.map(config => config.key)).toEqual(['m'])
-    // What the sets say decides there.
-    const facts = `/v2/facts/default/${key}/users`
-    const body = { key: 'sue', attributes: { staff: true } }
-    expect((await verdict.admin('POST', facts, body)).status).toBe(200)
-    const { body: own } = await verdict.admin<{ secret: string }>('GET', `/v2/api-key/default/${key}`)
-    const asked = { user: { key: 'sue' }, action: 'read', resource: { type: 'folder' } }
-    const answer = await verdict.send('POST', '/allowed', { key: own.secret, body: asked })
-    expect(answer.body).toMatchObject({ allow: true })
+    // Decisions use the copied condition sets.
+    const sue = { key: 'sue', attributes: { staff: true } }
+    expect((await verdict.admin('POST', `/v2/facts/default/${key}/users`, sue)).status).toBe(200)
+    const check = { key: await keyOf(key), body: question('sue', 'read', 'folder') }
+    expect((await verdict.send('POST', '/allowed', check)).body).toMatchObject({ allow: true })
   })
 
   test.each([
@@ -223,13 +206,13 @@ describe('a copy into a new environment', () => {
     [{ target_env: { existing: 'nothing' } }, 404],
     [{ target_env: { existing: 'default' } }, 400],
     [{ target_env: { existing: 'default' }, conflict_strategy: 'merge' }, 422],
-  ])('is refused for %j with %i', async (body, status) => {
+  ])('is rejected for %j with %i', async (body, status) => {
     expect(refusal(await copy(body))[0]).toBe(status)
   })
 })
 
 describe('a copy into an existing environment', () => {
-  test('fails at the first conflict and leaves everything as it was', async () => {
+  test('fails at the first conflict and changes nothing', async () => {
     const [name] = fresh('conflicting')
     const key = await neighbourOf(verdict, name)
     const resource = { key: 'document', name: 'Theirs', actions: {} }
@@ -239,7 +222,7 @@ describe('a copy into an existing environment', () => {
     expect(await schemaOf(name)).toEqual(before)
   })
 
-  test('overwrites what is there by key: it keeps its id, its facts and its grants to groups', async () => {
+  test('overwrites entities with the same key, which keep their ids, facts and roles of groups', async () => {
     const [name] = fresh('overwritten')
     const key = await neighbourOf(verdict, name)
     const as = <Body>(method: string, path: string, body?: unknown) =>
@@ -271,24 +254,21 @@ describe('a copy into an existing environment', () => {
     expect(Object.keys(now.body.actions)).toEqual(['read', 'write'])
     expect(Object.keys(now.body.roles)).toEqual(['viewer', 'editor'])
     expect((await as('GET', `${schema}/roles/own`)).status).toBe(200)
-    const asked = (user: string, action: string) =>
-      as<{ allow: boolean }>('POST', '/allowed', {
-        user: { key: user },
-        action,
-        resource: { type: 'document', key: 'd' },
-      }).then(({ body }) => body.allow)
-    expect([await asked('bob', 'read'), await asked('carol', 'read'), await asked('bob', 'shred')]).toEqual([
-      true,
-      true,
-      false,
-    ])
-    // Again, it changes nothing.
+    for (const [user, action, allow] of [
+      ['bob', 'read', true],
+      ['carol', 'read', true],
+      ['bob', 'shred', false],
+    ] as const) {
+      const { body } = await as('POST', '/allowed', question(user, action, 'document:d'))
+      expect(body, `${user} ${action}`).toMatchObject({ allow })
+    }
+    // A second copy changes nothing.
     const before = await schemaOf(name)
     await copy({ target_env: { existing: name }, conflict_strategy: 'overwrite' })
     expect(await schemaOf(name)).toEqual(before)
   })
 
-  test('makes condition sets that are there what they are in the source, however those stand above each other', async () => {
+  test('overwrites condition sets and their parents, even if a parent and its child change places', async () => {
     const [name] = fresh('ruled')
     const key = await neighbourOf(verdict, name)
     const as = (method: string, path: string, body?: unknown) =>
@@ -299,11 +279,8 @@ describe('a copy into an existing environment', () => {
     await as('POST', sets, { key: 'staff', name: 'Theirs', parent_id: 'low' })
     await as('POST', sets, { key: 'own', name: 'Own', parent_id: 'staff' })
     const theirs = (await as('GET', `${sets}/staff`)).body
-    await as('POST', `/v2/schema/default/${name}/resources`, {
-      key: 'disk',
-      name: 'D',
-      actions: { spin: {} },
-    })
+    const disk = { key: 'disk', name: 'D', actions: { spin: {} } }
+    await as('POST', `/v2/schema/default/${name}/resources`, disk)
     await as('POST', rules, { user_set: 'staff', permission: 'disk:spin', resource_set: 'disk' })
     expect(refusal(await copy({ target_env: { existing: name } }))).toEqual(DUPLICATE)
     const overwriting = { target_env: { existing: name }, conflict_strategy: 'overwrite' }
@@ -320,9 +297,9 @@ describe('a copy into an existing environment', () => {
   })
 
   test.each([
-    ['side', { key: 'docs', name: 'X' }],
+    ['type', { key: 'docs', name: 'X' }],
     ['resource', { key: 'docs', name: 'X', type: 'resourceset' }],
-  ])('is refused where a condition set of another %s has the key', async (_, body) => {
+  ])('is rejected if a condition set of another %s has the same key', async (_, body) => {
     const [name] = fresh('other-set')
     const key = await neighbourOf(verdict, name)
     await verdict.send('POST', `/v2/schema/default/${name}/condition_sets`, { key, body })
@@ -332,35 +309,26 @@ describe('a copy into an existing environment', () => {
     expect(await schemaOf(name)).toEqual(before)
   })
 
-  test('takes grants along that mean nothing when the copy leaves the groups without members', async () => {
+  test('removes the roles of groups if the copied resource of the groups has no member role', async () => {
     const [source, target] = fresh('memberless', 'granted')
-    const keys = {
-      [source]: await neighbourOf(verdict, source),
-      [target]: await neighbourOf(verdict, target),
-    }
-    const as = (name: string) => (method: string, path: string, body?: object) => {
-      return verdict.send<{ allow: boolean }>(method, path.replace('ENV', name), { key: keys[name]!, body })
-    }
+    for (const name of [source, target]) await neighbourOf(verdict, name)
     const viewer = { viewer: { name: 'Viewer', permissions: ['read'] } }
     const paper = { key: 'paper', name: 'Paper', actions: { read: {} }, roles: viewer }
-    for (const name of [source, target]) await as(name)('POST', '/v2/schema/default/ENV/resources', paper)
+    for (const name of [source, target])
+      await verdict.admin('POST', `/v2/schema/default/${name}/resources`, paper)
     const crew = { key: 'crew', name: 'Crew', actions: {} }
-    await as(source)('POST', '/v2/schema/default/ENV/resources', crew)
-    const there = as(target)
-    await there('POST', '/v2/facts/default/ENV/users', { key: 'alice' })
+    await verdict.admin('POST', `/v2/schema/default/${source}/resources`, crew)
+    await verdict.admin('POST', `/v2/facts/default/${target}/users`, { key: 'alice' })
+    const groups = `/v2/schema/default/${target}/groups`
     const group = { group_instance_key: 'one', group_tenant: 'default', group_resource_type_key: 'crew' }
-    await there('POST', '/v2/schema/default/ENV/groups', group)
-    await there('PUT', '/v2/schema/default/ENV/groups/crew:one/users/alice', { tenant: 'default' })
-    const grant = { role: 'viewer', resource: 'paper', resource_instance: 'p', tenant: 'default' }
-    await there('POST', '/v2/schema/default/ENV/groups/crew:one/roles', grant)
-    const mayRead = async () => {
-      const resource = { type: 'paper', key: 'p' }
-      return (await there('POST', '/allowed', { user: { key: 'alice' }, action: 'read', resource })).body
-        .allow
-    }
-    expect(await mayRead()).toBe(true)
+    await verdict.admin('POST', groups, group)
+    await verdict.admin('PUT', `${groups}/crew:one/users/alice`, { tenant: 'default' })
+    await verdict.admin('POST', `${groups}/crew:one/roles`, grantBody('viewer', 'paper:p'))
+    const check = { key: await keyOf(target), body: question('alice', 'read', 'paper:p') }
+    const decision = async () => (await verdict.send('POST', '/allowed', check)).body
+    expect(await decision()).toMatchObject({ allow: true })
     const answer = await copy({ target_env: { existing: target }, conflict_strategy: 'overwrite' }, source)
     expect(answer.status).toBe(201)
-    expect(await mayRead()).toBe(false)
+    expect(await decision()).toMatchObject({ allow: false })
   })
 })

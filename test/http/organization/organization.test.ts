@@ -1,4 +1,4 @@
-/** What is told of the organization, and what of its parts there is none. */
+/** The organization, and endpoints of the commercial service that do not exist. */
 import { expect, test } from 'vitest'
 import type { Organization } from '#model/wire/organization.ts'
 import type { EnvironmentStats } from '#model/wire/environment.ts'
@@ -9,7 +9,7 @@ const scope = await verdict.get<{ organization_id: string }>('/v2/api-key/scope'
 const { organization_id: id } = scope.body
 
 test.each([API_KEY, ADMIN_KEY])(
-  'the organization is the only one there is, by key and by id: %s',
+  'the single organization is found by key and by id, with the key %s',
   async key => {
     const read = async (path: string) => (await verdict.send<Organization>('GET', path, { key })).body
     const organization = await read('/v2/orgs/default')
@@ -26,13 +26,13 @@ test.each([API_KEY, ADMIN_KEY])(
   },
 )
 
-test('nobody signs in, so there are no members', async () => {
+test('the member list is always empty', async () => {
   for (const query of ['', '?search=a', '?project_id=default&env_id=default', '?env_id=default']) {
     expect((await verdict.get(`/v2/members${query}`)).body, query).toEqual([])
   }
 })
 
-test('nothing counts the users who are decided on: mau is 0', async () => {
+test('mau is always 0, because decisions do not count users', async () => {
   await verdict.user('ann')
   expect(await verdict.allows('ann', 'read', 'document:d')).toBe(false)
   const path = '/v2/projects/default/envs/default/stats'
@@ -53,6 +53,6 @@ test.each([
   '/v2/orgs/default/invites',
   '/v2/history',
   '/v2/policy_guards/scopes',
-])('there is no %s', async path => {
+])('%s does not exist', async path => {
   expect(refusal(await verdict.get(path))).toEqual([404, 'NOT_FOUND'])
 })

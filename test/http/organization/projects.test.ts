@@ -1,4 +1,6 @@
-/** Projects and environments: made, read, changed and removed while the service runs (native.md B.13). */
+/**
+ * Projects and environments are created, read, changed and deleted while the service runs (native.md B.13).
+ */
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { ApiKey } from '#model/wire/api-key.ts'
@@ -28,7 +30,7 @@ function admin<Body = unknown>(method: string, path: string, body?: unknown, cli
   return client.admin<Body>(method, path, body)
 }
 
-/** The body of a success, which is in the shape its route promises. */
+/** The body of a successful call. Verifies the schema of the response. */
 async function done<Body>(operation: string, call: Promise<Answer<Body>>, status = 200): Promise<Body> {
   const answer = await call
   expect([answer.status, answerFindings(operation, status, answer.body)]).toEqual([status, []])
@@ -36,11 +38,13 @@ async function done<Body>(operation: string, call: Promise<Answer<Body>>, status
   return answer.body
 }
 
-const asks = (key: string, client: Client = verdict) =>
+const check = (key: string, client: Client = verdict) =>
   client.send('POST', '/allowed', { key, body: question('nobody', 'read', 'document') })
 
+const twin = { key: 'same', name: 'Same' }
+
 describe('a project', () => {
-  test('is made, read by key and id, listed, searched, changed and removed', async () => {
+  test('can be created, read by key and id, listed, searched, changed and deleted', async () => {
     const [key] = fresh('project')
     const body = { key, name: 'A project', urn_namespace: 'urn:p', settings: { a: [1] } }
     const project = await done('createProject', admin<Project>('POST', PROJECTS, body))
@@ -64,15 +68,15 @@ describe('a project', () => {
   })
 
   test.each([
-    ['dev and production without the member', {}, ['dev Development', 'production Production']],
+    ['dev and production by default', {}, ['dev Development', 'production Production']],
     [
-      'dev and production if it is null',
+      'dev and production for null',
       { initial_environments: null },
       ['dev Development', 'production Production'],
     ],
-    ['none of an empty list', { initial_environments: [] }, []],
+    ['none for an empty list', { initial_environments: [] }, []],
     [
-      'those of the list',
+      'the environments of the list',
       {
         initial_environments: [
           { key: 'one', name: 'One', description: 'First' },
@@ -81,39 +85,33 @@ describe('a project', () => {
       },
       ['one One', 'two Two'],
     ],
-  ])('is created together with its initial environments: %s', async (_, initial, expected) => {
+  ])('is created with its initial environments: %s', async (_, initial, expected) => {
     const [key] = fresh('furnished')
     await done('createProject', admin<Project>('POST', PROJECTS, { key, name: 'F', ...initial }))
     const { body } = await admin<Environment[]>('GET', `${PROJECTS}/${key}/envs`)
     expect(body.map(environment => `${environment.key} ${environment.name}`)).toEqual(expected)
     for (const environment of body) {
       const { secret } = (await admin<ApiKey>('GET', `/v2/api-key/${key}/${environment.key}`)).body
-      expect((await asks(secret!)).status).toBe(200)
+      expect((await check(secret!)).status).toBe(200)
     }
   })
 
-  test('is created with at most 100 environments', async () => {
-    const [key] = fresh('many')
-    const initial_environments = Array.from({ length: 101 }, (_, index) => ({ key: `e${index}`, name: 'E' }))
-    const refused = await admin('POST', PROJECTS, { key, name: 'M', initial_environments })
-    expect(refusal(refused)).toEqual(INVALID)
-  })
-
-  test('is not created if one of its initial environments cannot be created', async () => {
-    const [key] = fresh('twice')
-    const same = { key: 'same', name: 'Same' }
-    const body = { key, name: 'T', initial_environments: [same, same] }
-    expect(refusal(await admin('POST', PROJECTS, body))).toEqual(DUPLICATE)
+  test.each([
+    ['more than 100', Array.from({ length: 101 }, (_, n) => ({ key: `e${n}`, name: 'E' })), INVALID],
+    ['two with the same key', [twin, twin], DUPLICATE],
+  ])('is not created with %s initial environments', async (_, initial_environments, refused) => {
+    const [key] = fresh('uncreated')
+    expect(refusal(await admin('POST', PROJECTS, { key, name: 'T', initial_environments }))).toEqual(refused)
     expect((await admin('GET', `${PROJECTS}/${key}`)).status).toBe(404)
   })
 
-  test('takes its environments and all keys to them along', async () => {
+  test('is deleted with its environments and all their keys', async () => {
     const [key] = fresh('whole')
     await admin('POST', PROJECTS, { key, name: key })
     await admin('POST', `${PROJECTS}/${key}/envs`, { key: 'one', name: 'One' })
     const ofEnvironment = (await admin<ApiKey>('GET', `/v2/api-key/${key}/one`)).body
     const ofProject = (await admin<ApiKey>('POST', '/v2/api-key', { project_id: key })).body
-    expect((await asks(ofEnvironment.secret!)).status).toBe(200)
+    expect((await check(ofEnvironment.secret!)).status).toBe(200)
     expect((await admin('DELETE', `${PROJECTS}/${key}`)).status).toBe(204)
     for (const { id, secret } of [ofEnvironment, ofProject]) {
       expect((await verdict.send('GET', '/v2/api-key/scope', { key: secret })).status).toBe(401)
@@ -127,13 +125,13 @@ describe('a project', () => {
     [{ key: 'no spaces', name: 'D' }, 422],
     [{ key: 'environments', name: 'D', initial_environments: ['dev'] }, 422],
     [{ key: 'environments', name: 'D', initial_environments: [{ key: 'dev' }] }, 422],
-  ])('is not made of %j: %i', async (body, status) => {
+  ])('is not created from %j, but rejected with %i', async (body, status) => {
     expect(refusal(await admin('POST', PROJECTS, body))[0]).toBe(status)
   })
 })
 
 describe('an environment', () => {
-  test('is made, read by key and id, listed, searched, changed and removed', async () => {
+  test('can be created, read by key and id, listed, searched, changed and deleted', async () => {
     const [key] = fresh('env')
     const body = { key, name: 'An environment', custom_branch_name: 'main', jwks: { keys: [] } }
     const environment = await done('createEnvironment', admin<Environment>('POST', ENVS, body))
@@ -155,17 +153,17 @@ describe('an environment', () => {
     }
   })
 
-  test('starts with tenant default, its key good on every thread when its answer is there', async () => {
+  test('starts with the tenant default, and its key is valid on every thread after the response', async () => {
     const [name] = fresh('started')
     const key = await neighbourOf(verdict, name)
-    const answers = await Promise.all(Array.from({ length: 12 }, () => asks(key)))
+    const answers = await Promise.all(Array.from({ length: 12 }, () => check(key)))
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     const tenants = await verdict.send<{ key: string }[]>('GET', `/v2/facts/default/${name}/tenants`, { key })
     expect(tenants.body.map(tenant => tenant.key)).toEqual(['default'])
     expect((await verdict.send('GET', `/v2/schema/default/${name}/roles`, { key })).body).toEqual([])
   })
 
-  test('counts what is in it', async () => {
+  test('has statistics about its entities', async () => {
     const [name] = fresh('counted')
     const key = await neighbourOf(verdict, name)
     const post = (path: string, body: unknown) => verdict.send('POST', path, { key, body })
@@ -187,7 +185,7 @@ describe('an environment', () => {
     expect(refusal(await admin('GET', `${ENVS}/nothing/stats`))).toEqual(NOT_FOUND)
   })
 
-  test('that was removed and made again is another one, and its old key opens nothing', async () => {
+  test('that is deleted and created again is empty, and its former key is rejected', async () => {
     const [name] = fresh('again')
     const oldKey = await neighbourOf(verdict, name)
     const users = `/v2/facts/default/${name}/users`
@@ -195,20 +193,19 @@ describe('an environment', () => {
     expect((await admin('DELETE', `${ENVS}/${name}`)).status).toBe(204)
     const key = await neighbourOf(verdict, name)
     expect((await verdict.send('GET', users, { key: oldKey })).status).toBe(401)
-    expect((await asks(oldKey)).status).toBe(401)
+    expect((await check(oldKey)).status).toBe(401)
     expect((await verdict.send('GET', users, { key })).body).toMatchObject({ data: [], total_count: 0 })
   })
 
-  test('of a key that another project has is another environment', async () => {
+  test('can have the key of an environment in another project', async () => {
     const [project] = fresh('twin')
     await admin('POST', PROJECTS, { key: project, name: project })
-    expect((await admin('POST', `${PROJECTS}/${project}/envs`, { key: 'default', name: 'D' })).status).toBe(
-      200,
-    )
-    const { body } = await admin<Environment>('GET', `${PROJECTS}/${project}/envs/default`)
+    const envs = `${PROJECTS}/${project}/envs`
+    expect((await admin('POST', envs, { key: 'default', name: 'D' })).status).toBe(200)
+    const { body } = await admin<Environment>('GET', `${envs}/default`)
     const own = await admin<Environment>('GET', `${ENVS}/default`)
     expect(body.id).not.toBe(own.body.id)
-    // By its id it is found in its own project only.
+    // A path with the id of another project does not find it.
     expect((await admin('GET', `${ENVS}/${body.id}`)).status).toBe(404)
   })
 
@@ -217,24 +214,24 @@ describe('an environment', () => {
     [ENVS, { key: 'no spaces', name: 'D' }, 422],
     [`${PROJECTS}/nothing/envs`, { key: 'k', name: 'D' }, 404],
     [`${PROJECTS}/nothing/envs`, { key: 'k' }, 422],
-  ])('is not made at %s of %j: %i', async (path, body, status) => {
+  ])('is not created at %s from %j, but rejected with %i', async (path, body, status) => {
     expect(refusal(await admin('POST', path, body))[0]).toBe(status)
   })
 })
 
-test('an environment that is removed while it is used answers as one that is there or as one that is not', async () => {
+test('requests during the deletion of an environment succeed, or fail as if it did not exist', async () => {
   const [name] = fresh('removed')
   const key = await neighbourOf(verdict, name)
   const users = `/v2/facts/default/${name}/users`
   let removing: Promise<Answer> | null = null
-  const met = new Set<string>()
+  const seen = new Set<string>()
   await Promise.all(
     Array.from({ length: 12 }, async (_, caller) => {
       const isAdmin = caller % 2 === 0
       for (let round = 0; ; round += 1) {
         const body = { key: `u-${caller}-${round}` }
         const { status } = await verdict.send('POST', users, { key: isAdmin ? ADMIN_KEY : key, body })
-        met.add(`${isAdmin ? 'admin' : 'own'} ${status}`)
+        seen.add(`${isAdmin ? 'admin' : 'own'} ${status}`)
         if (status !== 200) return
         if (caller === 0 && round === 3) removing = admin('DELETE', `${ENVS}/${name}`)
       }
@@ -242,13 +239,13 @@ test('an environment that is removed while it is used answers as one that is the
   )
   expect((await removing!).status).toBe(204)
   const expected = ['admin 200', 'admin 404', 'own 200', 'own 401', 'own 403', 'own 404']
-  expect([...met].filter(each => !expected.includes(each))).toEqual([])
-  expect(met).toContain('admin 404')
+  expect([...seen].filter(each => !expected.includes(each))).toEqual([])
+  expect(seen).toContain('admin 404')
   expect((await verdict.send('POST', users, { key, body: { key: 'late' } })).status).toBe(401)
 })
 
-describe('on disk', () => {
-  test('an environment and its key outlive a restart, and one that was removed leaves nothing', async () => {
+describe('in a store on disk', () => {
+  test('an environment and its key survive a restart, and a deleted environment leaves no files', async () => {
     const directory = storeDirectory()
     const client = await startedService({ storeUrl: `lmdb:${directory}` })
     const kept = await neighbourOf(client, 'kept')
@@ -258,12 +255,12 @@ describe('on disk', () => {
     expect((await admin('DELETE', `${ENVS}/gone`, undefined, client)).status).toBe(204)
     expect(readdirSync(directory)).toHaveLength(directories - 1)
     const next = await client.restart()
-    expect([(await asks(kept, next)).status, (await asks(gone, next)).status]).toEqual([200, 401])
+    expect([(await check(kept, next)).status, (await check(gone, next)).status]).toEqual([200, 401])
     const users = await next.send('GET', '/v2/facts/default/kept/users', { key: kept })
     expect(users.body).toMatchObject({ total_count: 1 })
   })
 
-  test('the default environment may go, and comes back only for API_KEY, empty', async () => {
+  test('the default environment can be deleted; a start creates an empty one only if API_KEY is set', async () => {
     const client = await startedService({ storeUrl: `lmdb:${storeDirectory()}`, apiKey: null })
     expect((await admin('DELETE', `${PROJECTS}/default`, undefined, client)).status).toBe(204)
     for (const list of ['/v1/users', '/v1/tenants']) {
@@ -275,6 +272,6 @@ describe('on disk', () => {
     expect((await admin('GET', PROJECTS, undefined, without)).body).toEqual([])
     await without.close()
     const configured = await startedService({ ...client.settings, apiKey: API_KEY })
-    expect((await asks(API_KEY, configured)).status).toBe(200)
+    expect((await check(API_KEY, configured)).status).toBe(200)
   })
 })
