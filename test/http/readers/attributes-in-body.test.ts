@@ -1,4 +1,6 @@
-/** What questions say beside their keys and terms, read from the bytes of a body when somebody asks. */
+/**
+ * Attributes and context of checks. They are read from the bytes of the body only if a decision needs them.
+ */
 import { describe, expect, test, vi } from 'vitest'
 import { BatchReader } from '#http/bytes/batch-reader.ts'
 import { BulkReader } from '#http/bytes/bulk-reader.ts'
@@ -6,7 +8,7 @@ import { NATIVE } from '#http/bytes/dialects.ts'
 import { SingleReader } from '#http/bytes/single-reader.ts'
 import { viewOf } from '#http/message/byte-views.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
-import { conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'
+import { conditionSet, resourceType, ruleOf, tenant } from '#testing/engines/changes.ts'
 import { ENGINES } from '../../engine/engines.ts'
 
 const COUNT = 40
@@ -20,7 +22,7 @@ const question = (index: number, more: object = {}) => ({
   context: { ip: '10.0.0.1' },
   ...more,
 })
-const said = (index: number) => ({
+const sentBy = (index: number) => ({
   user: { level: index, name: `é${index}` },
   resource: { owner: `u${index}` },
   tenant: null,
@@ -39,7 +41,7 @@ const BATCH = {
   context: { ip: '10.0.0.1' },
   evaluations: numbers.map(item),
 }
-const saidOfItem = (index: number) => ({
+const sentByItem = (index: number) => ({
   user: { level: index },
   resource: { state: 'open' },
   tenant: null,
@@ -47,83 +49,78 @@ const saidOfItem = (index: number) => ({
 })
 
 describe.each([
-  ['a bulk', () => bulks.read(viewOf(bodyOf(numbers.map(index => question(index)))), 7), said],
-  ['a batch', () => batches.read(viewOf(bodyOf(BATCH)), 7), saidOfItem],
-] as [string, () => PackedQueries | null, (index: number) => object][])('of %s', (_what, read, right) => {
-  test('it is what stands there, also in a part', () => {
-    const packed = read()!
-    expect(sentOf(packed)).toEqual(numbers.map(right))
-    expect(sentOf(packed.part(30, 5))).toEqual(numbers.slice(30, 35).map(right))
-    expect(packed.queryContext(3)!.readAt).toBe(7)
-    expect(packed.query(3).queryContext!.sent()).toEqual(right(3))
-  })
+  ['a bulk', () => bulks.read(viewOf(bodyOf(numbers.map(index => question(index)))), 7), sentBy],
+  ['a batch', () => batches.read(viewOf(bodyOf(BATCH)), 7), sentByItem],
+] as [string, () => PackedQueries | null, (index: number) => object][])(
+  'the attributes of %s',
+  (_what, read, expected) => {
+    test('are those of the body, for all checks and for a part of them', () => {
+      const packed = read()!
+      expect(sentOf(packed)).toEqual(numbers.map(expected))
+      expect(sentOf(packed.part(30, 5))).toEqual(numbers.slice(30, 35).map(expected))
+      expect(packed.circumstances(3)!.readAt).toBe(7)
+      expect(packed.query(3).circumstances!.sent()).toEqual(expected(3))
+    })
 
-  test('it is independent of the body when the questions are', () => {
-    const packed = read()!
-    const own = packed.detached()
-    const { buffer, byteOffset, byteLength } = packed.bytes
-    Buffer.from(buffer, byteOffset, byteLength).fill('x')
-    // The next body takes the place of the last one.
-    bulks.read(viewOf(bodyOf(numbers.map(index => question(index + 50)))), 8)
-    batches.read(viewOf(bodyOf({ ...BATCH, context: { ip: 'x' } })), 8)
-    expect(sentOf(own)).toEqual(numbers.map(right))
-    expect(sentOf(own.part(30, 5))).toEqual(numbers.slice(30, 35).map(right))
-  })
-})
+    test('do not depend on the buffer of the body after the checks were detached', () => {
+      const packed = read()!
+      const own = packed.detached()
+      const { buffer, byteOffset, byteLength } = packed.bytes
+      Buffer.from(buffer, byteOffset, byteLength).fill('x')
+      // The next body overwrites the buffer.
+      bulks.read(viewOf(bodyOf(numbers.map(index => question(index + 50)))), 8)
+      batches.read(viewOf(bodyOf({ ...BATCH, context: { ip: 'x' } })), 8)
+      expect(sentOf(own)).toEqual(numbers.map(expected))
+      expect(sentOf(own.part(30, 5))).toEqual(numbers.slice(30, 35).map(expected))
+    })
+  },
+)
 
-test('nothing is kept of it where nobody may ask', () => {
+test('attributes are not kept if there are no rules', () => {
   const packed = bulks.read(viewOf(bodyOf(numbers.map(index => question(index)))), null)!
-  expect([packed.attributes, packed.queryContext(0), packed.query(0).queryContext]).toEqual([
-    null,
-    undefined,
-    undefined,
-  ])
+  expect(packed.said).toBeNull()
+  expect([packed.circumstances(0), packed.query(0).circumstances]).toEqual([undefined, undefined])
 })
 
-test('what all items of a batch inherit is parsed once', () => {
+test('defaults of a batch are parsed once, not for each item', () => {
   const packed = batches.read(viewOf(bodyOf(BATCH)), 7)!
   const parse = vi.spyOn(JSON, 'parse')
   const sent = sentOf(packed)
   const times = parse.mock.calls.length
   parse.mockRestore()
-  expect(sent).toEqual(numbers.map(saidOfItem))
+  expect(sent).toEqual(numbers.map(sentByItem))
   expect(times).toBe(COUNT + 1)
 })
 
-test('of a single question it is read whether it looks like one before or not', () => {
+test('the attributes of a single check are read whether or not it matches a template', () => {
   const singles = new SingleReader(NATIVE)
   for (const index of [...numbers, 1_000, 'x', 2]) {
     const body = JSON.stringify(question(1, { context: { at: index } }))
     const packed = singles.read(viewOf(Buffer.from(`  ${body}\n`)), 7)
-    expect(packed!.queryContext(0)!.sent()).toEqual({ ...said(1), context: { at: index } })
+    expect(packed!.circumstances(0)!.sent()).toEqual({ ...sentBy(1), context: { at: index } })
   }
 })
 
-describe.each(ENGINES)('an engine ($name) with a rule on what is absent', ({ newEngine }) => {
+describe.each(ENGINES)('an engine ($name) with a rule about a missing attribute', ({ newEngine }) => {
   const engine = newEngine()
   engine.apply([
     resourceType('document', 'read'),
     tenant('default'),
     conditionSet('any', { 'user.suspended': { exists: false } }),
-    {
-      kind: 'rule-put',
-      userSet: 'any',
-      type: 'document',
-      action: 'read',
-      resourceSet: '__autogen_document',
-    },
+    ruleOf('any'),
   ])
-  const asked = (attributes: object) => ({ ...question(1), user: { key: 'u', attributes } })
+  const sent = [{}, { suspended: true }, {}]
+  const body = bodyOf(sent.map(attributes => ({ ...question(1), user: { key: 'u', attributes } })))
 
-  test('decides by what was sent of questions that were read for it', () => {
-    const packed = bulks.read(viewOf(bodyOf([asked({}), asked({ suspended: true }), asked({})])), 7)!
+  test('decides with the attributes of the request', () => {
+    const packed = bulks.read(viewOf(body), 7)!
     expect([...engine.evaluatePacked(packed)]).toEqual([1, 0, 1])
     expect(engine.evaluateFirst(packed)).toBe(true)
   })
 
-  test('does not decide by it of questions that were read before there was any rule', () => {
-    // What they say was not kept, so nobody is known to be suspended.
-    const packed = bulks.read(viewOf(bodyOf([asked({}), asked({ suspended: true }), asked({})])), null)!
+  test('does not apply the rule to checks that were read before a rule existed', () => {
+    // Their attributes were not kept, so a suspended user would seem not to be suspended.
+    const packed = bulks.read(viewOf(body), null)!
     expect([...engine.evaluatePacked(packed)]).toEqual([0, 0, 0])
     expect([...engine.evaluatePacked(packed.part(1, 2))]).toEqual([0, 0])
     expect(engine.evaluateFirst(packed)).toBe(false)

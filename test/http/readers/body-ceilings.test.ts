@@ -1,4 +1,6 @@
-/** A body that has to be parsed stops its thread: only what lists things by the thousand may be as large as `MAX_BODY_BYTES`. */
+/**
+ * Size limits of request bodies. Parsing blocks a thread, so only bulk calls accept up to `MAX_BODY_BYTES`.
+ */
 import { describe, expect, test } from 'vitest'
 import { PARTS_BODY_BYTES_MAX, PLAIN_BODY_BYTES_MAX } from '#model/limits.ts'
 import {
@@ -13,21 +15,21 @@ import {
 const verdict = await sharedService()
 await verdict.createDocumentModel()
 
-/** The JSON of a body, with blanks in front up to so many bytes. */
+/** The JSON of a body, padded with leading spaces to this number of bytes. */
 function padded(body: unknown, bytes: number): string {
   const text = JSON.stringify(body)
   return ' '.repeat(bytes - text.length) + text
 }
 
 let made = 0
-const fresh = (): string => `thing-${(made += 1)}`
-const ask = { action: { name: 'read' }, resource: { type: 'document', id: '1' } }
+const fresh = (): string => `key-${(made += 1)}`
+const item = { action: { name: 'read' }, resource: { type: 'document', id: '1' } }
 const user = { type: 'user', id: 'alice' }
 
 const plain: readonly [method: string, path: string, body: () => unknown][] = [
   ['POST', '/allowed', () => question('alice', 'read', 'document')],
-  ['POST', '/access/v1/evaluation', () => ({ subject: user, ...ask })],
-  ['POST', '/access/v1/search/subject', () => ({ subject: { type: 'user' }, ...ask })],
+  ['POST', '/access/v1/evaluation', () => ({ subject: user, ...item })],
+  ['POST', '/access/v1/search/subject', () => ({ subject: { type: 'user' }, ...item })],
   ['POST', '/user-permissions', () => ({ user: { key: 'alice' } })],
   ['POST', '/user-tenants', () => ({ user: { key: 'alice' } })],
   ['POST', '/allowed/all-tenants', () => question('alice', 'read', 'document')],
@@ -40,39 +42,41 @@ const withParts: typeof plain = [
   ['POST', RESOURCES, () => ({ key: fresh(), name: 'R', actions: {} })],
   ['POST', `${SCHEMA}/roles`, () => ({ key: fresh(), name: 'R' })],
 ]
-const many: typeof plain = [
+const bulks: typeof plain = [
   ['POST', '/allowed/bulk', () => [question('alice', 'read', 'document')]],
-  ['POST', '/access/v1/evaluations', () => ({ subject: user, evaluations: [ask] })],
+  ['POST', '/access/v1/evaluations', () => ({ subject: user, evaluations: [item] })],
   ['POST', `${FACTS}/bulk/users`, () => ({ operations: [{ key: fresh() }] })],
   ['PUT', `${SCHEMA}/bulk/roles`, () => ({ operations: [{ key: fresh(), name: 'R' }] })],
   ['POST', `${FACTS}/role_assignments/bulk`, () => []],
 ]
 
 describe.each([
-  ['about one thing', plain, PLAIN_BODY_BYTES_MAX],
+  ['about one entity', plain, PLAIN_BODY_BYTES_MAX],
   ['with parts', withParts, PARTS_BODY_BYTES_MAX],
 ] as const)('a body %s', (_, calls, bytesMax) => {
-  test.each(calls)('%s %s may have so many bytes, and is 413 beyond', async (method, path, body) => {
-    const status = async (bytes: number) =>
-      (await verdict.send(method, path, { text: padded(body(), bytes) })).status
-    expect([await status(bytesMax), await status(bytesMax + 1)]).toEqual([200, 413])
-  })
+  test.each(calls)(
+    'is accepted by %s %s up to its limit, and is a 413 beyond',
+    async (method, path, body) => {
+      const status = async (bytes: number) =>
+        (await verdict.send(method, path, { text: padded(body(), bytes) })).status
+      expect([await status(bytesMax), await status(bytesMax + 1)]).toEqual([200, 413])
+    },
+  )
 })
 
-test.each(many)('a bulk %s %s may be as large as MAX_BODY_BYTES', async (method, path, body) => {
+test.each(bulks)('the bulk call %s %s accepts a body of up to MAX_BODY_BYTES', async (method, path, body) => {
   const { status } = await verdict.send(method, path, { text: padded(body(), PARTS_BODY_BYTES_MAX + 1) })
   expect(status).toBe(200)
 })
 
-test('where attributes may be larger so may a body that holds them; none is larger than MAX_BODY_BYTES', async () => {
-  const larger = await startedService({
-    attributesBytesMax: 2 * PLAIN_BODY_BYTES_MAX,
-    bodyBytesMax: 8 * PLAIN_BODY_BYTES_MAX,
-  })
-  const status = async (bytes: number) =>
-    (await larger.send('POST', `${FACTS}/tenants`, { text: padded({ key: fresh(), name: 'T' }, bytes) }))
-      .status
-  expect([await status(8 * PLAIN_BODY_BYTES_MAX), await status(8 * PLAIN_BODY_BYTES_MAX + 1)]).toEqual([
-    200, 413,
-  ])
+test('a larger attribute limit raises the limit of bodies with attributes up to MAX_BODY_BYTES', async () => {
+  const bodyBytesMax = 8 * PLAIN_BODY_BYTES_MAX
+  const larger = await startedService({ attributesBytesMax: 2 * PLAIN_BODY_BYTES_MAX, bodyBytesMax })
+  for (const [bytes, status] of [
+    [bodyBytesMax, 200],
+    [bodyBytesMax + 1, 413],
+  ] as const) {
+    const text = padded({ key: fresh(), name: 'T' }, bytes)
+    expect((await larger.send('POST', `${FACTS}/tenants`, { text })).status).toBe(status)
+  }
 })

@@ -1,10 +1,10 @@
-/** The answer to a bulk decision is what `JSON.stringify` would write. */
+/** Encoding of bulk decisions. The result must be the text that `JSON.stringify` returns. */
 import { expect, test } from 'vitest'
 import { bulkAnswer } from '#http/routes/decisions/bulk-answer.ts'
 
 const textOf = ({ bytes }: { readonly bytes: Uint8Array }) => Buffer.from(bytes).toString()
 
-test.each([0, 1, 2, 7, 8, 9, 10, 16, 17, 100, 1_000])('with %i decisions', count => {
+test.each([0, 1, 2, 7, 8, 9, 10, 16, 17, 100, 1_000])('%i decisions are encoded as JSON', count => {
   for (const stride of [1, 2, 3, 7]) {
     const decisions = Array.from({ length: count }, (_, index) => (index * index) % (stride + 1) === 0)
     const expected = { allow: decisions.map(allow => ({ allow, result: allow })) }
@@ -12,7 +12,7 @@ test.each([0, 1, 2, 7, 8, 9, 10, 16, 17, 100, 1_000])('with %i decisions', count
   }
 })
 
-test('answers that are not sent yet are not written over by the next ones', () => {
+test('responses that have not been sent are not overwritten by later ones', () => {
   const verdicts = Array.from({ length: 10 }, (_, index) => index % 3 === 0)
   const answers = verdicts.map(allow => bulkAnswer([allow]))
   expect(answers.map(textOf)).toEqual(
@@ -20,7 +20,7 @@ test('answers that are not sent yet are not written over by the next ones', () =
   )
 })
 
-test('the memory of an answer that was sent serves the next one that fits', () => {
+test('the buffer of a sent response is reused by the next response that fits', () => {
   const first = bulkAnswer(Array<boolean>(9_000).fill(true))
   const { buffer } = first.bytes
   first.giveBack()

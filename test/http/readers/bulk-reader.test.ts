@@ -1,6 +1,6 @@
 /**
- * The bytes path of `/allowed/bulk`: whatever it reads, the ordinary parser and the schema accept, and they read the
- * same. A security boundary, so it is held to that by cases, by cuts and by random bodies.
+ * Byte reader of `/allowed/bulk`. A body that it reads must be accepted by the parser and the schema, with
+ * the same meaning. This is a security boundary, so it is tested with cases, cuts and random bodies.
  */
 import { describe, expect, test } from 'vitest'
 import { viewOf } from '#http/message/byte-views.ts'
@@ -15,18 +15,25 @@ function check(user: string, key: string | null, more: object = {}) {
   return { user: { key: user }, action: 'read', resource: { type: 'document', key, ...more } }
 }
 
-const USUAL = [check('alice', 'plan'), check('bob', 'a:b#c/d'), check('carol', 'x'.repeat(600))]
+/** The last members of a check, after its user. */
+const REST = '"action":"a","resource":{"type":"t"}'
+const OTHER_SCRIPTS = {
+  ...check('a', 'b', { attributes: { größe: ['ü', '"\\'], 計: 1 } }),
+  sdk: 'ünïcode',
+  more: '\t',
+}
+const TYPICAL = [check('alice', 'plan'), check('bob', 'a:b#c/d'), check('carol', 'x'.repeat(600))]
 
 function newReader(): BulkReader {
   return new BulkReader(CHECKS_MAX)
 }
 
-/** Whether a reader who has seen nothing yet takes the text. */
+/** Whether a new reader reads the text. */
 function isRead(text: string): boolean {
   return judge(newReader(), Buffer.from(text))
 }
 
-test('what a long body asked is let go of with the second one after it', () => {
+test('the table of a long body is released by the second body after it', () => {
   const reader = newReader()
   const lengths = [40, 2, 2].map(count => {
     const body = Array.from({ length: count }, (_, n) => check(`user-${n}`, 'plan'))
@@ -35,10 +42,10 @@ test('what a long body asked is let go of with the second one after it', () => {
   expect(lengths).toEqual([40, 40, 2])
 })
 
-describe('a body of the usual kind is read', () => {
+describe('a typical body is read', () => {
   test.each([
     [
-      'with every kind of blank around everything',
+      'with all kinds of white space',
       '\r\n\t [ {"user" : {"key":"a"} ,"action":"b","resource":{"type":"c"}}\n]\n',
     ],
     [
@@ -46,25 +53,22 @@ describe('a body of the usual kind is read', () => {
       '[{"user":{"key":"a\\"\\\\\\/\\b\\f\\n\\r\\t"},"action":"a","resource":{"type":"t"}}]',
     ],
     [
-      'with keys in the digits of their characters',
+      'with unicode escapes in keys',
       '[{"user":{"key":"\\u0061\\u00eB\\u8a08\\uD83D\\ude00\\u0000"},"action":"a","resource":{"type":"t"}}]',
     ],
     [
-      'with keys at the ends of what one, two, three and four bytes can say',
+      'with the first and last characters of one, two, three and four bytes in keys',
       '[{"user":{"key":"\\u007f\\u0080\\u07ff\\u0800\\ud7ff\\ue000\\uffff\\ud800\\udc00\\udbff\\udfff"},"action":"a","resource":{"type":"t"}}]',
     ],
     [
       'with names and attributes in other scripts, and escapes in attributes',
-      JSON.stringify([
-        { ...check('a', 'b', { attributes: { größe: ['ü', '"\\'], 計: 1 } }), sdk: 'ünïcode', more: '\t' },
-        { ...check('a', 'b', { attributes: { größe: ['ü', '"\\'], 計: 1 } }), sdk: 'ünïcode', more: '\t' },
-      ]),
+      JSON.stringify([OTHER_SCRIPTS, OTHER_SCRIPTS]),
     ],
   ])('%s', (_, text) => {
     expect(isRead(text)).toBe(true)
   })
 
-  test('up to the most checks a bulk may have, however many look different', () => {
+  test('with the maximum number of checks, even if many have different forms', () => {
     const checks = Array.from({ length: CHECKS_MAX }, (_, n) =>
       n % 3 === 0 ? check(`u${n}`, `k${n}`) : check(`u${n}`, `k${n}`, { tenant: `t${n % 20}` }),
     )
@@ -73,17 +77,14 @@ describe('a body of the usual kind is read', () => {
   })
 })
 
-describe('a body is left to the ordinary parser', () => {
+describe('a body is left to the parser if it has', () => {
   const good = '{"user":{"key":"u"},"action":"a","resource":{"type":"t","key":"k"}}'
   test.each([
     ['nothing', ''],
-    ['garbage behind a list', `[${good}]]`],
-    ['a blank JSON does not know', `\u000b[${good}]`],
-    ['an escape in a name', '[{"user":{"k\\u0065y":"u","key":"v"},"action":"a","resource":{"type":"t"}}]'],
-    [
-      'an escape in the name of an attribute',
-      '[{"x":{"\\u0061":1},"user":{"key":"u"},"action":"a","resource":{"type":"t"}}]',
-    ],
+    ['text after the list', `[${good}]]`],
+    ['white space that JSON does not allow', `\u000b[${good}]`],
+    ['an escape in a name', `[{"user":{"k\\u0065y":"u","key":"v"},${REST}}]`],
+    ['an escape in the name of an attribute', `[{"x":{"\\u0061":1},"user":{"key":"u"},${REST}}]`],
     ['an action in another script', '[{"user":{"key":"u"},"action":"é","resource":{"type":"t"}}]'],
     ['a type with an escape', '[{"user":{"key":"u"},"action":"a","resource":{"type":"\\u0074"}}]'],
     [
@@ -92,39 +93,36 @@ describe('a body is left to the ordinary parser', () => {
     ],
     ...[
       ['an unknown escape', '\\x'],
-      ['an escape without its letter', '\\'],
-      ['too few digits', '\\u12'],
-      ['digits that are none', '\\u12g4'],
-      ['half a surrogate', '\\ud83d'],
-      ['half a surrogate before a letter', '\\ud83dx'],
-      ['half a surrogate before an escape', '\\ud83d\\n'],
-      ['half a surrogate before a character', '\\ud83d\\u0041'],
-      ['two first halves', '\\ud83d\\ud83d'],
-      ['a first half before what is none', '\\ud83d\\ue000'],
-      ['the second half of the first twice', '\\udc00\\udc00'],
-      ['two second halves', '\\ude00\\ude00'],
-      ['the second half alone', '\\ude00'],
-      ['halves that are none of one', '\\ude00\\ud83d'],
-      ['a control character behind an escape', '\\n\u0001'],
+      ['a backslash without a letter', '\\'],
+      ['an escape with too few digits', '\\u12'],
+      ['an escape with an invalid digit', '\\u12g4'],
+      ['a high surrogate at the end', '\\ud83d'],
+      ['a high surrogate before a letter', '\\ud83dx'],
+      ['a high surrogate before an escape', '\\ud83d\\n'],
+      ['a high surrogate before an escaped letter', '\\ud83d\\u0041'],
+      ['two high surrogates', '\\ud83d\\ud83d'],
+      ['a high surrogate before a private character', '\\ud83d\\ue000'],
+      ['the first low surrogate twice', '\\udc00\\udc00'],
+      ['two low surrogates', '\\ude00\\ude00'],
+      ['only a low surrogate', '\\ude00'],
+      ['surrogates in the wrong order', '\\ude00\\ud83d'],
+      ['a control character after an escape', '\\n\u0001'],
     ].flatMap(([what, text]) => [
-      [`${what} in a key`, `[{"user":{"key":"${text}"},"action":"a","resource":{"type":"t"}}]`],
-      [
-        `${what} in an attribute`,
-        `[{"x":"${text}","user":{"key":"u"},"action":"a","resource":{"type":"t"}}]`,
-      ],
+      [`${what} in a key`, `[{"user":{"key":"${text}"},${REST}}]`],
+      [`${what} in an attribute`, `[{"x":"${text}","user":{"key":"u"},${REST}}]`],
     ]),
-    ['a control character', '[{"user":{"key":"a\u0001"},"action":"a","resource":{"type":"t"}}]'],
-    ['a key twice', '[{"user":{"key":"u","key":"v"},"action":"a","resource":{"type":"t"}}]'],
+    ['a control character', `[{"user":{"key":"a\u0001"},${REST}}]`],
+    ['a key twice', `[{"user":{"key":"u","key":"v"},${REST}}]`],
     ['a key, then null', '[{"user":{"key":"u"},"action":"a","resource":{"type":"t","key":"k","key":null}}]'],
-    ['a user twice', '[{"user":{"key":"u"},"user":{"key":"v"},"action":"a","resource":{"type":"t"}}]'],
-    ['a number JSON does not know', '[{"user":{"key":"u"},"action":"a","resource":{"type":"t"},"x":01}]'],
+    ['a user twice', `[{"user":{"key":"u"},"user":{"key":"v"},${REST}}]`],
+    ['a number that is not JSON', `[{"user":{"key":"u"},${REST},"x":01}]`],
     ['deep nesting', `[{"x":${'['.repeat(20)}${']'.repeat(20)},${good.slice(1)}]`],
   ])('%s', (_, text) => {
     expect(isRead(text)).toBe(false)
   })
 })
 
-test('what is no UTF-8 is left to the ordinary parser, wherever it stands and however often it has come', () => {
+test('a body with invalid UTF-8 at any position is left to the parser each time', () => {
   const places = [
     '[{"user":{"key":"~"},"action":"a","resource":{"type":"t","key":"k"}}]',
     '[{"user":{"key":"a\\n~"},"action":"a","resource":{"type":"t","key":"k"}}]',
@@ -137,45 +135,44 @@ test('what is no UTF-8 is left to the ordinary parser, wherever it stands and ho
       const text = Buffer.from(bytes, 'hex').toString('latin1')
       const reader = newReader()
       for (let times = 0; times < 3; times++) {
-        expect(judge(reader, Buffer.from(place.replace('~', text), 'latin1')), `${bytes} ${place}`).toBe(
-          false,
-        )
+        const body = Buffer.from(place.replace('~', text), 'latin1')
+        expect(judge(reader, body), `${bytes} ${place}`).toBe(false)
       }
       expect(judge(reader, Buffer.from(place.replace('~', 'é')))).toBe(true)
     }
   }
 })
 
-test('a key that is not plain is read up to twice the length of the longest, and no further', () => {
+test('a key with escapes or other scripts is read up to twice the maximum length of a key', () => {
   const reader = newReader()
   for (let times = 0; times < 2; times++) {
     for (const [letter, bytes] of [
       ['é', 2],
       ['\\u00e9', 6],
     ] as const) {
-      for (const [length, isTaken] of [
+      for (const [length, isAccepted] of [
         [1_000, true],
         [1_030, false],
       ] as const) {
         const key = letter.repeat(length / bytes)
         const text = `[{"user":{"key":"${key}"},"action":"a","resource":{"type":"t","key":"k"}}]`
-        expect(judge(reader, Buffer.from(text))).toBe(isTaken)
+        expect(judge(reader, Buffer.from(text))).toBe(isAccepted)
       }
     }
   }
 })
 
-test('a value nobody asks for is skipped exactly if it is JSON', () => {
+test('an unused value is skipped if and only if it is valid JSON', () => {
   const good = '0 -0 7 10 -1.50 1e5 1E+05 0.5e-3 null true false "" [] [1,{}] {"a":[null]}'.split(' ')
   const bad = '01 -01 - +1 .5 1. 1.e5 1e 1e+ 0x1 NaN nul nulll True falsey'.split(' ')
   const worse = `  , [ [1 [1,] [,1] [1\t2] { {"a"} {"a":} {"a":1,} {a:1} 'a' " ]`.split(' ')
   for (const value of [...good, ...bad, ...worse]) {
     for (const blank of ['', ' ']) {
-      const rest = '"user":{"key":"u"},"action":"a","resource":{"type":"t"}'
+      const rest = `"user":{"key":"u"},${REST}`
       const isGood = good.includes(value)
       expect(isRead(`[{"x":${value}${blank},${rest}}]`), value).toBe(isGood)
       expect(isRead(`[{${rest},"x":${value}${blank}}]`), value).toBe(isGood)
-      // Where a number or a text has differed before, too.
+      // The same applies to a value that differed between earlier checks.
       for (const known of [
         ['1', '2'],
         ['"a"', '"b"'],
@@ -189,7 +186,7 @@ test('a value nobody asks for is skipped exactly if it is JSON', () => {
   }
 })
 
-test('questions that differ only in what nobody reads ask what the parser reads, however it is put together', () => {
+test('checks that differ only in unused values have the same meaning for reader and parser', () => {
   const reader = newReader()
   const values = ['10.0.0.1', '10.0.0.2', '', 'é', '"', '"},"action":"edit', '","key":"other']
   const checks = values.map((ip, risk) => ({
@@ -197,33 +194,31 @@ test('questions that differ only in what nobody reads ask what the parser reads,
     context: { risk },
   }))
   expect(judge(reader, Buffer.from(JSON.stringify(checks)))).toBe(true)
-  // Where the text of an attribute is no UTF-8 at all, too.
+  // An attribute with invalid UTF-8 is left to the parser.
   const body = Buffer.from(JSON.stringify(checks.slice(0, 4)))
   expect(judge(reader, body)).toBe(true)
   body[body.indexOf('é')] = 0xff
   expect(judge(reader, body)).toBe(false)
 })
+
 test.each([
-  ['plain', JSON.stringify(USUAL.slice(0, 2))],
+  ['plain', JSON.stringify(TYPICAL.slice(0, 2))],
   ['escaped', '[{"user":{"key":"\\ud83d\\ude00\\n"},"action":"a","resource":{"type":"t","key":"\\u00e9"}}]'],
   ['in another script', JSON.stringify([check('é😀', '計画')])],
-])(
-  'a body is not read beyond its end, wherever it is cut and whatever stands behind it in memory: %s',
-  (_, text) => {
-    const whole = Buffer.from(text)
-    for (const offset of [0, 1, 2, 3]) {
-      const memory = Buffer.concat([Buffer.alloc(offset, '['), whole, Buffer.from(']]]]]]]]')])
-      const reader = newReader()
-      expect(judge(reader, memory.subarray(offset, offset + whole.length))).toBe(true)
-      for (let length = 0; length < whole.length; length++) {
-        expect(judge(reader, memory.subarray(offset, offset + length))).toBe(false)
-        expect(judge(newReader(), memory.subarray(offset, offset + length))).toBe(false)
-      }
+])('a body is not read beyond its end, even if it is cut and other text follows in memory: %s', (_, text) => {
+  const whole = Buffer.from(text)
+  for (const offset of [0, 1, 2, 3]) {
+    const memory = Buffer.concat([Buffer.alloc(offset, '['), whole, Buffer.from(']]]]]]]]')])
+    const reader = newReader()
+    expect(judge(reader, memory.subarray(offset, offset + whole.length))).toBe(true)
+    for (let length = 0; length < whole.length; length++) {
+      expect(judge(reader, memory.subarray(offset, offset + length))).toBe(false)
+      expect(judge(newReader(), memory.subarray(offset, offset + length))).toBe(false)
     }
-  },
-)
+  }
+})
 
-test('the reader knows every field of the schema, so that it skips none that the schema checks', () => {
+test('the reader knows every field of the schema, so it skips no field that the schema validates', () => {
   const namesOf = ({ byName }: typeof QUESTION_FIELDS) => byName.map(([name]) => name).toSorted()
   const { user, resource } = AllowedQuery.properties
   expect(namesOf(QUESTION_FIELDS)).toEqual(Object.keys(AllowedQuery.properties).toSorted())
@@ -235,10 +230,10 @@ test('the reader knows every field of the schema, so that it skips none that the
   expect(inner('resource')).toEqual(Object.keys(resource.properties).toSorted())
 })
 
-/** A few bodies in every run, ten times as many in the long one. */
+/** Number of random bodies. The long run sets VERDICT_RUNS to test more. */
 const BODIES = 4_000 * Number(process.env['VERDICT_RUNS'] ?? 1)
 
-test('random bodies, whole and broken, are read as the parser reads them, and most that are plain are read', () => {
+test('random valid and invalid bodies have the same meaning for reader and parser, and most are read', () => {
   const bodies = new BulkBodies(20_261_120)
   let reader = newReader()
   const counts = { read: 0, accepted: 0 }
@@ -248,6 +243,6 @@ test('random bodies, whole and broken, are read as the parser reads them, and mo
     if (judge(reader, body)) counts.read++
     if (readOrdinarily(body) !== null) counts.accepted++
   }
-  // The rest has a field twice, or escapes where nobody writes them.
+  // The remaining bodies have a field twice, or escapes in unusual places.
   expect(counts.read / counts.accepted).toBeGreaterThan(0.8)
 })

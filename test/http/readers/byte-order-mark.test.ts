@@ -1,4 +1,6 @@
-/** A byte order mark before a body is skipped, whoever reads the body, as imports and the command line do. */
+/**
+ * A byte order mark before a body is skipped by all readers of bodies, as imports and the command line do.
+ */
 import { expect, test } from 'vitest'
 import { viewOf } from '#http/message/byte-views.ts'
 import { evaluationDialect, NATIVE } from '#http/bytes/dialects.ts'
@@ -35,29 +37,28 @@ const DECISIONS = exampleCalls('none').filter(({ operation, body }) => {
   return route.family !== 'management' && route.method === 'POST' && body !== undefined
 })
 
-test.each(DECISIONS)('$operation: a body behind one is answered as it is without', async ({ path, body }) => {
-  for (const service of [on, off]) {
-    // Usual bodies between them: what is learned from those is not mixed up with it.
-    for (let round = 0; round < 3; round += 1) {
-      const plain = await service.post(path, body)
-      const behind = await service.send('POST', path, { text: marked(body) })
-      expect([behind.status, behind.body]).toEqual([plain.status, plain.body])
-      expect(plain.status).toBe(200)
+test.each(DECISIONS)(
+  '$operation returns the same response for a body with a mark',
+  async ({ path, body }) => {
+    for (const service of [on, off]) {
+      // Alternates with bodies without a mark, from which the readers learn templates.
+      for (let round = 0; round < 3; round += 1) {
+        const plain = await service.post(path, body)
+        const withMark = await service.send('POST', path, { text: marked(body) })
+        expect([withMark.status, withMark.body]).toEqual([plain.status, plain.body])
+        expect(plain.status).toBe(200)
+      }
     }
-  }
-})
+  },
+)
 
-test('management takes bodies behind one, too, and an empty one as none', async () => {
+test('management calls accept bodies with a mark, and treat a mark alone as no body', async () => {
   const [user, group] = fresh('user', 'group')
   for (const service of [on, off]) {
     const send = (method: string, path: string, text: Buffer<ArrayBuffer>, key = API_KEY) =>
       service.send(method, path, { text, key })
-    expect(
-      (await send('POST', `${FACTS}/users`, marked({ key: user, first_name: '\ufeffé' }))).body,
-    ).toMatchObject({
-      key: user,
-      first_name: '\ufeffé',
-    })
+    const ann = { key: user, first_name: '\ufeffé' }
+    expect((await send('POST', `${FACTS}/users`, marked(ann))).body).toMatchObject(ann)
     expect((await send('PATCH', `${FACTS}/users/${user}`, marked({ email: 'a@b.c' }))).status).toBe(200)
     expect((await send('PUT', `${FACTS}/users/${user}`, marked({ key: user }))).status).toBe(200)
     await service.group(group)
@@ -67,27 +68,23 @@ test('management takes bodies behind one, too, and an empty one as none', async 
   }
 })
 
+const check = JSON.stringify(question('alice', 'read', 'document'))
+
 test.each([
-  ['two of them', Buffer.concat([MARK, marked(question('alice', 'read', 'document'))])],
-  ['one alone', MARK],
-  ['half of one', Buffer.concat([MARK.subarray(0, 2), Buffer.from('{}')])],
-  ['one behind a blank', Buffer.concat([Buffer.from(' '), marked(question('alice', 'read', 'document'))])],
-  [
-    'one behind the body',
-    Buffer.concat([Buffer.from(JSON.stringify(question('alice', 'read', 'document'))), MARK]),
-  ],
-  [
-    'that of UTF-16',
-    Buffer.from(`\ufeff${JSON.stringify(question('alice', 'read', 'document'))}`, 'utf16le'),
-  ],
-])('%s: 400', async (_, text) => {
+  ['two marks', Buffer.concat([MARK, MARK, Buffer.from(check)])],
+  ['only a mark', MARK],
+  ['a part of a mark', Buffer.concat([MARK.subarray(0, 2), Buffer.from('{}')])],
+  ['a mark after a space', Buffer.concat([Buffer.from(' '), MARK, Buffer.from(check)])],
+  ['a mark after the JSON text', Buffer.concat([Buffer.from(check), MARK])],
+  ['a mark in UTF-16', Buffer.from(`\ufeff${check}`, 'utf16le')],
+])('a decision request with %s is a 400', async (_, text) => {
   for (const service of [on, off]) {
     for (const path of ['/allowed', '/allowed/bulk', '/access/v1/evaluation', '/access/v1/evaluations'])
       expect((await service.send('POST', path, { text })).status).toBe(400)
   }
 })
 
-test('the readers of bytes leave such a body to the parser, before and behind usual ones', () => {
+test('the byte readers leave bodies with a mark to the parser, before and after other bodies', () => {
   const single = new SingleReader(NATIVE)
   const evaluation = new SingleReader(evaluationDialect({ subjectTypes: new Set(['user']), isStrict: false }))
   const bulk = new BulkReader(10)

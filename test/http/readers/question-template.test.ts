@@ -1,4 +1,4 @@
-/** What a question looked like, compared byte by byte with what may be the next one. */
+/** A template that a check left behind, compared byte by byte with the next check. */
 import { expect, test } from 'vitest'
 import { KEY_RANGE, RANGE_LENGTH, USER_RANGE, RANGE_WORDS } from '#model/packed-queries.ts'
 import { viewOf } from '#http/message/byte-views.ts'
@@ -9,11 +9,11 @@ import { QuestionTemplate } from '#http/bytes/question-template.ts'
 const FORM = { type: 't', action: 'a', tenant: null }
 const NO_DEFAULTS = new Int32Array(RANGE_WORDS)
 
-/** Text of so many characters behind a key: its quote, and then any. */
+/** Text of this length after a key: the closing quote, then arbitrary characters. */
 const span = (length: number, seed: number) =>
   `"${Array.from({ length: length - 1 }, (_, at) => String.fromCharCode(0x61 + ((at * 7 + seed) % 26))).join('')}`
 
-/** Where the question ends, and the places of its keys; null if it does not look the same. */
+/** The end of the check and the positions of its keys; null if it does not match the template. */
 function matched(template: QuestionTemplate, body: Buffer, at: number): number[] | null {
   const texts = new BodyTexts()
   const limit = texts.begin(viewOf(body))
@@ -30,7 +30,7 @@ function matched(template: QuestionTemplate, body: Buffer, at: number): number[]
 }
 
 test.each(Array.from({ length: 34 }, (_, index) => index + 1))(
-  'texts of %i bytes around the keys must be the same in every byte, and all of them must be there',
+  'texts of %i bytes around the keys must be complete and identical in every byte',
   length => {
     const texts = [span(length, 1), span(length, 2), span(length, 3)] as const
     const around = (user: string, key: string) => `${texts[0]}${user}${texts[1]}${key}${texts[2]}`
@@ -60,10 +60,10 @@ test.each(Array.from({ length: 34 }, (_, index) => index + 1))(
       if (isKey(at)) continue
       const changed = Buffer.from(other)
       changed[at] = changed[at]! ^ 1
-      expect(matched(template, changed, 1), `byte ${at} is another`).toBeNull()
+      expect(matched(template, changed, 1), `byte ${at} differs`).toBeNull()
     }
     for (let end = 1; end < other.length; end++) {
-      expect(matched(template, Buffer.from(other.subarray(0, end)), 1), `${end} bytes are there`).toBeNull()
+      expect(matched(template, Buffer.from(other.subarray(0, end)), 1), `only ${end} bytes`).toBeNull()
     }
   },
 )

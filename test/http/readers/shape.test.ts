@@ -1,4 +1,6 @@
-/** Findings in values of any size: exact where they are looked for, and looked for in so many parts only. */
+/**
+ * Schema validation of large values: findings name exact locations, but only within the first 100,000 parts.
+ */
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import * as access from '#model/wire/access.ts'
@@ -29,14 +31,14 @@ function manyNames(value: unknown): [string, unknown][] {
   return Array.from({ length: MANY }, (_, i) => [`name${i}`, value])
 }
 
-test('what is wrong far behind in a very large value is refused without saying where', () => {
+test('an error after the first 100,000 parts of a value is reported without its location', () => {
   const named = Object.fromEntries([...manyNames({ name: 'a' }), ['last', {}]])
   expect(finding({ action: 'read', named })).toBe(
     'body: has the wrong shape somewhere behind its first 100000 parts',
   )
 })
 
-test('of a long list what is wrong is told with its place, however far behind', () => {
+test('errors in a long list are reported with their index at any position', () => {
   const checks: unknown[] = Array.from({ length: MANY }, () => ({ key: 'a' }))
   checks[MANY - 2] = { key: 5 }
   checks[MANY - 1] = {}
@@ -49,12 +51,12 @@ test('of a long list what is wrong is told with its place, however far behind', 
   )
 })
 
-test('what is wrong beside a long list is told, and what is wrong in it as well', () => {
+test('errors outside and inside of a long list are both reported', () => {
   const checks: unknown[] = Array.from({ length: 5_000 }, (_, index) => ({ key: index === 4_000 ? 5 : 'a' }))
   expect(finding({ action: 5, checks })).toBe('action: must be string; checks[4000].key: must be string')
 })
 
-test('a list that is too long as a whole is told as such', () => {
+test('a list with too many items is reported as such', () => {
   const few = new Shape(Type.Object({ 'a/b': Type.Array(Type.Integer(), { maxItems: 20 }) }), 'body')
   expect(() => few.check({ 'a/b': Array.from({ length: 21 }, () => 1) })).toThrow(
     'must not have more than 20 items',
@@ -64,34 +66,37 @@ test('a list that is too long as a whole is told as such', () => {
   ).toThrow('a/b[19]: must be integer')
 })
 
-test('of very many missing properties the first sixteen are told', () => {
+test('at most 16 missing properties are reported', () => {
   const names = Array.from({ length: 100 }, (_, i) => `name${i}`)
   const wide = new Shape(Type.Object(Object.fromEntries(names.map(name => [name, Type.String()]))), 'body')
-  const told = names.slice(0, 16).map(name => ({ loc: ['body', name], msg: 'is required', type: 'missing' }))
-  expect(() => wide.check({})).toThrow(expect.objectContaining({ detail: told }))
+  const detail = names
+    .slice(0, 16)
+    .map(name => ({ loc: ['body', name], msg: 'is required', type: 'missing' }))
+  expect(() => wide.check({})).toThrow(expect.objectContaining({ detail }))
   expect(() => wide.check({})).toThrow(/^(\w+: is required(; |$)){16}$/)
 })
 
-test('what is wrong at the beginning of a very large value is told exactly', () => {
+test('an error at the beginning of a very large value is reported with its location', () => {
   const checks = Array.from({ length: MANY }, (_, i) => ({ key: i === 1 ? 1 : 'a' }))
   expect(finding({ action: 'read', checks })).toBe('checks[1].key: must be string')
   const many = Array.from({ length: MANY }, () => 1)
   expect(finding({ action: 'read', checks: many })).toContain('checks[0]: must be object; checks[1]')
 })
 
-test('properties the schema names are looked at wherever they stand', () => {
+test('properties of the schema are checked even after many unknown properties', () => {
   const unknown = Object.fromEntries(manyNames(1))
   expect(finding({ ...unknown, action: 1 })).toBe('action: must be string')
   expect(finding({ ...unknown, action: 'read', checks: 1 })).toBe('checks: must be array')
   expect(finding(unknown)).toBe('action: is required')
 })
 
-test('a property called __proto__ is one like any other', () => {
+test('a property named __proto__ is validated as any other property', () => {
   const named: unknown = JSON.parse('{"__proto__":{"name":1}}')
   expect(finding({ action: 'read', named })).toBe('named.__proto__.name: must be string')
 })
 
-test('no question is held against a pattern for each of its names: a caller may send a million', () => {
+// A request can contain a million property names.
+test('schemas of decision requests do not match property names against patterns', () => {
   for (const wire of [decision, access]) {
     for (const schema of Object.values(wire))
       expect(JSON.stringify(schema)).not.toContain('patternProperties')

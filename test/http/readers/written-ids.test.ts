@@ -1,4 +1,4 @@
-/** Ids as clients write them: with hyphens or without, in capitals or not, wherever a path, a query or a body names something. */
+/** Ids in paths, queries and bodies can be written with or without hyphens, and in upper or lower case. */
 import { describe, expect, test } from 'vitest'
 import { createOneOfEach } from '../../support/one-of-each.ts'
 import { idFrom } from '#model/instance-reference.ts'
@@ -14,7 +14,7 @@ import {
 
 const ID = '0b6ef9a1-3c3f-4d8e-9a66-0123456789ab'
 
-test('an id is read with hyphens or without, in capitals or not, and nothing else is one', () => {
+test('an id is read with or without hyphens, in upper or lower case, and in no other form', () => {
   const bareId = ID.replaceAll('-', '')
   for (const written of [ID, ID.toUpperCase(), bareId, bareId.toUpperCase()]) expect(idFrom(written)).toBe(ID)
   for (const other of [
@@ -43,7 +43,7 @@ async function made(path: string, body: object, key?: string): Promise<Identifie
   return answer.body
 }
 
-/** The id as clients write it that keep ids as 32 digits. */
+/** The id as 32 digits without hyphens. */
 const bare = ({ id }: { readonly id: string }): string => id.replaceAll('-', '')
 
 const ids = await createOneOfEach(verdict, 'default/default', API_KEY)
@@ -55,17 +55,13 @@ const [instance, other] = [id('instance_id'), id('other_instance_id')]
 const idAt = async (path: string): Promise<string> => bare((await verdict.get<Identified>(path)).body)
 const owner = await idAt(`${RESOURCES}/doc/roles/owner`)
 const apiKey = await made('/v2/api-key', { project_id: 'default', environment_id: 'default' }, ADMIN_KEY)
-const scope = (
-  await verdict.get<{ organization_id: string; project_id: string; environment_id: string }>(
-    '/v2/api-key/scope',
-  )
-).body
-const organization = { id: scope.organization_id }
-const project = { id: scope.project_id }
-const environment = { id: scope.environment_id }
-const place = `${bare(project)}/${bare(environment)}`
+const { body: scope } = await verdict.get<Readonly<Record<string, string>>>('/v2/api-key/scope')
+const [organization, project, environment] = ['organization', 'project', 'environment'].map(kind =>
+  bare({ id: scope[`${kind}_id`]! }),
+)
+const place = `${project}/${environment}`
 
-describe('without hyphens an id is found', async () => {
+describe('an id without hyphens is accepted', async () => {
   test.each([
     `${RESOURCES}/${doc}`,
     `${RESOURCES}/${await idAt(`${RESOURCES}/__user`)}`,
@@ -90,14 +86,14 @@ describe('without hyphens an id is found', async () => {
   })
 
   test.each([
-    `/v2/projects/${bare(project)}`,
-    `/v2/projects/${bare(project)}/envs/${bare(environment)}`,
+    `/v2/projects/${project}`,
+    `/v2/projects/${project}/envs/${environment}`,
     `/v2/facts/${place}/users/alice`,
-    `/v2/orgs/${bare(organization)}`,
+    `/v2/orgs/${organization}`,
     `/v2/api-key/${bare(apiKey)}`,
     `/v2/api-key/${place}`,
-    `/v2/api-key?proj_id=${bare(project)}`,
-  ])('in the path of GET %s for the organization', async path => {
+    `/v2/api-key?proj_id=${project}`,
+  ])('in GET %s with a key of the organization', async path => {
     expect((await verdict.admin('GET', path)).status).toBe(200)
   })
 
@@ -117,7 +113,7 @@ describe('without hyphens an id is found', async () => {
       { user_set: set, permission: action, resource_set: doc },
       [`user_set=${set}&permission=${action}&resource_set=${doc}`],
     ],
-  ])('in the body of POST %s, and in its list', async (path, body, queries) => {
+  ])('in the body of POST %s and in the filters of its list', async (path, body, queries) => {
     expect((await verdict.post(path, body)).status).toBe(200)
     for (const query of queries) expect((await verdict.get(`${path}?${query}`)).body, query).toHaveLength(1)
     expect((await verdict.send('DELETE', path, { body })).status).toBe(204)
@@ -143,9 +139,7 @@ describe('without hyphens an id is found', async () => {
     [
       'PATCH',
       `${FACTS}/proxy_configs/${config}`,
-      {
-        mapping_rules: [{ url: 'https://a.org/x', http_method: 'get', resource: doc, action: undefined }],
-      },
+      { mapping_rules: [{ url: 'https://a.org/x', http_method: 'get', resource: doc }] },
     ],
     [
       'POST',
@@ -158,32 +152,21 @@ describe('without hyphens an id is found', async () => {
     expect(answer.status, JSON.stringify(answer.body)).toBe(200)
   })
 
-  test('where a key is created, in the audit log, and in a list of what is deleted', async () => {
-    const body = {
-      organization_id: bare(organization),
-      project_id: bare(project),
-      environment_id: bare(environment),
-    }
+  test('in the body of a new API key, in audit log filters, and in a list of entities to delete', async () => {
+    const body = { organization_id: organization, project_id: project, environment_id: environment }
     await made('/v2/api-key', body, ADMIN_KEY)
-    const about = await verdict.get<{ total_count: number }>(
-      `/v2/audit-log/${place}?about=user:${user}&api_key_id=${bare(await ownKey())}`,
-    )
+    const { body: ownKey } = await verdict.admin<Identified>('GET', `/v2/api-key/${place}`)
+    const query = `about=user:${user}&api_key_id=${bare(ownKey)}`
+    const about = await verdict.get<{ total_count: number }>(`/v2/audit-log/${place}?${query}`)
     expect(about.status).toBe(200)
     expect(about.body.total_count).toBeGreaterThan(0)
     const spare = await made(`${FACTS}/users`, { key: 'spare' })
-    const removal = { body: { idents: [bare(spare)] } }
-    expect((await verdict.send('DELETE', `${FACTS}/bulk/users`, removal)).status).toBe(200)
+    expect((await verdict.delete(`${FACTS}/bulk/users`, { idents: [bare(spare)] })).status).toBe(200)
     expect((await verdict.get(`${FACTS}/users/spare`)).status).toBe(404)
   })
-
-  /** The key with which the tests call. */
-  async function ownKey(): Promise<{ readonly id: string }> {
-    const { body } = await verdict.admin<{ id: string }>('GET', `/v2/api-key/${place}`)
-    return body
-  }
 })
 
-test('a key that looks like an id without hyphens comes first, and a resource can have one', async () => {
+test('a key in the form of an id without hyphens takes precedence, and a resource can have such a key', async () => {
   const key = user
   await made(`${FACTS}/users`, { key })
   expect((await verdict.get<Identified>(`${FACTS}/users/${key}`)).body.key).toBe(key)
