@@ -1,6 +1,6 @@
 /**
- * Every route with every kind of bad input: status and body as specified (native.md 0.10, 0.13, 0.19 and D-38), the request id
- * in the response, a process that keeps running, and an unchanged store.
+ * Every route with every kind of bad input: status and body as specified (native.md 0.10, 0.13, 0.19 and
+ * D-38), the request id in the response, a process that keeps running, and an unchanged store.
  */
 import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
@@ -35,7 +35,7 @@ afterAll(async () => {
   expect(await verdict.allows('alice', 'read', 'document:d1')).toBe(true)
 })
 
-/** A body of the right shape for every route that needs one. None is ever sent with a key that may. */
+/** A valid body for every route that needs one. No test sends it with a key that has permission. */
 const GOOD_BODIES = new Map(
   exampleCalls(randomUUID())
     .toReversed()
@@ -43,13 +43,13 @@ const GOOD_BODIES = new Map(
 ).set('copyEnvironmentAsync', { target_env: { existing: 'nothing' } })
 
 interface Case {
-  /** `POST /allowed`, for the name of the test. */
+  /** Method and path for the name of the test, such as `POST /allowed`. */
   readonly name: string
   readonly route: Route
-  /** With parameters filled in; what they name does not exist. */
+  /** Path with parameters that name missing entities. */
   readonly path: string
   readonly body: unknown
-  /** One that may use the route. */
+  /** A key with permission to use the route. */
   readonly key: string
 }
 
@@ -84,7 +84,7 @@ function filledIn(template: string, project: string, environment: string): strin
     .concat(REQUIRED_QUERIES[template] ?? '')
 }
 
-/** Sends the request under a name of its own and makes sure that the answer carries it. */
+/** Sends the request with a unique request id, and verifies that the response has the same id. */
 async function send(
   { route, path, key }: Case,
   options: {
@@ -105,7 +105,7 @@ async function send(
   return answer
 }
 
-/** The status of a refusal, after a look at the form of its body. */
+/** The status of an error response. Verifies the form of its body. */
 function statusOf({ route }: Case, answer: Answer): number {
   if (route.family === 'management') refusal(answer)
   else if (route.family === 'access') expect(answer.body).toMatch(/./)
@@ -119,14 +119,14 @@ function badShape({ route }: Case): number {
   return route.family === 'management' ? 422 : 400
 }
 
-test('there is a good body for every route that needs one', () => {
+test('the tests have a valid body for every route that needs one', () => {
   const without = withRequiredBody.filter(({ body }) => body === undefined)
   expect(without.map(({ route }) => route.operationId)).toEqual([])
   for (const { route, body } of withRequiredBody) route.body!.shape.check(body)
 })
 
-describe('a body that is no JSON, or not of the right kind', () => {
-  const NO_JSON = [
+describe('a body', () => {
+  const INVALID_JSON = [
     '{"key":',
     '{key:1}',
     "{'key':1}",
@@ -134,14 +134,14 @@ describe('a body that is no JSON, or not of the right kind', () => {
     '{"a":1}}',
     '\u0000',
     '{"a":"\\ud800"}',
-    // Only in front of a body is it skipped, and once.
+    // One byte order mark is skipped, and only before a body.
     '{\ufeff}',
     '\ufeff\ufeff{}',
   ]
 
-  test.each(withBody)('is refused by $name', async each => {
-    // All routes of a family read JSON with the same code: the first one gets all texts.
-    for (const text of isFirstOf(each, withBody) ? NO_JSON : NO_JSON.slice(0, 2)) {
+  test.each(withBody)('is rejected by $name if it is invalid JSON or has the wrong type', async each => {
+    // All routes of a family use the same code to read JSON. Only the first route receives all texts.
+    for (const text of isFirstOf(each, withBody) ? INVALID_JSON : INVALID_JSON.slice(0, 2)) {
       const answer = await send(each, { text })
       expect([text, statusOf(each, answer)]).toEqual([text, badShape(each)])
     }
@@ -152,7 +152,7 @@ describe('a body that is no JSON, or not of the right kind', () => {
     }
   })
 
-  test.each(withBody)('is refused by $name when it is compressed, which is said', async each => {
+  test.each(withBody)('is rejected by $name with the reason if it is compressed', async each => {
     const text = new Uint8Array(gzipSync(JSON.stringify(each.body ?? {})))
     const answer = await send(each, { text, headers: { 'content-encoding': 'gzip' } })
     expect(statusOf(each, answer)).toBe(badShape(each))
@@ -160,28 +160,28 @@ describe('a body that is no JSON, or not of the right kind', () => {
   })
 
   test.each(withBody)(
-    'is refused by $name for what it is, whatever coding is said, where it can be read',
+    'is rejected by $name for its own error if it is not compressed, despite its Content-Encoding',
     async each => {
-      const coded = { 'content-encoding': 'gzip' }
+      const headers = { 'content-encoding': 'gzip' }
       const bodies = [
         `{"a":1e400,"b":${'['.repeat(70)}${']'.repeat(70)}}`,
         ...(each.route.body?.isRequired ? [''] : []),
       ]
       for (const text of bodies) {
-        const [plain, said] = [await send(each, { text }), await send(each, { text, headers: coded })]
-        expect(said.status).toBe(plain.status)
-        expect(JSON.stringify(said.body)).not.toContain('Content-Encoding')
+        const [plain, labeled] = [await send(each, { text }), await send(each, { text, headers })]
+        expect(labeled.status).toBe(plain.status)
+        expect(JSON.stringify(labeled.body)).not.toContain('Content-Encoding')
       }
     },
   )
 
-  test.each(withRequiredBody)('is refused by $name when it is missing or empty', async each => {
+  test.each(withRequiredBody)('is rejected by $name if it is missing or empty', async each => {
     expect(statusOf(each, await send(each))).toBe(badShape(each))
     expect(statusOf(each, await send(each, { text: ' ' }))).toBe(badShape(each))
   })
 
   test.each(withBody.filter(({ route }) => route.family === 'management'))(
-    'is refused by $name when it nests too deeply to be kept',
+    'is rejected by $name if it is nested too deeply',
     async each => {
       const text = `{"attributes":${'['.repeat(64)}${']'.repeat(64)}}`
       expect(statusOf(each, await send(each, { text }))).toBe(422)
@@ -190,7 +190,7 @@ describe('a body that is no JSON, or not of the right kind', () => {
 })
 
 test.each(withRequiredBody)(
-  'a body with a field that is missing or of the wrong type is refused by $name with the place of each',
+  'a body with missing fields or fields of the wrong type is rejected by $name with their locations',
   async each => {
     const schema = each.route.body!.shape.schema as {
       readonly properties?: object
@@ -203,7 +203,7 @@ test.each(withRequiredBody)(
     const validator = Compile(each.route.body!.shape.schema)
     for (const name of Object.keys(schema.properties ?? {})) {
       const body = { ...(each.body as object), [name]: 7 }
-      // The items of a batch and their defaults are looked at one by one, by the handler.
+      // The handler validates the items of a batch and their defaults one by one.
       if (!validator.Check(body)) await expectPlace(each, body, name)
     }
     if (Array.isArray(each.body)) await expectPlace(each, [{}], '[0]')
@@ -240,7 +240,7 @@ describe('credentials', () => {
   ]
 
   test.each(withKey)(
-    'that are missing, malformed or unknown are 401 at $name, before anything else',
+    'that are missing, malformed or unknown are a 401 at $name, before any other error',
     async each => {
       for (const authorization of isFirstOf(each, withKey) ? NONE : NONE.slice(0, 5)) {
         const headers = authorization === undefined ? {} : { authorization }
@@ -254,18 +254,15 @@ describe('credentials', () => {
     },
   )
 
-  test.each(CASES.filter(({ route }) => route.access === 'public'))(
-    'are not looked at by $name',
-    async each => {
-      // The console has no file of that name.
-      const status = each.route.paramNames.length === 0 ? 200 : 404
-      expect((await send(each, { key: 'nonsense' })).status).toBe(status)
-      expect((await send(each, { key: null })).status).toBe(status)
-    },
-  )
+  test.each(CASES.filter(({ route }) => route.access === 'public'))('are ignored by $name', async each => {
+    // The console does not have a file with this name.
+    const status = each.route.paramNames.length === 0 ? 200 : 404
+    expect((await send(each, { key: 'nonsense' })).status).toBe(status)
+    expect((await send(each, { key: null })).status).toBe(status)
+  })
 
   test.each(CASES.filter(({ route }) => route.access === 'optional-key'))(
-    'are not needed by $name, but must be valid when they are sent',
+    'are optional for $name, but must be valid if they are sent',
     async each => {
       expect((await send(each, { key: null })).status).toBe(200)
       expect((await send(each)).status).toBe(200)
@@ -274,7 +271,7 @@ describe('credentials', () => {
   )
 
   test.each(ofEnvironments.slice(0, 3))(
-    'for another environment than the path names are 403 at $name',
+    'for another environment than that of the path are a 403 at $name',
     async each => {
       for (const [project, environment] of [
         ['default', 'other'],
@@ -282,11 +279,10 @@ describe('credentials', () => {
         ['00000000-0000-4000-8000-000000000000', '00000000-0000-4000-8000-000000000000'],
         ['%00', 'default'],
       ] as const) {
-        const elsewhere = { ...each, path: filledIn(each.route.path, project, environment) }
-        expect(statusOf(each, await send(elsewhere, { body: each.body, key: API_KEY }))).toBe(403)
-        if (each.route.body)
-          expect(statusOf(each, await send(elsewhere, { text: '{', key: API_KEY }))).toBe(403)
-        expect(statusOf(each, await send(elsewhere, { body: each.body, key: ADMIN_KEY }))).toBe(404)
+        const other = { ...each, path: filledIn(each.route.path, project, environment) }
+        expect(statusOf(each, await send(other, { body: each.body, key: API_KEY }))).toBe(403)
+        if (each.route.body) expect(statusOf(each, await send(other, { text: '{', key: API_KEY }))).toBe(403)
+        expect(statusOf(each, await send(other, { body: each.body, key: ADMIN_KEY }))).toBe(404)
       }
     },
   )
@@ -295,7 +291,7 @@ describe('credentials', () => {
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 const paths = [...new Map(CASES.map(each => [each.path, each])).values()]
 
-test.each(paths)('a wrong method is 405 with the right ones at $path, credentials or none', async each => {
+test.each(paths)('a wrong method is a 405 with Allow at $path, with or without credentials', async each => {
   const here = routes.filter(route => matches(route.path, each.path))
   const right = new Set<string>(here.map(({ method }) => method))
   if (right.has('GET')) right.add('HEAD')
@@ -310,11 +306,11 @@ function matches(template: string, path: string): boolean {
   return new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path.split('?', 1)[0]!)
 }
 
-describe('a parameter of a query that cannot be read', () => {
+describe('a query parameter with invalid encoding', () => {
   const ASSIGNMENTS = '/v2/facts/default/default/role_assignments'
 
   test.each(['%', '50%', '%zz', '%ff', '%c0%af', '%ed%a0%80', 'a%00%'])(
-    'is 422 with its name, and nobody else is found in its place: %s',
+    'is a 422 with its name, and never matches another user: %s',
     async text => {
       for (const query of [`user=${text}`, `page=1&user=a&user=${text}`, `us%65r=${text}`]) {
         const answer = await verdict.get<Problem>(`${ASSIGNMENTS}?${query}`)
@@ -326,16 +322,16 @@ describe('a parameter of a query that cannot be read', () => {
     },
   )
 
-  test('is ignored where nobody asks for it, and what can be read is', async () => {
+  test('is ignored by routes that do not use it, and valid encodings are accepted', async () => {
     const document = `${FACTS}/resource_instances/document:d1`
     expect((await verdict.get(`${document}?unknown=%ff&%ff=detailed&detailed=true`)).status).toBe(200)
-    // A question mark is part of a name.
+    // A second question mark is a part of the parameter name.
     expect((await verdict.get(`${document}?detailed=true&?detailed=%ff`)).status).toBe(200)
     expect((await verdict.get(`${document}??detailed=none`)).status).toBe(200)
     expect((await verdict.get(`${ASSIGNMENTS}?user=%EF%BF%BD+%26%25`)).status).toBe(200)
   })
 
-  test('is refused by a list as any other that it does not know', async () => {
+  test('is rejected by a list as any other unknown parameter', async () => {
     for (const query of ['unknown=%ff', '%ff=user', 'user=nobody&?user=%ff', '?page=none']) {
       const answer = await verdict.get<Problem>(`${ASSIGNMENTS}?${query}`)
       expect(refusal(answer)).toEqual([422, 'INVALID_INPUT'])

@@ -1,4 +1,4 @@
-/** The OpenAPI document as it is served: well formed by a linter's judgement, complete by the route table's. */
+/** The OpenAPI document as it is served: a linter accepts it, and it has all routes of the route table. */
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { describe, expect, test } from 'vitest'
 import { Compile } from 'typebox/compile'
@@ -42,7 +42,7 @@ interface Document {
   }
 }
 
-/** All but the files of a page. */
+/** All routes except the files of web pages. */
 const routes = table.filter(({ isDescribed }) => isDescribed)
 const { body: served } = await verdict.send<Document>('GET', '/openapi.json', { key: null })
 const operations = operationsOf(served)
@@ -62,19 +62,20 @@ function parametersOf(operationId: string, document = served): Parameter[] {
   )
 }
 
-/** The headers that an operation reads, and whether it requires them. */
+/** The headers of an operation, with whether it requires them. */
 function headersOf(operationId: string, document = served): Record<string, boolean> {
   const headers = parametersOf(operationId, document).filter(parameter => parameter.in === 'header')
   return Object.fromEntries(headers.map(({ name, required = false }) => [name, required]))
 }
 
-test('a linter finds nothing, warnings included', async () => {
+test('a linter reports no errors and no warnings', async () => {
   const config = await createConfig({
     extends: ['recommended-strict'],
     rules: {
-      // `/groups/direct/{group}` beside `/groups/{group}/users` comes with the paths; fixed parts go before parameters.
+      // `/groups/direct/{group}` and `/groups/{group}/users` are given. Fixed parts take precedence over
+      // parameters.
       'no-ambiguous-paths': 'off',
-      // Not among the recommended ones.
+      // The following rules are not among the recommended rules.
       'no-invalid-media-type-examples': 'error',
       'no-invalid-parameter-examples': 'error',
       'no-invalid-schema-examples': 'error',
@@ -90,12 +91,12 @@ test('a linter finds nothing, warnings included', async () => {
   }
   const source = JSON.stringify(served)
   expect(await findingsIn(source)).toEqual([])
-  // The linter does look: an operation without its answers is no longer fine.
+  // To verify the linter: it reports an operation without responses.
   expect(await findingsIn(source.replace('"responses":{"200"', '"answers":{"200"'))).not.toEqual([])
 })
 
-describe('the description', () => {
-  test('is OpenAPI 3.1 of this release, for everybody, and has every route there is and no other', () => {
+describe('the OpenAPI document', () => {
+  test('has version 3.1, needs no key, and has exactly the routes of the route table', () => {
     expect(served.openapi).toMatch(/^3\.1\./)
     expect(served.info.version).toBe(VERSION)
     const described = operations.map(({ method, path, operationId }) => [method, path, operationId])
@@ -105,7 +106,7 @@ describe('the description', () => {
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length)
   })
 
-  test('names the server where PUBLIC_URL says, and else where it was found', async () => {
+  test('names PUBLIC_URL as the server, or / by default', async () => {
     expect(served.servers).toEqual([{ url: '/' }])
     const elsewhere = await startedService({ publicUrl: 'https://pdp.example.com/authz' })
     const { body } = await elsewhere.get<Document>('/openapi.json')
@@ -113,32 +114,27 @@ describe('the description', () => {
     expect(Object.keys(body.paths)).toContain('/.well-known/authzen-configuration/authz')
   })
 
-  test('marks the deprecated listings and those in early access', () => {
+  test('marks deprecated and early-access lists', () => {
     const deprecated = operations.filter(operation => operation.deprecated).map(({ path }) => path)
     const groups = '/v2/schema/{proj_id}/{env_id}/groups'
-    expect(deprecated.toSorted()).toEqual(
-      ['/v1/tenants', '/v1/users', groups, `${groups}/{group_instance_key}`].toSorted(),
-    )
+    const group = `${groups}/{group_instance_key}`
+    expect(new Set(deprecated)).toEqual(new Set(['/v1/tenants', '/v1/users', groups, group]))
     const early = operations.filter(operation => operation['x-early-access']).map(({ path }) => path)
-    expect(early.toSorted()).toEqual(
-      [
-        `${groups}/direct`,
-        `${groups}/direct/{group_instance_key}`,
-        ...['children', 'parents', 'roles', 'users'].map(list => `${groups}/{group_instance_key}/${list}`),
-      ].toSorted(),
-    )
+    const lists = ['children', 'parents', 'roles', 'users'].map(list => `${group}/${list}`)
+    const direct = [`${groups}/direct`, `${groups}/direct/{group_instance_key}`]
+    expect(early.toSorted()).toEqual([...direct, ...lists].toSorted())
   })
 
-  test('requires the headers without which a request is refused, and no other', () => {
-    const asked = ['Permit-User-Key', 'Permit-Tenant-Id', 'Permit-Action', 'Permit-Resource-Type']
+  test('requires the headers without which a request is rejected, and no other headers', () => {
+    const ofNginx = ['Permit-User-Key', 'Permit-Tenant-Id', 'Permit-Action', 'Permit-Resource-Type']
     for (const { operationId, path } of operations) {
       const required = Object.entries(headersOf(operationId)).flatMap(([name, is]) => (is ? [name] : []))
-      expect([operationId, required]).toEqual([operationId, path === '/nginx_allowed' ? asked : []])
+      expect(required, operationId).toEqual(path === '/nginx_allowed' ? ofNginx : [])
     }
     expect(headersOf('accessEvaluation')).toHaveProperty('Cache-Control')
   })
 
-  test('requires X-Request-ID of decisions, Cache-Control of evaluations, and neither of anything else, with STRICT_HEADERS', async () => {
+  test('requires X-Request-ID for decisions and Cache-Control for evaluations with STRICT_HEADERS', async () => {
     const strict = await startedService({ hasStrictHeaders: true })
     const { body: described } = await strict.get<Document>('/openapi.json')
     const ofGateways = ['/nginx_allowed', '/nginx_allowed', '/kong']
@@ -148,25 +144,22 @@ describe('the description', () => {
     expect(decisions).toHaveLength(13)
     for (const { operationId } of operations) {
       const isDecision = decisions.some(decision => decision.operationId === operationId)
-      expect([operationId, headersOf(operationId, described)['X-Request-ID']]).toEqual([
-        operationId,
-        isDecision,
-      ])
+      expect(headersOf(operationId, described)['X-Request-ID'], operationId).toBe(isDecision)
     }
     const ofDecisions = { 'X-Request-ID': true, 'X-Min-Revision': false }
     expect(headersOf('accessEvaluation', described)).toEqual({ ...ofDecisions, 'Cache-Control': true })
     expect(headersOf('accessEvaluations', described)).toEqual({ ...ofDecisions, 'Cache-Control': true })
     expect(headersOf('isAllowed', described)).toEqual(ofDecisions)
-    const asking = operations.filter(
+    const waiting = operations.filter(
       ({ operationId }) => 'X-Min-Revision' in headersOf(operationId, described),
     )
     const others = ['/local/role_assignments', ...ofGateways]
-    expect(asking.map(({ path }) => path).toSorted()).toEqual(
+    expect(waiting.map(({ path }) => path).toSorted()).toEqual(
       [...decisions.map(({ path }) => path), ...others].toSorted(),
     )
   })
 
-  test('has every parameter the routes read', () => {
+  test('has every parameter that the routes read', () => {
     for (const { operationId, params, query } of routes) {
       const described = parametersOf(operationId).filter(parameter => parameter.in !== 'header')
       const read = [
@@ -177,7 +170,7 @@ describe('the description', () => {
     }
   })
 
-  test('has filters by attributes as the parameters that are sent: with their prefix', () => {
+  test('describes attribute filters as parameters with the prefix attr_', () => {
     const [filters] = parametersOf('listTenants').filter(({ name }) => name === 'attributes')
     expect(filters).toMatchObject({
       schema: {
@@ -191,7 +184,7 @@ describe('the description', () => {
   test.each([
     ['LongKey', ['a', 'a:b', '計画', ' ', 'x'.repeat(512)], ['', 'a\nb', '\u0085', 'x'.repeat(513)]],
     ['InstanceReference', ['a', 'a:b', 'a:b:c', `a:${'x'.repeat(512)}`], ['', 'a:', ':a', 'é:a', 'a:\0']],
-  ])('has a pattern for %s, whose texts code checks', (name, good, bad) => {
+  ])('has a pattern for %s that accepts the same texts as the code', (name, good, bad) => {
     const { pattern } = served.components.schemas[name] as { pattern: string }
     const fitting = [...good, ...bad].filter(text => new RegExp(pattern, 'u').test(text))
     expect(fitting).toEqual(good)
@@ -200,7 +193,7 @@ describe('the description', () => {
     expect(bad.filter(text => text !== '' && checked(text))).toEqual([])
   })
 
-  test('writes no object out twice: what is used again is a component', () => {
+  test('has components for all objects that are used more than once', () => {
     const seen = new Map<string, number>()
     const count = (node: unknown, isComponent: boolean): void => {
       if (typeof node !== 'object' || node === null) return
@@ -216,7 +209,7 @@ describe('the description', () => {
     expect([...seen].filter(([, times]) => times > 1).map(([text]) => text)).toEqual([])
   })
 
-  test('says which keys an operation takes', () => {
+  test('states the API keys that an operation accepts', () => {
     const [environment, project, organization] = ['environment', 'project', 'organization'].map(kind => ({
       [`${kind}Key`]: [],
     }))
@@ -229,20 +222,14 @@ describe('the description', () => {
     expect(securityOf('getReference')).toEqual([])
   })
 
-  test.each(['subject', 'resource', 'action'])(
-    'has an example of a search for a %s that the service answers, as a page of the description sends it',
-    async kind => {
-      const path = `/access/v1/search/${kind}`
-      const { components, paths } = (await (
-        await fetch(`${verdict.address}/openapi.json`)
-      ).json()) as Document
-      const { schema } = paths[path]!['post']!.requestBody!.content['application/json']
-      const described = components.schemas[schema.$ref!.split('/').at(-1)!] as { examples: object[] }
-      expect((await verdict.post(path, described.examples[0])).status).toBe(200)
-    },
-  )
+  test.each(['subject', 'resource', 'action'])('has a valid example of a search for a %s', async kind => {
+    const path = `/access/v1/search/${kind}`
+    const { schema } = served.paths[path]!['post']!.requestBody!.content['application/json']
+    const described = served.components.schemas[schema.$ref!.split('/').at(-1)!] as { examples: object[] }
+    expect((await verdict.post(path, described.examples[0])).status).toBe(200)
+  })
 
-  test('follows the settings: with AUTHZEN_STRICT an evaluation needs a resource id', async () => {
+  test('requires a resource id in evaluations with AUTHZEN_STRICT', async () => {
     const strict = await startedService({ isAuthzenStrict: true })
     const { body } = await strict.get<Document>('/openapi.json')
     const { requestBody } = body.paths['/access/v1/evaluation']!['post']!
@@ -256,7 +243,7 @@ describe('static content', () => {
     .map(({ path }) => path)
 
   test.each(['/openapi.json', ...PATHS])(
-    'is compressed for who takes it, and kept by who has it: %s',
+    'is compressed if the client accepts gzip, and not sent again if it has not changed: %s',
     async path => {
       const get = (headers: Record<string, string>) => fetch(verdict.address + path, { headers })
       const plain = await get({ 'accept-encoding': 'identity' })
@@ -285,28 +272,28 @@ describe('static content', () => {
     },
   )
 
-  test('holds no key', async () => {
+  test('does not contain API keys', async () => {
     for (const path of ['/openapi.json', ...PATHS]) {
       expect(await (await fetch(verdict.address + path)).text()).not.toContain(API_KEY)
     }
   })
 })
 
-test('is made in steps, between which a thread decides: one for each operation at least', () => {
+test('the OpenAPI document is created in at least one step per operation, so it does not block decisions', () => {
   const steps = createDocument(table, { publicUrl: null, hasStrictHeaders: false })
   let count = 0
   while (!steps.next().done) count += 1
   expect(count).toBeGreaterThanOrEqual(operations.length)
 })
 
-function entrance(accept: string): Promise<Response> {
+function getRoot(accept: string): Promise<Response> {
   return fetch(`${verdict.address}/`, { headers: { accept }, redirect: 'manual' })
 }
 
 test.each(['*/*', 'application/json', 'text/html2', ''])(
-  'GET / tells a program what answers here (%j)',
+  'GET / returns the name and version of the service to programs (Accept: %j)',
   async accept => {
-    const response = await entrance(accept)
+    const response = await getRoot(accept)
     expect([response.status, await response.json()]).toEqual([
       200,
       { name: 'Verdict', version: VERSION, docs: 'docs', openapi: 'openapi.json' },
@@ -314,17 +301,15 @@ test.each(['*/*', 'application/json', 'text/html2', ''])(
   },
 )
 
-test('GET / leads a browser to the reference, behind any prefix of a proxy', async () => {
-  const response = await entrance('text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8')
+test('GET / redirects a browser to the reference with a relative URL', async () => {
+  const response = await getRoot('text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8')
   expect([response.status, response.headers.get('location')]).toEqual([302, 'docs'])
   const followed = await fetch(`${verdict.address}/`, { headers: { accept: 'TEXT/HTML' } })
   expect([followed.url, followed.status]).toEqual([`${verdict.address}/docs`, 200])
 })
 
-test('the files of the reference are served, and are no operations of the description', async () => {
-  const { body } = await verdict.get<{ paths: Record<string, unknown> }>('/openapi.json')
-  const described = Object.keys(body.paths).filter(path => path.startsWith('/docs'))
-  expect(described).toEqual(['/docs'])
+test('the files of the reference are served, but are not in the OpenAPI document', async () => {
+  expect(Object.keys(served.paths).filter(path => path.startsWith('/docs'))).toEqual(['/docs'])
   for (const file of ['start.js', 'swagger-ui-bundle.js', 'swagger-ui.css']) {
     expect((await fetch(`${verdict.address}/docs/${file}`)).status).toBe(200)
   }

@@ -1,7 +1,5 @@
-/** Every management route answers a success in the shape its own definition promises, with the revision (contract B). */
+/** Successful responses of all management routes match their schemas and have the revision (contract B). */
 import { describe, expect, test } from 'vitest'
-import type { RoleAssignment } from '#model/wire/role-assignment.ts'
-import type { TenantRole } from '#model/wire/role.ts'
 import type { Tenant } from '#model/wire/tenant.ts'
 import {
   FACTS,
@@ -16,50 +14,49 @@ import { answerFindings, routes } from '#testing/requests/routes.ts'
 
 const verdict = await sharedService()
 
-test('every management operation succeeds in the shape its route promises, with a revision that grows', async () => {
+test('every management response matches the schema of its route, and writes increase the revision', async () => {
   let sequence = 0
   for (const { operation, method, path, body } of MANAGEMENT_CALLS) {
-    // Goes on for ever, and is an answer of events (`changes/streams.test.ts`).
+    // This response is an endless event stream (`changes/streams.test.ts`).
     if (operation === 'streamChanges') continue
     const answer = await verdict.send(method, path, { body })
-    const said = `${operation}: ${JSON.stringify(answer.body)}`
+    const context = `${operation}: ${JSON.stringify(answer.body)}`
     const route = routes.find(({ operationId }) => operationId === operation)
-    expect(Object.keys(route?.responses ?? {}), said).toContain(String(answer.status))
-    expect(answerFindings(operation, answer.status, answer.body), said).toEqual([])
+    expect(Object.keys(route?.responses ?? {}), context).toContain(String(answer.status))
+    expect(answerFindings(operation, answer.status, answer.body), context).toEqual([])
     const next = Number(revisionOf(answer).split('.')[1])
-    // What is tried is not saved.
+    // This operation evaluates a condition set without storing it.
     const isWrite = method !== 'GET' && operation !== 'tryConditionSet'
     expect(isWrite ? next > sequence : next === sequence, `${operation}: ${sequence}, ${next}`).toBe(true)
     sequence = next
   }
 })
 
-/** Of the nodes themselves, and of no environment. */
+/** Operations about nodes, which have no revision of an environment. */
 const ABOUT_NODES = ['getNodes', 'getRecentFigures', 'refreshDecisionPoints']
 
-test('every route of management promises a revision with every success, but those about nodes', () => {
-  const silent = routes
+test('all management routes except those about nodes describe a revision for every success', () => {
+  const withoutRevision = routes
     .filter(({ family, operationId }) => family === 'management' && !ABOUT_NODES.includes(operationId))
     .flatMap(({ operationId, responses }) =>
       Object.values(responses)
         .filter(({ headers = [] }) => !headers.some(({ name }) => name === 'X-Revision'))
         .map(() => operationId),
     )
-  expect(silent).toEqual([])
+  expect(withoutRevision).toEqual([])
 })
 
-test('what is missing is told behind a sentence by which clients know that something is', async () => {
+// Published clients recognize a missing entity by this sentence.
+test('the message of a 404 for a missing entity begins with a fixed sentence', async () => {
   const { status, body } = await verdict.get<Problem>(`${FACTS}/users/missing`)
   const sentence = 'The requested data could not be found: there is no user "missing"'
   expect([status, body.message]).toEqual([404, sentence])
-  // A path that is none is another matter.
-  expect((await verdict.get<Problem>(`${FACTS}/nothing`)).body.message).toBe(
-    'there is nothing under this path',
-  )
+  const unknownPath = await verdict.get<Problem>(`${FACTS}/nothing`)
+  expect(unknownPath.body.message).toBe('there is nothing under this path')
 })
 
 describe('the scope of a key', () => {
-  test('names organization, project and environment, by which paths may call them', async () => {
+  test('has the ids of the organization, project and environment, which paths accept', async () => {
     const answer = await verdict.get<Record<string, string>>('/v2/api-key/scope')
     const { body } = answer
     revisionOf(answer)
@@ -79,62 +76,45 @@ describe('the scope of a key', () => {
     }
   })
 
-  test('of the organization has no project and no environment', async () => {
+  test('has no project and no environment for a key of the organization', async () => {
     const { body } = await verdict.admin<Record<string, unknown>>('GET', '/v2/api-key/scope')
     expect(answerFindings('getApiKeyScope', 200, body)).toEqual([])
     expect(body).toMatchObject({ project_id: null, environment_id: null })
   })
 
-  test('the organization key manages the environment (native.md D-44), and is told when there is none of that name', async () => {
-    const answer = await verdict.admin<TenantRole>('POST', `${SCHEMA}/roles`, {
-      key: 'from-above',
-      name: 'From above',
-    })
-    expect(answer.status).toBe(200)
+  test('includes the environments of an organization for its key (native.md D-44); a missing one is a 404', async () => {
+    const body = { key: 'from-above', name: 'From above' }
+    expect((await verdict.admin('POST', `${SCHEMA}/roles`, body)).status).toBe(200)
     const missing = await verdict.admin('GET', '/v2/schema/default/staging/groups')
     expect([missing.status, missing.body]).toMatchObject([404, { error_code: 'NOT_FOUND' }])
   })
 })
 
+const nulls = (...names: readonly string[]) => Object.fromEntries(names.map(name => [name, null]))
+
 test('null for an optional field of a request is the same as no field', async () => {
   await verdict.resource({ key: 'bare' })
   await verdict.tenantRole('unset', [])
-  const user = await verdict.post(`${FACTS}/users`, {
-    key: 'null-user',
-    email: null,
-    first_name: null,
-    last_name: null,
-    attributes: null,
-    role_assignments: null,
-  })
-  expect([user.status, user.body]).toMatchObject([200, { email: null, attributes: {} }])
-  const instance = await verdict.post(`${FACTS}/resource_instances`, {
-    resource: 'bare',
-    key: 'null-instance',
-    tenant: null,
-    attributes: null,
-  })
-  expect([instance.status, instance.body]).toMatchObject([200, { tenant: 'default', attributes: {} }])
-  const assignment = await verdict.post<RoleAssignment>(`${FACTS}/role_assignments`, {
-    user: 'null-user',
-    role: 'unset',
-    tenant: 'default',
-    resource_instance: null,
-  })
-  expect([assignment.status, assignment.body.resource_instance]).toEqual([200, null])
-  const role = await verdict.post(`${RESOURCES}/bare/roles`, {
-    key: 'null-role',
-    name: 'Null',
-    description: null,
-    permissions: null,
-    attributes: null,
-    extends: null,
-    granted_to: null,
-  })
-  expect([role.status, role.body]).toMatchObject([200, { permissions: [], extends: [], description: null }])
+  const profile = nulls('email', 'first_name', 'last_name', 'attributes', 'role_assignments')
+  const texts = nulls('description', 'permissions', 'attributes', 'extends', 'granted_to')
+  const assigned = { user: 'null-user', role: 'unset', tenant: 'default', resource_instance: null }
+  const instance = { resource: 'bare', key: 'null-instance', ...nulls('tenant', 'attributes') }
+  for (const [path, body, expected] of [
+    [`${FACTS}/users`, { key: 'null-user', ...profile }, { email: null, attributes: {} }],
+    [`${FACTS}/resource_instances`, instance, { tenant: 'default', attributes: {} }],
+    [`${FACTS}/role_assignments`, assigned, { resource_instance: null }],
+    [
+      `${RESOURCES}/bare/roles`,
+      { key: 'null-role', name: 'Null', ...texts },
+      { permissions: [], extends: [], description: null },
+    ],
+  ] as const) {
+    const answer = await verdict.post(path, body)
+    expect([answer.status, answer.body], path).toMatchObject([200, expected])
+  }
 })
 
-test('what was stored comes back as it was sent: attributes of any kind, odd names, keys like those of objects', async () => {
+test('attributes of any kind, unusual names and keys like those of Object are returned as they were sent', async () => {
   const attributes = {
     text: 'ß鍵😀\n"',
     number: -1.5e-7,
@@ -163,8 +143,8 @@ test('what was stored comes back as it was sent: attributes of any kind, odd nam
   expect(read.body.roles['valueOf']!.permissions).toEqual(['constructor', 'toString'])
 })
 
-describe('a key called __proto__', () => {
-  test('is an action, a role and a relation like any other', async () => {
+describe('the key __proto__', () => {
+  test('can be the key of an action, a role and a relation', async () => {
     const text =
       '{"key":"proto","name":"P","actions":{"__proto__":{}},' +
       '"roles":{"__proto__":{"name":"R","permissions":["__proto__"]}},"relations":{"__proto__":"proto"}}'
@@ -180,12 +160,11 @@ describe('a key called __proto__', () => {
     expect(await verdict.allows('proto-user', '__proto__', 'proto:p1')).toBe(true)
   })
 
-  test('is a name of attributes like any other', async () => {
-    const created = await verdict.send<object>('POST', RESOURCES, {
-      text: '{"key":"proto-attributes","name":"P","actions":{},"type_attributes":{"__proto__":1}}',
-    })
-    expect(JSON.stringify(created.body)).toContain('"type_attributes":{"__proto__":1}')
-    const read = await verdict.get<object>(`${RESOURCES}/proto-attributes`)
-    expect(JSON.stringify(read.body)).toContain('"type_attributes":{"__proto__":1}')
+  test('can be the key of an attribute', async () => {
+    const text = '{"key":"proto-attributes","name":"P","actions":{},"type_attributes":{"__proto__":1}}'
+    const created = await verdict.send('POST', RESOURCES, { text })
+    const read = await verdict.get(`${RESOURCES}/proto-attributes`)
+    for (const { body } of [created, read])
+      expect(JSON.stringify(body)).toContain('"type_attributes":{"__proto__":1}')
   })
 })

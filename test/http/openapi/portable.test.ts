@@ -1,4 +1,6 @@
-/** The description as a source of programs: nothing in it that generators of clients are known to fail at. */
+/**
+ * The OpenAPI document as input of client generators: it has no constructs at which known generators fail.
+ */
 import { describe, expect, test } from 'vitest'
 import { sharedService } from '#testing/processes/running-service.ts'
 import { portability } from '../../support/portable-description.ts'
@@ -6,7 +8,7 @@ import { portability } from '../../support/portable-description.ts'
 const verdict = await sharedService({ hasDebug: true })
 const strict = await sharedService({ hasStrictHeaders: true, isAuthzenStrict: true })
 
-/** A document with one of each fault. */
+/** A document with each of these constructs. */
 const FAULTY = {
   paths: {
     '/a': { get: { operationId: 'list_users' }, post: { operationId: 'listUsers' } },
@@ -33,19 +35,19 @@ const FAULTY = {
 }
 
 describe.each(Object.entries(portability))('%s', (_, findingsIn) => {
-  test('is not in it', async () => {
+  test('is not in the OpenAPI document', async () => {
     for (const { address } of [verdict, strict]) {
       const response = await fetch(`${address}/openapi.json`)
       expect(findingsIn((await response.json()) as Record<string, unknown>)).toEqual([])
     }
   })
 
-  test('would be found', () => {
+  test('is found in a document that has it', () => {
     expect(findingsIn(FAULTY)).not.toEqual([])
   })
 })
 
-test('a member that older clients spell otherwise is accepted, and described in one spelling', async () => {
+test('members with the former spelling of older clients are accepted, but not in the OpenAPI document', async () => {
   const response = await fetch(`${verdict.address}/openapi.json`)
   const { components } = (await response.json()) as {
     components: { schemas: Record<string, { properties: object }> }

@@ -1,4 +1,7 @@
-/** Records that other clients know, held to what is published of them: generated clients refuse members that they do not know. */
+/**
+ * Responses compared with the published records of other clients. Generated clients reject unknown null
+ * members.
+ */
 import { expect, test } from 'vitest'
 import { sharedService } from '#testing/processes/running-service.ts'
 import { PUBLISHED_RECORDS } from '../../support/published-records.ts'
@@ -20,11 +23,11 @@ function canBeNull({ type, anyOf = [], $ref }: Described): boolean {
   return [type].flat().includes('null') || anyOf.some(canBeNull)
 }
 
-test('every published record is described', () => {
+test('every published record is in the OpenAPI document', () => {
   expect(Object.keys(PUBLISHED_RECORDS).filter(name => !components.schemas[name]?.properties)).toEqual([])
 })
 
-test('a member that is not published is never null in a published record', () => {
+test('members that are not in a published record are never null', () => {
   const found = Object.entries(PUBLISHED_RECORDS).flatMap(([name, published]) =>
     Object.entries(components.schemas[name]?.properties ?? {})
       .filter(([member, schema]) => !published.includes(member) && canBeNull(schema))

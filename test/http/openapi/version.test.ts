@@ -1,4 +1,4 @@
-/** Which release runs is said wherever somebody looks for it: the one that `package.json` names. */
+/** The version of the release, as in `package.json`, in all places that report it. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -8,7 +8,7 @@ import { verdictCommand } from '../../cli/command-line.ts'
 const PACKAGE = fileURLToPath(new URL('../../../package.json', import.meta.url))
 const { version } = JSON.parse(readFileSync(PACKAGE, 'utf8')) as { readonly version: string }
 
-test('the service, its metrics, its description and the command line name the release', async () => {
+test('the health check, the metrics, the OpenAPI document and the command line report the version', async () => {
   const verdict = await startedService()
   expect((await verdict.get('/healthy')).body).toEqual({ status: 'healthy', version })
   expect((await verdict.get('/metrics')).body).toContain(
