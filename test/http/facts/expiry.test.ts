@@ -1,7 +1,4 @@
-/**
- * Expiration of a grant over HTTP: no decision allows by it afterwards, and one commit removes and audits
- * it.
- */
+/** Expiration of a grant over HTTP: decisions ignore it afterwards, and one audited commit removes it. */
 import { expect, test } from 'vitest'
 import type { AuditEntry } from '#model/wire/audit.ts'
 import { type Envelope, FACTS, fresh, question, sharedService } from '#testing/processes/running-service.ts'

@@ -178,7 +178,7 @@ describe('users', () => {
     await verdict.delete(`${FACTS}/users/fay`)
   })
 
-  test('listed by /v1/users are a bare array for keys of the organization and of an environment', async () => {
+  test('listed by /v1/users are an array, for keys of the organization and of an environment', async () => {
     for (const key of [ADMIN_KEY, undefined]) {
       const { body } = await verdict.send<User[]>('GET', '/v1/users?per_page=2&page=2', {
         ...(key && { key }),

@@ -1,6 +1,4 @@
-/**
- * Facts under `/facts`, the path that decision points use (conditions.md 10.8): same calls, same responses.
- */
+/** Facts under `/facts`, the path of decision points (conditions.md 10.8): same calls and responses. */
 import { expect, test } from 'vitest'
 import { mountedRoutes, routes } from '#testing/requests/routes.ts'
 import {

@@ -1,6 +1,4 @@
-/**
- * Key search, `…/key_searches`: returns entities whose names contain a text, a bounded number per request.
- */
+/** Key search, `…/key_searches`: finds entities by a part of their names, a bounded number per request. */
 import { expect, test } from 'vitest'
 import { KEY_SEARCH_ROWS_MAX } from '#model/limits.ts'
 import type { KeySearch } from '#model/wire/key-search.ts'

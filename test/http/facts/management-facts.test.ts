@@ -1,7 +1,4 @@
-/**
- * Tenants, users, instances, role assignments and relationship tuples over HTTP (native.md B.6 to B.10,
- * D-45).
- */
+/** Tenants, users, instances, role assignments and tuples over HTTP (native.md B.6 to B.10, D-45). */
 import { describe, expect, test } from 'vitest'
 import type { RelationshipTuple } from '#model/wire/relationship-tuple.ts'
 import type { ResourceInstance } from '#model/wire/resource-instance.ts'

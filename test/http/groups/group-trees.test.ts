@@ -91,7 +91,7 @@ describe('a group in a list', () => {
       [e, 0, false],
     ])
     expect(await linksIn(`${groupPath(a)}/children`)).toEqual([[b, 3, true]])
-    expect(await linksIn(`${groupPath(e)}/children`)).toEqual([])
+    expect(await linksIn(`${groupPath(`squad:${e}`)}/children`)).toEqual([])
     expect(await linksIn(`${groupPath(a)}/parents`)).toEqual([])
     expect(await linksIn(`${groupPath(c)}/parents`)).toEqual([
       [b, 3, true],

@@ -1,6 +1,4 @@
-/**
- * The OpenAPI document as input of client generators: it has no constructs at which known generators fail.
- */
+/** The OpenAPI document has no constructs at which known client generators fail. */
 import { describe, expect, test } from 'vitest'
 import { sharedService } from '#testing/processes/running-service.ts'
 import { portability } from '../../support/portable-description.ts'

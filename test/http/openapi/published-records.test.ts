@@ -1,7 +1,4 @@
-/**
- * Responses compared with the published records of other clients. Generated clients reject unknown null
- * members.
- */
+/** Published records of other clients: generated clients reject null in members that they do not know. */
 import { expect, test } from 'vitest'
 import { sharedService } from '#testing/processes/running-service.ts'
 import { PUBLISHED_RECORDS } from '../../support/published-records.ts'

@@ -1,7 +1,4 @@
-/**
- * API keys: their scopes, and how they are created, listed, read, rotated and revoked (native.md B.13, D-35,
- * D-44).
- */
+/** API keys: scopes, creation, lists, rotation and revocation (native.md B.13, D-35, D-44). */
 import { describe, expect, test } from 'vitest'
 import type { ApiKey } from '#model/wire/api-key.ts'
 import type { Environment } from '#model/wire/environment.ts'

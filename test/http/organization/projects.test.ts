@@ -1,6 +1,4 @@
-/**
- * Projects and environments are created, read, changed and deleted while the service runs (native.md B.13).
- */
+/** Projects and environments: creation, reads, changes and deletion at run time (native.md B.13). */
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { ApiKey } from '#model/wire/api-key.ts'

@@ -1,6 +1,4 @@
-/**
- * Attributes and context of checks. They are read from the bytes of the body only if a decision needs them.
- */
+/** Attributes and context of checks, which are read from the body only if a decision needs them. */
 import { describe, expect, test, vi } from 'vitest'
 import { BatchReader } from '#http/bytes/batch-reader.ts'
 import { BulkReader } from '#http/bytes/bulk-reader.ts'

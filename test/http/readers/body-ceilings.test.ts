@@ -1,6 +1,4 @@
-/**
- * Size limits of request bodies. Parsing blocks a thread, so only bulk calls accept up to `MAX_BODY_BYTES`.
- */
+/** Size limits of bodies. Parsing blocks a thread, so only bulk calls accept up to `MAX_BODY_BYTES`. */
 import { describe, expect, test } from 'vitest'
 import { PARTS_BODY_BYTES_MAX, PLAIN_BODY_BYTES_MAX } from '#model/limits.ts'
 import {

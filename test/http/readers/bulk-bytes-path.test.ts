@@ -1,6 +1,4 @@
-/**
- * Bodies of decision requests are read from reused buffers: chunks of concurrent requests must not be mixed.
- */
+/** Bodies of decision requests are read from reused buffers, which must not mix concurrent requests. */
 import { expect, test } from 'vitest'
 import type { Route } from '#http/routing/route.ts'
 import { routes } from '#testing/requests/routes.ts'

@@ -1,6 +1,4 @@
-/**
- * A byte order mark before a body is skipped by all readers of bodies, as imports and the command line do.
- */
+/** A byte order mark before a body is skipped, as in imports and on the command line. */
 import { expect, test } from 'vitest'
 import { viewOf } from '#http/message/byte-views.ts'
 import { evaluationDialect, NATIVE } from '#http/bytes/dialects.ts'

@@ -1,4 +1,4 @@
-/** A template that a check left behind, compared byte by byte with the next check. */
+/** A template that a reader learned from a check, compared byte by byte with the next check. */
 import { expect, test } from 'vitest'
 import { KEY_RANGE, RANGE_LENGTH, USER_RANGE, RANGE_WORDS } from '#model/packed-queries.ts'
 import { viewOf } from '#http/message/byte-views.ts'

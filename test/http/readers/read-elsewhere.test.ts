@@ -71,7 +71,7 @@ const SENT: Readonly<Record<string, Sent>> = {
   'a bulk that has to be parsed': bulk(
     bytes(JSON.stringify(mixed(7, { context })).replace('"user":', '"user":null,"user":')),
   ),
-  'a bulk of thousands of checks, longer than HTTP threads read': bulk(
+  'a bulk of thousands of checks that is too long for an HTTP thread': bulk(
     mixed(CHECKS_MAX, { context: { long: 'y'.repeat(Math.ceil(BYTES_HERE_MAX / CHECKS_MAX)) } }),
   ),
   'a bulk of many small objects': bulk([
@@ -139,7 +139,7 @@ const counted = (scrape: Scrape) => ({
 })
 
 test.each(Object.entries(SENT))(
-  '%s has the same response with and without a pool thread',
+  'the response is the same with and without a pool thread: %s',
   async (_, sent) => {
     const expected = await ask(local, sent)
     expect(await ask(pooled, sent)).toEqual(expected)
@@ -150,7 +150,7 @@ test.each(Object.entries(SENT))(
 )
 
 test.each(['a bulk of a few long checks', 'a single check', 'evaluations with some invalid items'])(
-  '%s has the same response with DEBUG_DECISIONS with and without a pool thread',
+  'the response with DEBUG_DECISIONS is the same with and without a pool thread: %s',
   async name => expect(await ask(debugPooled, SENT[name]!)).toEqual(await ask(debugLocal, SENT[name]!)),
 )
 
@@ -159,7 +159,7 @@ test.each([
   ['a bulk of many small objects', 1],
   ['a single check', 1],
   ['a bulk of a few long checks', 0],
-])('%s starts this number of pool threads: %i', async (name, threads) => {
+])('after %s, the number of pool threads is %i', async (name, threads) => {
   // These bulks have too few checks to be decided by pool threads.
   const service = await startedService({ ...settings, poolThreads: 1 })
   await ask(service, SENT[name]!)

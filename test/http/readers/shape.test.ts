@@ -1,6 +1,4 @@
-/**
- * Schema validation of large values: findings name exact locations, but only within the first 100,000 parts.
- */
+/** Schema validation of large values: findings have exact locations within the first 100,000 parts. */
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import * as access from '#model/wire/access.ts'

@@ -1,7 +1,4 @@
-/**
- * Resources, roles and relations over HTTP: rejected requests and changes of roles (native.md B.4, B.5,
- * D-21).
- */
+/** Resources, roles and relations over HTTP: rejections and changes (native.md B.4, B.5, D-21). */
 import { describe, expect, test } from 'vitest'
 import type { Relation } from '#model/wire/relation.ts'
 import type { Resource } from '#model/wire/resource.ts'

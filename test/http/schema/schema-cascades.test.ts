@@ -1,7 +1,4 @@
-/**
- * Dependents of a deleted part of the schema are absent from decisions and lists after the response
- * (native.md C.7).
- */
+/** Deleting a part of a schema also removes its dependents from decisions and lists (native.md C.7). */
 import { describe, expect, test } from 'vitest'
 import type { GroupRead } from '#model/wire/group.ts'
 import type { Resource } from '#model/wire/resource.ts'

@@ -1,6 +1,4 @@
-/**
- * PUT and PATCH of resources (native.md B.4): which parts keep their ids and facts, and which are removed.
- */
+/** PUT and PATCH of resources (native.md B.4): which parts keep their ids and facts, and which do not. */
 import { describe, expect, test } from 'vitest'
 import type { Relation } from '#model/wire/relation.ts'
 import type { Resource } from '#model/wire/resource.ts'
