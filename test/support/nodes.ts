@@ -1,20 +1,20 @@
-/** Several services on one Redis, each with a data directory of its own, as containers behind a load balancer are. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll } from 'vitest'
+/**
+ * Several services on one Redis, each with its own data directory, like containers behind a load balancer.
+ */
 import {
   type Client,
   sharedService,
   startedService,
   storeDirectory,
 } from '#testing/processes/running-service.ts'
+import { CuttingProxy } from './cutting-proxy.ts'
 import { pause } from '#testing/processes/pause.ts'
 import type { RedisUnderTest } from '#testing/processes/redis-process.ts'
+import { sharedDirectory } from './shared-directory.ts'
 
 type Settings = NonNullable<Parameters<typeof startedService>[0]>
 
-/** Starts so many nodes at once, for the present test, on a store that nobody else uses. */
+/** Starts nodes concurrently, for the current test, on a new store. */
 export async function startedNodes(
   redis: Pick<RedisUnderTest, 'url'>,
   count: number,
@@ -28,21 +28,26 @@ export async function startedNodes(
   )
 }
 
-/** Two nodes for all tests of the present file, on a store that nobody else uses. */
+/** Two nodes for all tests of the current file, on a new store. */
 export async function sharedNodes(redis: Pick<RedisUnderTest, 'url'>): Promise<readonly [Client, Client]> {
   const storeUrl = redis.url()
-  const start = (): Promise<Client> => {
-    const dataDirectory = mkdtempSync(join(tmpdir(), 'verdict-node-'))
-    afterAll(() => rmSync(dataDirectory, { recursive: true, force: true }))
-    return sharedService({ storeUrl, dataDirectory })
-  }
+  const start = () => sharedService({ storeUrl, dataDirectory: sharedDirectory() })
   return [await start(), await start()]
+}
+
+/** A new store, with a URL that leads through a proxy and a direct URL. For the current test. */
+export async function cuttableStore(redis: RedisUnderTest) {
+  const proxy = await CuttingProxy.to(redis)
+  const storeUrl = redis.url(proxy)
+  const direct = new URL(storeUrl)
+  direct.host = `${redis.host}:${redis.port}`
+  return { proxy, storeUrl, directUrl: direct.href }
 }
 
 export const readiness = async (node: Client): Promise<number> => (await node.get('/ready')).status
 export const freshness = async (node: Client): Promise<number> => (await node.get('/fresh')).status
 
-/** Asks until that is the answer. */
+/** Polls until `ask` returns the expected number. */
 export async function until(expected: number, ask: () => Promise<number>): Promise<void> {
   while ((await ask()) !== expected) await pause()
 }

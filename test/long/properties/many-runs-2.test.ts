@@ -1,4 +1,4 @@
-/** Part 2 of 3 of the properties without a service, on many random values. */
+/** Second part of the properties without a service, with many random values. */
 import { manyRuns } from './many-runs.ts'
 
 manyRuns(1)

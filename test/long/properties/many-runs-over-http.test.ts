@@ -1,4 +1,4 @@
-/** The properties of a service over HTTP, on many random values. */
+/** Properties of a service over HTTP, with many random values. */
 import { manyRuns } from './many-runs.ts'
 
 manyRuns('over HTTP')

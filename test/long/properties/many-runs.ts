@@ -1,6 +1,6 @@
 /**
- * The properties of `test/properties` on many more random values, in parts that workers run in parallel. The query in the path of
- * a module makes it load again.
+ * Runs `test/properties` with many more random values, in parts that workers run in parallel. The query in
+ * the path of a module makes Node load it again.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe } from 'vitest'
@@ -9,11 +9,11 @@ const folder = new URL('../../properties/', import.meta.url)
 const names = readdirSync(folder).filter(name => name.endsWith('.test.ts'))
 const PARTS = 3
 
-/** Modules that start a service when they are loaded. Its connections would time out while other modules occupy the thread. */
+/** Modules that start a service. Its connections would time out while other modules occupy the thread. */
 const overHttp = names.filter(name => readFileSync(new URL(name, folder), 'utf8').includes('Service('))
 const inProcess = names.filter(name => !overHttp.includes(name))
 
-/** Declares the tests of every third module without a service, beginning with this one, or of the modules with a service. */
+/** Declares the tests of every third module without a service, or of all modules with a service. */
 export function manyRuns(part: 0 | 1 | 2 | 'over HTTP'): void {
   const chosen = part === 'over HTTP' ? overHttp : inProcess.filter((_, index) => index % PARTS === part)
   for (const name of chosen) {

@@ -1,8 +1,7 @@
-/** Imports where the truth is shared: what one node imported, every node has, and decides by. */
+/** Imports into a shared store: all nodes decide from the content that one node imported. */
 import { expect, test } from 'vitest'
 import { content, contentOf, importInto, type Line } from '../../support/content.ts'
-import { CuttingProxy } from '../../support/cutting-proxy.ts'
-import { startedNodes } from '../../support/nodes.ts'
+import { cuttableStore, startedNodes } from '../../support/nodes.ts'
 import { sharedRedis } from '../../support/redis-server.ts'
 import {
   ADMIN_KEY,
@@ -16,7 +15,7 @@ import {
 const redis = await sharedRedis()
 const EXPORT = '/v2/projects/default/envs/default/export'
 
-/** A document that every tenth of so many users may read. */
+/** The content of an environment in which every tenth user may read one document. */
 function library(users: number): string {
   const things: Line[] = [
     {
@@ -42,7 +41,7 @@ async function allows(node: Client, user: string): Promise<boolean> {
   return body.allow
 }
 
-test('an import on one node is whole on the other, in decisions and in its export, and takes changes of both', async () => {
+test('an import on one node is complete on the other node, and both can change it', async () => {
   const [one, other] = (await startedNodes(redis, 2)) as [Client, Client]
   await importInto(one, 'default', library(3_000), API_KEY)
   const exported = await contentOf(one, EXPORT)
@@ -60,29 +59,23 @@ test('an import on one node is whole on the other, in decisions and in its expor
   expect(refused.body).toMatchObject({ error_code: 'DUPLICATE_ENTITY' })
 })
 
-test('a node whose import another node ended, and removed all traces of, is ready again and decides', async () => {
-  const proxy = await CuttingProxy.to(redis)
-  const storeUrl = redis.url(proxy)
-  const direct = new URL(storeUrl)
-  direct.host = `${redis.host}:${redis.port}`
+test('a node is ready again after another node deleted the project into which it was importing', async () => {
+  const { proxy, storeUrl, directUrl } = await cuttableStore(redis)
   const timing = { staleAfterMs: 60_000 }
-  const other = await startedService({ storeUrl: direct.href, dataDirectory: storeDirectory(), ...timing })
+  const other = await startedService({ storeUrl: directUrl, dataDirectory: storeDirectory(), ...timing })
   const node = await startedService({ storeUrl, dataDirectory: storeDirectory(), ...timing })
-  const admin = { key: ADMIN_KEY }
   for (const [path, key] of [
     ['/v2/projects', 'short-lived'],
     ['/v2/projects/short-lived/envs', 'staging'],
   ] as const) {
-    expect((await other.send('POST', path, { ...admin, body: { key, name: key } })).status).toBe(200)
+    expect((await other.admin('POST', path, { key, name: key })).status).toBe(200)
   }
-  const path = '/v2/projects/short-lived/envs/staging/import'
-  await expect
-    .poll(async () => (await node.send('GET', '/v2/projects/short-lived/envs/staging', admin)).status)
-    .toBe(200)
+  const path = '/v2/projects/short-lived/envs/staging'
+  await expect.poll(async () => (await node.admin('GET', path)).status).toBe(200)
 
   const body = new TransformStream<Uint8Array, Uint8Array>()
   const writer = body.writable.getWriter()
-  const importing = fetch(node.address + path, {
+  const importing = fetch(`${node.address}${path}/import`, {
     method: 'POST',
     headers: { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'application/x-ndjson' },
     body: body.readable,
@@ -92,12 +85,12 @@ test('a node whose import another node ended, and removed all traces of, is read
   const isUnderWay = proxy.failOn('user-1500', 'lose-command').then(() => proxy.cut())
   await writer.write(Buffer.from(text))
   await isUnderWay
-  expect((await other.send('DELETE', '/v2/projects/short-lived', admin)).status).toBe(204)
+  expect((await other.admin('DELETE', '/v2/projects/short-lived')).status).toBe(204)
   proxy.mend()
   await writer.write(Buffer.from(rest))
   await writer.close()
   expect((await importing).status).toBeGreaterThanOrEqual(400)
-  // Longer than the store takes to find a history gone.
+  // Longer than the store takes to notice that a history no longer exists.
   const from = performance.now()
   await expect.poll(async () => (await node.get('/ready')).status).toBe(200)
   while (performance.now() - from < 3_000) expect((await node.get('/ready')).status).toBe(200)

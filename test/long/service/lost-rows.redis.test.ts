@@ -1,6 +1,6 @@
 /**
- * What callers see when Redis has lost the rows of an environment: on every node that environment is closed, those that run and
- * those that start, and the others go on; what a node still has of it is the way to put it back.
+ * Redis has lost the rows of an environment. That environment is closed on every node, and the others
+ * continue. It can be restored from an export of a node that still has a copy.
  */
 import { expect, test } from 'vitest'
 import { type RedisKeys, redisKeys } from '#store/redis/redis-keys.ts'
@@ -8,7 +8,6 @@ import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import { contentOf, importInto } from '../../support/content.ts'
 import { sharedLink, sharedRedis } from '../../support/redis-server.ts'
 import {
-  ADMIN_KEY,
   API_KEY,
   type Client,
   FACTS,
@@ -32,7 +31,7 @@ function decision(node: Client, key = API_KEY) {
   })
 }
 
-/** Asks until that is the status, and, where it is refused, the reason is there, a moment later; returns that answer. */
+/** Polls until the status is returned and a rejection states its reason, which can take a moment. */
 async function until(status: number, node: Client) {
   for (;;) {
     const answer = await decision(node)
@@ -41,7 +40,7 @@ async function until(status: number, node: Client) {
   }
 }
 
-/** Makes the question one that is allowed; returns the key of another environment. */
+/** Grants alice access, creates another environment, and returns its key. */
 async function filled(node: Client): Promise<string> {
   await node.createDocumentModel()
   await node.users('alice')
@@ -51,18 +50,30 @@ async function filled(node: Client): Promise<string> {
 }
 
 async function keysOf(node: Client, storeUrl: string): Promise<RedisKeys> {
-  const { id } = (await node.send<{ id: string }>('GET', ENVIRONMENT, { key: ADMIN_KEY })).body
+  const { id } = (await node.admin<{ id: string }>('GET', ENVIRONMENT)).body
   return redisKeys(parseRedisUrl(storeUrl).prefix, id)
 }
 
-test('an environment whose rows are lost is closed on every node, the others are not, and an export puts it back', async () => {
+/** Two nodes on one store, and the key of another environment. */
+async function filledNodes() {
   const storeUrl = redis.url()
   const start = () => startedService({ storeUrl, dataDirectory: storeDirectory(), staleAfterMs: 1_000 })
-  const nodes = [await start(), await start()]
-  const [one, other] = nodes as [Client, Client]
-  const neighbour = await filled(one)
+  const nodes = [await start(), await start()] as const
+  const neighbour = await filled(nodes[0])
   for (const node of nodes) while ((await until(200, node)).body.allow !== true);
+  return { storeUrl, start, nodes, neighbour }
+}
 
+/** Deletes the keys. Returns a function that restores them. */
+async function lose(keys: readonly string[]): Promise<() => Promise<unknown>> {
+  const kept = (await Promise.all(keys.map(key => direct.send('DUMP', key)))) as Buffer[]
+  await direct.send('DEL', ...keys)
+  return () => Promise.all(keys.map((key, index) => direct.send('RESTORE', key, 0, kept[index]!)))
+}
+
+test('an environment whose rows are lost is closed on every node and can be restored from an export', async () => {
+  const { storeUrl, start, nodes, neighbour } = await filledNodes()
+  const [one, other] = nodes
   await direct.send('DEL', (await keysOf(one, storeUrl)).rows)
   const revoked = await other.delete<{ title: string }>(`${FACTS}/role_assignments`, READER)
   expect(revoked).toMatchObject({ status: 503, body: { title: 'The store is damaged' } })
@@ -80,58 +91,49 @@ test('an environment whose rows are lost is closed on every node, the others are
   while ((await until(200, one)).body.allow !== false);
 })
 
-test('an environment of which every key is lost is closed on every node, a fresh one too; the others go on, and it is put back or deleted', async () => {
-  const storeUrl = redis.url()
-  const start = () => startedService({ storeUrl, dataDirectory: storeDirectory(), staleAfterMs: 1_000 })
-  const nodes = [await start(), await start()]
-  const [one, other] = nodes as [Client, Client]
-  const neighbour = await filled(one)
-  for (const node of nodes) while ((await until(200, node)).body.allow !== true);
-
+test('an environment without any key in Redis is closed on every node until it is restored or deleted', async () => {
+  const { storeUrl, start, nodes, neighbour } = await filledNodes()
+  const [one, other] = nodes
   const keys = await keysOf(one, storeUrl)
   const all = [keys.meta, keys.rows, keys.log, keys.ids]
-  const kept = (await Promise.all(all.map(key => direct.send('DUMP', key)))) as Buffer[]
-  await direct.send('DEL', ...all)
+  const restore = await lose(all)
   for (const node of [...nodes, await start()]) {
     const refused = await until(503, node)
     expect(refused.body.message).toMatch(/closed on this node: the store has lost .* has to be restored/)
     expect((await node.get('/ready')).status).toBe(200)
     expect((await decision(node, neighbour)).status).toBe(200)
-    const told = await node.send<{ closed?: object }>('GET', ENVIRONMENT, { key: ADMIN_KEY })
-    expect(told.body.closed).toBeDefined()
+    const environment = await node.admin<{ closed?: object }>('GET', ENVIRONMENT)
+    expect(environment.body.closed).toBeDefined()
   }
-  // Nobody has begun it anew.
+  // No node has re-created it.
   expect(await direct.send('EXISTS', ...all)).toBe(0)
   expect((await other.delete(`${FACTS}/role_assignments`, READER)).status).toBe(503)
   const exported = await contentOf(one, `${ENVIRONMENT}/export`)
   expect(exported).toContain('alice')
 
-  const restored = all.map((key, index) => direct.send('RESTORE', key, 0, kept[index]!))
-  await Promise.all(restored)
+  await restore()
   for (const node of nodes) expect((await until(200, node)).body.allow).toBe(true)
 
   await direct.send('DEL', ...all)
   for (const node of nodes) await until(503, node)
-  expect((await one.send('DELETE', ENVIRONMENT, { key: ADMIN_KEY })).status).toBe(204)
+  expect((await one.admin('DELETE', ENVIRONMENT)).status).toBe(204)
   for (const node of nodes) {
     await until(401, node)
     expect((await decision(node, neighbour)).status).toBe(200)
   }
 })
 
-test('without any key of the organization no node is ready, and one that knows of its environments does not begin it anew', async () => {
+test('without the keys of the organization no node is ready, and a node with environments does not start', async () => {
   const storeUrl = redis.url()
   const dataDirectory = storeDirectory()
   const node = await startedService({ storeUrl, dataDirectory, staleAfterMs: 1_000 })
   await filled(node)
   const { meta, rows, log, ids } = redisKeys(parseRedisUrl(storeUrl).prefix, 'organization')
-  const all = [meta, rows, log, ids]
-  const kept = (await Promise.all(all.map(key => direct.send('DUMP', key)))) as Buffer[]
-  await direct.send('DEL', ...all)
+  const restore = await lose([meta, rows, log, ids])
   await until(503, node)
   expect((await node.get('/ready')).status).toBe(503)
   await node.close()
   await expect(startedService({ storeUrl, dataDirectory })).rejects.toMatchObject({ code: 'STORE_DAMAGED' })
-  await Promise.all(all.map((key, index) => direct.send('RESTORE', key, 0, kept[index]!)))
+  await restore()
   expect((await until(200, await startedService({ storeUrl, dataDirectory }))).body.allow).toBe(true)
 })

@@ -1,14 +1,16 @@
-/** What a node does that does not hear from Redis: it says so, goes on for a while, stops, and comes back by itself. */
+/**
+ * A node without contact to Redis reports it, keeps deciding for a limited time, then stops, and recovers
+ * automatically.
+ */
 import { expect, test } from 'vitest'
 import { redisKeys } from '#store/redis/redis-keys.ts'
 import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import { CuttingProxy } from '../../support/cutting-proxy.ts'
-import { freshness, readiness, until } from '../../support/nodes.ts'
+import { cuttableStore, freshness, readiness, until } from '../../support/nodes.ts'
 import { freePort } from '#testing/processes/free-port.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
 import { sharedLink, sharedRedis } from '../../support/redis-server.ts'
 import {
-  ADMIN_KEY,
   Client,
   FACTS,
   neighbourOf,
@@ -21,7 +23,7 @@ import { pause } from '#testing/processes/pause.ts'
 const redis = await sharedRedis()
 const orders = await sharedLink(redis)
 
-/** A node on a wire that can be cut, with something in it that is allowed. */
+/** A node with an allowed check, on a connection that can be cut. */
 async function cuttableNode(settings: NonNullable<Parameters<typeof startedService>[0]>) {
   const proxy = await CuttingProxy.to(redis)
   const node = await startedService({
@@ -43,7 +45,7 @@ async function metric(node: Client, name: string): Promise<number> {
   return (await Scrape.of(node.address)).sum(name)
 }
 
-test('a node without Redis is stale, ready as long as it decides, then neither, and recovers by itself', async () => {
+test('a node without Redis is stale, then stops deciding and is not ready, and recovers automatically', async () => {
   const { proxy, node } = await cuttableNode({ staleAfterMs: 200, maxStaleMs: 1_500 })
   await until(200, () => readiness(node))
   await until(200, () => freshness(node))
@@ -51,13 +53,14 @@ test('a node without Redis is stale, ready as long as it decides, then neither, 
   proxy.cut()
   await until(503, () => freshness(node))
   expect(performance.now() - cutAt).toBeGreaterThan(100)
-  // Asked before and after: who is told "not ready" is refused decisions, and who is refused them is told so.
+  // Readiness is read before and after: a node that is not ready rejects checks, and a node that rejects them
+  // is not ready.
   for (;;) {
     const before = await readiness(node)
     const { status: decided, body } = await node.post('/allowed', question('alice', 'read', 'document:plan'))
     const after = await readiness(node)
     if (before === 503) expect(decided).toBe(503)
-    // Of one environment a node may have heard longer ago, by as much as a busy machine kept it: that is refused by itself.
+    // On a busy machine, a single environment can become too old before the others.
     const isAlone = /of this environment is too old/.test(JSON.stringify(body))
     if (decided === 503 && !isAlone) expect(after).toBe(503)
     if (before === 503) break
@@ -78,28 +81,26 @@ test('a node without Redis is stale, ready as long as it decides, then neither, 
 })
 
 test.each(['log', 'meta'] as const)(
-  'an environment whose %s cannot be read is too stale alone: it says so, the others decide, and it goes on by itself',
+  'an environment whose %s cannot be read becomes too old, recovers automatically, and does not affect others',
   async name => {
-    // So long that a busy machine looks at the neighbour often enough meanwhile.
+    // Long enough that a busy machine still polls the other environment in time.
     const bounds = { staleAfterMs: 1_000, maxStaleMs: 3_000 }
     const storeUrl = redis.url()
     const node = await startedService({ storeUrl, dataDirectory: storeDirectory(), ...bounds })
     await node.createDocumentModel()
     await node.users('alice')
     const key = await neighbourOf(node, 'neighbour')
-    const { body } = await node.send<{ id: string }>('GET', '/v2/projects/default/envs/default', {
-      key: ADMIN_KEY,
-    })
+    const { body } = await node.admin<{ id: string }>('GET', '/v2/projects/default/envs/default')
     const ask = question('alice', 'read', 'document:plan')
     const neighbours = async () => (await node.send('POST', '/allowed', { key, body: ask })).status
 
     const lost = redisKeys(parseRedisUrl(storeUrl).prefix, body.id)[name]
-    // At no moment is it missing: an environment that is lost is closed, which is another matter.
+    // The key is never missing, because an environment without it would be closed.
     await orders.send('COPY', lost, `${lost}:aside`)
     await orders.send('SET', lost, 'of another kind')
     await until(503, () => freshness(node))
     await until(503, () => decision(node))
-    // A machine that stands still makes all of them stale for a moment; the environment alone stays so.
+    // A paused machine makes all environments stale for a moment, but only this one stays stale.
     let refused = await node.post('/allowed', ask)
     while (!/of this environment is too old/.test(JSON.stringify(refused.body))) {
       await pause()
@@ -111,11 +112,9 @@ test.each(['log', 'meta'] as const)(
     expect(await decision(node)).toBe(503)
     await until(1, () => metric(node, 'verdict_ready'))
     await until(0, () => metric(node, 'verdict_fresh'))
-    const behindMs = async (): Promise<number> => {
-      const scrape = await Scrape.of(node.address)
-      return scrape.sum('verdict_staleness_seconds') * 1_000
-    }
-    await expect.poll(behindMs).toBeGreaterThan(bounds.maxStaleMs)
+    await expect
+      .poll(async () => (await metric(node, 'verdict_staleness_seconds')) * 1_000)
+      .toBeGreaterThan(bounds.maxStaleMs)
     expect((await node.get(`${FACTS}/users`)).status).toBe(200)
 
     await orders.send('RENAME', `${lost}:aside`, lost)
@@ -126,27 +125,21 @@ test.each(['log', 'meta'] as const)(
   },
 )
 
-test('a node that is not done starting refuses, too, what it has had open for too long without Redis', async () => {
-  const proxy = await CuttingProxy.to(redis)
-  const storeUrl = redis.url(proxy)
-  const direct = new URL(storeUrl)
-  direct.host = `${redis.host}:${redis.port}`
-  const first = await startedService({ storeUrl: direct.href, dataDirectory: storeDirectory() })
+test('a starting node rejects checks on an environment that has been too long without Redis', async () => {
+  const { proxy, storeUrl, directUrl } = await cuttableStore(redis)
+  const first = await startedService({ storeUrl: directUrl, dataDirectory: storeDirectory() })
   await first.createDocumentModel()
   await first.users('alice')
   await first.assign('alice', 'viewer', 'document:plan')
   const body = { key: 'later', name: 'Opened after the default one' }
-  const later = await first.send<{ id: string }>('POST', '/v2/projects/default/envs', {
-    key: ADMIN_KEY,
-    body,
-  })
+  const later = await first.admin<{ id: string }>('POST', '/v2/projects/default/envs', body)
 
   const port = await freePort()
   const node = Client.at(`http://127.0.0.1:${port}`)
   void proxy.failOn(`{${later.body.id}}`, 'lose-command').then(() => proxy.cut())
   const settings = { storeUrl, dataDirectory: storeDirectory(), port, maxStaleMs: 1_500 }
   const starting = startedService(settings)
-  // Not what it says before it has it open.
+  // Before the environment is open, the response states another reason.
   const isStale = async () => {
     const answer = await node.post('/allowed', question('alice', 'read', 'document:plan')).catch(() => null)
     return answer?.status === 503 && JSON.stringify(answer.body).includes('too old')
@@ -160,9 +153,9 @@ test('a node that is not done starting refuses, too, what it has had open for to
   await until(200, () => decision(node))
 })
 
-test('a node that stops decides until it is closed, longer than MAX_STALE_MS', async () => {
+test('a node that shuts down decides until it is closed, even after MAX_STALE_MS', async () => {
   const maxStaleMs = 1_000
-  // Until a stop takes long enough for an answer at its end, on a machine that may stand still.
+  // Repeated with longer delays until a response arrives late in the shutdown, even on a busy machine.
   for (let [delayMs, answeredAfterMs] = [2_000, 0]; answeredAfterMs <= maxStaleMs; delayMs *= 2) {
     const { node } = await cuttableNode({ staleAfterMs: 500, maxStaleMs })
     await until(200, () => decision(node))

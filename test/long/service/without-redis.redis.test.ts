@@ -1,16 +1,14 @@
 /**
- * A node that is started while Redis is away: it decides by its local copies, as the one before it would have, no longer than
- * that one would have, and goes on as if nothing had been when Redis is back.
+ * A node that starts while Redis is unavailable decides from its local replicas, up to the same age as a
+ * running node, and recovers when Redis is available again.
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { CuttingProxy } from '../../support/cutting-proxy.ts'
-import { freshness, readiness, until } from '../../support/nodes.ts'
+import { cuttableStore, freshness, readiness, until } from '../../support/nodes.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
 import { sharedRedis } from '../../support/redis-server.ts'
 import {
-  ADMIN_KEY,
   type Client,
   FACTS,
   question,
@@ -20,25 +18,22 @@ import {
 import { pause } from '#testing/processes/pause.ts'
 
 const redis = await sharedRedis()
+const ENVS = '/v2/projects/default/envs'
 
-/** Soon enough for a test; how long a start waits for Redis comes of the first one. */
+/** Short enough for a test. The first value also determines how long a start waits for Redis. */
 const TIMING = { staleAfterMs: 300, maxStaleMs: 600_000 }
 
-/** A node on a wire that can be cut, another one on the same store, and what alice may. */
+/** A node on a connection that can be cut, another node on the same store, and a grant of alice. */
 async function nodeAndOther() {
-  const proxy = await CuttingProxy.to(redis)
-  const storeUrl = redis.url(proxy)
-  const direct = new URL(storeUrl)
-  direct.host = `${redis.host}:${redis.port}`
-  const startOther = () => startedService({ storeUrl: direct.href, dataDirectory: storeDirectory() })
-  const other = await startOther()
+  const { proxy, storeUrl, directUrl } = await cuttableStore(redis)
+  const other = await startedService({ storeUrl: directUrl, dataDirectory: storeDirectory() })
   const dataDirectory = storeDirectory()
   const node = await startedService({ ...TIMING, storeUrl, dataDirectory })
   await node.createDocumentModel()
   await node.users('alice')
   await node.assign('alice', 'viewer', 'document:plan')
   await until(200, () => freshness(node))
-  return { proxy, node, other, startOther, dataDirectory, prefix: direct.searchParams.get('prefix')! }
+  return { proxy, node, other, dataDirectory }
 }
 
 async function decision(node: Client, key?: string): Promise<number> {
@@ -50,14 +45,14 @@ async function untilAllowed(node: Client, expected: boolean): Promise<void> {
   while ((await node.allows('alice', 'read', 'document:plan')) !== expected) await pause()
 }
 
-test('it decides, says that it is stale, and has what others changed when Redis is back', async () => {
+test('a node that starts without Redis decides, reports that it is stale, and later catches up', async () => {
   const { proxy, node, other } = await nodeAndOther()
   await node.close()
   proxy.cut()
   await revokeFromAlice(other)
   const alone = await node.restart()
   expect([await readiness(alone), await freshness(alone)]).toEqual([200, 503])
-  // What it cannot have heard of, for as long as it may go on.
+  // The node cannot know of the revocation yet.
   expect(await alone.allows('alice', 'read', 'document:plan')).toBe(true)
   const scrape = await Scrape.of(alone.address)
   expect([scrape.sum('verdict_ready'), scrape.sum('verdict_fresh')]).toEqual([1, 0])
@@ -70,7 +65,7 @@ test('it decides, says that it is stale, and has what others changed when Redis 
   expect((await writing).key).toBe('bob')
 })
 
-test('a copy that has not heard for MAX_STALE_MS is not decided by, and recovers when Redis is back', async () => {
+test('a node does not decide from a replica that is older than MAX_STALE_MS until Redis is back', async () => {
   const { proxy, node, other, dataDirectory } = await nodeAndOther()
   const { id, key } = await environmentWithKey(other, 'long-unheard')
   await until(200, () => decision(node, key))
@@ -88,7 +83,7 @@ test('a copy that has not heard for MAX_STALE_MS is not decided by, and recovers
   await until(200, () => decision(alone, key))
 })
 
-test('an environment that was removed meanwhile, and a key that was revoked, are gone when Redis is back', async () => {
+test('a deleted environment and a revoked key are rejected when Redis is back', async () => {
   const { proxy, node, other } = await nodeAndOther()
   const { id, key } = await environmentWithKey(other, 'removed')
   const revoked = await environmentWithKey(other, 'of-the-revoked-key')
@@ -97,8 +92,8 @@ test('an environment that was removed meanwhile, and a key that was revoked, are
   await until(200, () => freshness(node))
   await node.close()
   proxy.cut()
-  expect((await other.send('DELETE', `/v2/projects/default/envs/${id}`, { key: ADMIN_KEY })).status).toBe(204)
-  expect((await other.send('DELETE', `/v2/api-key/${revoked.keyId}`, { key: ADMIN_KEY })).status).toBe(204)
+  expect((await other.admin('DELETE', `${ENVS}/${id}`)).status).toBe(204)
+  expect((await other.admin('DELETE', `/v2/api-key/${revoked.keyId}`)).status).toBe(204)
   const alone = await node.restart()
   expect([await decision(alone, key), await decision(alone, revoked.key)]).toEqual([200, 200])
 
@@ -108,7 +103,7 @@ test('an environment that was removed meanwhile, and a key that was revoked, are
   expect(await alone.allows('alice', 'read', 'document:plan')).toBe(true)
 })
 
-test('an environment without a whole copy waits for Redis, and the others do not wait for it', async () => {
+test('an environment without a complete replica waits for Redis, and the other environments do not', async () => {
   const { proxy, node, other, dataDirectory } = await nodeAndOther()
   const { id, key } = await environmentWithKey(other, 'without-a-copy')
   await until(200, () => decision(node, key))
@@ -131,15 +126,9 @@ async function revokeFromAlice(client: Client): Promise<void> {
 }
 
 async function environmentWithKey(client: Client, name: string) {
-  const environment = await client.send<{ id: string }>('POST', '/v2/projects/default/envs', {
-    key: ADMIN_KEY,
-    body: { key: name, name },
-  })
-  const { id } = environment.body
-  const made = await client.send<{ id: string; secret: string }>('POST', '/v2/api-key', {
-    key: ADMIN_KEY,
-    body: { project_id: 'default', environment_id: id },
-  })
+  const { body } = await client.admin<{ id: string }>('POST', ENVS, { key: name, name })
+  const scope = { project_id: 'default', environment_id: body.id }
+  const made = await client.admin<{ id: string; secret: string }>('POST', '/v2/api-key', scope)
   expect(made.status, JSON.stringify(made.body)).toBe(200)
-  return { id, keyId: made.body.id, key: made.body.secret }
+  return { id: body.id, keyId: made.body.id, key: made.body.secret }
 }

@@ -1,10 +1,11 @@
 /**
- * The process that `crash.test.ts` kills: opens the store at the URL it is given and commits without end, several at
- * a time, printing each sequence once it is acknowledged, or the code of the error that kept it from opening.
+ * The process that `crash.test.ts` kills. It opens the store at the given URL and commits several times
+ * concurrently until it is killed. It prints each acknowledged sequence, or the code of the error that
+ * prevented it from opening the store.
  *
- * With a number of rows that is large, another thread makes the commits. With a number of bytes the journal is written into the tables
- * whenever it has so many. Commit number n of a run puts rows that all say so, overwrites the run's own counter row and deletes one
- * row of an earlier commit, so that half a commit could not go unnoticed.
+ * If the number of rows is large, another thread makes the commits. If a number of bytes is given, the
+ * journal is checkpointed when it reaches that size. Commit n of a run puts rows with that number, overwrites
+ * the counter row of the run and deletes a row of an earlier commit, so that a partial commit is noticed.
  */
 import { writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,19 +19,19 @@ import { openStore } from '#store/open-store.ts'
 import { WriteThread } from '#store/large-writes/write-thread.ts'
 import { commitOf, toyRule } from '../../store/toy-rows.ts'
 
-/** Rows per commit, besides the counter. */
+/** Rows per commit, in addition to the counter. */
 export const ROWS_PER_COMMIT = 20
 const COMMITS_AT_ONCE = 4
 
-// Written past the stream's buffer: a line is out when the call returns, as an answer to a client would be.
+// Bypasses the buffer of the stream: when the call returns, the line is written, like a response to a client.
 const print = (line: string): number => writeSync(1, `${line}\n`)
 
-/** As the store opens it, but for the size of checkpoints. */
+/** Opens the ledger as the service does, except for the size of checkpoints. */
 async function openLedger(url: string, checkpointBytes: number | null): Promise<Ledger> {
   const largeWrites = new WriteThread(new URL('../../store/toy-large-writes.ts', import.meta.url))
   if (checkpointBytes === null) {
     const store = await openStore(url, toyRule, { largeWrites })
-    // Whoever lets go of a store may lose its lock to the garbage collector.
+    // Without a reference to the store, the garbage collector can release its lock.
     process.once('exit', () => void store.close())
     return (await store.environment('default')).ledger
   }

@@ -1,6 +1,6 @@
 /**
- * SIGKILL in mid-write: what was acknowledged is there whole, nothing is there by half, and the dead process's lock is
- * in nobody's way. (It says nothing about durability beyond the process: only cutting the power would.)
+ * SIGKILL during writes: acknowledged commits are complete, no commit is partial, and the lock of the dead
+ * process blocks no other. The test does not cover a loss of power.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -43,7 +43,7 @@ function startWriter(
   return { writer, lines: createInterface({ input: writer.stdout! }) }
 }
 
-/** Runs a writer until it has had so many commits acknowledged, kills it, and returns all it saw acknowledged. */
+/** Kills a writer after `count` acknowledged commits and returns all sequences that it printed. */
 async function writeAndKill(
   name: string,
   rows: number,
@@ -55,7 +55,7 @@ async function writeAndKill(
   const acknowledged: number[] = []
   for await (const line of lines) {
     acknowledged.push(Number(line))
-    // No stop: what is still in the pipe was acknowledged too.
+    // Continues to read, because lines in the pipe are acknowledged commits.
     if (acknowledged.length === count) writer.kill('SIGKILL')
   }
   expect(await exited).toEqual([null, 'SIGKILL'])
@@ -63,13 +63,25 @@ async function writeAndKill(
 }
 
 test.each([
-  { by: 'its main thread', rows: ROWS_PER_COMMIT, checkpointBytes: null, rounds: 5, perRound: 100 },
+  { by: 'the main thread', rows: ROWS_PER_COMMIT, checkpointBytes: null, rounds: 5, perRound: 100 },
   { by: 'the thread of large writes', rows: LARGE_ROWS, checkpointBytes: null, rounds: 3, perRound: 8 },
-  // One checkpoint after the other: most kills come during one.
-  { by: 'both, in small pieces', rows: ROWS_PER_COMMIT, checkpointBytes: 1, rounds: 6, perRound: 37 },
-  { by: 'both, in larger pieces', rows: ROWS_PER_COMMIT, checkpointBytes: 60_000, rounds: 6, perRound: 61 },
+  // With continuous checkpoints, most kills interrupt one.
+  {
+    by: 'both threads with small checkpoints',
+    rows: ROWS_PER_COMMIT,
+    checkpointBytes: 1,
+    rounds: 6,
+    perRound: 37,
+  },
+  {
+    by: 'both threads with larger checkpoints',
+    rows: ROWS_PER_COMMIT,
+    checkpointBytes: 60_000,
+    rounds: 6,
+    perRound: 61,
+  },
 ])(
-  'a process killed in mid-write by $by leaves every acknowledged commit whole and no other one by half',
+  'a process that is killed during writes of $by leaves complete acknowledged commits and no partial ones',
   async ({ rows, checkpointBytes, rounds, perRound }) => {
     const acknowledged: number[] = []
     for (let round = 0; round < rounds; round++) {
@@ -80,7 +92,8 @@ test.each([
       const sequences = new Set(entries.map(entry => entry.revision.sequence))
       expect(acknowledged.filter(sequence => !sequences.has(sequence))).toEqual([])
 
-      // The log, replayed from nothing, gives what is stored: rows, lists and counts belong to whole commits.
+      // A replay of the log gives the stored state: rows, secondary indexes and counts belong to complete
+      // commits.
       const tables = new MemoryTables()
       const replayed = new TableView(tables, toyRule)
       await tables.write(() => entries.forEach(entry => replayed.apply(entry)))
@@ -98,7 +111,7 @@ test.each([
   },
 )
 
-test('a second process is refused a directory that is in use, and gets it once the first one is dead', async () => {
+test('a data directory in use is refused to a second process until the first process has died', async () => {
   const first = startWriter('first')
   await once(first.writer.stdout!, 'data')
   const second = startWriter('second')

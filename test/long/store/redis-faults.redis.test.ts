@@ -1,7 +1,7 @@
 /**
- * What nodes do when Redis refuses them something in the midst of their work: a right, a key of another kind, memory, a
- * command. Each commit is made for everybody or for nobody, and its sender knows which; nobody loads everything again for it, and all
- * goes on by itself when the reason is gone.
+ * Redis rejects commands of running nodes: because of missing permissions, a key of another type, or a lack
+ * of memory. Each commit takes effect on all nodes or on none, and its sender knows which. No node reloads
+ * everything, and all nodes recover automatically.
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
@@ -13,7 +13,7 @@ import { expectSame, keysAt, startStoreNode, type StoreNode } from '../../store/
 import { commitOf, everyone, scannedKeys, text } from '../../store/toy-rows.ts'
 
 const LOG_ENTRIES_MAX = 3
-/** Every right that the scripts need, and those of a node besides. */
+/** Permissions that the scripts and the nodes need. */
 const RIGHTS =
   'eval evalsha hget hmget hset hdel hlen hscan xadd xrange xtrim zadd zscore zremrangebyscore rpush lrange expire del publish'.split(
     ' ',
@@ -28,7 +28,7 @@ const startNode = (url: string): Promise<StoreNode> => startStoreNode(url, { log
 const rowsOf = (name: string, count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_unused, index) => [`${name}-${index}`, 'ar']))
 
-/** Two nodes and what they have acknowledged. */
+/** Two nodes and the rows that they have acknowledged. */
 class Cluster {
   readonly nodes: readonly StoreNode[]
   readonly url: string
@@ -37,7 +37,7 @@ class Cluster {
 
   static async start(url: string): Promise<Cluster> {
     const cluster = new Cluster(url, [await startNode(url), await startNode(url)])
-    // More than the log keeps: each commit trims it.
+    // More commits than the log keeps, so that each commit trims it.
     for (let index = 0; index < LOG_ENTRIES_MAX + 2; index += 1)
       expect(await cluster.writes()).toContain(true)
     return cluster
@@ -48,7 +48,7 @@ class Cluster {
     this.nodes = nodes
   }
 
-  /** A small commit on one node and a large one on the other: which were made. */
+  /** Makes a small commit on one node and a large one on the other. Returns for each whether it succeeded. */
   async writes(): Promise<boolean[]> {
     this.#round += 1
     const [one, other] = this.nodes as [StoreNode, StoreNode]
@@ -58,7 +58,7 @@ class Cluster {
     return [await this.#isMade(one, small), await this.#isMade(other, large)]
   }
 
-  /** Nothing may be left that its sender does not know. */
+  /** Records the rows of a successful commit. */
   async #isMade({ ledger }: StoreNode, commit: Commit): Promise<boolean> {
     try {
       await ledger.commit(commit)
@@ -71,17 +71,17 @@ class Cluster {
     return true
   }
 
-  /** All nodes, and one that is started now, have what was acknowledged, and nothing else; nobody has loaded anything again. */
+  /** Expects exactly the acknowledged rows on all nodes and on a new one, without a reload. */
   async expectSame(): Promise<void> {
     expect(await this.writes()).toEqual([true, true])
     const fresh = await expectSame(this.url, this.nodes)
-    // Said when it begins, when its reason changes, and when it is over; not at each attempt.
+    // Failures are logged when they begin, change and end, not for each attempt.
     for (const { log } of this.nodes) expect(log.lines.length).toBeLessThan(16)
     expect(new Set(scannedKeys(fresh.view, everyone))).toEqual(this.#rows)
   }
 }
 
-/** A user who may do everything. */
+/** A Redis user with all permissions. */
 async function newUser(): Promise<{ readonly name: string; readonly url: string }> {
   const name = `user-${randomUUID()}`
   await admin.send('ACL', 'SETUSER', name, 'on', 'nopass', '~*', '&*', '+@all')
@@ -89,7 +89,7 @@ async function newUser(): Promise<{ readonly name: string; readonly url: string 
 }
 
 test.each(RIGHTS)(
-  'while nodes lack the right to %s, commits are made or refused, and all goes on when it is back',
+  'nodes without permission for %s complete or reject each commit and recover with the permission',
   async command => {
     const { name, url } = await newUser()
     const cluster = await Cluster.start(url)
@@ -100,7 +100,7 @@ test.each(RIGHTS)(
   },
 )
 
-test.each(RIGHTS)('a first start without the right to %s keeps no later one from anything', async command => {
+test.each(RIGHTS)('a first start without permission for %s does not affect a later start', async command => {
   const { name, url } = await newUser()
   await admin.send('ACL', 'SETUSER', name, `-${command}`)
   const first = await startNode(url).catch((error: unknown) => error)
@@ -126,7 +126,7 @@ test.each(RIGHTS)('a first start without the right to %s keeps no later one from
 })
 
 test.each(['meta', 'rows', 'log', 'ids'] as const)(
-  'while the key %s is of another kind no commit is made, and all goes on when it is as it was',
+  'commits are rejected while the key %s has another type, and succeed when it is restored',
   async name => {
     const { url } = await newUser()
     const cluster = await Cluster.start(url)
@@ -144,7 +144,7 @@ test.each(['meta', 'rows', 'log', 'ids'] as const)(
   },
 )
 
-test('a Redis that is full takes no commit, says so for certain, and goes on when there is room', async () => {
+test('commits are rejected with a definite error while Redis is full, and succeed when it has memory', async () => {
   const own = await startRedis()
   onTestFinished(() => own.stop())
   const orders = await linkTo(own)
@@ -155,7 +155,6 @@ test('a Redis that is full takes no commit, says so for certain, and goes on whe
   await expect(refused).rejects.toMatchObject({
     code: 'STORE_REFUSED',
     message: expect.stringMatching(/^the change was not made: Redis has no memory left /),
-    // For the log.
     cause: { message: expect.stringMatching(/^OOM /) },
   })
   await orders.send('CONFIG', 'SET', 'maxmemory', '0')

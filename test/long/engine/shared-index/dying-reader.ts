@@ -1,4 +1,4 @@
-/** A thread that asks until it is terminated from outside, and builds closures all the time. */
+/** A thread that evaluates checks and builds closures until it is terminated. */
 import { workerData } from 'node:worker_threads'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
@@ -6,7 +6,7 @@ import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
 const { handle, threadId, cells } = workerData as {
   handle: SharedIndexHandle
   threadId: number
-  /** [answers given, those that were wrong] */
+  /** [number of decisions, number of wrong decisions] */
   cells: Int32Array
 }
 const reader = new SharedIndexReader(handle, { threadId })

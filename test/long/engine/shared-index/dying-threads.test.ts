@@ -1,6 +1,6 @@
 /**
- * Threads that are terminated while they build closures block no other thread, if the thread that sees them end
- * takes over their lock.
+ * The lock of a thread that is terminated while it builds a closure can be taken over, so that it blocks no
+ * other thread.
  */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
@@ -25,7 +25,7 @@ const ROUNDS = 30
 const FOLDERS = 60
 const ANSWERS_BETWEEN = 200
 
-test('readers are ended at any moment, thirty times, and writer and readers go on, right', async () => {
+test('the writer and the other readers keep deciding correctly while 30 readers are terminated', async () => {
   const engine = new SharedEngine()
   const toggled = link('folder:spare', 'parent', 'folder:f0')
   const world = new World(
@@ -51,8 +51,8 @@ test('readers are ended at any moment, thirty times, and writer and readers go o
   const threads = new Map(Array.from({ length: 2 }, () => [nextThread, start(nextThread++)] as const))
   let held = 0
   for (let round = 0; round < ROUNDS; round++) {
-    // Voids all closures, so that both threads build while one of them is terminated. The writer waits for the
-    // lock of both.
+    // Invalidates all closures, so that both threads build while one of them is terminated. The writer waits
+    // for the locks of both.
     const wanted = Atomics.load(cells, 0) + ANSWERS_BETWEEN
     for (let n = 0; Atomics.load(cells, 0) < wanted; n++) {
       world.apply(n % 2 === 0 ? toggled : removed(toggled))
@@ -73,5 +73,5 @@ test('readers are ended at any moment, thirty times, and writer and readers go o
   for (const threadId of threads.keys()) takeOverLock(handle, threadId)
   expect(world.can('insider', 'open', 'folder:f30')).toBe(true)
   expect(Atomics.load(cells, 1)).toBe(0)
-  process.stdout.write(`of ${ROUNDS} threads that were ended, ${held} held the lock\n`)
+  process.stdout.write(`${held} of ${ROUNDS} terminated threads held the lock\n`)
 })

@@ -1,5 +1,5 @@
 /**
- * The numbers that facts carry instead of names: there are few of them, and those of removed things are reused.
+ * Numeric ids that facts contain instead of names: they are limited, and ids of removed entities are reused.
  */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -29,8 +29,8 @@ function times<Made>(count: number, make: (n: number) => Made): Made[] {
   return Array.from({ length: count }, (_, n) => make(n))
 }
 
-describe('a commit that needs more numbers than are free waits for those of what was removed', () => {
-  test('all 1,000 roles of a type replaced, ten times in a row, with nobody collecting meanwhile', () => {
+describe('reuse of the numeric ids of removed entities', () => {
+  test('all 1,000 roles of a type can be replaced ten times in a row without a pause', () => {
     const world = new World(new SharedEngine(), ...ground)
     let before: Change[] = []
     for (let round = 0; round < 10; round++) {
@@ -43,7 +43,7 @@ describe('a commit that needs more numbers than are free waits for those of what
     }
   })
 
-  test('all 10,000 relations', () => {
+  test('all 10,000 relations can be replaced eight times in a row', () => {
     const world = new World(new SharedEngine(), ...ground, instance('document:e'))
     let before: Change[] = []
     for (let round = 0; round < 8; round++) {
@@ -54,7 +54,7 @@ describe('a commit that needs more numbers than are free waits for those of what
     }
   })
 
-  test('22,000 types', () => {
+  test('all 22,000 types can be replaced three times in a row', () => {
     const world = new World(new SharedEngine(), ...ground)
     const types = times(22_000, n => resourceType(`t${n}`, 'read'))
     for (let round = 0; round < 3; round++) {
@@ -66,27 +66,25 @@ describe('a commit that needs more numbers than are free waits for those of what
   })
 })
 
-describe('a commit that names more than there can ever be numbers for is refused, and nothing of it is there', () => {
-  test.each<[string, Change[]]>([
-    ['types', times(65_535, n => resourceType(`t${n}`))],
-    ['roles of a type', times(2_049, n => role('document', `r${n}`, { can: ['read'] }))],
-    ['roles of a type of the same commit', [resourceType('t'), ...times(2_049, n => role('t', `r${n}`))]],
-    ['relations', times(65_536, n => relation('document', `l${n}`, 'document'))],
-  ])('%s', (_, changes) => {
-    const engine = new SharedEngine()
-    const world = new World(engine, ...ground, role('document', 'reader', { can: ['read'] }))
-    const { header } = engine.writer.handle
-    const before = new Uint8Array(header).slice()
-    const refused = () => engine.apply([user('bob'), assign('alice', 'reader', 'document:d'), ...changes])
-    expect(refused).toThrow(expect.objectContaining({ code: 'LIMIT_EXCEEDED' }))
-    expect(new Uint8Array(header)).toEqual(before)
-    expect(world.can('alice', 'read', 'document:d')).toBe(false)
-    world.apply(assign('alice', 'reader', 'document:d'))
-    expect(world.can('alice', 'read', 'document:d')).toBe(true)
-  })
+test.each<[string, Change[]]>([
+  ['types', times(65_535, n => resourceType(`t${n}`))],
+  ['roles of a type', times(2_049, n => role('document', `r${n}`, { can: ['read'] }))],
+  ['roles of a type of the same commit', [resourceType('t'), ...times(2_049, n => role('t', `r${n}`))]],
+  ['relations', times(65_536, n => relation('document', `l${n}`, 'document'))],
+])('a commit with more %s than there are numeric ids is rejected as a whole', (_, changes) => {
+  const engine = new SharedEngine()
+  const world = new World(engine, ...ground, role('document', 'reader', { can: ['read'] }))
+  const { header } = engine.writer.handle
+  const before = new Uint8Array(header).slice()
+  const refused = () => engine.apply([user('bob'), assign('alice', 'reader', 'document:d'), ...changes])
+  expect(refused).toThrow(expect.objectContaining({ code: 'LIMIT_EXCEEDED' }))
+  expect(new Uint8Array(header)).toEqual(before)
+  expect(world.can('alice', 'read', 'document:d')).toBe(false)
+  world.apply(assign('alice', 'reader', 'document:d'))
+  expect(world.can('alice', 'read', 'document:d')).toBe(true)
 })
 
-test('a commit takes the numbers it was reckoned to take, whatever it removes and makes again', () => {
+test('a commit takes as many numeric ids as predicted, even if it removes and re-creates entities', () => {
   const types = fc.constantFrom('a', 'b', 'c')
   const key = fc.constantFrom('x', 'y')
   const put = fc.oneof(
@@ -99,11 +97,11 @@ test('a commit takes the numbers it was reckoned to take, whatever it removes an
   const commit = fc.array(change, { maxLength: 12 })
   holdsFor(fc.tuple(commit, commit), 2_000, ([before, changes]) => {
     const schema = new Schema()
-    tell(schema, before)
+    applyTo(schema, before)
     const demand = demandOf(schema, changes)
     const left = numbersLeft(schema)
     const roleIndexes = new Map([...schema.types.values()].map(type => [type, type.roleIndexes.available]))
-    tell(schema, changes)
+    applyTo(schema, changes)
     const taken = numbersLeft(schema).map((count, kind) => left[kind]! - count)
     expect([demand.typeIds, demand.edgeClasses, demand.tenantRoleIndexes]).toEqual(taken)
     for (const [type, count] of roleIndexes) {
@@ -116,7 +114,7 @@ function numbersLeft({ typeIds, edgeClasses, tenantRoleIndexes }: Schema): numbe
   return [typeIds.available, edgeClasses.available, tenantRoleIndexes.available]
 }
 
-function tell(schema: Schema, changes: readonly Change[]): void {
+function applyTo(schema: Schema, changes: readonly Change[]): void {
   for (const change of changes) {
     if (change.kind === 'type-put') schema.putType(change)
     else if (change.kind === 'type-removed') schema.removeType(change.type)
@@ -127,7 +125,7 @@ function tell(schema: Schema, changes: readonly Change[]): void {
   }
 }
 
-test('a tenant role made again in the same commit begins with nothing', () => {
+test('a tenant role that is removed and re-created in one commit has no assignments', () => {
   const lead = tenantRole('lead', { can: ['document:read'] })
   const world = new World(new SharedEngine(), ...ground, lead, assignInTenant('alice', 'lead', 'default'))
   expect(world.can('alice', 'read', 'document:d')).toBe(true)

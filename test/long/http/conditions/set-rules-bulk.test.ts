@@ -1,4 +1,4 @@
-/** The most rules that one request creates and removes. */
+/** Limit of rules that one request can create or remove. */
 import { expect, test } from 'vitest'
 import { BULK_ELEMENTS_MAX } from '#model/limits.ts'
 import { type Client, FACTS, type Problem, startedService } from '#testing/processes/running-service.ts'

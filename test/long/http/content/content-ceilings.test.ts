@@ -1,10 +1,7 @@
-/** Exports and imports that are large, or as many as may run at the same time. */
+/** Large exports and imports, and the limits on concurrent ones. */
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { EXPORTS_PER_ENVIRONMENT_MAX, IMPORTS_PER_ENVIRONMENT_MAX } from '#model/limits.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
 import {
@@ -16,13 +13,11 @@ import {
   storeDirectory,
 } from '#testing/processes/running-service.ts'
 import { content, contentOf, importInto } from '../../../support/content.ts'
-
-const ceilings = mkdtempSync(join(tmpdir(), 'verdict-ceilings-'))
-afterAll(() => rmSync(ceilings, { recursive: true, force: true }))
+import { sharedDirectory } from '../../../support/shared-directory.ts'
 
 const EXPORT = '/v2/projects/default/envs/default/export'
 
-test('a body far larger than the ceiling of bodies is taken, and an export larger than it is sent', async () => {
+test('imports and exports can exceed the limit of request bodies', async () => {
   const verdict = await startedService({ bodyBytesMax: 10_000, storeUrl: `lmdb:${storeDirectory()}` })
   const key = await neighbourOf(verdict, 'large')
   const users = Array.from({ length: 20_000 }, (_, index) => ({
@@ -37,7 +32,7 @@ test('a body far larger than the ceiling of bodies is taken, and an export large
   const path = EXPORT.replace('envs/default', 'envs/large')
   const exported = await contentOf(verdict, path, key)
   expect(exported.split('\n')).toHaveLength(20_003 + 1)
-  // Whoever reads slowly, or not at all, holds nobody up.
+  // A reader that is slow or disconnects delays no other request.
   const slow = await fetch(verdict.address + path, { headers: { authorization: `Bearer ${key}` } })
   await verdict.send('POST', '/v2/facts/default/large/users', { key, body: { key: 'late' } })
   expect(await slow.text()).toBe(exported)
@@ -46,7 +41,9 @@ test('a body far larger than the ceiling of bodies is taken, and an export large
   expect(await contentOf(verdict, path, key)).toContain('"late"')
 })
 
-describe('a ceiling', () => {
+const directory = sharedDirectory()
+
+describe('concurrent exports and imports', () => {
   let verdict: Client
   const status = async (ask: () => Promise<{ status: number }>) => (await ask()).status
   const exported = async () => {
@@ -56,8 +53,8 @@ describe('a ceiling', () => {
   }
 
   beforeAll(async () => {
-    verdict = await sharedService({ storeUrl: `lmdb:${ceilings}` })
-    // More than sockets take while nobody reads.
+    verdict = await sharedService({ storeUrl: `lmdb:${directory}` })
+    // The export must not fit into the buffers of a socket.
     const long = 'x'.repeat(10_000)
     const users = Array.from({ length: 2_000 }, (_, i) => ({ kind: 'user', key: `u${i}`, first_name: null }))
     const attributed = users.map(user => ({ ...user, attributes: { long } }))
@@ -75,7 +72,7 @@ describe('a ceiling', () => {
     return socket
   }
 
-  test('of exports of one environment is told by its number, and is free again when readers go; others have theirs', async () => {
+  test('exports above the limit of an environment receive 429 until a reader leaves', async () => {
     const key = await neighbourOf(verdict, 'exporting')
     const readers = await Promise.all(
       Array.from({ length: EXPORTS_PER_ENVIRONMENT_MAX }, () => begun('GET', EXPORT, '')),
@@ -95,7 +92,7 @@ describe('a ceiling', () => {
     for (const reader of readers) reader.destroy()
   })
 
-  test('of exports has room again at once when callers go before they are answered', async () => {
+  test('slots of exports are free again after clients disconnect before the response', async () => {
     const callers = await Promise.all(
       Array.from({ length: EXPORTS_PER_ENVIRONMENT_MAX }, () => begun('GET', EXPORT, '')),
     )
@@ -104,14 +101,14 @@ describe('a ceiling', () => {
     await expect.poll(exported).toBe(200)
   })
 
-  test('of imports of one environment is told by its number, and is free again when senders go', async () => {
+  test('imports above the limit of an environment receive 429 until a sender leaves', async () => {
     const path = EXPORT.replace('/export', '/import?replace=true')
     const wrong = () => verdict.send('POST', path, { text: 'nothing' })
     const length = 'Content-Length: 1000000\r\n'
     const senders = await Promise.all(
       Array.from({ length: IMPORTS_PER_ENVIRONMENT_MAX }, () => begun('POST', path, length)),
     )
-    // What asks is an import, too: it must not come before them.
+    // The probe is also an import. It must not start before the others.
     const underWay = async () => (await Scrape.of(verdict.address)).sum('verdict_management_in_flight', {})
     await expect.poll(underWay).toBe(IMPORTS_PER_ENVIRONMENT_MAX)
     await expect.poll(() => status(wrong)).toBe(429)

@@ -1,4 +1,7 @@
-/** Clients that stop in the middle of a request, or send a body slowly: the HTTP library waits eleven seconds without a byte. */
+/**
+ * Clients that pause within a request. The HTTP library closes a connection after eleven seconds without a
+ * byte.
+ */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { Scrape } from '#testing/requests/metrics.ts'
@@ -8,7 +11,7 @@ import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 const verdict = await sharedService()
 const AUTHORIZATION = `Authorization: Bearer ${API_KEY}`
 
-test.concurrent('a connection on which nothing moves is ended by the library, and its request is counted as aborted', async () => {
+test.concurrent('an idle connection is closed, and its request is counted as aborted', async () => {
   const [inHead, inBody] = [await RawConnection.open(verdict.port), await RawConnection.open(verdict.port)]
   await inHead.send('POST /allowed HTTP/1.1\r\nHost: verdict\r\nX-Slow:')
   await inBody.send(requestText('POST /allowed', [AUTHORIZATION, 'Content-Length: 9'], '{'))
@@ -18,7 +21,7 @@ test.concurrent('a connection on which nothing moves is ended by the library, an
   expect(scrape.sum('verdict_http_requests_total', { endpoint: 'isAllowed', status: 'aborted' })).toBe(1)
 })
 
-test.concurrent('a body that comes slowly is answered, as long as bytes keep coming', async () => {
+test.concurrent('a request with a slow body is processed as long as bytes keep arriving', async () => {
   const body = JSON.stringify(question('alice', 'read', 'document'))
   const connection = await RawConnection.open(verdict.port)
   await connection.send(requestText('POST /allowed', [AUTHORIZATION, `Content-Length: ${body.length}`]))

@@ -1,11 +1,8 @@
 /**
- * Every route is called and every answer held against the description that the service itself serves: the successes,
- * and every way to be refused that can be brought about. An answer with anything undescribed in it is a failure, and so
- * is a route without an example call.
+ * Calls every route and checks every response against the description that the service serves: all successes
+ * and all errors that can be caused. A response with an undescribed part fails, and so does a route without
+ * an example.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bearerToken } from '#model/bearer-token.ts'
 import type { Route } from '#http/routing/route.ts'
@@ -25,16 +22,15 @@ import {
   startedService,
 } from '#testing/processes/running-service.ts'
 import type { Call } from '../../../support/schema-calls.ts'
+import { sharedDirectory } from '../../../support/shared-directory.ts'
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 const BODY_BYTES_MAX = 16_384
 const routes = table.filter(({ isDescribed }) => isDescribed)
-/** On a disk, since a store in memory has no backup. */
-const directory = mkdtempSync(join(tmpdir(), 'verdict-answers-'))
-afterAll(() => rmSync(directory, { recursive: true, force: true }))
-const verdict = await sharedService({ bodyBytesMax: BODY_BYTES_MAX, storeUrl: `lmdb:${directory}` })
+// On disk, because a store in memory has no backup.
+const verdict = await sharedService({ bodyBytesMax: BODY_BYTES_MAX, storeUrl: `lmdb:${sharedDirectory()}` })
 await verdict.user('alice')
-// What an example asks in headers is allowed: a deny has another status.
+// Checks that read their query from headers must be allowed, because a denial has another status.
 await verdict.resource({ key: 'gate', actions: { pass: {} } })
 await verdict.tenantRole('guest', ['gate:pass'])
 await verdict.assign('alice', 'guest', 'default')
@@ -48,9 +44,9 @@ const spareKey = await verdict.admin<{ id: string }>('POST', '/v2/api-key', {
 })
 const EXAMPLE_CALLS = exampleCalls(spareKey.body.id)
 
-/** What was answered to what: `isAllowed 200`. */
+/** Operations and the statuses that they returned: `isAllowed 200`. */
 const seen = new Set<string>()
-/** The first example of each operation, to be spoilt. */
+/** The first example of each operation. */
 const example = new Map(EXAMPLE_CALLS.toReversed().map(each => [each.operation, each]))
 
 interface Spoilt {
@@ -62,7 +58,7 @@ interface Spoilt {
   readonly address?: string
 }
 
-/** Makes a call and holds its answer against the description. */
+/** Makes a call and checks the response against the description. */
 async function call(made: Call, spoilt: Spoilt = {}): Promise<number> {
   const { operation, method, path, body, headers } = made
   const { key = made.key ?? API_KEY, address = verdict.address } = spoilt
@@ -91,7 +87,7 @@ function judge(operation: string, answer: JudgedAnswer): void {
   seen.add(`${operation} ${answer.status}`)
 }
 
-/** The routes this can happen to, whatever the description says of them, with their examples. */
+/** Routes that can return a status, whether it is described or not, with their examples. */
 function those(canBe: (route: Route) => boolean) {
   return routes.filter(canBe).map(route => {
     const { operationId } = route
@@ -99,26 +95,26 @@ function those(canBe: (route: Route) => boolean) {
   })
 }
 
-/** Whether the kind of key makes no difference to who may call a route. */
+/** Whether keys of any kind may call a route. */
 function isForAnyCaller(access: Route['access']): boolean {
   return ['public', 'optional-key', 'any-key'].includes(access)
 }
 
-/** The template with its first parameters as given and the others naming nothing. */
+/** Fills in the first parameters of a path. The others name entities that do not exist. */
 function filled(template: string, ...values: readonly string[]): string {
   let index = 0
   return template.replaceAll(/\{\w+\}/g, () => values[index++] ?? 'nothing')
 }
 
 describe('successes', () => {
-  test('no route is without an example call', () => {
+  test('every route has an example call', () => {
     const called = new Set(EXAMPLE_CALLS.map(({ operation }) => operation))
     const described = description.operations.map(({ operationId }) => operationId)
     expect(described.filter(operation => !called.has(operation))).toEqual([])
     expect([...called].filter(operation => !described.includes(operation))).toEqual([])
   })
 
-  test('every example succeeds as described, and so does, or is 409, its second try; none does that expects something else', async () => {
+  test('every example succeeds; a repetition returns 200 or 409, and another `If-Match` returns 412', async () => {
     const conditional = new Set(those(takesIfMatch).map(({ operationId }) => operationId))
     for (const each of EXAMPLE_CALLS) {
       if (conditional.has(each.operation)) {
@@ -134,14 +130,14 @@ describe('successes', () => {
     return headers.some(({ name }) => name === 'If-Match')
   }
 
-  test('every success that is described was seen', () => {
+  test('every described success was returned', () => {
     const described = description.operations.flatMap(({ operationId, statuses }) =>
       statuses.filter(status => status < 400).map(status => `${operationId} ${status}`),
     )
     expect(described.filter(answer => !seen.has(answer))).toEqual([])
   })
 
-  test('an explained decision is as described, too', async () => {
+  test('explained decisions match the description', async () => {
     const open = await sharedDebug
     for (const body of [question('alice'), question('nobody'), question('bob')]) {
       expect(await call({ operation: 'isAllowed', method: 'POST', path: '/allowed', body }, open)).toBe(200)
@@ -152,7 +148,7 @@ describe('successes', () => {
   })
 })
 
-/** A service whose decisions explain themselves, where alice may by an instance role and bob by a tenant role. */
+/** A service with explained decisions: alice is allowed by an instance role, and bob by a tenant role. */
 const sharedDebug = (async () => {
   const open = await sharedService({ hasDebug: true })
   await open.createDocumentModel()
@@ -166,7 +162,7 @@ const sharedDebug = (async () => {
 })()
 
 describe('refusals', () => {
-  test.each(those(() => true))('400: $operationId, when the length of its body is said twice', async each => {
+  test.each(those(() => true))('$operationId returns 400 for two Content-Length headers', async each => {
     const { method, path } = each.call
     const connection = await RawConnection.open(verdict.port)
     const lengths = ['Content-Length: 2', 'Content-Length: 2']
@@ -178,7 +174,7 @@ describe('refusals', () => {
     judge(each.operationId, answer!)
   })
 
-  test('400: what breaks a rule, with the codes of management and the texts of decisions', async () => {
+  test('decision routes return 400 for malformed JSON, and any route for an invalid X-Wait-Timeout', async () => {
     const broken = those(({ family, body }) => family !== 'management' && body !== null)
     for (const each of broken) expect(await call(each.call, { text: '{' })).toBe(400)
     const waiting = those(({ headers }) => headers.some(isWaitTimeout))
@@ -192,14 +188,14 @@ describe('refusals', () => {
   })
 
   test.each(those(({ access }) => access !== 'public'))(
-    '401: $operationId, with a key that is none',
+    '$operationId returns 401 for an unknown key',
     async each => {
       expect(await call(each.call, { key: 'nonsense' })).toBe(401)
     },
   )
 
   test.each(those(({ access, path }) => !isForAnyCaller(access) || path.includes('{env_id}')))(
-    '403: $operationId, with a key for something else',
+    '$operationId returns 403 for a key of another scope',
     async ({ call: made, route }) => {
       const isDecision = route.access === 'environment'
       const spoilt = isDecision
@@ -209,36 +205,39 @@ describe('refusals', () => {
     },
   )
 
-  test('403: figures of the node, where metrics are not for everybody', async () => {
+  test('getRecentFigures returns 403 if metrics require a token', async () => {
     const { address } = await startedService({ metricsToken: 'token-of-the-scraper' })
     expect(await call(example.get('getRecentFigures')!, { address })).toBe(403)
   })
 
   test.each(those(({ family, paramNames }) => family === 'management' && paramNames.length > 0))(
-    '404: $operationId, of something that is not there',
+    '$operationId returns 404 for an entity that does not exist',
     async each => {
       const isInEnvironment = each.route.path.includes('{env_id}')
       const path = filled(each.route.path, ...(isInEnvironment ? ['default', 'other'] : []))
-      // Parameters that it cannot do without are looked at first.
+      // Required parameters are validated first.
       const query = each.call.path.split(/(?=\?)/)[1] ?? ''
       expect(await call(each.call, { key: ADMIN_KEY, path: path + query })).toBe(404)
     },
   )
 
-  test('404: keys of a project that is not there', async () => {
+  test('listApiKeys and createApiKey return 404 for a project that does not exist', async () => {
     expect(await call(example.get('listApiKeys')!, { path: '/v2/api-key?proj_id=nothing' })).toBe(404)
     expect(await call(example.get('createApiKey')!, { text: '{"project_id":"nothing"}' })).toBe(404)
   })
 
-  test.each(those(() => true))('405: $operationId, by a method its path does not have', async each => {
-    expect(await call({ ...each.call, body: undefined }, { method: 'OPTIONS' })).toBe(405)
-  })
+  test.each(those(() => true))(
+    '$operationId returns 405 for a method that its path does not support',
+    async each => {
+      expect(await call({ ...each.call, body: undefined }, { method: 'OPTIONS' })).toBe(405)
+    },
+  )
 
-  test('408: what has a body, when it does not arrive', async () => {
+  test('every route with a body returns 408 if the body does not arrive', async () => {
     const impatient = await startedService({ receiveMsMax: 100 })
     await Promise.all(
       those(takesBody).map(async ({ operationId, route, call: { method, key } }) => {
-        // What comes in pieces is awaited where it is to go.
+        // Streamed bodies are awaited only if the environment exists.
         const path = filled(route.path, 'default', 'default')
         const connection = await RawConnection.open(impatient.port)
         const headers = [`Authorization: Bearer ${key ?? API_KEY}`, 'Content-Type: application/json']
@@ -254,19 +253,19 @@ describe('refusals', () => {
     }
   })
 
-  test('429: what needs a key, when the key has been used too often', async () => {
+  test('every route that requires a key returns 429 if the key exceeds its request rate', async () => {
     const { address } = await startedService({ requestsPerSecondMax: 1 })
     for (const each of those(({ access }) => access !== 'public')) {
       while ((await call(each.call, { address })) !== 429);
     }
   })
 
-  test('409: replacing a resource that is built in', async () => {
+  test('replaceResource returns 409 for a built-in resource', async () => {
     const made = example.get('replaceResource')!
     expect(await call(made, { path: `${RESOURCES}/__user` })).toBe(409)
   })
 
-  test('409: deleting a condition set that is above another', async () => {
+  test('deleteConditionSet returns 409 for a set with children', async () => {
     const path = `${SCHEMA}/condition_sets`
     const made = example.get('createConditionSet')!
     for (const body of [
@@ -278,11 +277,14 @@ describe('refusals', () => {
     expect(await call(example.get('deleteConditionSet')!, { path: `${path}/above` })).toBe(409)
   })
 
-  test.each(those(({ body }) => body !== null))('413: $operationId, with too large a body', async each => {
-    expect(await call(each.call, { text: '{}'.padEnd(BODY_BYTES_MAX + 1) })).toBe(413)
-  })
+  test.each(those(({ body }) => body !== null))(
+    '$operationId returns 413 for a body above the limit',
+    async each => {
+      expect(await call(each.call, { text: '{}'.padEnd(BODY_BYTES_MAX + 1) })).toBe(413)
+    },
+  )
 
-  test.each(those(() => true))('431: $operationId, with a head without end', async each => {
+  test.each(those(() => true))('$operationId returns 431 for a request head above the limit', async each => {
     const { method, path } = each.call
     const connection = await RawConnection.open(verdict.port)
     await connection.send(requestText(`${method} ${path}`, [`X-Long: ${'x'.repeat(20_000)}`]))
@@ -297,7 +299,7 @@ describe('refusals', () => {
       ({ family, paramNames, query, body }) =>
         family === 'management' && (paramNames.length > 0 || query !== null || body !== null),
     ),
-  )('422: $operationId, with what cannot be read', async ({ call: made, route }) => {
+  )('$operationId returns 422 for an invalid path, query or body', async ({ call: made, route }) => {
     expect(await call(made, { key: ADMIN_KEY, ...illegible(route) })).toBe(422)
   })
 
@@ -307,8 +309,7 @@ describe('refusals', () => {
   }
 })
 
-describe('trouble of ours', () => {
-  /** Nothing stands behind these servers but trouble. */
+describe('internal failures', () => {
   function authenticate(authorization: string): Principal | null {
     const organization = { keyId: null, organizationId: 'o' }
     if (bearerToken(authorization) === ADMIN_KEY) return { kind: 'organization', ...organization }
@@ -317,7 +318,7 @@ describe('trouble of ours', () => {
     return { kind: 'environment', ...organization, projectId: 'p', environmentId: 'e', ...names }
   }
   const faults: unknown[] = []
-  const fault = new Error('something that should not be told')
+  const fault = new Error('an internal reason')
   const servers = [fault, new AuthzError('NOT_READY', 'loading')].map(
     lost =>
       new HttpServer({
@@ -336,23 +337,23 @@ describe('trouble of ours', () => {
   afterAll(async () => {
     for (const server of servers) await server.close()
   })
-  /** Those that need something behind the route table. */
+  /** Routes that fail if the service fails. */
   const dependent = those(
     ({ access, operationId }) =>
       !['public', 'optional-key'].includes(access) && operationId !== 'getApiKeyScope',
   )
 
-  test.each(dependent)('500: $operationId, without the reason', async each => {
+  test.each(dependent)('$operationId returns 500 without the internal reason', async each => {
     faults.length = 0
     expect(await call(each.call, { address: addresses[0]! })).toBe(500)
     expect(faults).toEqual([fault])
   })
 
-  test.each(dependent)('503: $operationId, with the time of another try', async each => {
+  test.each(dependent)('$operationId returns 503 while the service is not ready', async each => {
     expect(await call(each.call, { address: addresses[1]! })).toBe(503)
   })
 
-  test('401, 500 and 503: metrics, for others than their scraper, and when there are none', async () => {
+  test('getMetrics returns 401 without the token of metrics, and 500 and 503 for failures', async () => {
     const metrics = example.get('getMetrics')!
     const { address } = await startedService({ metricsToken: 'token-of-the-scraper' })
     expect(await call(metrics, { address })).toBe(401)
@@ -360,28 +361,28 @@ describe('trouble of ours', () => {
     expect(await call(metrics, { address: addresses[1]! })).toBe(503)
   })
 
-  test('503: readiness and freshness, while there is none', async () => {
+  test('ready and fresh return 503 while the service is not ready', async () => {
     for (const state of ['ready', 'fresh'])
       expect(await call(example.get(state)!, { address: addresses[1]! })).toBe(503)
   })
 })
 
-test('every described answer was seen, but for those nobody can bring about', () => {
+test('every described status was returned, except those that a test cannot cause', () => {
   const unseen = description.operations.flatMap(({ operationId, statuses }) =>
     statuses
       .filter(status => !seen.has(`${operationId} ${status}`))
       .map(status => `${operationId} ${status}`),
   )
-  // They need nothing that could fail, short of a defect.
+  // These routes return 500 only if their code has a defect.
   const independent = ['authzenMetadata', 'getApiKeyScope', 'getEntrance', 'healthy', 'ready', 'fresh']
   const reference = ['getDescription', 'getReference', 'getConsole']
-  // They skip what is there already. Like every POST they may still meet it.
+  // These routes skip existing entities. Like every POST, they describe 409.
   const skipping = ['addResourceRolePermissions', 'addTenantRolePermissions', 'assignRoles', 'createSetRule']
   expect(unseen.toSorted()).toEqual(
     [
       ...[...independent, ...reference].map(operation => `${operation} 500`),
       'getApiKeyScope 503',
-      // Where it is not built.
+      // Only if the console is not built.
       'getConsole 404',
       ...[...skipping, 'createRelationshipTuples', 'createSetRules'].map(operation => `${operation} 409`),
     ].toSorted(),

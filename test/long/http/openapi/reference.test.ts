@@ -1,7 +1,4 @@
-/**
- * The reference in a real browser: what a person sees who opens `/docs`. Pictures of it are left in `.artifacts`, to be
- * looked at.
- */
+/** The API reference at `/docs` in a real browser. Screenshots are stored in `.artifacts`. */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
@@ -20,14 +17,17 @@ beforeAll(async () => {
 })
 afterAll(() => browser.close())
 
-/** Opens the reference; when the test is over nothing must have gone wrong in it, or have left our origin. */
+/**
+ * Opens the reference. After the test, the page must not have reported problems or sent requests to other
+ * origins.
+ */
 async function openReference(): Promise<Page> {
   const page = await openPage(browser, { viewport: { width: 1_280, height: 1_000 } })
   const requested: string[] = []
   const problems: string[] = []
   page.on('request', request => requested.push(request.url()))
   page.on('pageerror', error => problems.push(error.message))
-  // What the content security policy forbids is told here, too.
+  // The console also reports violations of the content security policy.
   page.on('console', message => {
     if (['error', 'warning'].includes(message.type())) problems.push(message.text())
   })
@@ -46,7 +46,10 @@ async function openReference(): Promise<Page> {
   return page
 }
 
-/** What a person meets on the way from the top to the bottom: only what is near is drawn. Ends at the top again. */
+/**
+ * Scrolls from the top to the bottom and back, because only the visible part is rendered. Returns the parts
+ * of the page.
+ */
 async function shownWhileScrolling(page: Page) {
   const [groups, operations, deprecated] = [new Set<string>(), new Set<string>(), new Set<string>()]
   for (let isAtEnd = false; !isAtEnd;) {
@@ -68,7 +71,7 @@ async function shownWhileScrolling(page: Page) {
   return { groups: [...groups], operations: [...operations], deprecated: [...deprecated] }
 }
 
-/** Goes down until it is drawn. */
+/** Scrolls down until the element is rendered. */
 async function scrolledTo(page: Page, selector: string) {
   const wanted = page.locator(selector)
   for (let isAtEnd = false; !isAtEnd && (await wanted.count()) === 0;) {
@@ -80,7 +83,7 @@ async function scrolledTo(page: Page, selector: string) {
   return wanted
 }
 
-test('the reference shows every group of operations, and opens the one that is clicked', async () => {
+test('the reference shows every group of operations and expands an operation on click', async () => {
   const page = await openReference()
   expect(await page.title()).toBe('Verdict: API reference')
   const described = await verdict.get<{ tags: { name: string }[]; paths: object }>('/openapi.json')
@@ -95,16 +98,14 @@ test('the reference shows every group of operations, and opens the one that is c
   expect(await operation.locator('.opblock-body').count()).toBe(0)
   await operation.locator('.opblock-summary-control').click()
   await operation.locator('.responses-wrapper').waitFor()
-  // With the blanks of its layout made alike.
   const text = (await operation.innerText()).replaceAll(/\s+/g, ' ')
-  for (const said of ['X-Request-ID', 'roadmap', 'The decision; a deny is one too.', '401', '503']) {
-    expect(text).toContain(said)
+  for (const part of ['X-Request-ID', 'roadmap', 'The decision; a deny is one too.', '401', '503']) {
+    expect(text).toContain(part)
   }
   await operation.scrollIntoViewIfNeeded()
   await page.screenshot({ path: join(ARTIFACTS, 'reference-operation.png') })
 })
 
-/** Opens the reference and enters the key of the environment. */
 async function authorizedReference(): Promise<Page> {
   const page = await openReference()
   await page.locator('.auth-wrapper > .btn.authorize').click()
@@ -119,7 +120,7 @@ test.each([
   ['isAllowed', '"allow": false'],
   ['isAllowedBulk', '"allow": ['],
   ['accessEvaluation', '"decision": false'],
-])('a decision is tried out as it stands there: %s', async (operationId, said) => {
+])('the documented example of %s can be sent from the reference', async (operationId, expected) => {
   const page = await authorizedReference()
   const operation = await scrolledTo(page, `[id^="operations-"][id$="-${operationId}"]`)
   await operation.locator('.opblock-summary-control').click()
@@ -129,7 +130,7 @@ test.each([
   const answer = operation.locator('.live-responses-table')
   await answer.waitFor()
   const shown = await answer.innerText()
-  for (const text of [said, 'x-request-id: from the reference']) expect(shown).toContain(text)
+  for (const text of [expected, 'x-request-id: from the reference']) expect(shown).toContain(text)
   await answer.scrollIntoViewIfNeeded()
   await page.screenshot({ path: join(ARTIFACTS, `reference-${operationId}.png`) })
 })

@@ -1,4 +1,4 @@
-/** Imports take the audit log of the environment along, whichever store it is in. */
+/** Imports keep the audit log of the environment in every kind of store. */
 import { describe, expect, test } from 'vitest'
 import type { AuditEntry } from '#model/wire/audit.ts'
 import {
@@ -16,7 +16,7 @@ import { sharedRedis } from '../../../support/redis-server.ts'
 
 const redis = await sharedRedis()
 
-describe.each(['memory:', 'lmdb:', 'redis:'])('an import into %s', store => {
+describe.each(['memory:', 'lmdb:', 'redis:'])('imports into %s', store => {
   const started = async (): Promise<Client> => {
     if (store === 'redis:') return (await startedNodes(redis, 1))[0]!
     return startedService({ storeUrl: store === 'memory:' ? store : `lmdb:${storeDirectory()}` })
@@ -33,9 +33,9 @@ describe.each(['memory:', 'lmdb:', 'redis:'])('an import into %s', store => {
   const replaced = (verdict: Client) =>
     importInto(verdict, 'default', content(), API_KEY, 200, '?replace=true')
 
-  test('takes the log along, each entry with the commit of its history', async () => {
+  test('an import keeps the audit log, and each entry keeps its commit', async () => {
     const verdict = await started()
-    // More than is copied at a time, in either of the two looks that an import takes.
+    // More entries than an import copies in one batch, in either of its two passes.
     const users = Array.from({ length: 450 }, (_, index) => `user-${index}`)
     await Promise.all(users.map(user => verdict.user(user)))
     const before = await wholeLog(verdict)
@@ -51,7 +51,7 @@ describe.each(['memory:', 'lmdb:', 'redis:'])('an import into %s', store => {
     expect(await wholeLog(verdict)).toEqual(added)
   })
 
-  test('has every change that was answered while it went on', async () => {
+  test('the audit log contains every acknowledged change that was made during an import', async () => {
     const verdict = await started()
     const over = new AbortController()
     const answered: string[] = []
@@ -67,7 +67,7 @@ describe.each(['memory:', 'lmdb:', 'redis:'])('an import into %s', store => {
     }
     const writing = write()
     try {
-      // Until some were answered, however late they come on a busy machine.
+      // Until some changes are acknowledged, even on a busy machine.
       for (let round = 0; round < 3 || answered.length <= 3; round += 1) await replaced(verdict)
     } finally {
       over.abort()
