@@ -1,4 +1,4 @@
-/** The audit log after SIGKILL in the midst of changes: it and the state tell the same story. */
+/** The audit log matches the stored state after SIGKILL. */
 import { expect, test } from 'vitest'
 import type { AuditEntry } from '#model/wire/audit.ts'
 import { type Client, type Envelope, FACTS, storeDirectory } from '#testing/processes/running-service.ts'
@@ -13,7 +13,7 @@ async function allOf<Item>(client: Client, path: string): Promise<Item[]> {
   }
 }
 
-test('a kill leaves an entry for every change that is there, and none for one that is not', async () => {
+test('after a kill during changes, the audit log has one entry for each stored change and no others', async () => {
   const cwd = storeDirectory()
   const first = startedProcess({}, { cwd })
   const client = await clientOf(first)
@@ -35,8 +35,8 @@ test('a kill leaves an entry for every change that is there, and none for one th
   const next = await clientOf(second)
   const users = await allOf<{ key: string }>(next, `${FACTS}/users`)
   const entries = await allOf<AuditEntry>(next, '/v2/audit-log/default/default')
-  const told = entries.map(({ input }) => (input['body'] as { key: string }).key)
-  expect(told.toSorted()).toEqual(users.map(({ key }) => key).toSorted())
+  const logged = entries.map(({ input }) => (input['body'] as { key: string }).key)
+  expect(logged.toSorted()).toEqual(users.map(({ key }) => key).toSorted())
   expect(users.length).toBeGreaterThanOrEqual(150)
   expect(await second.end('SIGTERM')).toBe(0)
 })

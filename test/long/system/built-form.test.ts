@@ -1,4 +1,6 @@
-/** The built form is all of the service: it serves and the command line answers where there are no sources, and old ones are not run. */
+/**
+ * The build contains the whole service and the command line. It is not used if it is older than the sources.
+ */
 import { execFile } from 'node:child_process'
 import {
   cpSync,
@@ -25,7 +27,7 @@ const run = promisify(execFile)
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const NODE = [process.execPath, '--disable-warning=ExperimentalWarning'] as const
 
-/** A checkout of its own, built. */
+/** A built copy of the checkout. */
 async function builtCheckout(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'verdict-built-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -41,7 +43,7 @@ async function builtCheckout(): Promise<string> {
   ]) {
     cpSync(join(root, path), join(folder, path), { recursive: true, filter: from => !isInstalled(from) })
   }
-  // A folder of its own: what V8 compiled is kept in it, and a build removes that.
+  // A separate folder, because builds remove the compile cache of V8, which is stored in it.
   mkdirSync(join(folder, 'node_modules'))
   for (const name of readdirSync(join(root, 'node_modules'))) {
     if (name !== '.cache') symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
@@ -50,7 +52,7 @@ async function builtCheckout(): Promise<string> {
   return folder
 }
 
-/** What runs, as both say it that are asked: by the times of the files, and by their contents. */
+/** The entry that would run, according to the times of the files and to their contents. */
 async function whichEntry(folder: string): Promise<string> {
   const script = `import { entry } from './src/composition/built-form.ts'
     import { entryOf } from './src/composition/quick-entry.js'
@@ -60,7 +62,7 @@ async function whichEntry(folder: string): Promise<string> {
   return (await run(NODE[0], [NODE[1], '--input-type=module', '-e', script], { cwd: folder })).stdout
 }
 
-test('serves decisions, bulks, changes, an import, the console and the command line without the sources', async () => {
+test('the build serves decisions, bulks, changes, imports, the console and the CLI without the sources', async () => {
   const folder = await builtCheckout()
   for (const path of ['console', 'packaging', 'src', 'workers'])
     rmSync(join(folder, path), { recursive: true })
@@ -68,7 +70,7 @@ test('serves decisions, bulks, changes, an import, the console and the command l
   const service = startedProcess({ POOL_THREADS: '1' }, { cwd: folder, command: start })
   const client = await clientOf(service)
   await client.createDocumentModel()
-  // More than a few: by the pool, and by the thread that makes large writes.
+  // Enough users for the pool and for the thread that makes large writes.
   const users = Array.from({ length: 3_000 }, (_, n) => ({ key: `user-${n}` }))
   expect((await client.post(`${FACTS}/bulk/users`, { operations: users })).status).toBe(200)
   await client.assign('user-7', 'viewer', 'document:plan')
@@ -92,16 +94,16 @@ test('serves decisions, bulks, changes, an import, the console and the command l
   expect(await service.end('SIGTERM')).toBe(0)
 })
 
-test('runs as long as it is what the sources say: one edited, added or removed, and the sources run', async () => {
+test('the sources run instead of the build if a source file was edited, added or removed', async () => {
   const folder = await builtCheckout()
   expect(await whichEntry(folder)).toBe('/dist/main.js')
   const [file, away] = [join(folder, 'src/model/assert.ts'), join(folder, 'assert.ts')]
   renameSync(file, away)
-  // Nothing that is needed to look.
+  // The check itself does not need this file.
   expect(await whichEntry(folder)).toBe('/src/main.ts')
   renameSync(away, file)
   expect(await whichEntry(folder)).toBe('/dist/main.js')
-  // As a copy that keeps times does it.
+  // The edit keeps the times of the file, like a copy that preserves them.
   const { mtime, atime } = statSync(file)
   const text = readFileSync(file, 'utf8')
   writeFileSync(file, text.replace(/e/, 'a'))
@@ -113,7 +115,7 @@ test('runs as long as it is what the sources say: one edited, added or removed, 
   expect(await whichEntry(folder)).toBe('/src/main.ts')
 })
 
-test('builds at once leave one that is whole, and nothing else', async () => {
+test('concurrent builds leave one complete build and no other files', async () => {
   const folder = await builtCheckout()
   const build = () => run(NODE[0], [NODE[1], 'packaging/build.ts'], { cwd: folder })
   await Promise.all([build(), build(), build()])

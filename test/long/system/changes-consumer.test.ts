@@ -1,4 +1,6 @@
-/** The worked consumer of docs/change-stream.md: its index is right, whoever is killed while things change. */
+/**
+ * The example consumer of docs/change-stream.md builds a correct index even if it or the service is killed.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -21,7 +23,7 @@ interface Index {
   >
 }
 
-test('an index is what the lists say when all that happened is told, with service and consumer killed in between', async () => {
+test('the index of the example consumer equals the lists after kills of the service and the consumer', async () => {
   const directory = storeDirectory()
   const random = new Random(7)
   const port = await freePort()
@@ -43,7 +45,7 @@ test('an index is what the lists say when all that happened is told, with servic
   await client.users('u0', 'u1', 'u2')
   for (let round = 0; round < 6; round++) {
     for (let step = 0; step < 30; step++) await randomChange(random, call).catch(refusedOnly)
-    // Amid what has not been told yet.
+    // At this time, the consumer has not received all changes.
     if (random.chance(0.5)) {
       await running.service.end('SIGKILL')
       running.service = start()
@@ -66,7 +68,7 @@ test('an index is what the lists say when all that happened is told, with servic
     })
 })
 
-/** What is refused by the model changes nothing. */
+/** Ignores changes that the model rejects. */
 function refusedOnly(error: unknown): void {
   if (!/: 4\d\d /u.test((error as Error).message)) throw error
 }

@@ -1,4 +1,4 @@
-/** A node whose local copy is damaged: what it holds is in Redis, so that no damage keeps the node from serving for long. */
+/** A node with a damaged local replica loads another replica from Redis and serves again. */
 import { closeSync, openSync, readdirSync, truncateSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -9,72 +9,63 @@ import { running, source, startedProcess } from '../../support/started-process.t
 
 const redis = await sharedRedis()
 
-function startNode(
-  cwd: string,
-  storeUrl: string,
-  env: Readonly<Record<string, string>> = {},
-): ServiceProcess {
-  return startedProcess({ STORE_URL: storeUrl, ...env }, { cwd })
-}
-
-/** The directory of a node that has stopped, with the files of its copies, after it was sent some users. */
+/**
+ * Creates users on a node and stops it. Returns the files of its replicas and a function that starts it
+ * again.
+ */
 async function stoppedNode() {
-  const [cwd, storeUrl] = [storeDirectory(), redis.url()]
-  const node = startNode(cwd, storeUrl)
+  const [cwd, STORE_URL] = [storeDirectory(), redis.url()]
+  const start = (env: Readonly<Record<string, string>> = {}) => startedProcess({ STORE_URL, ...env }, { cwd })
+  const node = start()
   for (const key of ['alice', 'bob']) await node.call('POST', `${FACTS}/users`, { key })
   expect(await node.end('SIGTERM')).toBe(0)
   const data = join(cwd, 'data')
   const copies = readdirSync(data).filter(name => name.includes('.copy-'))
   expect(copies).toHaveLength(2)
-  return { cwd, storeUrl, files: copies.map(name => join(data, name, 'data.mdb')) }
+  return { data, start, files: copies.map(name => join(data, name, 'data.mdb')) }
 }
 
-/** Starts it as a supervisor does, until a start serves; how many did not. */
-async function startsBeforeServing(
-  cwd: string,
-  storeUrl: string,
-  env: Readonly<Record<string, string>> = {},
-) {
+/** Starts a node until it serves, like a supervisor. Returns the number of failed starts. */
+async function startsBeforeServing(start: () => ServiceProcess) {
   for (let failed = 0; ; failed += 1) {
-    const node = startNode(cwd, storeUrl, env)
+    const node = start()
     const isServing = await node.address().then(
       () => true,
       () => false,
     )
     if (isServing) return { node, failed }
-    // As many as may fail for one copy after the other: without an end it would not come to one.
     expect(failed).toBeLessThan(6)
   }
 }
 
 test.each([
-  ['are none of lmdb any more', overwriteHead, /the local copy cannot be opened: loading another/],
-  ['were cut', (file: string) => truncateSync(file, 8_192), /is cut short/],
-])('serves everything at once though its files %s', async (_, damage, logged) => {
-  const { cwd, storeUrl, files } = await stoppedNode()
+  ['are overwritten', overwriteHead, /the local copy cannot be opened: loading another/],
+  ['are cut', (file: string) => truncateSync(file, 8_192), /is cut short/],
+])('a node whose replica files %s serves everything at the first start', async (_, damage, logged) => {
+  const { start, files } = await stoppedNode()
   for (const file of files) damage(file)
-  const { node, failed } = await startsBeforeServing(cwd, storeUrl)
+  const { node, failed } = await startsBeforeServing(start)
   expect(failed).toBe(0)
   expect(await usersOf(node)).toEqual(['alice', 'bob'])
   await node.logMatch(logged)
 })
 
-test('ends up serving everything though whoever reads its files is ended by them', async () => {
-  const { cwd, storeUrl } = await stoppedNode()
-  const { node, failed } = await startsBeforeServing(cwd, storeUrl, endedBy('.copy-1'))
+test('a node that dies whenever it reads its replica replaces it after some starts', async () => {
+  const { start } = await stoppedNode()
+  const { node, failed } = await startsBeforeServing(() => start(endedBy('.copy-1')))
   expect(failed).toBeGreaterThan(0)
   expect(await usersOf(node)).toEqual(['alice', 'bob'])
   await node.logMatch(/no start gets through the local copy: loading another/)
 })
 
-test('goes on from its copy after any number of starts that got through it', async () => {
-  const { cwd, storeUrl } = await stoppedNode()
-  for (let start = 0; start < 4; start += 1) {
-    const node = startNode(cwd, storeUrl)
+test('a node keeps a readable replica even if it is killed after each start', async () => {
+  const { data, start } = await stoppedNode()
+  for (let round = 0; round < 4; round += 1) {
+    const node = start()
     await node.address()
     await node.end('SIGKILL')
   }
-  const names = readdirSync(join(cwd, 'data')).filter(name => name.includes('.copy-'))
+  const names = readdirSync(data).filter(name => name.includes('.copy-'))
   expect(names.every(name => name.endsWith('.copy-1'))).toBe(true)
 })
 
@@ -89,7 +80,9 @@ function overwriteHead(file: string): void {
   closeSync(descriptor)
 }
 
-/** What makes a process end as it does when it reads damaged pages of such a copy: by a signal, without a word. */
+/**
+ * Settings with which a process dies by a signal when it opens this replica, as it can with damaged pages.
+ */
 function endedBy(copy: string) {
   return running(`import { CopyDirectory } from '${source('store/redis/copy-directory.ts')}'
     const { noteStart } = CopyDirectory.prototype

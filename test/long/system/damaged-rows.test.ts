@@ -1,17 +1,19 @@
-/** A store with a row that cannot be read: who comes upon it is told so, and the log names the request and the reason, once. */
+/**
+ * Requests for a row that cannot be decoded fail with 500, and the log contains the request and the reason
+ * once.
+ */
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { KIND_BYTES } from '#store/keyspace/record-codec.ts'
-import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
-import { decodeRow, encodeRow } from '#store/keyspace/row-codec.ts'
 import type { Row } from '#store/ledger.ts'
 import { Scrape } from '#testing/requests/metrics.ts'
 import { levelled } from '#testing/processes/level-tables.ts'
 import { API_KEY, FACTS, type Problem, storeDirectory } from '#testing/processes/running-service.ts'
+import { damageRows } from '../../support/damaged-rows.ts'
 import { startedProcess } from '../../support/started-process.ts'
 
 const EXPORT = '/v2/projects/default/envs/default/export'
-/** More than an export has in one piece. */
+/** Long enough that an export consists of several chunks. */
 const LONG_TEXT = 'x'.repeat(10_000)
 const USERS = Array.from({ length: 20 }, (_, index) => `user-${index}`)
 
@@ -21,7 +23,7 @@ interface LogLine {
   readonly err: { readonly type: string; readonly stack: string }
 }
 
-/** A service with users, whose rows can be damaged as a disk may do it. */
+/** A service with users, and functions that damage its rows. */
 async function filledService() {
   const cwd = storeDirectory()
   const service = startedProcess({}, { cwd })
@@ -36,33 +38,23 @@ async function filledService() {
       fetch(address + path, {
         headers: { authorization: `Bearer ${API_KEY}`, 'x-request-id': requestId },
       }),
-    /** How the process ends, and all errors it has logged by then. */
+    /** Stops the process. Returns its exit code and the errors that it logged. */
     ended: async () => {
       const code = await service.end('SIGTERM')
       const lines = service.stderr.trimEnd().split('\n')
       const errors = lines.map(line => JSON.parse(line) as LogLine).filter(({ level }) => level >= 50)
       return { code, errors }
     },
-    /** Puts something else in place of the row of that kind with that key, where a disk can damage it: in the stored tables. */
-    damage: async (kind: 'user' | 'tenant', key: string, damaged: (row: Row) => Row) => {
-      const tables = new LmdbTables(join(cwd, 'data', scope.environment_id))
-      await levelled(tables)
-      const rows = tables.table('rows')
-      await tables.write(() => {
-        for (const { key: created, value } of rows.range({ start: Uint8Array.of(0) })) {
-          const row = decodeRow(0, value)
-          if (row.key[0] !== KIND_BYTES[kind] || !Buffer.from(row.value).includes(key)) continue
-          rows.put(created, encodeRow(damaged(row)))
-        }
-      })
-      await tables.close()
-    },
+    damage: (kind: 'user' | 'tenant', key: string, damaged: (row: Row) => Row) =>
+      damageRows(join(cwd, 'data', scope.environment_id), levelled, row =>
+        row.key[0] === KIND_BYTES[kind] && Buffer.from(row.value).includes(key) ? damaged(row) : null,
+      ),
   }
 }
 
 const cutInHalf = (row: Row): Row => ({ ...row, value: row.value.slice(0, row.value.length / 2) })
 
-test('a request for it is answered 500 without the reason, and logged once, with its name, operation and reason', async () => {
+test('a request for a damaged row returns 500 without the reason, and the reason is logged once', async () => {
   const service = await filledService()
   await service.damage('user', 'user-7', cutInHalf)
   const answer = await service.ask(`${FACTS}/users/user-7`, 'r-1')
@@ -79,7 +71,7 @@ test('a request for it is answered 500 without the reason, and logged once, with
   expect(errors[0]!.err.stack).toContain('decodeRecord')
 })
 
-test('an export that comes upon it at once is answered 500', async () => {
+test('an export whose first row is damaged returns 500', async () => {
   const service = await filledService()
   await service.damage('user', USERS[0]!, cutInHalf)
   const answer = await service.ask(EXPORT, 'r-1')
@@ -90,7 +82,7 @@ test('an export that comes upon it at once is answered 500', async () => {
   expect(errors[0]!.err.stack).toContain('storedForm')
 })
 
-test('an export that comes upon it later breaks off, is counted as failed, and logged once', async () => {
+test('an export whose last row is damaged is aborted, counted as failed, and logged once', async () => {
   const service = await filledService()
   await service.damage('user', USERS.at(-1)!, cutInHalf)
   const answer = await service.ask(EXPORT, 'r-1')
@@ -104,7 +96,7 @@ test('an export that comes upon it later breaks off, is counted as failed, and l
   expect(errors).toMatchObject([{ requestId: 'r-1', operation: 'exportContent' }])
 })
 
-test('an export that comes upon a row of another kind than its list says is answered 500, logged once, and ends nothing else', async () => {
+test('an export with a row that does not match its secondary index returns 500 and affects nothing else', async () => {
   const service = await filledService()
   await service.damage('tenant', 'default', row => ({
     ...row,

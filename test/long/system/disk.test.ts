@@ -1,4 +1,4 @@
-/** A disk that takes no more, and directories that belong to somebody else: what callers and the operator are told. */
+/** Messages for callers and the operator if the disk is full or a directory belongs to another user. */
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
@@ -22,10 +22,10 @@ import { clientOf, processWith, startedProcess } from '../../support/started-pro
 const IS_ROOT = process.getuid?.() === 0
 const NOBODY = 65_534
 const START = new URL('../../../src/start.js', import.meta.url).pathname
-/** Room for the service, and for some hundreds of changes. */
+/** Capacity for the service and some hundred changes. */
 const DISK_BYTES = 6 * 1_024 * 1_024
 
-/** A file system of its own that holds so little. */
+/** Mounts a small file system for the current test. */
 function smallDisk(): string {
   const directory = mkdtempSync(join(tmpdir(), 'verdict-disk-'))
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'tmpfs', directory])
@@ -40,7 +40,7 @@ function startOn(disk: string): ServiceProcess {
   return startedProcess({ STORE_URL: `lmdb:${join(disk, 'data')}` })
 }
 
-/** A service with alice, who may read a document. */
+/** A service in which alice may read a document. */
 async function filledOn(disk: string) {
   const service = startOn(disk)
   const client = await clientOf(service)
@@ -50,20 +50,25 @@ async function filledOn(disk: string) {
   return { service, client }
 }
 
+/** Uses all free space and returns the file that does so. */
+function fill(disk: string): string {
+  const ballast = join(disk, 'ballast')
+  expect(() => writeFileSync(ballast, Buffer.alloc(DISK_BYTES))).toThrow('ENOSPC')
+  return ballast
+}
+
 function put(client: Client, index: number | string, text = 'x'.repeat(30_000)) {
   const key = `user-${index}`
   return client.put<{ message?: string }>(`${FACTS}/users/${key}`, { key, attributes: { text } })
 }
 
-// To mount one takes the right to.
+// Only root can mount file systems.
 test.skipIf(!IS_ROOT)(
-  'on a full disk changes are 503 with the reason, /ready says so, decisions go on, and all does when there is room',
+  'on a full disk, changes fail with 503 and a reason, decisions continue, and changes succeed after cleanup',
   async () => {
     const disk = smallDisk()
     const { service, client } = await filledOn(disk)
-    const ballast = join(disk, 'ballast')
-    // All the room there is.
-    expect(() => writeFileSync(ballast, Buffer.alloc(DISK_BYTES))).toThrow('ENOSPC')
+    const ballast = fill(disk)
     let made = 0
     let refused = await put(client, made)
     for (; refused.status === 201; refused = await put(client, made)) made += 1
@@ -84,18 +89,17 @@ test.skipIf(!IS_ROOT)(
 )
 
 test.skipIf(!IS_ROOT)(
-  'a service that was killed on a full disk starts again, decides, and refuses changes until there is room',
+  'a service that was killed on a full disk starts, decides, and rejects changes until space is free',
   async () => {
     const disk = smallDisk()
     const { service: killed, client: first } = await filledOn(disk)
     const data = join(disk, 'data')
     const [id] = readdirSync(data).filter(name => !/verdict|organization/.test(name))
     const files = segmentPaths(join(data, id!))
-    // Both files of the journal have room for what comes on the full disk.
+    // Both files of the journal exist, so they can take changes while the disk is full.
     for (let count = 0; !files.every(file => existsSync(file)); count += 1)
       await put(first, 'room', `${count}`).then(pause)
-    const ballast = join(disk, 'ballast')
-    expect(() => writeFileSync(ballast, Buffer.alloc(DISK_BYTES))).toThrow('ENOSPC')
+    const ballast = fill(disk)
     let made = 0
     while ((await put(first, made)).status === 201) made += 1
     expect(made).toBeGreaterThan(0)
@@ -106,7 +110,7 @@ test.skipIf(!IS_ROOT)(
     expect(await client.allows('alice', 'read', 'document:plan')).toBe(true)
     for (let index = 0; index < made; index += 1)
       expect((await client.get(`${FACTS}/users/user-${index}`)).status, `user-${index}`).toBe(200)
-    // The start can have made room for a few: it writes into free pages of its files and removes the journal.
+    // The start can free some space, because it writes to free pages of its files and removes the journal.
     let refused = await put(client, made)
     for (; refused.status === 201; refused = await put(client, made)) made += 1
     expect(refused.status).toBe(503)
@@ -119,9 +123,9 @@ test.skipIf(!IS_ROOT)(
   },
 )
 
-describe('a start says the path and what to do about it', () => {
-  /** What the last line of a start says that ends; by a user without rights, where this one has all. */
-  async function lastWords(directory: string): Promise<string> {
+describe('the message of a failed start', () => {
+  /** Last log message of a start that fails. If the tests run as root, the service runs as another user. */
+  async function failure(directory: string): Promise<string> {
     const asNobody = IS_ROOT
       ? (['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] as const)
       : []
@@ -145,31 +149,31 @@ describe('a start says the path and what to do about it', () => {
 
   const uid = IS_ROOT ? NOBODY : process.getuid?.()
 
-  test('where the data directory is not writable', async () => {
+  test('the message names the data directory if it is not writable', async () => {
     const directory = directoryOfNobody(0o500)
-    const said = await lastWords(directory)
-    expect(said).toContain(`cannot start: the lock ${join(directory, 'verdict.lock')} cannot be taken`)
-    expect(said).toContain(
+    const message = await failure(directory)
+    expect(message).toContain(`cannot start: the lock ${join(directory, 'verdict.lock')} cannot be taken`)
+    expect(message).toContain(
       `Give the directory ${directory}, and all that is in it, to the user of this process (uid ${uid})`,
     )
   })
 
-  test('where the lock is of another user', async () => {
+  test('the message names the lock if it belongs to another user', async () => {
     const directory = directoryOfNobody(0o700)
     const lock = join(directory, 'verdict.lock')
     writeFileSync(lock, '')
     chmodSync(lock, IS_ROOT ? 0o644 : 0o444)
-    const said = await lastWords(directory)
-    expect(said).toContain(`cannot start: the lock ${lock} cannot be taken`)
-    expect(said).toContain(`(uid ${uid})`)
+    const message = await failure(directory)
+    expect(message).toContain(`cannot start: the lock ${lock} cannot be taken`)
+    expect(message).toContain(`(uid ${uid})`)
   })
 
-  test('where the files of an environment are of another user', async () => {
+  test('the message names the files of an environment if they belong to another user', async () => {
     const directory = directoryOfNobody(0o700)
     const files = join(directory, 'organization')
     mkdirSync(files, { mode: 0o500 })
-    const said = await lastWords(directory)
-    expect(said).toContain(`cannot start: the files in ${files} cannot be opened: `)
-    expect(said).toContain(`give them to the user of this process (uid ${uid})`)
+    const message = await failure(directory)
+    expect(message).toContain(`cannot start: the files in ${files} cannot be opened: `)
+    expect(message).toContain(`give them to the user of this process (uid ${uid})`)
   })
 })

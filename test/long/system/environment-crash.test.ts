@@ -1,4 +1,4 @@
-/** Environments that are being made, copied and removed when the process dies, as the next start finds them. */
+/** Environments that were being created, copied and deleted when the process died. */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { RecordReader } from '#management/commands/record-reader.ts'
 import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
 import { listRule, lists } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
-import { ADMIN_KEY, type Answer, type Client, storeDirectory } from '#testing/processes/running-service.ts'
+import { type Client, storeDirectory } from '#testing/processes/running-service.ts'
 import type { ServiceProcess } from '#testing/processes/service-process.ts'
 import { clientOf, startedProcess } from '../../support/started-process.ts'
 
@@ -26,15 +26,11 @@ function start(): Promise<Client> {
   return clientOf(service)
 }
 
-function send<Body>(client: Client, method: string, path: string, body?: unknown): Promise<Answer<Body>> {
-  return client.send<Body>(method, path, { key: ADMIN_KEY, body })
-}
-
-/** Ids of the environments that are told of, each of which answers. */
+/** Ids of the listed environments. Each of them must respond. */
 async function listed(client: Client): Promise<string[]> {
-  const { body: found } = await send<{ id: string }[]>(client, 'GET', `${ENVS}?per_page=100`)
+  const { body: found } = await client.admin<{ id: string }[]>('GET', `${ENVS}?per_page=100`)
   for (const { id } of found) {
-    const tenants = await send(client, 'GET', `/v2/facts/default/${id}/tenants`)
+    const tenants = await client.admin('GET', `/v2/facts/default/${id}/tenants`)
     expect([id, tenants.status, tenants.body]).toMatchObject([id, 200, [{ key: 'default' }]])
   }
   return found.map(({ id }) => id).toSorted()
@@ -45,7 +41,7 @@ function onDisk(): string[] {
   return names.filter(name => !name.startsWith('verdict.lock')).toSorted()
 }
 
-test('killed while environments come and go, the next start has each of them whole or not at all', async () => {
+test('after a kill while environments are created and deleted, each is complete or does not exist', async () => {
   for (let round = 0; round < 4; round += 1) {
     const client = await start()
     let answered = 0
@@ -53,11 +49,11 @@ test('killed while environments come and go, the next start has each of them who
     const calls = Array.from({ length: 6 }, async (_, caller) => {
       for (let turn = 0; ; turn += 1) {
         const key = `e-${round}-${caller}-${turn}`
-        const made = await send(client, 'POST', ENVS, { key, name: key })
-        const copied = await send(client, 'POST', `${ENVS}/${key}/copy`, {
+        const made = await client.admin('POST', ENVS, { key, name: key })
+        const copied = await client.admin('POST', `${ENVS}/${key}/copy`, {
           target_env: { new: { key: `${key}-copy`, name: key } },
         })
-        const removed = await send(client, 'DELETE', `${ENVS}/${key}`)
+        const removed = await client.admin('DELETE', `${ENVS}/${key}`)
         expect([made.status, copied.status, removed.status]).toEqual([200, 201, 204])
         answered += 1
         if (answered === 3 + round * 2) void service.end('SIGKILL').then(() => killed.resolve())
@@ -65,7 +61,7 @@ test('killed while environments come and go, the next start has each of them who
     })
     const settled = Promise.allSettled(calls)
     await Promise.race([killed.promise, settled])
-    // Whoever was under way lost the connection, and heard nothing wrong before.
+    // Callers lost their connection, and no earlier response was wrong.
     for (const outcome of await settled) {
       expect(outcome).toMatchObject({ status: 'rejected', reason: { message: 'fetch failed' } })
     }
@@ -75,7 +71,7 @@ test('killed while environments come and go, the next start has each of them who
   }
 })
 
-test('what a removal and a copy left half-done is finished by the next start', async () => {
+test('a start completes an interrupted deletion and cleans up an interrupted copy', async () => {
   await start()
   await service.end('SIGTERM')
   const removed = randomUUID()
@@ -95,14 +91,14 @@ test('what a removal and a copy left half-done is finished by the next start', a
   const client = await start()
   expect(await listed(client)).toEqual(onDisk())
   expect(onDisk()).toHaveLength(1)
-  expect((await send(client, 'POST', ENVS, { key: 'half', name: 'Whole' })).status).toBe(200)
+  expect((await client.admin('POST', ENVS, { key: 'half', name: 'Whole' })).status).toBe(200)
   await service.end('SIGTERM')
   await changeOrganization(records => {
     expect([...records.list('removed-environment', lists.all('removed-environment'))]).toEqual([])
   })
 })
 
-/** Writes the rows that a service leaves behind when it dies in between two of its commits. */
+/** Writes rows as a service leaves them if it dies between two of its commits. */
 async function changeOrganization(write: (records: Draft) => void): Promise<void> {
   const store = await openStore(`lmdb:${join(cwd, 'data')}`, listRule)
   const organization = await store.environment(ORGANIZATION_STORE_ID)

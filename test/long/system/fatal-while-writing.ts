@@ -1,17 +1,20 @@
-/** A round of a service that meets a fault nothing catches while writes are open. */
+/** Starts a service that throws an uncaught error while writes are open. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { running, source } from '../../support/started-process.ts'
 import { ServiceProcess } from '#testing/processes/service-process.ts'
 
-/** What has a write open at nearly every moment, and makes the process fail in the midst of one as soon as there is such a file. */
+/**
+ * Settings with which a process writes continuously and throws within a write once the file `fail-now`
+ * exists.
+ */
 function writingAndFailing(isStuckThen: boolean) {
   return running(`import { isMainThread } from 'node:worker_threads'
     import { existsSync } from 'node:fs'
     import { LmdbTables } from '${source('store/lmdb/lmdb-tables.ts')}'
     const fail = () => {
-      // Behind the handler of the service, which has begun the end by then and waits for others.
+      // Runs after the handler of the service, which has begun the shutdown and waits for other threads.
       if (${isStuckThen}) process.on('uncaughtException', () => { for (;;); })
       throw new Error('on purpose')
     }
@@ -25,12 +28,14 @@ function writingAndFailing(isStuckThen: boolean) {
         })
       }
     }
-    // As on a busy machine: lmdb's threads come as far as they do without this one.
+    // Delays the exit, as on a busy machine, so that the threads of lmdb get as far as they can.
     if (isMainThread) process.on('exit', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50))
     if (isMainThread) for (const name of ['one', 'two', 'three']) void keepWriting('busy-' + name).catch(() => {})`)
 }
 
-/** A thread beside each HTTP thread is in the midst of a call that nothing interrupts, and the process fails. */
+/**
+ * Settings with which another thread next to each HTTP thread is in a blocking call when the process fails.
+ */
 function stuckBesideAndFailing() {
   const stuck = `require('node:fs').writeFileSync('stuck', ''); require('node:child_process').spawnSync('sleep', ['30'])`
   return running(`import { isMainThread, Worker } from 'node:worker_threads'
@@ -43,7 +48,7 @@ function stuckBesideAndFailing() {
     if (isMainThread) look()`)
 }
 
-/** The same where another thread makes the writes, each of many rows. */
+/** Settings with which the process fails while another thread makes a large write. */
 function writingLargeAndFailing() {
   const at = (path: string): string => new URL(path, import.meta.url).href
   return running(`import { isMainThread } from 'node:worker_threads'
@@ -62,7 +67,7 @@ function writingLargeAndFailing() {
       const ledger = await EmbeddedLedger.open({ tables, view, largeWrites })
       for (;;) {
         const commit = ledger.commit({ id: randomBytes(16), require: [], delete: [], put, changes: [] })
-        // Some turns on, the other thread is at it.
+        // After some milliseconds, the other thread is writing.
         if (existsSync('fail-now')) setTimeout(() => { throw new Error('on purpose') }, 5)
         await commit
       }
@@ -71,8 +76,8 @@ function writingLargeAndFailing() {
 }
 
 /**
- * How it ended, and what it said. `isStuckThen`: its main thread comes to nothing any more soon after the fault; `isLarge`: another thread makes
- * the writes; `isStuckBeside`: there are none, but a thread that nothing interrupts.
+ * Runs the service until it fails. `isStuckThen`: the main thread blocks after the error; `isLarge`: another
+ * thread makes the writes; `isStuckBeside`: another thread blocks instead of writes.
  */
 export async function fatalWhileWriting({
   isStuckThen = false,
@@ -80,7 +85,7 @@ export async function fatalWhileWriting({
   isStuckBeside = false,
 } = {}): Promise<{
   readonly code: number | null
-  /** From the line that says why to the end of the process. */
+  /** Time from the log line with the reason to the exit. */
   readonly endedAfterMs: number
   readonly log: string
 }> {
@@ -89,19 +94,15 @@ export async function fatalWhileWriting({
   const options = isStuckBeside ? stuckBesideAndFailing() : writing
   const service = new ServiceProcess({
     cwd,
-    env: {
-      API_KEY: 'a-configured-key-for-tests',
-      HTTP_THREADS: '1',
-      ...options,
-    },
+    env: { API_KEY: 'a-configured-key-for-tests', HTTP_THREADS: '1', ...options },
   })
   try {
     await service.address()
     writeFileSync(join(cwd, 'fail-now'), '')
     await service.logMatch(/on purpose/)
-    const saidAt = performance.now()
+    const loggedAt = performance.now()
     const code = await service.exited
-    return { code, endedAfterMs: performance.now() - saidAt, log: service.stderr }
+    return { code, endedAfterMs: performance.now() - loggedAt, log: service.stderr }
   } finally {
     await service.end('SIGKILL')
     rmSync(cwd, { recursive: true, force: true })

@@ -1,17 +1,15 @@
 /**
- * The short form of the bench of hostile tenants (`bench/hostile`): each attack with the key of one environment, little of it, beside a
- * polite tenant of another. What cannot vary with the machine is asserted: nothing of the polite one's fails or is wrong, nothing
- * of the hostile one's is a defect, and the polite one is served in between. How long it takes is measured there.
+ * A short form of the benchmark of noisy neighbors (`bench/hostile`), which measures the latency. A
+ * well-behaved tenant of another environment is served correctly during each attack, and no attack causes a
+ * defect.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { HostileClient } from '#testing/hostile/caller.ts'
 import { HOSTILES, type Size, textOf } from '#testing/hostile/hostiles.ts'
 import { RULED_HOSTILES, ruledTextOf } from '#testing/hostile/ruled-hostiles.ts'
 import { arrangePolite, livePolitely } from '#testing/hostile/polite.ts'
 import { neighbourOf, sharedService } from '#testing/processes/running-service.ts'
+import { sharedDirectory } from '../../support/shared-directory.ts'
 
 const SMALL: Size = {
   groups: 200,
@@ -25,14 +23,12 @@ const SMALL: Size = {
   callers: 8,
 }
 const TURNS = 12
-/** Answers that are no defects: done, or refused for a reason that the caller can read. */
+/** Statuses of requests that succeed or are rejected with a reason. */
 const IN_ORDER = [0, 200, 201, 204, 400, 404, 409, 413, 422, 429, 503]
 const IMPORT = '/v2/projects/default/envs/hostile/import?replace=true'
 const PACE = { decisionsPerSecond: 100, writesPerSecond: 50 }
 
-const directory = mkdtempSync(join(tmpdir(), 'verdict-hostile-'))
-afterAll(() => rmSync(directory, { recursive: true, force: true }))
-const verdict = await sharedService({ storeUrl: `lmdb:${directory}` })
+const verdict = await sharedService({ storeUrl: `lmdb:${sharedDirectory()}` })
 const keys = {
   polite: await neighbourOf(verdict, 'polite'),
   hostile: await neighbourOf(verdict, 'hostile'),
@@ -53,7 +49,7 @@ await ruled.done('POST', '/v2/projects/default/envs/ruled/import?replace=true', 
 test.each([
   ...Object.entries(HOSTILES).map(([name, attack]) => [name, hostile, attack] as const),
   ...Object.entries(RULED_HOSTILES).map(([name, attack]) => [name, ruled, attack] as const),
-])('beside %s a polite tenant is answered, and rightly', async (_, attacker, attack) => {
+])('during the attack "%s" a well-behaved tenant is served correctly', async (_, attacker, attack) => {
   let turns = 0
   const statuses: number[] = []
   const goOn = async (): Promise<void> => {
@@ -71,11 +67,12 @@ test.each([
   expect((await verdict.get('/ready')).status).toBe(200)
 })
 
-test('what a polite tenant asks behind sixty pages of another is served in between, not behind them', async () => {
+test('a change of a well-behaved tenant does not wait for sixty queued pages of another tenant', async () => {
   await hostile.done('POST', IMPORT, textOf(SMALL))
   const many = new HostileClient(verdict.address, keys.hostile, 60)
   const inFront: number[] = []
-  // A change takes a handful of turns, a page of two megabytes some tens. A request may be late, but not time after time.
+  // A change takes a few event-loop iterations, a page of two megabytes some tens. A single change can be
+  // late, but not every one.
   while (inFront.every(pages => pages >= 15)) {
     expect(inFront.length).toBeLessThan(20)
     let answered = 0

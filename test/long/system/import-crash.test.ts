@@ -1,4 +1,4 @@
-/** A process that dies in the middle of an import: the next start finds the environment as it was, and nothing else. */
+/** A process that dies during an import. The next start restores the former state of the environment. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -21,13 +21,13 @@ function send(
   } as RequestInit)
 }
 
-/** The directories of environments, that of the organization among them. */
+/** Directories of the environments and the organization. */
 function onDisk(cwd: string): string[] {
   return readdirSync(join(cwd, 'data')).filter(name => !name.startsWith('verdict.lock'))
 }
 
-test.each(['while the lines are sent', 'when all lines are there'])(
-  'killed %s, the next start has what was there before and takes the import then',
+test.each(['while the lines are sent', 'after all lines were sent'])(
+  'a start after a kill %s keeps the former content and accepts the import again',
   async moment => {
     const users = Array.from({ length: 20_000 }, (_, user) => ({ kind: 'user', key: `user-${user}` }))
     const text = content({ kind: 'tenant', key: 'default', name: 'Default' }, ...users)
@@ -41,15 +41,14 @@ test.each(['while the lines are sent', 'when all lines are there'])(
     const isSent = Promise.withResolvers<void>()
     async function* pieces() {
       yield Buffer.from(text.slice(0, text.length - 1_000))
-      if (moment === 'when all lines are there') yield Buffer.from(text.slice(-1_000))
+      if (moment === 'after all lines were sent') yield Buffer.from(text.slice(-1_000))
       isSent.resolve()
-      // The rest never comes.
       if (moment === 'while the lines are sent') await service.exited
     }
     const path = `${ENVIRONMENT}/import?replace=true`
     const lost = send(first, 'POST', path, pieces()).catch(() => null)
     await isSent.promise
-    // Its files are there before the first line is taken.
+    // The files of the import exist before its first line is processed.
     await expect.poll(() => onDisk(cwd), { interval: 5 }).toHaveLength(3)
     await service.end('SIGKILL')
     await lost

@@ -1,21 +1,20 @@
 /**
- * The ceilings of a schema, at their real size and on the real index: below them and at them what comes is taken, by every way there
- * is, and decided on; beyond them it is refused before anything is committed; and a process that is killed starts again with it.
+ * Limits of a schema, with their real values and the real index. Schemas up to a limit are accepted by every
+ * operation, larger ones are rejected before the commit, and a killed process starts again with a schema at
+ * the limit.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PARTS_PER_RESOURCE_MAX, RELATIONS_MAX, TENANT_ROLES_MAX } from '#model/limits.ts'
 import { content } from '../../support/content.ts'
 import { ADMIN_KEY, API_KEY, type Client } from '#testing/processes/running-service.ts'
 import { ServiceProcess } from '#testing/processes/service-process.ts'
+import { sharedDirectory } from '../../support/shared-directory.ts'
 import { clientOf, PROCESS_SETTINGS } from '../../support/started-process.ts'
 
 const ENVIRONMENTS = '/v2/projects/default/envs'
 const OF_DEFAULT = 'default/default'
 
-let cwd: string
+const cwd = sharedDirectory()
 let service: ServiceProcess
 let client: Client
 
@@ -29,15 +28,8 @@ async function killAndStart(): Promise<void> {
   await start()
 }
 
-beforeAll(async () => {
-  cwd = mkdtempSync(join(tmpdir(), 'verdict-limits-'))
-  await start()
-})
-
-afterAll(async () => {
-  await service.end('SIGKILL')
-  rmSync(cwd, { recursive: true, force: true })
-})
+beforeAll(start)
+afterAll(() => service.end('SIGKILL'))
 
 type Answer = { readonly allow?: boolean; readonly message?: string } | undefined
 
@@ -45,7 +37,7 @@ function send(method: string, path: string, body?: unknown, key = ADMIN_KEY) {
   return client.send<Answer>(method, path, { key, ...(typeof body === 'string' ? { text: body } : { body }) })
 }
 
-async function taken(method: string, path: string, body?: unknown): Promise<void> {
+async function accepted(method: string, path: string, body?: unknown): Promise<void> {
   const { status, body: answered } = await send(method, path, body)
   expect(status < 300 ? null : answered, `${method} ${path}: ${status}`).toBe(null)
 }
@@ -81,45 +73,45 @@ function putRoles(environment: string, roles: readonly object[]): [string, strin
   return ['PUT', `/v2/schema/${environment}/bulk/roles`, { operations: roles }]
 }
 
-test('roles of a resource, all of them replaced again and again', async () => {
+test('all roles of a resource at the limit can be replaced repeatedly', async () => {
   const path = `/v2/schema/${OF_DEFAULT}/resources/busy`
-  for (const key of ['alice', 'bob']) await taken('POST', `/v2/facts/${OF_DEFAULT}/users`, { key })
+  for (const key of ['alice', 'bob']) await accepted('POST', `/v2/facts/${OF_DEFAULT}/users`, { key })
   const instance = { key: 'i', resource: 'busy', tenant: 'default' }
-  // More than an index has places for.
+  // In total, more roles than an index can contain at the same time.
   for (let round = 0; round < 3; round++) {
     const roles = keyed(PARTS_PER_RESOURCE_MAX, `r${round}-`, { name: 'X', permissions: ['open'] })
-    await taken('PUT', path, { name: 'Busy', actions: { open: {} }, roles })
-    if (round === 0) await taken('POST', `/v2/facts/${OF_DEFAULT}/resource_instances`, instance)
+    await accepted('PUT', path, { name: 'Busy', actions: { open: {} }, roles })
+    if (round === 0) await accepted('POST', `/v2/facts/${OF_DEFAULT}/resource_instances`, instance)
     expect(await allows('alice', 'open', 'i', 'busy')).toBe(false)
     const role = `r${round}-${PARTS_PER_RESOURCE_MAX - 1}`
     const held = { user: 'alice', role, tenant: 'default', resource_instance: 'busy:i' }
-    await taken('POST', `/v2/facts/${OF_DEFAULT}/role_assignments`, held)
+    await accepted('POST', `/v2/facts/${OF_DEFAULT}/role_assignments`, held)
     expect(await allows('alice', 'open', 'i', 'busy')).toBe(true)
   }
   await refused('POST', `${path}/roles`, { key: 'beyond', name: 'X' })
   await killAndStart()
   expect(await allows('alice', 'open', 'i', 'busy')).toBe(true)
   expect(await allows('bob', 'open', 'i', 'busy')).toBe(false)
-  await taken('DELETE', path)
+  await accepted('DELETE', path)
 })
 
-test('tenant roles, one by one, in bulk, in copies and imports', async () => {
+test('the limit of tenant roles applies to single requests, bulks, copies and imports', async () => {
   const doc = { key: 'doc', name: 'Doc', actions: { read: {} } }
-  await taken('POST', `/v2/schema/${OF_DEFAULT}/resources`, doc)
-  await taken(
+  await accepted('POST', `/v2/schema/${OF_DEFAULT}/resources`, doc)
+  await accepted(
     ...putRoles(
       OF_DEFAULT,
       numbered(TENANT_ROLES_MAX - 1, n => tenantRole(`r${n}`)),
     ),
   )
   const last = TENANT_ROLES_MAX - 1
-  await taken('POST', `/v2/schema/${OF_DEFAULT}/roles`, tenantRole(`r${last}`))
+  await accepted('POST', `/v2/schema/${OF_DEFAULT}/roles`, tenantRole(`r${last}`))
   await refused('POST', `/v2/schema/${OF_DEFAULT}/roles`, tenantRole('beyond'))
   await refused(...putRoles(OF_DEFAULT, [tenantRole('r1'), tenantRole('beyond')]))
-  await taken(...putRoles(OF_DEFAULT, [tenantRole('r1')]))
+  await accepted(...putRoles(OF_DEFAULT, [tenantRole('r1')]))
 
   const held = { user: 'alice', role: `r${last}`, tenant: 'default' }
-  await taken('POST', `/v2/facts/${OF_DEFAULT}/role_assignments`, held)
+  await accepted('POST', `/v2/facts/${OF_DEFAULT}/role_assignments`, held)
   expect([await allows('alice', 'read'), await allows('bob', 'read')]).toEqual([true, false])
 
   const copyTo = (target: object): [string, string, unknown] => [
@@ -127,11 +119,11 @@ test('tenant roles, one by one, in bulk, in copies and imports', async () => {
     `${ENVIRONMENTS}/default/copy`,
     { target_env: target },
   ]
-  await taken(...copyTo({ new: { key: 'copied', name: 'Copied' } }))
+  await accepted(...copyTo({ new: { key: 'copied', name: 'Copied' } }))
   await refused('POST', '/v2/schema/default/copied/roles', tenantRole('beyond'))
-  await taken('POST', ENVIRONMENTS, { key: 'full', name: 'Full' })
-  await taken('POST', '/v2/schema/default/full/roles', { key: 'own', name: 'Own' })
-  // What adds up.
+  await accepted('POST', ENVIRONMENTS, { key: 'full', name: 'Full' })
+  await accepted('POST', '/v2/schema/default/full/roles', { key: 'own', name: 'Own' })
+  // The role of the target is added.
   await refused(...copyTo({ existing: 'full' }))
 
   const file = (count: number): string =>
@@ -143,7 +135,7 @@ test('tenant roles, one by one, in bulk, in copies and imports', async () => {
   const imports = `${ENVIRONMENTS}/full/import?replace=true`
   await refused('POST', imports, file(TENANT_ROLES_MAX + 1))
   expect((await send('GET', '/v2/schema/default/full/roles/own')).status).toBe(200)
-  await taken('POST', imports, file(TENANT_ROLES_MAX))
+  await accepted('POST', imports, file(TENANT_ROLES_MAX))
   await refused('POST', '/v2/schema/default/full/roles', tenantRole('beyond'))
 
   await killAndStart()
@@ -151,12 +143,12 @@ test('tenant roles, one by one, in bulk, in copies and imports', async () => {
   for (const environment of [OF_DEFAULT, 'default/copied', 'default/full']) {
     await refused('POST', `/v2/schema/${environment}/roles`, tenantRole('beyond'))
   }
-  // What all of them mention still goes at once.
-  await taken('DELETE', `/v2/schema/${OF_DEFAULT}/resources/doc/actions/read`)
+  // An action that all roles use can still be deleted.
+  await accepted('DELETE', `/v2/schema/${OF_DEFAULT}/resources/doc/actions/read`)
   expect(await allows('alice', 'read')).toBe(false)
 })
 
-test('relations of all resources, in an import and one by one', async () => {
+test('the limit of relations of all resources applies to imports and single requests', async () => {
   const file = (resources: number): string => {
     const one = (n: number) => {
       const relations = keyed(PARTS_PER_RESOURCE_MAX, 'l', `t${n}`)
@@ -165,15 +157,15 @@ test('relations of all resources, in an import and one by one', async () => {
     return content(...numbered(resources, one), { kind: 'tenant', key: 'default', name: 'Default' })
   }
   const full = RELATIONS_MAX / PARTS_PER_RESOURCE_MAX
-  await taken('POST', ENVIRONMENTS, { key: 'wide', name: 'Wide' })
+  await accepted('POST', ENVIRONMENTS, { key: 'wide', name: 'Wide' })
   const imports = `${ENVIRONMENTS}/wide/import?replace=true`
   await refused('POST', imports, file(full + 1))
-  await taken('POST', imports, file(full))
+  await accepted('POST', imports, file(full))
   const all = '/v2/schema/default/wide/resources'
   const beyond = { key: 'beyond', name: 'X', actions: {}, relations: { l: 'beyond' } }
   await refused('POST', all, beyond)
   await killAndStart()
   await refused('POST', all, beyond)
-  await taken('DELETE', `${all}/t0`)
-  await taken('POST', all, beyond)
+  await accepted('DELETE', `${all}/t0`)
+  await accepted('POST', all, beyond)
 })

@@ -1,4 +1,4 @@
-/** `npm run load` against a real service: what it says when all is well, and that nothing that is wrong stays unsaid. */
+/** `npm run load` against a real service: it prints results, and reports every wrong response. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -18,9 +18,8 @@ import { clientText } from '#testing/requests/client-busy.ts'
 
 const LOAD = fileURLToPath(new URL('../../../bench/load/load.ts', import.meta.url))
 const service = await sharedService({ adminApiKey: ADMIN_KEY })
-/** Decisions that are asked before the load. */
+/** Checks that the tool makes before the load. */
 const ASKED_BEFORE = 64
-/** Few: what is held here does not rest on how many. */
 const FEW = ['--amount', '100', '--connections', '4']
 
 function start(args: readonly string[]): ChildProcess {
@@ -32,9 +31,9 @@ function start(args: readonly string[]): ChildProcess {
 }
 
 async function ended(child: ChildProcess) {
-  const told = Promise.all([text(child.stdout!), text(child.stderr!)])
+  const output = Promise.all([text(child.stdout!), text(child.stderr!)])
   const [code] = (await once(child, 'exit')) as [number]
-  const [stdout, stderr] = await told
+  const [stdout, stderr] = await output
   return { code, stdout, stderr }
 }
 
@@ -42,15 +41,15 @@ function load(address: string, ...args: readonly string[]) {
   return ended(start(['--url', address, '--key', API_KEY, ...FEW, ...args]))
 }
 
-/** Everything that a load test could leave behind. */
+/** Entities that a load test could leave behind. */
 async function left(client: Client) {
   const lists = [`${SCHEMA}/resources`, `${FACTS}/tenants`, `${FACTS}/users`, `${FACTS}/role_assignments`]
   const found = await Promise.all(lists.map(async path => (await client.get(path)).body))
-  const projects = await client.send('GET', '/v2/projects', { key: ADMIN_KEY })
+  const projects = await client.admin('GET', '/v2/projects')
   return JSON.stringify([found, projects.body])
 }
 
-/** Stands before the service, and answers in its place what `tamper` makes of an answer; null: that is left as it is. */
+/** A proxy in front of the service. It replaces each response for which `tamper` does not return null. */
 async function behind(
   tamper: (path: string, answer: string) => { readonly status: number; readonly body: string } | null,
 ): Promise<string> {
@@ -59,8 +58,8 @@ async function behind(
       const { method = '', url = '', headers } = request
       const passed = { authorization: headers.authorization!, 'content-type': 'application/json' }
       const answer = await fetch(service.address + url, { method, headers: passed, ...(body && { body }) })
-      const told = await answer.text()
-      const tampered = tamper(url, told) ?? { status: answer.status, body: told }
+      const answerBody = await answer.text()
+      const tampered = tamper(url, answerBody) ?? { status: answer.status, body: answerBody }
       response.writeHead(tampered.status, { 'x-revision': answer.headers.get('x-revision') ?? '' })
       response.end(tampered.body)
     })
@@ -72,8 +71,8 @@ async function behind(
 
 const flipped = (answer: string) => ({ status: 200, body: answer.replace('"allow":true', '"allow":false') })
 
-describe('a service that is right', () => {
-  test('is driven in all ways, with the tables of autocannon, and left as it was', async () => {
+describe('a load test of a correct service', () => {
+  test('the load test uses all modes, prints the tables of autocannon, and removes its model', async () => {
     const before = await left(service)
     const { code, stdout, stderr } = await load(service.address)
     expect([code, stderr]).toEqual([0, ''])
@@ -93,7 +92,7 @@ describe('a service that is right', () => {
     expect(await left(service)).toBe(before)
   })
 
-  test('is given an environment of its own by a key that may make one', async () => {
+  test('the load test creates a separate environment with a key that may do so', async () => {
     const before = await left(service)
     const args = ['--url', service.address, '--key', ADMIN_KEY, '--modes', 'mixed', ...FEW]
     const { code, stdout } = await ended(start(args))
@@ -104,7 +103,7 @@ describe('a service that is right', () => {
   test.each([
     ['before the load', 1],
     ['under load', ASKED_BEFORE + 1],
-  ])('is left as it was when the test is stopped %s', async (_when, decisions) => {
+  ])('a load test that is stopped %s removes its model', async (_when, decisions) => {
     const before = await left(service)
     let child: ChildProcess | null = null
     let count = 0
@@ -122,8 +121,8 @@ describe('a service that is right', () => {
   })
 })
 
-describe('a wrong answer', () => {
-  test('before the load ends the test, which names it', async () => {
+describe('wrong responses in a load test', () => {
+  test('a wrong decision before the load is reported and ends the test', async () => {
     const before = await left(service)
     const address = await behind((path, answer) => (path === '/allowed' ? flipped(answer) : null))
     const { code, stdout } = await load(address)
@@ -131,30 +130,29 @@ describe('a wrong answer', () => {
     expect(stdout).toMatch(
       /^WRONG ANSWERS before the load: [1-9]\d*\n {2}POST \/allowed \{.*\n {4}200 .*"allow":false/m,
     )
-    // Nothing was measured.
     expect(stdout).not.toContain('Req/Sec')
     expect(await left(service)).toBe(before)
   })
 
   test.each([
-    ['another decision', 'single', '/allowed', '"allow":true', '"allow":false'],
-    ['another decision in a bulk', 'bulk', '/allowed/bulk', '"allow":true', '"allow":false'],
+    ['a wrong decision', 'single', '/allowed', '"allow":true', '"allow":false'],
+    ['a wrong decision in a bulk', 'bulk', '/allowed/bulk', '"allow":true', '"allow":false'],
     [
-      'another decision in a batch',
+      'a wrong decision in a batch',
       'evaluations',
       '/access/v1/evaluations',
       '"decision":false',
       '"decision":true',
     ],
     ['a bulk with one decision too many', 'bulk', '/allowed/bulk', /\]\}$/, ',{"allow":true}]}'],
-    ['what is no JSON', 'single', '/allowed', '{', '['],
-  ])('under load is counted and named: %s', async (_what, mode, path, from, to) => {
+    ['invalid JSON', 'single', '/allowed', '{', '['],
+  ])('%s under load is counted and reported', async (_what, mode, path, from, to) => {
     const asked = mode === 'single' ? ASKED_BEFORE : 8
     let count = 0
     const address = await behind((at, answer) => {
       const isAsked = at === path && answer.search(from) >= 0
       if (isAsked) count += 1
-      // At the latest then the load has begun: before it no more is asked.
+      // The load has begun at the latest with this check, because there are no more checks before it.
       return isAsked && count === asked + 1 ? { status: 200, body: answer.replace(from, to) } : null
     })
     const { code, stdout } = await load(address, '--modes', mode)
@@ -164,7 +162,7 @@ describe('a wrong answer', () => {
     expect(stdout).toContain('Req/Sec')
   })
 
-  test('is one without success, too', async () => {
+  test('an unsuccessful response under load is counted as wrong', async () => {
     let count = 0
     const address = await behind((path, answer) => {
       if (path === '/allowed') count += 1
@@ -180,9 +178,12 @@ test.each([
   [0.894, false],
   [0.895, true],
   [1, true],
-])('a client whose thread was busy for %d of the time was the limit: %s', (busy, isLimit) => {
-  expect(clientText(busy, 1).includes('THE CLIENT WAS THE LIMIT')).toBe(isLimit)
-})
+])(
+  'a client that was busy for the share %d of the time is reported as the bottleneck: %s',
+  (busy, isLimit) => {
+    expect(clientText(busy, 1).includes('THE CLIENT WAS THE LIMIT')).toBe(isLimit)
+  },
+)
 
 test.each([
   [['--connections', '0'], '--connections: expected a whole number from 1 to 1000, got "0"'],
@@ -192,18 +193,18 @@ test.each([
   [['--modes', 'single,double'], '--modes: expected some of single, bulk, evaluations, mixed, got double'],
   [['--url', 'nowhere'], '--url: "nowhere" is no URL of http or https'],
   [['--speed', 'high'], "Unknown option '--speed'"],
-])('%j is refused with exit code 2', async (args, message) => {
+])('the load test rejects the arguments %j with exit code 2', async (args, message) => {
   const { code, stdout, stderr } = await ended(start(['--key', API_KEY, ...args]))
   expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(message)])
 })
 
-test('without a key, with one that is none, or without a service it says so', async () => {
+test('the load test reports a missing key, an unknown key, and an unreachable service', async () => {
   expect(await ended(start([]))).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('VERDICT_KEY_FILE'),
   })
-  const wrongKey = await ended(start(['--url', service.address, '--key', 'no-key-of-anybody']))
+  const wrongKey = await ended(start(['--url', service.address, '--key', 'an-unknown-key']))
   expect(wrongKey).toMatchObject({ code: 1, stderr: expect.stringContaining('/v2/api-key/scope: 401') })
-  const nobody = await ended(start(['--url', 'http://127.0.0.1:9', '--key', API_KEY]))
-  expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining('cannot be reached') })
+  const unreachable = await ended(start(['--url', 'http://127.0.0.1:9', '--key', API_KEY]))
+  expect(unreachable).toMatchObject({ code: 1, stderr: expect.stringContaining('cannot be reached') })
 })

@@ -1,28 +1,22 @@
-/** Which nodes there are, as several processes on one Redis say it. */
+/** The list of nodes, as reported by several processes on one Redis. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import { connect } from '#store/redis/redis-client.ts'
-import { RedisLink } from '#store/redis/redis-link.ts'
-import { RedisNodeHeartbeats } from '#store/redis/redis-node-heartbeats.ts'
+import { RedisNodeBoard } from '#store/redis/redis-node-board.ts'
 import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import type { NodeList } from '#model/wire/node.ts'
-import { HANG_MS } from '../../support/hang.ts'
 import { startedNodes } from '../../support/nodes.ts'
+import { sharedLink } from '../../support/redis-server.ts'
 import { startRedis } from '#testing/processes/redis-process.ts'
 import type { Client } from '#testing/processes/running-service.ts'
 import type { ServiceProcess } from '#testing/processes/service-process.ts'
 import { startedProcess } from '../../support/started-process.ts'
 
 const redis = await startRedis()
-const link = new RedisLink(connect(parseRedisUrl(redis.url()), 'test'))
-await link.recovered(HANG_MS)
-afterAll(async () => {
-  link.close()
-  await redis.stop()
-})
+afterAll(() => redis.stop())
+const link = await sharedLink(redis)
 
-/** Who is there, as one of them says it: itself and others. */
-async function heard(node: ServiceProcess): Promise<{ selves: number; others: number }> {
+/** Numbers of nodes that a node lists: itself and others. */
+async function listedBy(node: ServiceProcess): Promise<{ selves: number; others: number }> {
   const { nodes } = await node.call<NodeList>('GET', '/v2/nodes')
   const selves = nodes.filter(({ is_this }) => is_this).length
   return { selves, others: nodes.length - selves }
@@ -32,50 +26,42 @@ async function listed(node: Client): Promise<NodeList> {
   return (await node.get<NodeList>('/v2/nodes')).body
 }
 
-test('nodes hear of each other, and one that was killed is gone some seconds later', async () => {
+test('nodes list each other, and a killed node is removed from the list after some seconds', async () => {
   const storeUrl = redis.url()
   const [one, other] = [startedProcess({ STORE_URL: storeUrl }), startedProcess({ STORE_URL: storeUrl })]
   const both = { selves: 1, others: 1 }
-  await expect.poll(() => heard(one)).toEqual(both)
-  await expect.poll(() => heard(other)).toEqual(both)
+  await expect.poll(() => listedBy(one)).toEqual(both)
+  await expect.poll(() => listedBy(other)).toEqual(both)
   await other.end('SIGKILL')
-  await expect.poll(() => heard(one)).toEqual({ selves: 1, others: 0 })
+  await expect.poll(() => listedBy(one)).toEqual({ selves: 1, others: 0 })
   expect(await one.call('GET', '/v2/nodes')).toMatchObject({ is_complete: true, missing: null })
-  // Nothing of it is left.
   const { prefix } = parseRedisUrl(storeUrl)
   expect(await link.send('HLEN', `${prefix}:{nodes}:ids`)).toBe(1)
 })
 
-test('a node says of the others how far each is in the environment of the key', async () => {
+test('a node lists the state of all nodes and their revisions in the environment of the key', async () => {
   const [one, other] = (await startedNodes(redis, 2)) as [Client, Client]
   await one.post('/v2/facts/default/default/users', { key: 'alice' })
   const revision = await one.revision()
-  const toldBy = async (node: Client) =>
-    (await listed(node)).nodes.map(({ is_this, ready, fresh, revision: at }) => ({
-      is_this,
-      ready,
-      fresh,
-      at,
-    }))
-  const standing = { ready: true, fresh: true, at: revision }
+  const state = { ready: true, fresh: true, revision }
   for (const node of [one, other]) {
     await expect
       .poll(async () =>
-        (await toldBy(node)).toSorted((left, right) => Number(left.is_this) - Number(right.is_this)),
+        (await listed(node)).nodes.toSorted((left, right) => Number(left.is_this) - Number(right.is_this)),
       )
-      .toEqual([
-        { is_this: false, ...standing },
-        { is_this: true, ...standing },
+      .toMatchObject([
+        { is_this: false, ...state },
+        { is_this: true, ...state },
       ])
   }
-  // Both have them in one order.
+  // Both nodes list them in the same order.
   const ids = await Promise.all(
     [one, other].map(async node => (await listed(node)).nodes.map(({ id }) => id)),
   )
   expect(ids[0]).toEqual(ids[1])
 })
 
-test('a node that stops leaves the list with its last word', async () => {
+test('a node that shuts down removes itself from the list', async () => {
   const [one, other] = (await startedNodes(redis, 2)) as [Client, Client]
   await expect.poll(async () => (await listed(one)).nodes.length).toBe(2)
   await other.close()
@@ -83,7 +69,7 @@ test('a node that stops leaves the list with its last word', async () => {
   expect(await link.send('HLEN', `${prefix}:{nodes}:ids`)).toBe(1)
 })
 
-test('while Redis is away a node knows of itself alone, and says so', async () => {
+test('while Redis is unavailable, a node lists only itself and marks the list as incomplete', async () => {
   const own = await startRedis()
   onTestFinished(() => own.stop())
   const [one] = (await startedNodes(own, 2)) as [Client, Client]
@@ -93,7 +79,7 @@ test('while Redis is away a node knows of itself alone, and says so', async () =
     is_complete: false,
     missing: 'the store does not say just now which other nodes there are',
   }
-  // It answers nothing; then nobody is there.
+  // At first Redis does not respond, then it does not accept connections.
   own.freeze()
   await expect.poll(() => listed(one)).toMatchObject(alone)
   own.thaw()
@@ -104,7 +90,7 @@ test('while Redis is away a node knows of itself alone, and says so', async () =
   await expect.poll(async () => (await listed(one)).is_complete).toBe(true)
 })
 
-test('what nobody of ours wrote is not told, and of very many nodes a part, with the reason', async () => {
+test('invalid entries are not listed, and a list of too many nodes is cut and states the reason', async () => {
   const [one] = (await startedNodes(redis, 1)) as [Client]
   const { prefix } = parseRedisUrl(one.settings.storeUrl!)
   const heartbeats = new RedisNodeHeartbeats(link, prefix)
@@ -113,11 +99,9 @@ test('what nobody of ours wrote is not told, and of very many nodes a part, with
   await expect.poll(async () => (await listed(one)).is_complete).toBe(true)
   expect((await listed(one)).nodes).toMatchObject([{ is_this: true }])
   const [self] = (await listed(one)).nodes
-  const { is_this: _, revision: __, ...said } = self!
+  const { is_this: _, revision: __, ...entry } = self!
   const many = Array.from({ length: 1_001 }, () => randomUUID())
-  await Promise.all(
-    many.map(id => heartbeats.publish(id, JSON.stringify({ ...said, id, revisions: {}, more: 1 }))),
-  )
+  await Promise.all(many.map(id => board.say(id, JSON.stringify({ ...entry, id, revisions: {}, more: 1 }))))
   await expect
     .poll(() => listed(one))
     .toMatchObject({ is_complete: false, missing: 'there are more than 1000 nodes' })

@@ -1,4 +1,6 @@
-/** The package: what runs and what its readers need, nothing else; it installs and runs where there is no checkout. */
+/**
+ * The npm package contains only the program and its documentation. It installs and runs without a checkout.
+ */
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,7 +19,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
   readonly version: string
 }
 
-/** What npm tells the programs that it runs is about another directory. */
+/** Without the variables of npm, which refer to another directory. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')))
 
 interface Packed {
@@ -39,8 +41,8 @@ beforeAll(async () => {
 })
 
 /**
- * A folder with a `node` that is too old: it has not heard of the flag, says which version it is, and ends as soon as the code that wants
- * a newer one says anything. The one of the machine may be new enough.
+ * A folder with a `node` that is too old. It rejects the flag, reports an old version, and exits as soon as
+ * code that needs a newer version prints anything.
  */
 function folderOfOldNode(): string {
   const old = mkdtempSync(join(folder, 'old-node-'))
@@ -61,23 +63,23 @@ exec "${process.execPath}" --require "${asOld}" "$@"
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test('holds the built code, and no more than a hundred files beside it: no sources, no tests', () => {
-  const beside = packed.files.map(({ path }) => path).filter(path => !path.startsWith('dist/'))
-  expect(beside.length).toBeLessThanOrEqual(100)
+test('the package contains the build and at most 100 other files, without sources and tests', () => {
+  const others = packed.files.map(({ path }) => path).filter(path => !path.startsWith('dist/'))
+  expect(others.length).toBeLessThanOrEqual(100)
   const needed = ['LICENSE', 'NOTICE', 'README.md', 'CHANGELOG.md', 'package.json', 'bin/verdict.js']
-  expect(beside).toEqual(expect.arrayContaining(needed))
-  const folders = new Set(beside.flatMap(path => (path.includes('/') ? [path.split('/')[0]] : [])))
+  expect(others).toEqual(expect.arrayContaining(needed))
+  const folders = new Set(others.flatMap(path => (path.includes('/') ? [path.split('/')[0]] : [])))
   expect([...folders].toSorted()).toEqual(['bin', 'deploy', 'docs'])
-  expect(packed.files.length - beside.length).toBeGreaterThan(20)
+  expect(packed.files.length - others.length).toBeGreaterThan(20)
 })
 
-describe('installed in an empty directory', () => {
-  test.each(['verdict', manifest.name])('npx %s --version says which release it is', async name => {
+describe('an installation in an empty directory', () => {
+  test.each(['verdict', manifest.name])('npx %s --version prints the release', async name => {
     const { stdout } = await run('npx', [name, '--version'], { cwd: elsewhere, env })
     expect(stdout).toBe(`${manifest.version}\n`)
   })
 
-  test('verdict runs on the Node that came along, where the one on the PATH is too old', async () => {
+  test('verdict runs on the Node of the package if the one on the PATH is too old', async () => {
     const { stdout } = await run(join(elsewhere, 'node_modules/.bin/verdict'), ['--version'], {
       cwd: elsewhere,
       env: { ...env, PATH: [folderOfOldNode(), process.env['PATH']].join(delimiter) },
@@ -85,7 +87,7 @@ describe('installed in an empty directory', () => {
     expect(stdout).toBe(`${manifest.version}\n`)
   })
 
-  test('serves, on the Node that came along, until it is told to stop, and the command line asks it', async () => {
+  test('the package serves on its own Node until it is stopped, and its command line can query it', async () => {
     const path = [folderOfOldNode(), join(elsewhere, 'node_modules/.bin'), process.env['PATH']]
     const service = startedProcess(
       { POOL_THREADS: '0', PATH: path.join(delimiter) },
@@ -93,7 +95,7 @@ describe('installed in an empty directory', () => {
     )
     const url = await service.address()
     const [, pid] = await service.logMatch(/"pid":(\d+)/)
-    // One that is not told to stop outlives what started it.
+    // Without a signal, the service would outlive its parent process.
     onTestFinished(async () => void (await run('kill', ['-KILL', pid!]).catch(() => null)))
     const client = await clientOf(service)
     await client.createDocumentModel()

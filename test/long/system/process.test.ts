@@ -1,4 +1,4 @@
-/** The process as operators meet it: what it prints, what it refuses, and how it ends. */
+/** The process from the perspective of operators: its output, its rejected starts, and its exit codes. */
 import { fork } from 'node:child_process'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -28,12 +28,12 @@ beforeEach(() => {
   cwd = storeDirectory()
 })
 
-/** Starts a process in the directory of the test, which has these settings alone. */
+/** Starts a process in the directory of the test with only these settings. */
 function start(env: Readonly<Record<string, string>> = {}): ServiceProcess {
   return processWith(env, { cwd })
 }
 
-/** Whether the sample of a first start is decided on. */
+/** Evaluates a check that the sample data of a first start allows. */
 async function allowed(address: string, key: string): Promise<boolean> {
   const body = question('alice', 'read', 'document:welcome')
   const answer = await Client.at(address).send<{ allow: boolean }>('POST', '/allowed', { key, body })
@@ -41,12 +41,8 @@ async function allowed(address: string, key: string): Promise<boolean> {
   return answer.body.allow
 }
 
-async function scopeStatus(address: string, key: string): Promise<number> {
-  return (await Client.at(address).send('GET', '/v2/api-key/scope', { key })).status
-}
-
-/** What the kernel says of a process that is ready. */
-async function looked(service: ServiceProcess) {
+/** Environment variables and command line of a ready process, as reported by the kernel. */
+async function inspected(service: ServiceProcess) {
   await service.address()
   const [environment, words] = ['environ', 'cmdline'].map(name =>
     readFileSync(`/proc/${service.pid}/${name}`, 'latin1').split('\0'),
@@ -57,22 +53,22 @@ async function looked(service: ServiceProcess) {
 
 test.each([
   ['with huge pages and without the snapshot of Node', {}, ['GLIBC_TUNABLES=glibc.malloc.hugetlb=1'], true],
-  ['as told of huge pages', { GLIBC_TUNABLES: '' }, ['GLIBC_TUNABLES='], true],
-  // Where the C library takes the variable away, once has to do.
-  ['once more only', { VERDICT_STARTED_AGAIN: 'yes' }, [], false],
+  ['with the given setting for huge pages', { GLIBC_TUNABLES: '' }, ['GLIBC_TUNABLES='], true],
+  // Some C libraries remove the variable, so that a restarted process cannot see it.
+  ['only once', { VERDICT_STARTED_AGAIN: 'yes' }, [], false],
   [
-    'as told of the snapshot',
+    'with the given setting for the snapshot',
     { NODE_OPTIONS: '--node-snapshot' },
     ['GLIBC_TUNABLES=glibc.malloc.hugetlb=1'],
     false,
   ],
-])('starts itself %s', async (_, env, tunables, isWithoutSnapshot) => {
-  const { environment, words } = await looked(start(env))
+])('the process restarts itself %s', async (_, env, tunables, isWithoutSnapshot) => {
+  const { environment, words } = await inspected(start(env))
   expect(environment.filter(variable => variable.startsWith('GLIBC_TUNABLES='))).toEqual(tunables)
   expect(words.includes('--no-node-snapshot')).toBe(isWithoutSnapshot)
 })
 
-test('npm start says at once what the process would start again for, and leaves what was decided', async () => {
+test('npm start sets the options for which the process would restart itself, but keeps given ones', async () => {
   const root = fileURLToPath(new URL('../../..', import.meta.url))
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     readonly scripts: { readonly start: string }
@@ -81,7 +77,7 @@ test('npm start says at once what the process would start again for, and leaves 
     const bin = `${join(root, 'node_modules/.bin')}:${process.env['PATH']}`
     const command = ['sh', '-c', `cd '${root}'; ${scripts.start}`] as const
     const settings = { PATH: bin, API_KEY, STORE_URL: `lmdb:${join(cwd, 'data')}`, ...env }
-    const { environment } = await looked(processWith(settings, { cwd, command }))
+    const { environment } = await inspected(processWith(settings, { cwd, command }))
     return Object.fromEntries(environment.map(variable => variable.split(/=(.*)/s)))
   }
   const usual = await environmentOf({ NODE_OPTIONS: '' })
@@ -94,7 +90,7 @@ test('npm start says at once what the process would start again for, and leaves 
   expect(decided).toMatchObject({ GLIBC_TUNABLES: '', NODE_OPTIONS: '--no-node-snapshot --node-snapshot' })
 })
 
-test('keeps the channel to a process that started it with one', async () => {
+test('a forked process keeps its IPC channel', async () => {
   const { GLIBC_TUNABLES: _tunables, ...env } = process.env
   const child = fork(START, [], {
     cwd,
@@ -110,7 +106,7 @@ test('keeps the channel to a process that started it with one', async () => {
 })
 
 describe('the first start', () => {
-  test('makes a key and a sample workspace in ./data; the next start keeps both and shows no key', async () => {
+  test('the first start creates a key and sample data in ./data, and the next start keeps both', async () => {
     const first = start()
     const address = await first.address()
     expect(first.stdout).toMatch(`Verdict ${VERSION} listens on ${address}\n`)
@@ -128,7 +124,7 @@ describe('the first start', () => {
   test.each([
     ['STORE_URL', { STORE_URL: 'lmdb:./elsewhere' }],
     ['API_KEY', { API_KEY }],
-  ])('loads nothing when the operator set %s', async (_name, env) => {
+  ])('the first start loads no sample data if the operator has set %s', async (_name, env) => {
     const service = start(env)
     const address = await service.address()
     const key = 'API_KEY' in env ? API_KEY : (await service.stdoutMatch(/shown this once: (\S+)/))[1]!
@@ -137,7 +133,7 @@ describe('the first start', () => {
   })
 
   test.each([1, 5])(
-    'killed between listening and being ready, at commit %i from there, is made up for by the next one',
+    'a first start that is killed at commit %i after it began to listen is completed by the next start',
     async commits => {
       const port = await freePort()
       const first = start({ PORT: String(port), ...killedWhileListening(port, commits) })
@@ -153,7 +149,7 @@ describe('the first start', () => {
   )
 })
 
-/** What makes a process kill itself before so many commits to its ledger were made while its port was answered. */
+/** Settings with which a process kills itself at the given commit after it began to listen. */
 function killedWhileListening(port: number, commits: number) {
   return running(`import { isMainThread } from 'node:worker_threads'
     import { EmbeddedLedger } from '${source('store/embedded/embedded-ledger.ts')}'
@@ -169,15 +165,15 @@ function killedWhileListening(port: number, commits: number) {
     }`)
 }
 
-describe('the head of a request', () => {
-  /** The status of a request whose line and headers have `bytes` in all, sent in two packets where there is a `cut`. */
+describe('the limit of request heads', () => {
+  /** Status of a request with a head of `bytes`, which is sent in two packets if there is a `cut`. */
   async function statusOf(port: number, bytes: number, cut = bytes) {
     const bare = requestText('GET /healthy', ['X-Long: '])
     const text = requestText('GET /healthy', [`X-Long: ${'x'.repeat(bytes - bare.length)}`])
     const connection = await RawConnection.open(port)
     await connection.send(text.slice(0, cut))
     if (cut < bytes) {
-      // Answered behind what was sent before: that has been read.
+      // After this response, the service has also read the first packet.
       await (await fetch(`http://127.0.0.1:${port}/healthy`)).text()
       await connection.send(text.slice(cut))
     }
@@ -188,9 +184,9 @@ describe('the head of a request', () => {
 
   test.each([
     ['16 KiB', {}, 16_384],
-    // Whatever the library would have been told otherwise.
+    // The variable of the HTTP library has no effect.
     ['MAX_HEADER_BYTES', { MAX_HEADER_BYTES: '2000', UWS_HTTP_MAX_HEADERS_SIZE: '9000' }, 2_000],
-  ])('may have %s, to the byte, and is 431 beyond', async (_, env, bytesMax) => {
+  ])('a request head can have exactly %s, and a larger one receives 431', async (_, env, bytesMax) => {
     const service = start({ ...env, API_KEY, HTTP_THREADS: '2' })
     const port = Number(new URL(await service.address()).port)
     const statuses = []
@@ -201,14 +197,21 @@ describe('the head of a request', () => {
 })
 
 describe("the operator's key", () => {
-  const statusOf = async (service: ServiceProcess, key: string) => scopeStatus(await service.address(), key)
+  const statusOf = async (service: ServiceProcess, key: string) =>
+    (await Client.at(await service.address()).send('GET', '/v2/api-key/scope', { key })).status
 
-  test('in API_KEY replaces the one made at the first start; without it, a new one is made and shown', async () => {
+  /** Starts and stops a process. Returns the key that it created. */
+  async function generatedKey(): Promise<string> {
     const first = start()
     const [, generated] = await first.stdoutMatch(/shown this once: (\S+)/)
     await first.end('SIGTERM')
+    return generated!
+  }
+
+  test('API_KEY replaces the key of the first start, and a start without it creates a new key', async () => {
+    const generated = await generatedKey()
     const second = start({ API_KEY })
-    expect([await statusOf(second, API_KEY), await statusOf(second, generated!)]).toEqual([200, 401])
+    expect([await statusOf(second, API_KEY), await statusOf(second, generated)]).toEqual([200, 401])
     expect(second.stdout).not.toContain('API key')
     await second.end('SIGTERM')
     const third = start()
@@ -216,16 +219,16 @@ describe("the operator's key", () => {
     expect(third.stdout).not.toContain('curl')
     for (const [key, status] of [
       [API_KEY, 401],
-      [generated!, 401],
+      [generated, 401],
       [again!, 200],
     ] as const) {
       expect(await statusOf(third, key)).toBe(status)
     }
-    // The sample of the first start is still there, as it was.
+    // The sample data of the first start still exists.
     expect(await allowed(await third.address(), again!)).toBe(true)
   })
 
-  test('that is gone is not made up for when the organization has one of its own', async () => {
+  test('no key is created instead of a removed API_KEY if ADMIN_API_KEY is set', async () => {
     const first = start({ API_KEY })
     await first.address()
     await first.end('SIGTERM')
@@ -234,59 +237,51 @@ describe("the operator's key", () => {
     expect(second.stdout).not.toContain('API key')
   })
 
-  test('may be the one made at the first start', async () => {
-    const first = start()
-    const [, generated] = await first.stdoutMatch(/shown this once: (\S+)/)
-    await first.end('SIGTERM')
-    const second = start({ API_KEY: generated! })
-    expect(await statusOf(second, generated!)).toBe(200)
+  test('API_KEY can be the key of the first start', async () => {
+    const generated = await generatedKey()
+    const second = start({ API_KEY: generated })
+    expect(await statusOf(second, generated)).toBe(200)
     await second.end('SIGTERM')
     const third = start({ ADMIN_API_KEY: ADMIN_KEY })
-    expect(await statusOf(third, generated!)).toBe(401)
+    expect(await statusOf(third, generated)).toBe(401)
   })
 })
 
-describe('refuses to start, says why, and ends with exit code 1:', () => {
-  test('a data directory that another process has open', async () => {
-    await start().address()
-    const second = start()
-    expect(await second.exited).toBe(1)
-    expect(second.stderr).toContain('in use')
-  })
+test('a start on a data directory that another process has open exits with 1', async () => {
+  await start().address()
+  const second = start()
+  expect(await second.exited).toBe(1)
+  expect(second.stderr).toContain('in use')
+})
 
-  test('a runtime for which the HTTP server has no binary', async () => {
-    const otherAbi = 'Object.defineProperty(process,"versions",{value:{...process.versions,modules:"200"}})'
-    const service = start(running(otherAbi))
-    expect(await service.exited).toBe(1)
-    expect(service.stderr).toMatch(/^verdict: the HTTP server has no binary for Node .*\n$/)
-  })
+test('a start on a runtime for which the HTTP server has no binary exits with 1', async () => {
+  const otherAbi = 'Object.defineProperty(process,"versions",{value:{...process.versions,modules:"200"}})'
+  const service = start(running(otherAbi))
+  expect(await service.exited).toBe(1)
+  expect(service.stderr).toMatch(/^verdict: the HTTP server has no binary for Node .*\n$/)
 })
 
 test.each([
   ['the main thread', 'isMainThread'],
-  ['one of the HTTP threads', 'threadId === 1'],
-])(
-  'a fault that nothing catches in %s is in the log and ends the process with exit code 1',
-  async (_where, where) => {
-    const faulty = `import { isMainThread, threadId } from 'node:worker_threads'
+  ['an HTTP thread', 'threadId === 1'],
+])('an uncaught error in %s is logged and ends the process with exit code 1', async (_where, where) => {
+  const faulty = `import { isMainThread, threadId } from 'node:worker_threads'
     import { existsSync } from 'node:fs'
     if (${where}) setInterval(() => { if (existsSync('fail-now')) throw new Error('on purpose') }, 20)`
-    const service = start({
-      API_KEY,
-      HTTP_THREADS: '2',
-      ...running(faulty),
-    })
-    await service.address()
-    writeFileSync(join(cwd, 'fail-now'), '')
-    expect(await service.exited).toBe(1)
-    expect(service.stderr).toContain('on purpose')
-  },
-)
+  const service = start({ API_KEY, HTTP_THREADS: '2', ...running(faulty) })
+  await service.address()
+  writeFileSync(join(cwd, 'fail-now'), '')
+  expect(await service.exited).toBe(1)
+  expect(service.stderr).toContain('on purpose')
+})
 
 describe('a stop during the start', () => {
   const STOP_DELAY_MS = '2999'
 
-  /** The process is signalled when its code begins to listen to the signal for the nth time, and says when it waits that delay. */
+  /**
+   * Sends the signal when the process adds its nth handler for it. The process prints when it waits for
+   * callers.
+   */
   const signalledAt = (nth: number) => `import { syncBuiltinESMExports } from 'node:module'
     import timers from 'node:timers/promises'
     const { setTimeout: sleep } = timers
@@ -309,13 +304,13 @@ describe('a stop during the start', () => {
   test.each([
     ['before its code is loaded', 1],
     ['while the store is opened', 2],
-  ])('%s ends it with exit code 0, and waits for no callers', async (_when, nth) => {
+  ])('a process that is stopped %s exits with 0 and does not wait for callers', async (_when, nth) => {
     const service = signalled(nth)
     expect(await service.exited).toBe(0)
     expect(service.stderr).not.toContain('waits for callers to leave')
   })
 
-  test('is not one when it is ready', async () => {
+  test('a process that is stopped when it is ready waits for callers', async () => {
     const service = signalled(Infinity)
     await service.address()
     expect(await service.end('SIGTERM')).toBe(0)
@@ -323,7 +318,7 @@ describe('a stop during the start', () => {
   })
 })
 
-test('a start on a port that somebody else listens on says so, although what has started already cannot be closed', async () => {
+test('a start on a used port reports it, even if the started parts cannot be closed', async () => {
   const unclosable = `import { EmbeddedStore } from '${source('store/embedded/embedded-store.ts')}'
     EmbeddedStore.prototype.close = () => Promise.reject(new Error('on purpose'))`
   const other = createServer().listen(0, '127.0.0.1')
@@ -337,8 +332,8 @@ test('a start on a port that somebody else listens on says so, although what has
   other.close()
 })
 
-describe('a broken invariant on the main thread is answered, logged,', () => {
-  /** A service whose commits fail so while there is such a file. */
+describe('a broken invariant on the main thread', () => {
+  /** A service whose commits fail while the file `break-now` exists. */
   async function startBreakable() {
     const broken = `import { isMainThread } from 'node:worker_threads'
       import { existsSync } from 'node:fs'
@@ -353,7 +348,7 @@ describe('a broken invariant on the main thread is answered, logged,', () => {
     return { service, address: await service.address() }
   }
 
-  test('and in one environment the end of nothing else', async () => {
+  test('a broken invariant in an environment fails its request with 500 and affects nothing else', async () => {
     const { service, address } = await startBreakable()
     writeFileSync(join(cwd, 'break-now'), '')
     expect((await putUser(address, 'alice')).status).toBe(500)
@@ -364,7 +359,7 @@ describe('a broken invariant on the main thread is answered, logged,', () => {
     expect(service.stderr).toContain('caused by: InvariantError: on purpose')
   })
 
-  test('and in the organization, which is of all, the end of the process, with exit code 1', async () => {
+  test('a broken invariant in the organization ends the process with exit code 1', async () => {
     const { service, address } = await startBreakable()
     writeFileSync(join(cwd, 'break-now'), '')
     const body = { key: 'another', name: 'Another' }
@@ -381,7 +376,7 @@ function putUser(address: string, key: string): Promise<Answer> {
   return Client.at(address).put(`${FACTS}/users/${key}`, { key })
 }
 
-test('a service whose log cannot be written decides, and stops in order', async () => {
+test('a service whose log cannot be written decides and exits with 0', async () => {
   const words = [process.execPath, '--disable-warning=ExperimentalWarning', START]
   const command = ['sh', '-c', 'exec "$0" "$@" 2>/dev/full', ...words] as const
   const service = processWith({ DECISION_LOG: 'decisions.log', API_KEY }, { cwd, command })
@@ -391,7 +386,7 @@ test('a service whose log cannot be written decides, and stops in order', async 
 })
 
 test.each(['SIGHUP', 'SIGQUIT'] as const)(
-  '%s stops the service in order and loses no record of a decision; SIGUSR1 and SIGUSR2 are ignored',
+  '%s shuts the service down without losing records of decisions, and SIGUSR1 and SIGUSR2 are ignored',
   async signal => {
     const service = start({ DECISION_LOG: 'decisions.log', HTTP_THREADS: '1', STOP_DELAY_MS: '0' })
     const address = await service.address()
@@ -405,13 +400,16 @@ test.each(['SIGHUP', 'SIGQUIT'] as const)(
   },
 )
 
-test('SIGTERM under load: no request fails, and the exit code is 0', async () => {
-  // Until a delay is long enough for a balancer to hear of it, on a machine that may stand still.
-  for (let delayMs = 1_000; !(await wasHeardOf(delayMs)); delayMs *= 2);
+test('no request fails during a shutdown by SIGTERM under load, and the exit code is 0', async () => {
+  // Repeated with longer delays until the balancer notices the shutdown in time, even on a busy machine.
+  for (let delayMs = 1_000; !(await wasNoticed(delayMs)); delayMs *= 2);
 })
 
-/** Whether the balancer heard of a stop before the port was closed: nothing fails then, and some were asked to go elsewhere. */
-async function wasHeardOf(delayMs: number): Promise<boolean> {
+/**
+ * Returns true if the balancer noticed the shutdown before the port was closed. In this case, no request may
+ * fail.
+ */
+async function wasNoticed(delayMs: number): Promise<boolean> {
   const service = start({ API_KEY, HTTP_THREADS: '2', STOP_DELAY_MS: String(delayMs) })
   const address = await service.address()
   const underLoad = Promise.withResolvers<void>()
@@ -420,7 +418,7 @@ async function wasHeardOf(delayMs: number): Promise<boolean> {
   const put: string[] = []
   let answered = 0
   let askedElsewhere = 0
-  // As a load balancer does it: sends nothing more to a node that is not ready.
+  // Like a load balancer, sends no more requests to a node that is not ready.
   const balancer = (async () => {
     while (node.isReady) {
       const answer = await fetch(`${address}/ready`).catch(() => null)
@@ -452,14 +450,14 @@ async function wasHeardOf(delayMs: number): Promise<boolean> {
   })
   await underLoad.promise
   const ended = service.end('SIGTERM')
-  // As a supervisor that signals npm as well brings about: npm hands on what it gets.
+  // Further signals, as npm forwards them if a supervisor also signals npm.
   await service.logMatch(/"stopping"/)
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.kill(service.pid, signal)
   expect(await ended).toBe(0)
   await Promise.all([...callers, balancer])
   if (!node.isListening) return false
   expect(failures).toEqual([])
-  // What was answered was done.
+  // Acknowledged changes are stored.
   const next = start({ API_KEY })
   const nextAddress = await next.address()
   for (const key of put.slice(-20)) {
@@ -470,7 +468,7 @@ async function wasHeardOf(delayMs: number): Promise<boolean> {
   return askedElsewhere > 0
 }
 
-test('a stop takes what is still being received or answered to its end, and takes no more', async () => {
+test('a shutdown completes a request that is being received, and accepts no other', async () => {
   const service = start({ API_KEY })
   const address = await service.address()
   const { port } = new URL(address)
@@ -478,7 +476,7 @@ test('a stop takes what is still being received or answered to its end, and take
   const body = JSON.stringify({ user: { key: 'alice' }, action: 'read', resource: { type: 'document' } })
   const headers = [`Authorization: Bearer ${API_KEY}`, `Content-Length: ${body.length}`]
   await connection.send(requestText('POST /allowed', headers, body.slice(0, 10)))
-  // Once this is answered, the other is being received, too, by the one thread there is.
+  // After this response, the only thread has also received the first part of the other request.
   expect((await fetch(`${address}/healthy`)).status).toBe(200)
   const ended = service.end('SIGTERM')
   for (;;) {

@@ -1,18 +1,21 @@
-/** A process killed in the middle of a purge (native.md C.7): what was deleted stays deleted, and the next start finishes. */
+/**
+ * A process is killed during a purge (native.md C.7). Deleted entities stay deleted, and the next start
+ * continues the purge.
+ */
 import { expect, onTestFinished, test } from 'vitest'
 import { StoreLook } from '#testing/processes/store-look.ts'
 import { FACTS, SCHEMA, storeDirectory } from '#testing/processes/running-service.ts'
 import { startedProcess } from '../../support/started-process.ts'
 
-/** As many as one bulk takes, less one: a second of purging. */
+/** One less than the limit of a bulk. Their purge takes about a second. */
 const HOLDERS = 9_999
 
-test('a tenant whose purge was killed stays deleted, and what is created anew is kept', async () => {
-  // Until both kills fall into the purge, which somebody who looks late finds done.
+test('a tenant whose purge was interrupted stays deleted, and a new tenant with its key is kept', async () => {
+  // Repeated until both kills interrupt the purge.
   while (!(await wasKilledInItsPurge()));
 })
 
-/** A tenant is deleted, and the process killed twice while it is purged. Whether there was something left to purge each time. */
+/** Deletes a tenant and kills the process twice during its purge. Returns false if a kill came too late. */
 async function wasKilledInItsPurge(): Promise<boolean> {
   const cwd = storeDirectory()
   const start = () => startedProcess({}, { cwd })

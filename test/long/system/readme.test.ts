@@ -1,4 +1,4 @@
-/** The README's run command in a fresh clone, with the installation. */
+/** The run command of the README in a fresh clone. */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ test('the run command of the README installs, builds and starts the service, and
   try {
     const [, curl] = await service.stdoutMatch(/^ {2}(curl .*)$/m)
     const { stdout } = await promisify(execFile)('bash', ['-c', curl!])
-    // The check comes before the membership that would allow it.
+    // The README creates the membership that would allow this check later.
     expect(stdout).toBe('{"allow":false,"result":false}')
   } finally {
     process.kill(Number(pid), 'SIGTERM')

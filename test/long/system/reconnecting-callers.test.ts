@@ -1,6 +1,6 @@
 /**
- * Callers that make a connection for each request, and the next as soon as they have their answer, while the service stops:
- * one is made at every moment, also at that at which the port is closed. Each that is made is served.
+ * During a shutdown, callers open a new connection for each request, even at the moment when the port is
+ * closed. Each established connection is served.
  */
 import { once } from 'node:events'
 import { request } from 'node:http'
@@ -11,11 +11,11 @@ import { startedProcess } from '../../support/started-process.ts'
 const CALLERS = 8
 const ROUNDS = 5
 const BODY = JSON.stringify(question('alice', 'read', 'document'))
-/** Nobody listens there any more: nothing was begun. */
+/** Error code if no process listens on the port. */
 const GONE = 'ECONNREFUSED'
 
-/** The status, or why there is none. */
-async function askOnConnectionOfItsOwn(address: string): Promise<number | string> {
+/** Makes a check on a new connection. Returns the status, or the code of the error. */
+async function askOnNewConnection(address: string): Promise<number | string> {
   const headers = { authorization: `Bearer ${API_KEY}`, 'content-length': Buffer.byteLength(BODY) }
   const asking = request(`${address}/allowed`, { method: 'POST', agent: false, headers })
   asking.end(BODY)
@@ -29,7 +29,7 @@ async function askOnConnectionOfItsOwn(address: string): Promise<number | string
 }
 
 test.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
-  'a stop serves every connection that was made, time after time: %i',
+  'a shutdown serves every connection that was established (round %i)',
   async round => {
     const threads = String(1 + (round % 2))
     const service = startedProcess({ HTTP_THREADS: threads, STORE_URL: 'memory:', STOP_DELAY_MS: '50' })
@@ -39,7 +39,7 @@ test.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
     const instead: (number | string)[] = []
     const callers = Array.from({ length: CALLERS }, async () => {
       for (;;) {
-        const outcome = await askOnConnectionOfItsOwn(address)
+        const outcome = await askOnNewConnection(address)
         if (outcome !== 200) return instead.push(outcome)
         answered += 1
         if (answered === 200) underLoad.resolve()

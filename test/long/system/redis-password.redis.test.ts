@@ -1,4 +1,4 @@
-/** A Redis with a password, which stands in a file and not in the URL. */
+/** A Redis with a password that is stored in a file instead of the URL. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -6,7 +6,7 @@ import { startRedis } from '#testing/processes/redis-process.ts'
 import { storeDirectory } from '#testing/processes/running-service.ts'
 import { startedProcess } from '../../support/started-process.ts'
 
-test('a service serves from a Redis whose password stands in a file; without it the start is refused', async () => {
+test('a service reads the password of Redis from a file, and does not start without it', async () => {
   const redis = await startRedis({ arguments: ['--requirepass', 'p@ss/word?'] })
   onTestFinished(() => redis.stop())
   const cwd = storeDirectory()

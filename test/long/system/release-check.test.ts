@@ -1,4 +1,4 @@
-/** The look at a release names everything that is missing, and is content with what is whole. */
+/** The release check reports all missing parts of a release. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ function checked() {
   return { status, missing: missing.map(line => line.replace(/^MISSING +/, '')), stderr }
 }
 
-test('is content with a release that is whole, and leaves the package and its bill of materials', () => {
+test('the check accepts a complete release and writes the package and its bill of materials', () => {
   const digest = `@sha256:${'0'.repeat(64)}`
   edit('CHANGELOG.md', text => text.replace('\n## [', `\n## [${VERSION}] - 2026-11-27\n\n## [`))
   const dockerfile = readFileSync(join(checkout, 'Dockerfile'), 'utf8')
@@ -38,12 +38,12 @@ test('is content with a release that is whole, and leaves the package and its bi
   }
   expect(bill.bomFormat).toBe('CycloneDX')
   const names = bill.components.map(({ name }) => name)
-  // The second is what development needs as well; the third is what it alone needs.
+  // Development also needs `yaml`, but only development needs `vitest`.
   expect(names).toEqual(expect.arrayContaining(['uWebSockets.js', 'yaml']))
   expect(names).not.toContain('vitest')
 })
 
-test('names all that is missing at once', () => {
+test('the check reports all missing parts of a release in one run', () => {
   edit('package-lock.json', text => {
     const lock = JSON.parse(text) as { version: string; packages: Record<string, { license?: string }> }
     lock.version = '9.9.9'

@@ -1,4 +1,7 @@
-/** Stores that released versions have written: this one decides and lists what they did, changes them, and starts on them again. */
+/**
+ * Stores of released versions: this version responds like the release, changes the store, and starts on it
+ * again.
+ */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,8 +24,11 @@ function answersOf(release: string, store: 'embedded' | 'redis'): RecordedReques
   return (JSON.parse(text) as Record<'embedded' | 'redis', RecordedRequest[]>)[store]
 }
 
-/** Asks all that was asked then, changes something, and starts again. Later releases may say more than earlier ones. */
-async function goesOn(start: () => ServiceProcess, asked: readonly RecordedRequest[]): Promise<void> {
+/**
+ * Repeats the recorded requests, changes the store, and restarts. Responses can have more fields than
+ * recorded.
+ */
+async function expectUsable(start: () => ServiceProcess, asked: readonly Asked[]): Promise<void> {
   expect(asked.length).toBeGreaterThan(8)
   const first = start()
   for (const { method, path, body, answer } of asked) {
@@ -45,22 +51,22 @@ function started(cwd: string, storeUrl: string): ServiceProcess {
   return startedProcess({ ...FIXTURE_KEYS, STORE_URL: storeUrl }, { cwd })
 }
 
-describe.each(releases)('what %s has written', release => {
-  test('in an embedded store goes on', async () => {
+describe.each(releases)('stores of release %s', release => {
+  test('an embedded store of the release can be used and changed', async () => {
     const cwd = storeDirectory()
     execFileSync('tar', ['-xzf', join(FIXTURES, release, 'embedded.tar.gz'), '-C', cwd])
-    await goesOn(() => started(cwd, 'lmdb:./store'), answersOf(release, 'embedded'))
+    await expectUsable(() => started(cwd, 'lmdb:./store'), answersOf(release, 'embedded'))
   })
 
-  test('in Redis goes on', async () => {
+  test('a Redis of the release can be used and changed', async () => {
     const redis = await restored(join(FIXTURES, release, 'redis.rdb'))
     const cwd = storeDirectory()
     const url = `redis://127.0.0.1:${redis.port}?prefix=${FIXTURE_PREFIX}`
-    await goesOn(() => started(cwd, url), answersOf(release, 'redis'))
+    await expectUsable(() => started(cwd, url), answersOf(release, 'redis'))
   })
 })
 
-/** A Redis that starts on this dump. */
+/** Starts a Redis with the dump. */
 async function restored(dump: string): Promise<RedisProcess> {
   const redis = await startRedis({
     arguments: (_port, directory) => {

@@ -1,6 +1,6 @@
 /**
- * A service with three environments, each with one user who may read documents, and the questions that tell whether each of
- * them decides. For tests of what one of them does to the others.
+ * A service with three environments, each with a user who may read documents, to test how they affect each
+ * other.
  */
 import { expect } from 'vitest'
 import { Scrape } from '#testing/requests/metrics.ts'
@@ -19,12 +19,12 @@ export type EnvironmentKey = (typeof ENVIRONMENTS)[number]
 
 const ENVS = '/v2/projects/default/envs'
 
-interface Told {
+interface Environment {
   readonly id: string
   readonly closed?: { readonly reason: string; readonly since: string }
 }
 
-/** The present key of each environment: what a former run was given is good for the next. */
+/** The current key of each environment. Keys remain valid after a restart. */
 const secrets = new WeakMap<ThreeEnvironments, Map<EnvironmentKey, string>>()
 
 export class ThreeEnvironments {
@@ -32,7 +32,7 @@ export class ThreeEnvironments {
   readonly #service: ServiceProcess
   readonly #client: Client
 
-  /** As an earlier run left them, or made now. */
+  /** Uses the environments of an earlier run or creates them. */
   static async of(service: ServiceProcess): Promise<ThreeEnvironments> {
     const environments = new ThreeEnvironments(service, await service.address())
     const known = new Map<EnvironmentKey, string>([['default', API_KEY]])
@@ -58,12 +58,12 @@ export class ThreeEnvironments {
     return roles.body.length === 0
   }
 
-  /** A call with the organization's key. */
-  async manage<Body = unknown>(method: string, path: string, body?: unknown): Promise<Answer<Body>> {
-    return this.#send(ADMIN_KEY, method, path, body)
+  /** Sends a request with the key of the organization. */
+  manage<Body = unknown>(method: string, path: string, body?: unknown): Promise<Answer<Body>> {
+    return this.#client.admin(method, path, body)
   }
 
-  /** The same, which has to succeed; what came. */
+  /** Like `manage`, but expects success and returns the body. */
   async done<Body = unknown>(method: string, path: string, body?: unknown): Promise<Body> {
     const answer = await this.manage<Body>(method, path, body)
     expect([method, path, answer.status < 300, answer.body]).toEqual([method, path, true, answer.body])
@@ -78,8 +78,7 @@ export class ThreeEnvironments {
     return this.manage('DELETE', `/v2/facts/default/${environment}/users/${encodeURIComponent(key)}`)
   }
 
-  /** What the environment says of itself. */
-  told(environment: EnvironmentKey): Promise<Told> {
+  environment(environment: EnvironmentKey): Promise<Environment> {
     return this.done('GET', `${ENVS}/${environment}`)
   }
 
@@ -100,21 +99,23 @@ export class ThreeEnvironments {
     return (await this.#client.send('POST', path, { key: ADMIN_KEY, headers, text })).status
   }
 
-  /** The answer to whether the user may read documents there. */
+  /** Checks whether the user may read documents in the environment. */
   decision(
     environment: EnvironmentKey,
     tenant = 'default',
   ): Promise<Answer<{ allow?: boolean; message?: string }>> {
-    return this.#send(secrets.get(this)!.get(environment)!, 'POST', '/allowed', readingIn(tenant))
+    const key = secrets.get(this)!.get(environment)!
+    return this.#client.send('POST', '/allowed', { key, body: readingIn(tenant) })
   }
 
-  /** The same, so often that the pool answers. */
+  /** Sends enough checks in one request that the pool evaluates them. */
   bulk(environment: EnvironmentKey, tenant = 'default'): Promise<Answer> {
-    const questions = Array.from({ length: 4_000 }, () => readingIn(tenant))
-    return this.#send(secrets.get(this)!.get(environment)!, 'POST', '/allowed/bulk', questions)
+    const body = Array.from({ length: 4_000 }, () => readingIn(tenant))
+    const key = secrets.get(this)!.get(environment)!
+    return this.#client.send('POST', '/allowed/bulk', { key, body })
   }
 
-  /** What each of them answers: whether it allows, or the status it refuses with. */
+  /** Decision of each environment, or the status with which it rejects the check. */
   async decisions(): Promise<(boolean | number)[]> {
     return Promise.all(
       ENVIRONMENTS.map(async key => {
@@ -124,12 +125,12 @@ export class ThreeEnvironments {
     )
   }
 
-  /** Resolves when it decides again, and says so: threads may decide a moment before. */
+  /** Resolves when the environment is reported as open. Threads can decide a moment earlier. */
   async whenOpen(environment: EnvironmentKey): Promise<void> {
-    while ((await this.told(environment)).closed !== undefined) await pause()
+    while ((await this.environment(environment)).closed !== undefined) await pause()
   }
 
-  /** Asks these all the time, until the function that it returns is called, which says what they refused. */
+  /** Makes checks continuously until the returned function is called, which returns the rejected ones. */
   keepAsking(
     ...environments: readonly EnvironmentKey[]
   ): () => Promise<{ readonly asked: number; readonly refused: readonly Answer[] }> {
@@ -156,7 +157,7 @@ export class ThreeEnvironments {
     return (await fetch(`${this.address}/ready`)).status === 200
   }
 
-  /** Those that the metrics show as closed. */
+  /** Environments that the metrics report as closed. */
   async closedByMetrics(): Promise<string[]> {
     const { samples } = await Scrape.of(this.address, { authorization: `Bearer ${KEYS.METRICS_TOKEN}` })
     const closed = samples.filter(({ name, value }) => name === 'verdict_environment_closed' && value === 1)
@@ -173,22 +174,12 @@ export class ThreeEnvironments {
 
   async #fill(key: EnvironmentKey): Promise<void> {
     const [schema, facts] = [`/v2/schema/default/${key}`, `/v2/facts/default/${key}`]
-    await this.done('POST', `${schema}/resources`, {
-      key: 'document',
-      name: 'Document',
-      actions: { read: {} },
-    })
-    await this.done('POST', `${schema}/roles`, {
-      key: 'reader',
-      name: 'Reader',
-      permissions: ['document:read'],
-    })
+    const resource = { key: 'document', name: 'Document', actions: { read: {} } }
+    await this.done('POST', `${schema}/resources`, resource)
+    const role = { key: 'reader', name: 'Reader', permissions: ['document:read'] }
+    await this.done('POST', `${schema}/roles`, role)
     await this.done('POST', `${facts}/users`, { key: 'alice' })
     await this.done('POST', `${facts}/role_assignments`, { user: 'alice', role: 'reader', tenant: 'default' })
-  }
-
-  #send<Body>(key: string, method: string, path: string, body?: unknown): Promise<Answer<Body>> {
-    return this.#client.send<Body>(method, path, { key, body })
   }
 }
 
@@ -196,7 +187,7 @@ function readingIn(tenant: string) {
   return { user: { key: 'alice' }, action: 'read', resource: { type: 'document', tenant } }
 }
 
-/** What makes the threads that decide find an invariant broken when they are asked about that tenant. */
+/** Settings with which deciding threads find a broken invariant in checks of the tenant. */
 export function brokenAt(tenant: string) {
   return running(`import { isMainThread } from 'node:worker_threads'
     import { Question } from '${source('engine/shared-index/check/question.ts')}'
@@ -208,7 +199,7 @@ export function brokenAt(tenant: string) {
     }`)
 }
 
-/** What makes a node fail to bring commits about a user whose key begins so into its local copy, as a defect or a bad disk may. */
+/** Settings with which a node cannot write commits about users with the prefix to its local replica. */
 export function withoutCopyOf(prefix: string) {
   return running(`import { LocalCopy } from '${source('store/redis/local-copy.ts')}'
     const { apply } = LocalCopy.prototype
@@ -218,7 +209,10 @@ export function withoutCopyOf(prefix: string) {
     }`)
 }
 
-/** What makes a process have an index that holds no user whose key begins so, as one of another release may. */
+/**
+ * Settings with which the index of a process accepts no users with the prefix, as can happen with another
+ * release.
+ */
 export function withoutRoomFor(prefix: string) {
   return running(`import { Facts } from '${source('engine/shared-index/write/facts.ts')}'
     import { AuthzError } from '${source('model/errors.ts')}'

@@ -1,4 +1,7 @@
-/** Traces, from a real process to a collector: whose they are, what they say, and that neither side waits for the other. */
+/**
+ * Traces from a real process to a collector: their context and attributes, and that neither side blocks the
+ * other.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -28,7 +31,7 @@ async function ask(
 
 const ALLOWED = { body: question('alice', 'read', 'document') }
 
-/** The spans of what is asked of a service, all of which it sends at its end. */
+/** Runs a service until `asking` has returned, and returns all spans that it has sent by its exit. */
 async function spansOf(asking: (service: ServiceProcess) => Promise<void>): Promise<readonly ReceivedSpan[]> {
   const collector = await OtlpCollector.start()
   const service = started({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.address })
@@ -37,8 +40,8 @@ async function spansOf(asking: (service: ServiceProcess) => Promise<void>): Prom
   return collector.spans
 }
 
-describe('a request', () => {
-  test('goes on with the trace of its caller, and what the main thread does for it with its own', async () => {
+describe('spans of requests', () => {
+  test('a request continues the trace of its caller, and the work of the main thread continues that trace', async () => {
     const spans = await spansOf(async service => {
       const headers = { traceparent: SAMPLED }
       await ask(service, 'POST', '/allowed', { ...ALLOWED, headers })
@@ -59,7 +62,7 @@ describe('a request', () => {
     expect(spans).toHaveLength(5)
   })
 
-  test('is described as OpenTelemetry describes those of HTTP servers', async () => {
+  test('spans have the attributes that OpenTelemetry defines for HTTP servers', async () => {
     let port = 0
     const [decision, change, lost, strange, ...others] = await spansOf(async service => {
       port = Number(new URL(await service.address()).port)
@@ -88,13 +91,13 @@ describe('a request', () => {
       'service.version': expect.stringMatching(/^\d+\.\d+\.\d+/),
       'host.name': expect.any(String),
     })
-    // What a caller did wrong is no error of the server.
+    // Errors of the caller are not errors of the server.
     expect([change!.name, change!.status]).toEqual(['GET /v2/facts/{proj_id}/{env_id}/users/{user_id}', 0])
     expect(change!.attributes).toMatchObject({
       'url.path': `${FACTS}/users/bob`,
       'http.response.status_code': 404,
     })
-    // No name is a caller's to make, no text as long as one likes.
+    // Callers cannot choose names of spans, and long values are cut.
     expect([lost!.name, lost!.attributes['http.route']]).toEqual(['GET', undefined])
     expect(lost!.attributes['url.path']).toHaveLength(512)
     expect(strange).toMatchObject({
@@ -104,7 +107,7 @@ describe('a request', () => {
     expect(others).toEqual([])
   })
 
-  test('of a probe has no span', async () => {
+  test('probes have no spans', async () => {
     const spans = await spansOf(async service => {
       for (const path of ['/healthy', '/ready', '/fresh', '/metrics']) {
         for (const method of ['GET', 'HEAD']) expect(await ask(service, method, path)).toBe(200)
@@ -115,8 +118,8 @@ describe('a request', () => {
   })
 })
 
-describe('the collector', () => {
-  test('is asked below its address, with the headers it wants, about the service as it is named', async () => {
+describe('export of spans', () => {
+  test('spans are sent to the configured address, with the configured headers and resource attributes', async () => {
     const collector = await OtlpCollector.start()
     const service = started({
       OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.address}/tenant/`,
@@ -125,7 +128,7 @@ describe('the collector', () => {
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=staging',
     })
     await ask(service, 'POST', '/allowed', ALLOWED)
-    // Without an end.
+    // The service keeps running.
     await collector.until(() => collector.spans.length > 0)
     const [{ url, headers }] = collector.arrivals as [(typeof collector.arrivals)[0]]
     expect([url, headers['content-type'], headers.authorization, headers['x-scope']]).toEqual([
@@ -140,10 +143,10 @@ describe('the collector', () => {
     })
   })
 
-  test('that is away harms nobody', async () => {
+  test('an unreachable collector does not affect requests', async () => {
     const service = started({
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
-      // Else it is tried again for ten seconds.
+      // Otherwise the exporter retries for ten seconds.
       OTEL_EXPORTER_OTLP_TIMEOUT: '50',
     })
     expect(await ask(service, 'POST', '/allowed', ALLOWED)).toBe(200)
@@ -155,7 +158,7 @@ describe('the collector', () => {
   })
 })
 
-test('without a collector nothing that makes or sends spans is loaded', async () => {
+test('the packages for spans are loaded only if a collector is configured', async () => {
   const loadedWith = async (env: Readonly<Record<string, string>>): Promise<string[]> => {
     const cwd = storeDirectory()
     const LOADED = join(cwd, 'loaded')
@@ -165,9 +168,9 @@ test('without a collector nothing that makes or sends spans is loaded', async ()
     await ask(service, 'POST', `${FACTS}/users`, { body: { key: 'alice' } })
     await service.end('SIGTERM')
     const loaded = readFileSync(LOADED, 'utf8').split('\n')
-    // The list is of all threads: it has what the main one loads, and what the others do.
+    // Packages of the main thread and of HTTP threads show that the list covers all threads.
     expect(loaded).toEqual(expect.arrayContaining(['lmdb', 'uWebSockets.js']))
-    // The library of the metrics asks for the API, which is there for it to find no tracer.
+    // The metrics library loads the API package, which contains no tracer.
     return loaded.filter(name => name.startsWith('@opentelemetry/') && name !== '@opentelemetry/api')
   }
   expect(await loadedWith({})).toEqual([])
