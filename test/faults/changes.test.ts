@@ -1,4 +1,4 @@
-/** The stream of changes through what happens to Redis: a restart is not noticed, a history that was rewound is a reset for everybody. */
+/** The change stream when Redis restarts or loses its last commits. */
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -7,7 +7,7 @@ import { startedNodes } from '../support/nodes.ts'
 import { ChangeStream } from '#testing/requests/change-stream.ts'
 import { orders } from './support/nodes-on-wires.ts'
 
-test('a restart of Redis is no gap, and no reset', async () => {
+test('the change stream continues after a restart of Redis without a gap or a reset', async () => {
   const redis = await startRedis({ arguments: ['--appendonly', 'yes', '--appendfsync', 'always'] })
   onTestFinished(() => redis.stop())
   const [one, two] = await startedNodes(redis, 2)
@@ -16,15 +16,14 @@ test('a restart of Redis is no gap, and no reset', async () => {
   await redis.kill()
   expect(await redis.start()).toBe(true)
   await one!.user('after')
-  const told = await stream.until(({ value }) => value.item?.key === 'after')
-  expect(
-    told.map(({ event, value }) => value.item?.key ?? event).filter(what => what !== 'position'),
-  ).toEqual(['snapshot', 'before', 'after'])
+  const events = await stream.until(({ value }) => value.item?.key === 'after')
+  const names = events.map(({ event, value }) => value.item?.key ?? event)
+  expect(names.filter(name => name !== 'position')).toEqual(['snapshot', 'before', 'after'])
   stream.close()
 })
 
 test(
-  'a history that was rewound and written on is a reset: for who listens, and for who comes with an id of before',
+  'clients receive a reset if Redis lost its last commits, including clients that resume with an earlier id',
   { timeout: 120_000 },
   async () => {
     const redis = await startRedis()
@@ -45,7 +44,7 @@ test(
       'history_replaced',
     )
     stream.close()
-    // The same numbers again.
+    // These commits have the same sequences as the lost ones.
     for (const node of [one!, two!])
       await expect
         .poll(

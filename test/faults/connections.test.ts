@@ -1,4 +1,4 @@
-/** The way to Redis is disturbed: signals get lost, connections break, answers do not arrive. Nothing acknowledged is lost. */
+/** Pub/sub messages, connections and responses of Redis are lost, but no acknowledged write. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { orders, STALE_MS_MAX, startNodesOnWires } from './support/nodes-on-wires.ts'
@@ -6,7 +6,7 @@ import { Workload } from './support/workload.ts'
 
 const options = { staleMsMax: STALE_MS_MAX }
 
-test('while every published message is lost, nodes follow by the timer, and nobody is refused', async () => {
+test('nodes follow by their timer and reject no request while every published message is lost', async () => {
   const { nodes, wires } = await startNodesOnWires()
   const workload = await Workload.start(nodes, options)
   for (const wire of wires) wire.isLosingSignals = true
@@ -16,7 +16,7 @@ test('while every published message is lost, nodes follow by the timer, and nobo
   expect(seen).toMatchObject({ refused: 0, failedWrites: 0, commits: workload.history.sent })
 })
 
-test('connections killed by the server again and again, in the middle of commits too, cost time only', async () => {
+test('connections that the server kills repeatedly, even during commits, cause no failed request', async () => {
   const { redis, nodes } = await startNodesOnWires()
   const workload = await Workload.start(nodes, options)
   const server = orders(redis)

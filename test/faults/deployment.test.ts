@@ -1,6 +1,6 @@
 /**
- * The topology of `docker-compose.yml` without Docker: a Redis, three nodes, HAProxy with the same configuration file, which
- * finds the nodes by their name. Nodes go and come under load, and clients notice as little as there is to notice.
+ * The topology of `docker-compose.yml` without Docker: a Redis, nodes, and HAProxy with the same
+ * configuration file, which resolves the name of the nodes. Clients make requests while nodes and Redis fail.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
@@ -23,14 +23,14 @@ interface Deployment {
   readonly redis: RedisProcess | null
   readonly balancer: Balancer
   readonly nodes: readonly NodeProcess[]
-  /** Starts another node, which the balancer finds. */
+  /** Starts another node and adds it to the name server. */
   add(): Promise<NodeProcess>
-  /** Its address is nobody's any more. */
+  /** Removes the node from the name server. */
   forget(node: NodeProcess): void
 }
 
 interface DeploymentOptions {
-  /** Absent: a server of its own, as in the file. */
+  /** Default: a new server, as in the file. */
   readonly storeUrl?: string
   readonly settings?: Readonly<Record<string, string>>
 }
@@ -69,14 +69,14 @@ interface Call {
   readonly kind: 'asked' | 'wrote'
   readonly from: number
   readonly to: number
-  /** 0: no answer. */
+  /** 0: no response. */
   readonly status: number
-  /** What was answered in place of a 200, or went wrong. */
+  /** Body of a response without status 200, or the error. */
   readonly instead: string | null
   readonly retryAfter: string | null
 }
 
-/** Asks and writes all the time, each of so many clients one call after the other. */
+/** Clients that make checks or changes continuously, each one request at a time. */
 class Load {
   readonly calls: Call[] = []
   readonly #client: Client
@@ -94,7 +94,7 @@ class Load {
     while (this.calls.length < until) await pause(10)
   }
 
-  /** Resolves when a change that was sent behind that moment is done. */
+  /** Resolves when a change that was sent after that moment has succeeded. */
   async hasWrittenSince(at: number): Promise<void> {
     const isDone = ({ kind, status, from }: Call) => kind === 'wrote' && status === 200 && from >= at
     while (!this.calls.some(isDone)) await pause(50)
@@ -134,7 +134,10 @@ class Load {
   }
 }
 
-/** Made at one node, since each call rests on the one before; every node knows it before it is asked for. */
+/**
+ * Creates the model on one node, because each call depends on the one before, and waits until every node has
+ * it.
+ */
 async function withPlan({ client, nodes }: Deployment): Promise<Client> {
   const first = nodes[0]!.client!
   await first.createDocumentModel()
@@ -145,7 +148,7 @@ async function withPlan({ client, nodes }: Deployment): Promise<Client> {
   return client
 }
 
-test('a node is killed and one is added under load: nothing fails but changes in flight on the killed one', async () => {
+test('when a node is killed and another one is added, only changes in flight on the killed node fail', async () => {
   const deployment = await deployed(3)
   const client = await withPlan(deployment)
   const load = new Load(client, CLIENTS)
@@ -162,18 +165,18 @@ test('a node is killed and one is added under load: nothing fails but changes in
 
   const failed = load.calls.filter(({ status }) => status !== 200)
   const inFlight = load.calls.filter(({ from, to }) => from <= killedTo && to >= killedFrom)
-  const said = `killed at ${killedFrom}\n${deployment.balancer.log()}`
-  expect(failed.filter(call => call.kind === 'asked').slice(0, 3), said).toEqual([])
+  const log = `killed at ${killedFrom}\n${deployment.balancer.log()}`
+  expect(failed.filter(call => call.kind === 'asked').slice(0, 3), log).toEqual([])
   expect(failed.filter(call => !inFlight.includes(call)).slice(0, 3)).toEqual([])
   expect(failed.length).toBeLessThanOrEqual(inFlight.length)
   expect(load.calls.length).toBeGreaterThan(2_000)
 
-  // The balancer knows the one that was added.
+  // The balancer has found the added node.
   for (const node of deployment.nodes.slice(1)) await node.kill()
   while (!(await isAllowed(client))) expect(added.client).not.toBeNull()
 })
 
-/** Loads the deployment while Redis is taken away and given back, and until writes are done again. */
+/** Runs the load during an outage of Redis, and until changes succeed again. */
 async function loadedThrough(client: Client, outage: () => Promise<void>): Promise<readonly Call[]> {
   const load = new Load(client, CLIENTS)
   await load.hasDone(500)
@@ -184,7 +187,7 @@ async function loadedThrough(client: Client, outage: () => Promise<void>): Promi
   return load.calls
 }
 
-/** Decisions do not notice; changes are told to come again, and are done afterwards. */
+/** Expects that no check failed and that failed changes received 503 with `Retry-After`. */
 function expectDecided(calls: readonly Call[], { balancer }: Deployment): void {
   const failed = calls.filter(({ status }) => status !== 200)
   expect(failed.filter(({ kind }) => kind === 'asked').slice(0, 3), balancer.log()).toEqual([])
@@ -194,12 +197,12 @@ function expectDecided(calls: readonly Call[], { balancer }: Deployment): void {
 }
 
 const OUTAGES = {
-  'is killed and comes back after 20 s': [20_000, 'kill', 'start'],
+  'is down for 20 s': [20_000, 'kill', 'start'],
   'is frozen for 50 s': [50_000, 'freeze', 'thaw'],
 } as const
 
 test.each(Object.entries(OUTAGES))(
-  'with the settings as they come no decision fails while Redis %s',
+  'with the default settings, no decision fails while Redis %s',
   async (_name, [ms, take, give]) => {
     const deployment = await deployed(2)
     const client = await withPlan(deployment)
@@ -213,10 +216,10 @@ test.each(Object.entries(OUTAGES))(
   },
 )
 
-test('no decision fails in a failover by Sentinel', async () => {
+test('no decision fails during a failover by Sentinel', async () => {
   const system = await startSentinels()
   onTestFinished(() => system.stop())
-  // These sentinels are quicker than most: so are the nodes with being stale.
+  // These sentinels fail over early, so the nodes must become stale early.
   const deployment = await deployed(2, { storeUrl: system.url(), settings: { STALE_AFTER_MS: '500' } })
   const client = await withPlan(deployment)
   await system.hasSynced()
@@ -227,7 +230,7 @@ test('no decision fails in a failover by Sentinel', async () => {
   expectDecided(calls, deployment)
 })
 
-test('no decision fails while servers of a cluster are away for 20 s', async () => {
+test('no decision fails while the servers of a cluster are down for 20 s', async () => {
   const cluster = await startCluster()
   onTestFinished(() => cluster.stop())
   const deployment = await deployed(2, { storeUrl: cluster.url() })
@@ -240,7 +243,7 @@ test('no decision fails while servers of a cluster are away for 20 s', async () 
   expectDecided(calls, deployment)
 })
 
-test('from MAX_STALE_MS on every decision is 503 that says when to ask again, until Redis is back', async () => {
+test('after MAX_STALE_MS without Redis, every check receives 503 with Retry-After until Redis is back', async () => {
   const deployment = await deployed(2, { settings: TIMING })
   const client = await withPlan(deployment)
   const load = new Load(client, CLIENTS)
@@ -257,14 +260,16 @@ test('from MAX_STALE_MS on every decision is 503 that says when to ask again, un
 
   const asked = load.calls.filter(({ kind }) => kind === 'asked')
   const allowed = asked.filter(({ status }) => status === 200)
-  // A right that was taken away meanwhile would have been granted here.
+  // A late decision could have used a revoked grant.
   const late = allowed.filter(({ from }) => from > frozenAt + STALE_MS_MAX && from < thawedAt - 1_000)
   expect(late).toEqual([])
   const refused = asked.filter(({ status }) => status !== 200)
-  // At the moment when HAProxy takes its last node out it ends, unanswered, what it was about to ask once more.
-  const told = refused.filter(({ status }) => status !== 0)
-  expect(refused.length - told.length).toBeLessThanOrEqual(CLIENTS)
-  expect(new Set(told.map(({ status, retryAfter }) => `${status} ${retryAfter}`))).toEqual(new Set(['503 1']))
+  // When HAProxy removes its last node, it drops the requests that it was about to retry.
+  const answered = refused.filter(({ status }) => status !== 0)
+  expect(refused.length - answered.length).toBeLessThanOrEqual(CLIENTS)
+  expect(new Set(answered.map(({ status, retryAfter }) => `${status} ${retryAfter}`))).toEqual(
+    new Set(['503 1']),
+  )
   expect(Math.min(...refused.map(({ from }) => from)) - frozenAt).toBeGreaterThan(3_000)
 })
 

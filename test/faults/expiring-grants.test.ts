@@ -1,6 +1,6 @@
 /**
- * Grants that end on two nodes, when clocks differ, a node sleeps over the end, or Redis is away: nobody is allowed by one on any node
- * behind its end, by that node's clock, and it is removed once.
+ * Expiring grants on two nodes, with different clocks, paused nodes or an unavailable Redis. No node allows
+ * by a grant after its expiration time by the clock of that node, and the grant is removed once.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
@@ -17,7 +17,6 @@ const READ = question('alice', 'read', 'document:d', 'default')
 
 interface TestedNode {
   readonly node: NodeProcess
-  /** Sets its clock on the wall so far from the true one. */
   setClock(offsetMs: number): void
   now(): number
 }
@@ -27,7 +26,6 @@ async function startNode(name: string, storeUrl: string): Promise<TestedNode> {
   return { node: await NodeProcess.start(name, { storeUrl, settings }), ...clock }
 }
 
-/** Two nodes on one Redis, with a model. */
 async function startTwo() {
   const redis = await startRedis({ arguments: ['--appendonly', 'yes'] })
   onTestFinished(() => redis.stop())
@@ -51,18 +49,25 @@ async function isAllowed(client: Client): Promise<boolean> {
 }
 
 /**
- * Asks without pause until `isOver`. What was allowed although it was asked for too late, in milliseconds behind the end by the clock of
- * the node; and whether the last answer was an allow.
+ * Makes checks on both nodes until `isOver`. No check after the expiration time may be allowed by the clock
+ * of its node.
  */
-async function watch({ node, now }: TestedNode, end: number, isOver: () => boolean) {
-  const late: number[] = []
-  let last = false
-  while (!isOver()) {
-    const askedAt = now()
-    last = await isAllowed(node.client!)
-    if (last && askedAt > end + LATE_MS) late.push(askedAt - end)
-  }
-  return { late, last }
+async function expectExpired(
+  nodes: readonly TestedNode[],
+  end: number,
+  isOver: () => boolean,
+): Promise<void> {
+  const watched = nodes.map(async ({ node, now }) => {
+    const late: number[] = []
+    let last = false
+    while (!isOver()) {
+      const askedAt = now()
+      last = await isAllowed(node.client!)
+      if (last && askedAt > end + LATE_MS) late.push(askedAt - end)
+    }
+    expect({ late, last }).toEqual({ late: [], last: false })
+  })
+  await Promise.all(watched)
 }
 
 async function whenRemoved({ node }: TestedNode): Promise<void> {
@@ -81,7 +86,7 @@ async function expiries({ node }: TestedNode): Promise<number> {
 }
 
 test.each([5_000, -5_000])(
-  'two clocks that are %d ms apart: each node ends a grant by its own, or sooner',
+  'each node stops allowing by an expired grant by its own clock if the clocks are %d ms apart',
   async apart => {
     const { one, other } = await startTwo()
     other.setClock(apart)
@@ -89,17 +94,13 @@ test.each([5_000, -5_000])(
     await grantUntil(one, end)
     while (!(await isAllowed(other.node.client!))) await pause(5)
     const isOver = (): boolean => Math.min(one.now(), other.now()) > end + 1_000
-    const seen = await Promise.all([one, other].map(each => watch(each, end, isOver)))
-    expect(seen).toEqual([
-      { late: [], last: false },
-      { late: [], last: false },
-    ])
+    await expectExpired([one, other], end, isOver)
     await whenRemoved(one)
     expect(await expiries(one)).toBe(1)
   },
 )
 
-test('a node that sleeps over the end allows nothing when it wakes, not even what was asked meanwhile', async () => {
+test('a node that was paused when a grant expired denies all checks afterwards, including queued ones', async () => {
   const { one, other } = await startTwo()
   for (let round = 0; round < 5; round += 1) {
     const end = Date.now() + 600
@@ -115,7 +116,7 @@ test('a node that sleeps over the end allows nothing when it wakes, not even wha
   await whenRemoved(one)
 })
 
-test('a node that was down at the end, and finds no Redis when it starts, denies by its copy', async () => {
+test('a node that was down when a grant expired denies by its local replica if it starts without Redis', async () => {
   const { redis, one, other } = await startTwo()
   const end = Date.now() + 1_500
   await grantUntil(one, end)
@@ -133,18 +134,14 @@ test('a node that was down at the end, and finds no Redis when it starts, denies
   expect(await expiries(other)).toBe(1)
 })
 
-test('Redis is away at the end: both nodes deny in time, and the grant is removed once, when Redis is back', async () => {
+test('both nodes deny in time if Redis is unavailable when a grant expires, and remove the grant once later', async () => {
   const { redis, one, other } = await startTwo()
   const end = Date.now() + 1_500
   await grantUntil(one, end)
   while (!(await isAllowed(other.node.client!))) await pause(5)
   redis.freeze()
   const isOver = (): boolean => Date.now() > end + 1_000
-  const seen = await Promise.all([one, other].map(each => watch(each, end, isOver)))
-  expect(seen).toEqual([
-    { late: [], last: false },
-    { late: [], last: false },
-  ])
+  await expectExpired([one, other], end, isOver)
   redis.thaw()
   await whenRemoved(one)
   await whenRemoved(other)
@@ -152,7 +149,7 @@ test('Redis is away at the end: both nodes deny in time, and the grant is remove
   for (const { node } of [one, other]) expect(await isAllowed(node.client!)).toBe(false)
 })
 
-test('a clock that is set forward ends a grant within a second, and set back at once it lets it be', async () => {
+test('a grant expires within a second if the clock is set forward, and is not removed if it is set back', async () => {
   const { one, other } = await startTwo()
   const end = Date.now() + 3_600_000
   await grantUntil(one, end)

@@ -1,6 +1,7 @@
 /**
- * Redis comes back with another history: none, an older one, or one that went on differently. Nodes notice, take it over
- * whole, say so and count it; nothing they answer is of both. Where there is none, they are not ready and decide nothing.
+ * Redis comes back with another history: an empty, an older or a diverged one. Nodes notice it, replace their
+ * state completely, and log and count the replacement. No decision mixes two histories. With an empty
+ * history, nodes are not ready and do not decide.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
@@ -12,7 +13,7 @@ import { grantBoth, makeModel, Watch } from './support/watch.ts'
 
 const USERS = ['kept', 'lost', 'fresh']
 
-/** Nodes that know the one user who will be in the other history as well. */
+/** Nodes with the user `kept`, which is also in the other history. */
 async function startedWithKept(redisArguments: readonly string[] = []): Promise<NodesOnWires> {
   const system = await startNodesOnWires({ redisArguments })
   const client = await system.nodes[0]!.serving()
@@ -29,7 +30,9 @@ async function loseUser({ nodes }: NodesOnWires): Promise<Watch> {
   return watch
 }
 
-/** Waits until each node has said what it has to say of histories: how many were replaced so far, in the organization and the environment. */
+/**
+ * Waits until each node has logged the replacement of its history, in the organization or the environment.
+ */
 async function haveReplaced({ nodes }: NodesOnWires): Promise<void> {
   for (const node of nodes) {
     await node.logMatch(/"reason":"STORE_RESET"/)
@@ -54,7 +57,7 @@ const losses: readonly [string, (redis: RedisProcess) => Promise<unknown>][] = [
 ]
 
 test.each(losses)(
-  '%s: nobody decides by nothing; a node that starts begins anew, and all follow it',
+  'after %s, no node decides until a starting node creates a new history, which all nodes follow',
   async (_, lose) => {
     const system = await startedWithKept()
     const watch = await loseUser(system)
@@ -63,7 +66,7 @@ test.each(losses)(
     for (const { client } of system.nodes) expect(await isReady(client!)).toBe(false)
     expect(watch.decidedBy()).toEqual([['kept and lost'], ['kept and lost']])
     for (const node of system.nodes) await node.logMatch(/"standing":"emptied"/)
-    // Writes do not make one either.
+    // Writes do not create a new history.
     const refused = await system.nodes[0]!.client!.post('/v2/facts/default/default/users', {
       key: 'too-soon',
     })
@@ -83,7 +86,7 @@ test.each(losses)(
   },
 )
 
-test('a backup from before the last writes: it is taken over whole by every node, and gone on from', async () => {
+test('every node completely adopts a backup of Redis without the last writes, and continues from it', async () => {
   const system = await startedWithKept()
   await orders(system.redis).call('SAVE')
   const watch = await loseUser(system)
@@ -98,24 +101,24 @@ test('a backup from before the last writes: it is taken over whole by every node
   await haveReplaced(system)
 })
 
-test('a failover that loses the last writes, and goes on before the others are back: no node mixes the two', async () => {
+test('no node mixes two histories after a failover that lost the last writes and continued', async () => {
   const system = await startedWithKept()
   const { redis, wires } = system
-  const behind = await CuttingProxy.to(redis)
-  const replica = await startRedis({ arguments: ['--replicaof', behind.host, String(behind.port)] })
+  const wire = await CuttingProxy.to(redis)
+  const replica = await startRedis({ arguments: ['--replicaof', wire.host, String(wire.port)] })
   onTestFinished(() => replica.stop())
   await hasSynced(replica)
-  behind.cut()
+  wire.cut()
   const watch = await loseUser(system)
-  for (const wire of wires) wire.cut()
+  for (const each of wires) each.cut()
   await redis.kill()
   await orders(replica).call('REPLICAOF', 'NO', 'ONE')
-  // The same numbers again, and more of them, before the nodes can see any of it.
+  // The new history has the same sequences as the lost commits, and more.
   const storeUrl = `redis://${replica.host}:${replica.port}?prefix=${system.prefix}`
   const late = await NodeProcess.start('late', { storeUrl })
   await grantBoth(late.client!, 'fresh')
   for (let index = 0; index < 5; index += 1) await late.client!.user(`more-${index}`)
-  for (const wire of wires) wire.leadTo(replica)
+  for (const each of wires) each.leadTo(replica)
   await watch.until('kept and fresh')
   const states = ['kept and lost', 'kept and fresh']
   expect(watch.decidedBy()).toEqual([states, states])

@@ -1,6 +1,6 @@
 /**
- * What `Dockerfile` makes, made without Docker: the files it copies, and no others, in an empty folder; its own commands to
- * install, to start and to ask for its health. And what `docker-compose.yml` says, by a linter and where it must fit the rest.
+ * Builds the image of `Dockerfile` without Docker: copies the same files into an empty folder and runs the
+ * commands for the installation, the start and the health check. Also validates `docker-compose.yml`.
  */
 import { execFile } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)
-/** The runtime of the image, as far as this machine has it. */
+/** The Node of this machine replaces that of the image. */
 const PATH = `${dirname(process.execPath)}:${process.env['PATH']}`
 const MEBIBYTE = 1_048_576
 
@@ -35,7 +35,7 @@ function allOf(name: string): string[] {
   return instructions().flatMap(instruction => (instruction.name === name ? [instruction.text] : []))
 }
 
-/** What is copied from this project, as it is named here. */
+/** Files and folders of the checkout that are copied into the image. */
 function copied(): string[] {
   return [
     ...new Set(allOf('COPY').flatMap(text => (text.startsWith('--') ? [] : text.split(' ').slice(0, -1)))),
@@ -48,7 +48,7 @@ function bytesIn(folder: string): number {
     .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
 }
 
-test('the image serves from what is copied into it, says that it is healthy, and is small', async () => {
+test('the image serves from the copied files, passes its health check, and is small', async () => {
   const folder = join(storeDirectory(), 'app')
   mkdirSync(folder)
   for (const path of copied()) cpSync(join(root, path), join(folder, path), { recursive: true })
@@ -78,17 +78,17 @@ test('the image serves from what is copied into it, says that it is healthy, and
   await expect(run(check, args, { env: here })).rejects.toMatchObject({ code: 1 })
 })
 
-test('the image runs without root, on the Node the service needs, and holds no secret', () => {
+test('the image runs without root on the required Node and contains no secret', () => {
   expect(allOf('FROM').every(text => /^node:22-slim(@sha256:[0-9a-f]{64})?( AS \w+)?$/.test(text))).toBe(true)
   expect(allOf('USER')).toEqual(['1000:1000'])
   expect(allOf('EXPOSE')).toEqual(['7766'])
   expect(readFileSync(join(root, 'Dockerfile'), 'utf8')).not.toMatch(/^(ENV|ARG).*(KEY|PASSWORD)/m)
-  // Of what lies around nothing gets near it.
+  // All other files are excluded from the build context.
   const ignored = readFileSync(join(root, '.dockerignore'), 'utf8').trim().split('\n')
   expect(ignored).toEqual(['*', ...copied().map(path => `!${path}`)])
 })
 
-test('docker-compose.yml is what its linter takes for good, and fits image and balancer', async () => {
+test('docker-compose.yml passes its linter and matches the image and the configuration of HAProxy', async () => {
   await run('npx', ['dclint', '--max-warnings', '0', 'docker-compose.yml'], {
     cwd: root,
     env: { ...process.env, PATH },
@@ -98,7 +98,7 @@ test('docker-compose.yml is what its linter takes for good, and fits image and b
   const used = [...readFileSync(join(root, 'deploy/haproxy.cfg'), 'utf8').matchAll(/\$\{(\w+)\}/g)]
   expect(used.length).toBeGreaterThan(2)
   for (const [, name] of used) expect(text).toMatch(new RegExp(`^      ${name}: `, 'm'))
-  // Secrets come from outside, and not in passing.
+  // Secrets are required variables.
   for (const line of text.split('\n')) {
     if (/(KEY|PASSWORD)\b/.test(line) && !line.startsWith('#'))
       expect(line).toMatch(/\$\{\w+:\?|^ {6}ADMIN_API_KEY:$/)

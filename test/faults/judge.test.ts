@@ -1,9 +1,9 @@
-/** The judge of the other tests here: it has to find what is wrong, or they show nothing. */
+/** The checker of responses on which the other fault tests depend. */
 import { expect, test } from 'vitest'
 import { RING_SEATS, ringWrite, type SeatAnswers } from './support/ring.ts'
 import { WriteHistory } from './support/write-history.ts'
 
-/** What a node answers that has so many writes. */
+/** Decisions of a node with that number of writes. */
 function seatsAfter(writes: number): SeatAnswers {
   const taken = new Set<number>()
   for (let number = 1; number <= writes; number += 1) {
@@ -17,7 +17,7 @@ function seatsAfter(writes: number): SeatAnswers {
   }))
 }
 
-/** Writes at 0, 10, 20 …, each acknowledged by `one` after 5; the last one is not acknowledged yet. */
+/** Writes at 0, 10, 20 and so on. Node `one` acknowledges each after 5 ms, except for the last. */
 function historyOf(writes: number): WriteHistory {
   const history = new WriteHistory({ staleMsMax: 100 })
   for (let number = 1; number <= writes; number += 1) {
@@ -34,7 +34,7 @@ const asked = (node: string, askedAt: number, seats: SeatAnswers) => ({
   seats,
 })
 
-test('the states of a full turn of the ring can be told apart', () => {
+test('all states of a full turn of the ring are different', () => {
   const states = new Set<string>()
   for (let writes = 0; writes < 5 + 2 * RING_SEATS; writes += 1) {
     states.add(JSON.stringify(seatsAfter(writes)))
@@ -43,7 +43,7 @@ test('the states of a full turn of the ring can be told apart', () => {
 })
 
 test.each([20, 300])(
-  'of %i writes, what is acknowledged is due at its node at once, elsewhere later',
+  'after %i writes, acknowledged ones are required immediately on their node and later on other nodes',
   writes => {
     const now = writes * 10
     expect(historyOf(writes).judge(asked('one', now, seatsAfter(writes)))).toBeNull()
@@ -55,17 +55,17 @@ test.each([20, 300])(
   },
 )
 
-test('what was not sent yet is no part of any state', () => {
+test('a state with a write that was not sent yet is wrong', () => {
   expect(historyOf(20).judge(asked('one', 189, seatsAfter(21)))).toMatch(/expected a state from 19 to 20/)
 })
 
-test('a node does not go back', () => {
+test('a node that returns to an earlier state is wrong', () => {
   const history = historyOf(20)
   expect(history.judge(asked('two', 200, seatsAfter(18)))).toBeNull()
   expect(history.judge(asked('two', 201, seatsAfter(17)))).toMatch(/expected a state/)
 })
 
-test('half a commit, and a mixture of two states, are no state', () => {
+test('a partial commit and a mixture of two states are wrong', () => {
   const half = seatsAfter(20).map((answer, seat) =>
     seat === 10 ? { ...answer, second: !answer.second } : answer,
   )

@@ -1,4 +1,6 @@
-/** Nodes that go away, come back, and come late, while others write on. Nothing acknowledged is lost, nothing old is told. */
+/**
+ * Nodes that are killed, frozen or late while others keep writing. No acknowledged write is lost or outdated.
+ */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { type Client, FACTS, question, revisionOf } from '#testing/processes/running-service.ts'
@@ -8,13 +10,13 @@ import { Workload } from './support/workload.ts'
 
 const options = { staleMsMax: STALE_MS_MAX }
 
-test('a node killed in the middle of writes goes on from its local copy, and each write is there once', async () => {
+test('a node that is killed during writes continues from its local replica, and each write is stored once', async () => {
   const { nodes } = await startNodesOnWires()
   const workload = await Workload.start(nodes, options)
   for (let round = 0; round < 4; round += 1) {
     await workload.hasWritten(20)
     await nodes[round % 2]!.kill()
-    // The other one alone takes writes now; what the killed one had been sent is tried again there.
+    // Only the other node accepts writes now. Writes that the killed node received are retried there.
     await workload.hasWritten(10)
     await nodes[round % 2]!.startAgain()
   }
@@ -22,7 +24,7 @@ test('a node killed in the middle of writes goes on from its local copy, and eac
   expect(seen.commits).toBe(workload.history.sent)
 })
 
-test('a node that was frozen for longer than it may be stale does not answer from before when it goes on', async () => {
+test('a node that was frozen for longer than MAX_STALE_MS does not decide from its old state', async () => {
   const { nodes } = await startNodesOnWires()
   const [one, frozen] = nodes as [NodeProcess, NodeProcess]
   await one.client!.createDocumentModel()
@@ -38,7 +40,7 @@ test('a node that was frozen for longer than it may be stale does not answer fro
   })
   expect(revoked.status).toBe(204)
   await pause(STALE_MS_MAX)
-  // They wait at its door, and are the first it sees.
+  // The node receives these requests first when it continues.
   const asked = Array.from({ length: 50 }, () =>
     frozen.client!.post<{ allow: boolean }>('/allowed', question('alice', 'read', 'document:plan')),
   )
@@ -52,14 +54,14 @@ test('a node that was frozen for longer than it may be stale does not answer fro
   expect(await frozen.client!.allows('alice', 'read', 'document:plan')).toBe(false)
 })
 
-test('two nodes that write the same entity for 30 s: each revision has one writer, and the answers tell its story', async () => {
+test('each revision has exactly one writer if two nodes write the same entity for 30 s', async () => {
   const { nodes } = await startNodesOnWires()
   const [one, other] = nodes.map(({ client }) => client!) as [Client, Client]
   await one.createDocumentModel()
   await one.user('alice')
   await one.instance('document:plan')
   const held = { user: 'alice', role: 'viewer', resource_instance: 'document:plan', tenant: 'default' }
-  const story: { readonly sequence: number; readonly what: 'granted' | 'revoked' }[] = []
+  const writes: { readonly sequence: number; readonly kind: 'granted' | 'revoked' }[] = []
   const until = performance.now() + 30_000
   let lost = 0
   const write = async (client: Client): Promise<void> => {
@@ -68,10 +70,10 @@ test('two nodes that write the same entity for 30 s: each revision has one write
       const answer = await client.send(isGrant ? 'POST' : 'DELETE', `${FACTS}/role_assignments`, {
         body: held,
       })
-      // 409 and 404: the other one was there first; 503: five times in a row.
+      // 409 and 404: the other node was first; 503: five conflicts in a row.
       if (answer.status === 200 || answer.status === 204) {
         const sequence = Number(revisionOf(answer).split('.')[1])
-        story.push({ sequence, what: isGrant ? 'granted' : 'revoked' })
+        writes.push({ sequence, kind: isGrant ? 'granted' : 'revoked' })
       } else {
         expect([404, 409, 503]).toContain(answer.status)
         lost += 1
@@ -79,13 +81,13 @@ test('two nodes that write the same entity for 30 s: each revision has one write
     }
   }
   await Promise.all([write(one), write(one), write(other), write(other)])
-  story.sort((before, after) => before.sequence - after.sequence)
-  expect(story.length).toBeGreaterThan(30)
+  writes.sort((before, after) => before.sequence - after.sequence)
+  expect(writes.length).toBeGreaterThan(30)
   expect(lost).toBeGreaterThan(0)
-  expect(new Set(story.map(({ sequence }) => sequence)).size).toBe(story.length)
-  const expected = story.map((_, index) => (index % 2 === 0 ? 'granted' : 'revoked'))
-  expect(story.map(({ what }) => what)).toEqual(expected)
-  const isHeld = story.at(-1)!.what === 'granted'
+  expect(new Set(writes.map(({ sequence }) => sequence)).size).toBe(writes.length)
+  const expected = writes.map((_, index) => (index % 2 === 0 ? 'granted' : 'revoked'))
+  expect(writes.map(({ kind }) => kind)).toEqual(expected)
+  const isHeld = writes.at(-1)!.kind === 'granted'
   for (const client of [one, other])
     expect(await client.allows('alice', 'read', 'document:plan')).toBe(isHeld)
 })

@@ -1,6 +1,6 @@
 /**
- * Redis is silent for longer than a node goes on by itself, or gone and back with what it had. Nodes say so, stop deciding in
- * time, come back by themselves, and nothing acknowledged is lost.
+ * Redis does not respond for longer than MAX_STALE_MS, or is restarted. Nodes report it, stop deciding in
+ * time, and recover automatically. No acknowledged write is lost.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -14,12 +14,12 @@ const options = { staleMsMax: STALE_MS_MAX }
 const SILENCE_MS = 10_000
 const FACTS = '/v2/facts/default/default'
 
-/** Waits until the nodes said that they were behind, in the right order, and that they are no longer. */
-async function haveStood({ nodes }: NodesOnWires): Promise<void> {
+/** Waits until the nodes have logged that they were stale, stopped and fresh again, in this order. */
+async function haveRecovered({ nodes }: NodesOnWires): Promise<void> {
   for (const node of nodes) {
     await node.logMatch(/"standing":"stopped"[^]*"standing":"fresh"/)
     const standings = [...node.log.matchAll(/"standing":"(\w+)"/g)].map(([, standing]) => standing)
-    // A busy machine is stale for a moment now and then: what counts is that it is before it is stopped, and fresh after that.
+    // On a busy machine, nodes can be stale several times. Only the states next to "stopped" matter.
     const stopped = standings.indexOf('stopped')
     expect(standings.slice(stopped - 1, stopped + 2), node.log).toEqual(['stale', 'stopped', 'fresh'])
   }
@@ -33,7 +33,7 @@ test.each([
   ['paused', ({ redis }: NodesOnWires) => orders(redis).call('CLIENT', 'PAUSE', SILENCE_MS, 'ALL'), () => {}],
   ['frozen', ({ redis }: NodesOnWires) => redis.freeze(), ({ redis }: NodesOnWires) => redis.thaw()],
 ] as const)(
-  'a Redis that is %s for 10 s: decisions go on within the bound, then 503, then everything as before',
+  'nodes decide up to MAX_STALE_MS while Redis is %s for 10 s, then return 503, and recover with Redis',
   async (_, silence, goOn) => {
     const system = await startNodesOnWires()
     const workload = await Workload.start(system.nodes, options)
@@ -45,11 +45,11 @@ test.each([
     const seen = await workload.end()
     expect(seen.refused).toBeGreaterThan(100)
     expect(seen.commits).toBe(workload.history.sent)
-    await haveStood(system)
+    await haveRecovered(system)
   },
 )
 
-test('a Redis with appendfsync always, killed and started again and again, has all it acknowledged', async () => {
+test('a Redis with `appendfsync always` loses no acknowledged write when it is killed repeatedly', async () => {
   const redisArguments = ['--appendonly', 'yes', '--appendfsync', 'always']
   const { redis, nodes } = await startNodesOnWires({ redisArguments })
   const workload = await Workload.start(nodes, options)
@@ -65,9 +65,9 @@ test('a Redis with appendfsync always, killed and started again and again, has a
 })
 
 const STOPPED_WHILE = [
-  ['nothing else is under way', 'stopped', async () => {}],
+  ['no background work is active', 'stopped', async () => {}],
   [
-    'what a removal left is cleared away',
+    'a purge is active',
     'background work failed',
     async (client: Client) => {
       const operations = Array.from({ length: 10_000 }, (_, n) => ({ key: `leaving-${n}` }))
@@ -85,7 +85,7 @@ const STOPPED_WHILE = [
 ] as const
 
 test.each(STOPPED_WHILE)(
-  'a stop while Redis is silent and %s answers the write that waits for it, and ends as it should',
+  'a shutdown while Redis is frozen and %s responds to the waiting write and exits with 0',
   async (_what, evidence, begin) => {
     const { redis, nodes } = await startNodesOnWires({ nodes: 1 })
     const client = nodes[0]!.client!

@@ -1,4 +1,4 @@
-/** Nodes that are started while Redis is away, as an orchestrator starts them that moves them meanwhile. */
+/** Nodes that are started while Redis is unavailable, for example because an orchestrator moves them. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { type Client, FACTS, question } from '#testing/processes/running-service.ts'
@@ -13,7 +13,7 @@ async function decides(client: Client): Promise<boolean> {
   return (await client.post('/allowed', question('seat-0', 'read', 'document:first'))).status === 200
 }
 
-test('nodes that are killed and started again without Redis decide, refuse changes, and go on by themselves', async () => {
+test('nodes that are killed and restarted without Redis decide, reject changes, and recover automatically', async () => {
   const { redis, nodes } = await startNodesOnWires({
     redisArguments: ['--appendonly', 'yes', '--appendfsync', 'always'],
     settings: LONG,
@@ -30,7 +30,7 @@ test('nodes that are killed and started again without Redis decide, refuse chang
     expect(await decides(client)).toBe(true)
     await node.logMatch(/Redis is away: starting from the local copies/)
   }
-  const refused = await nodes[0]!.client!.post(`${FACTS}/users`, { key: 'nobody' })
+  const refused = await nodes[0]!.client!.post(`${FACTS}/users`, { key: 'rejected' })
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
 
   await redis.start()
@@ -40,7 +40,7 @@ test('nodes that are killed and started again without Redis decide, refuse chang
   for (const { log } of nodes) expect(log).not.toContain('another copy')
 })
 
-test('a copy that is older than MAX_STALE_MS is not decided by: the start ends as one without a copy', async () => {
+test('a start without Redis fails if the local replica is older than MAX_STALE_MS', async () => {
   const { redis, nodes } = await startNodesOnWires({ nodes: 1, settings: SHORT })
   const [node] = nodes as [NodeProcess]
   await node.kill()

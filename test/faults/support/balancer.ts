@@ -1,4 +1,7 @@
-/** HAProxy in a process of its own, with the very configuration that `docker-compose.yml` mounts. For the present test. */
+/**
+ * HAProxy in a separate process, with the configuration that `docker-compose.yml` mounts. For the current
+ * test.
+ */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -12,26 +15,26 @@ const PATIENCE_MS = 20_000
 export interface BalancerOptions {
   /** Name and port of the nodes. */
   readonly nodes: string
-  /** Who knows the name: host and port. */
+  /** Host and port. */
   readonly nameServer: string
 }
 
 export interface Balancer {
   readonly address: string
-  /** What it has said of its nodes, with the time of each word. */
+  /** Output of HAProxy, with timestamps. */
   log(): string
 }
 
-/** Resolves when it has a node to send traffic to. */
+/** Resolves when HAProxy has a node that is ready. */
 export async function startBalancer({ nodes, nameServer }: BalancerOptions): Promise<Balancer> {
   const port = await freePort()
   const settings = { BIND: `127.0.0.1:${port}`, NODES: nodes, NAMESERVER: nameServer }
   const balancer = spawn('haproxy', ['-db', '-f', CONFIGURATION], { env: { ...process.env, ...settings } })
-  let said = ''
+  let log = ''
   for (const output of [balancer.stdout, balancer.stderr]) {
     output
       .setEncoding('utf8')
-      .on('data', (text: string) => (said += `${Math.round(performance.now())} ${text}`))
+      .on('data', (text: string) => (log += `${Math.round(performance.now())} ${text}`))
   }
   const ended = once(balancer, 'exit')
   onTestFinished(async () => {
@@ -47,8 +50,8 @@ export async function startBalancer({ nodes, nameServer }: BalancerOptions): Pro
     )
   while (!(await isReady())) {
     if (balancer.exitCode !== null || performance.now() > until)
-      throw new Error(`no way through HAProxy: ${said}`)
+      throw new Error(`HAProxy has no node that is ready: ${log}`)
     await pause(50)
   }
-  return { address, log: () => said }
+  return { address, log: () => log }
 }

@@ -5,7 +5,7 @@ import { storeDirectory } from '#testing/processes/running-service.ts'
 
 const CLOCK = new URL('./settable-clock.js', import.meta.url).href
 
-/** The settings of nodes that go by it; how it is set so far from the true time; and what it shows. */
+/** Returns the settings of nodes that use the clock, a function that sets it, and one that reads it. */
 export function settableClock() {
   const file = join(storeDirectory(), 'offset')
   let offset = 0

@@ -1,10 +1,10 @@
-/** A name server for one name, as a container engine has for its services: it answers with the addresses there are now. */
+/** A name server for a single name, like that of a container engine. It returns the current addresses. */
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 
 const HEADER_BYTES = 12
-/** An answer to a question that was asked, with authority; recursion as asked. */
+/** Authoritative response to a standard query, with the recursion bits set. */
 const FLAGS = 0x8580
 const TYPE_A = 1
 const TTL_SECONDS = 1
@@ -47,7 +47,7 @@ export class NameServer {
   }
 }
 
-/** An address of the name in the question, which begins behind the header. */
+/** A record for the name in the question, which follows the header. */
 function recordOf(address: string): Buffer {
   const record = Buffer.alloc(16)
   record.writeUInt16BE(0xc000 | HEADER_BYTES, 0)

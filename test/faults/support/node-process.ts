@@ -1,7 +1,4 @@
-/**
- * A node as its operator runs it: a process of its own with a data directory of its own, which can be killed and
- * started again.
- */
+/** A node in a separate process with its own data directory, which can be killed and started again. */
 import { onTestFinished } from 'vitest'
 import { API_KEY, Client, storeDirectory } from '#testing/processes/running-service.ts'
 import { ServiceProcess } from '#testing/processes/service-process.ts'
@@ -19,7 +16,7 @@ export class NodeProcess {
   #client: Client | null = null
   #starts = 1
 
-  /** For the present test; resolves when the process runs, not yet when it serves. */
+  /** Starts the process for the current test without waiting until it serves. */
   constructor(name: string, { storeUrl, settings = {} }: NodeOptions) {
     this.name = name
     this.#directory = storeDirectory()
@@ -28,33 +25,29 @@ export class NodeProcess {
     onTestFinished(async () => void (await this.#process.end('SIGKILL')))
   }
 
-  /** For the present test; resolves when it serves. */
+  /** Starts a node for the current test. Resolves when it serves. */
   static async start(name: string, options: NodeOptions): Promise<NodeProcess> {
     const node = new NodeProcess(name, options)
     await node.serving()
     return node
   }
 
-  /** Another one after each start. */
+  /** Name that differs after each start. */
   get incarnation(): string {
     return `${this.name}#${this.#starts}`
   }
 
-  /** What it has logged since it was started last. */
+  /** Log since the last start. */
   get log(): string {
     return this.#process.stderr
   }
 
-  /** Waits until that is in its log: a line may come after the answer that shows the same. */
+  /** Waits for a log line, which can follow the corresponding response. */
   logMatch(pattern: RegExp): Promise<RegExpExecArray> {
     return this.#process.logMatch(pattern)
   }
 
-  get pid(): number {
-    return this.#process.pid
-  }
-
-  /** Null while it does not serve. */
+  /** Null while the node does not serve. */
   get client(): Client | null {
     return this.#client
   }
@@ -65,13 +58,12 @@ export class NodeProcess {
     return this.#client
   }
 
-  /** Stops it in its tracks, and has it go on as if nothing had been. */
   freeze(): void {
-    process.kill(this.pid, 'SIGSTOP')
+    process.kill(this.#process.pid, 'SIGSTOP')
   }
 
   thaw(): void {
-    process.kill(this.pid, 'SIGCONT')
+    process.kill(this.#process.pid, 'SIGCONT')
   }
 
   async kill(): Promise<void> {
@@ -79,13 +71,13 @@ export class NodeProcess {
     await this.#process.end('SIGKILL')
   }
 
-  /** As its operator stops it; resolves with the exit code. */
+  /** Stops the process with SIGTERM. Resolves with the exit code. */
   async stop(): Promise<number | null> {
     this.#client = null
     return this.#process.end('SIGTERM')
   }
 
-  /** On the data directory it had. Resolves when it serves. */
+  /** Starts the node again on its data directory. Resolves when it serves. */
   async startAgain(): Promise<Client> {
     this.#starts += 1
     this.#process = this.#spawn()

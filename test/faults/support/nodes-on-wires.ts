@@ -1,4 +1,4 @@
-/** A Redis of one's own and nodes on it, each on a wire that can be cut. All for the present test. */
+/** A Redis and nodes on it, each with a connection that can be cut. For the current test. */
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { onTestFinished } from 'vitest'
@@ -6,13 +6,13 @@ import { CuttingProxy } from '../../support/cutting-proxy.ts'
 import { type RedisProcess, startRedis } from '#testing/processes/redis-process.ts'
 import { NodeProcess } from './node-process.ts'
 
-/** Soon enough for a test, and not so soon that a machine under load passes for a fault. */
+/** Short enough for a test, and long enough for a machine under load. */
 const STALE_AFTER_MS = 1_000
 const MAX_STALE_MS = 4_000
-/** By how much the bound may be exceeded: a look every twentieth of it, and what a busy machine adds. */
+/** Delay with which a node can notice the limit: its polling interval and the effect of a busy machine. */
 const LATENESS_MS_MAX = 700
 
-/** The settings of a node that are to go with it. */
+/** Settings of nodes. */
 export const TIMING = { STALE_AFTER_MS: `${STALE_AFTER_MS}`, MAX_STALE_MS: `${MAX_STALE_MS}` }
 export const STALE_MS_MAX = MAX_STALE_MS + LATENESS_MS_MAX
 
@@ -20,9 +20,9 @@ export interface NodesOnWires {
   readonly redis: RedisProcess
   readonly prefix: string
   readonly nodes: NodeProcess[]
-  /** In the order of the nodes. */
+  /** Connections in the order of the nodes. */
   readonly wires: CuttingProxy[]
-  /** Another node, on a wire of its own. */
+  /** Starts another node with its own connection. */
   add(): Promise<NodeProcess>
 }
 
@@ -54,7 +54,7 @@ export async function startNodesOnWires(options: NodesOnWiresOptions = {}): Prom
   return { redis, prefix, nodes, wires, add }
 }
 
-/** A connection to give orders to the server by, around the wires. */
+/** A direct connection for administrative commands. */
 export function orders(redis: RedisProcess): Redis {
   const client = new Redis({ host: redis.host, port: redis.port, protocol: 2, maxRetriesPerRequest: null })
   client.on('error', () => undefined)

@@ -1,7 +1,6 @@
 /**
- * Loaded into a node in front of everything else (`NODE_OPTIONS`), threads included: sets its clock on the wall by as many
- * milliseconds as the file CLOCK_OFFSET_FILE says at the moment. The clock that measures time is left alone, as it is when
- * a machine's clock is set.
+ * Preloaded into all threads of a node with `NODE_OPTIONS`. Shifts the wall clock by the milliseconds in the
+ * file CLOCK_OFFSET_FILE, and does not change the monotonic clock.
  */
 import { readFileSync } from 'node:fs'
 

@@ -1,7 +1,7 @@
 /**
- * Watches what nodes decide while the history behind them is replaced. Each of a few users is allowed in two places or in none,
- * by one commit; the state of a node is which of them are. A mixture of two histories, or half a commit, is a state that was
- * never there.
+ * Records the decisions of nodes while their history is replaced. One commit allows a user in two places. The
+ * state of a node is the list of allowed users, so a mixture of two histories or a partial commit is
+ * recognized.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished } from 'vitest'
@@ -12,7 +12,7 @@ import type { NodeProcess } from './node-process.ts'
 const ASK_PAUSE_MS = 5
 const PATIENCE_MS = 25_000
 
-/** What a node answers: the users that are allowed, `503`, or `gone` without an answer. */
+/** The allowed users, `503`, or `gone` if the node does not respond. */
 type State = string
 
 export class Watch {
@@ -20,7 +20,7 @@ export class Watch {
   readonly #states = new Map<NodeProcess, State[]>()
   #isOver = false
 
-  /** For the present test. */
+  /** Runs until the end of the current test. */
   constructor(nodes: readonly NodeProcess[], users: readonly string[]) {
     this.#users = users
     const watching = nodes.map(node => this.#watch(node))
@@ -30,7 +30,7 @@ export class Watch {
     })
   }
 
-  /** Resolves when that is what every node answers. */
+  /** Resolves when every node has that state. */
   async until(state: State): Promise<void> {
     const isSo = () => [...this.#states.values()].every(states => states.at(-1) === state)
     const endAt = performance.now() + PATIENCE_MS
@@ -41,12 +41,12 @@ export class Watch {
     }
   }
 
-  /** Forgets all but what the nodes answer now. */
+  /** Discards all states except the current ones. */
   forget(): void {
     for (const states of this.#states.values()) states.splice(0, states.length - 1)
   }
 
-  /** The states each node has decided by, one after the other; refusals are left out. */
+  /** The sequence of states of each node, without rejections. */
   decidedBy(): State[][] {
     return [...this.#states.values()].map(states =>
       states
@@ -87,7 +87,7 @@ export async function makeModel(client: Client): Promise<void> {
   for (const place of PLACES) await client.instance(`document:${place}`)
 }
 
-/** Makes the user, who is then allowed in both places at once. */
+/** Creates a user and allows it in both places with one commit. */
 export async function grantBoth(client: Client, user: string): Promise<void> {
   await client.user(user)
   const answer = await client.post(`${FACTS}/role_assignments/bulk`, inBothPlaces(user))

@@ -1,6 +1,6 @@
 /**
- * One writer and an asker for each node, at work while a test breaks things around them. The writer tries a write again, at
- * the next node, until it is acknowledged. Every answer is judged as it comes.
+ * A writer and a reader per node, which run while a test causes faults. The writer retries each write on the
+ * next node until it is acknowledged. Every response is checked immediately.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'vitest'
@@ -9,10 +9,10 @@ import { isReady, type NodeProcess } from './node-process.ts'
 import { RING_SEATS, ringWrite, type SeatAnswers } from './ring.ts'
 import { WriteHistory } from './write-history.ts'
 
-/** The documents that a user may read both or none of. */
+/** Documents. A user may read both or none of them. */
 export const PLACES = ['first', 'second'] as const
 
-/** What makes a user read both. */
+/** Role assignments with which a user may read both documents. */
 export function inBothPlaces(user: string): object[] {
   return PLACES.map(place => ({
     user,
@@ -22,26 +22,29 @@ export function inBothPlaces(user: string): object[] {
   }))
 }
 
-/** Between two writes, and between two questions to a node: a fault is to fall between as many of them as possible. */
+/** Short pauses, so that faults interrupt as many requests as possible. */
 const WRITE_PAUSE_MS = 10
 const ASK_PAUSE_MS = 10
 const RETRY_PAUSE_MS = 50
-/** A call that nobody answers, as a client with some patience would give it up. */
+/** Timeout of a request. */
 const CALL_MS_MAX = 15_000
 
 /** Observations of clients. Tests assert them, and docs/redis-failures.md documents them. */
 export interface Seen {
-  /** Decisions that were made, and that were refused with 503 or not answered at all. */
   decided: number
+  /** Checks that received 503 or no response. */
   refused: number
   /** Attempts to write that were not acknowledged. */
   failedWrites: number
-  /** Made by all attempts together, and whoever else wrote: a write that was tried again is one commit still. */
+  /** All commits since the start. A write with several attempts must be a single commit. */
   commits: number
 }
 
 export interface WorkloadOptions {
-  /** How old a state may be that a node decides by: `MAX_STALE_MS` and how late that may be noticed. */
+  /**
+   * Maximum age of a state from which a node decides: `MAX_STALE_MS` and the delay with which a node notices
+   * it.
+   */
   readonly staleMsMax: number
 }
 
@@ -49,23 +52,22 @@ export class Workload {
   readonly history: WriteHistory
   readonly seen: Seen = { decided: 0, refused: 0, failedWrites: 0, commits: 0 }
   readonly #commitsAtFirst: number
-  readonly #nodes: NodeProcess[]
+  readonly #nodes: readonly NodeProcess[]
   readonly #wrong: string[] = []
-  /** Whose last answer was the state behind all writes. */
+  /** Nodes whose last response contained all writes. */
   readonly #level = new Set<NodeProcess>()
   #isOver = false
   #isWriting = true
   readonly #work: Promise<unknown>[] = []
   #writing: Promise<void> = Promise.resolve()
 
-  /** Makes the model, and begins. */
+  /** Creates the model and starts. */
   static async start(nodes: readonly NodeProcess[], options: WorkloadOptions): Promise<Workload> {
     const client = await nodes[0]!.serving()
     await seatUsers(client)
-    // Who writes elsewhere finds what was made here, before anything is broken.
+    // Before the faults begin, every node must have the model and have processed some requests.
     for (const node of nodes) await hasUsers(await node.serving())
     const workload = new Workload(nodes, options, await commitsIn(client))
-    // So that what follows finds work going on everywhere.
     await workload.hasWritten(10)
     return workload
   }
@@ -77,18 +79,12 @@ export class Workload {
   ) {
     this.#commitsAtFirst = commitsAtFirst
     this.history = new WriteHistory({ staleMsMax })
-    this.#nodes = [...nodes]
+    this.#nodes = nodes
     this.#writing = this.#write()
     for (const node of nodes) this.#work.push(this.#ask(node))
   }
 
-  /** Writes to, and asks, that node as well. */
-  join(node: NodeProcess): void {
-    this.#nodes.push(node)
-    this.#work.push(this.#ask(node))
-  }
-
-  /** Resolves when so many more writes are acknowledged. Throws when they are not within that time. */
+  /** Resolves when `more` further writes are acknowledged. Throws if this takes too long. */
   async hasWritten(more: number, withinMs = Infinity): Promise<void> {
     const until = this.history.sent + more
     const startedAt = performance.now()
@@ -100,7 +96,7 @@ export class Workload {
     }
   }
 
-  /** No more writes: resolves when the last one is acknowledged. Questions go on. */
+  /** Stops writing and resolves when the last write is acknowledged. The readers continue. */
   async stopWriting(): Promise<void> {
     this.#isWriting = false
     await this.#writing
@@ -112,13 +108,12 @@ export class Workload {
   }
 
   /**
-   * Stops writing, waits until every node is ready and has everything, each process being the one it is, and ends. Throws
-   * what the judge found.
+   * Stops writing, waits until every node is ready and caught up, and ends. Throws if a response was wrong.
    */
   async end(recoveryMsMax = 20_000): Promise<Seen> {
     await this.stopWriting()
     const until = performance.now() + recoveryMsMax
-    // What was level with fewer writes need not be now.
+    // Nodes can be caught up with fewer writes than there are now.
     this.#level.clear()
     try {
       await Promise.all(this.#nodes.map(node => this.#hasRecovered(node, until)))
@@ -162,7 +157,7 @@ export class Workload {
     }
   }
 
-  /** One question at a time to a node, so that its answers come in the order of its states. */
+  /** Makes one request at a time, so that the responses of a node are in the order of its states. */
   async #askOnce(node: NodeProcess, client: Client): Promise<boolean> {
     const { incarnation } = node
     const askedAt = performance.now()
@@ -202,13 +197,13 @@ async function seatUsers(client: Client): Promise<void> {
   expect(answer.status, JSON.stringify(answer.body)).toBe(200)
 }
 
-/** Resolves when the node knows what was made last. */
+/** Resolves when the node has the last user of the model. */
 async function hasUsers(client: Client): Promise<void> {
   while ((await client.get(`${FACTS}/users/seat-${RING_SEATS - 1}`)).status !== 200)
     await pause(RETRY_PAUSE_MS)
 }
 
-/** Status 0: no answer. */
+/** Returns the status of the response, or 0 without a response. */
 async function writeAt(client: Client, number: number): Promise<number> {
   const { kind, seat } = ringWrite(number)
   const body = inBothPlaces(`seat-${seat}`)
@@ -224,8 +219,8 @@ const QUESTIONS = PLACES.map(place =>
   Array.from({ length: RING_SEATS }, (_, seat) => question(`seat-${seat}`, 'read', `document:${place}`)),
 ).flat()
 
-/** All seats at one state, or the status of another answer; 0: none. */
-export async function askSeats(client: Client): Promise<SeatAnswers | number> {
+/** Returns the decisions for all seats, the status of another response, or 0 without a response. */
+async function askSeats(client: Client): Promise<SeatAnswers | number> {
   const answer = await client
     .send<{ allow: { allow: boolean }[] }>('POST', '/allowed/bulk', {
       body: QUESTIONS,

@@ -1,15 +1,14 @@
 /**
- * The recorder and the judge of the fault tests. It hears of every write when it is sent and when it is acknowledged, and of
- * every answer; and says of each answer whether the history allows it.
+ * Records all writes of a fault test and checks whether they explain each response.
  *
- * Writes are made one after the other, so that a number names a state. Of one whose outcome is not known nothing
- * is said until it is: it may be in an answer from the moment it was sent, and has to be from its acknowledgement on.
+ * Writes are made one after the other, so that their number identifies a state. A response can contain a
+ * write as soon as it was sent, and must contain it after its acknowledgement.
  */
 import { RING_PERIOD, type SeatAnswers, writesBehind } from './ring.ts'
 
-/** Moments are milliseconds of one clock that is never turned. */
+/** Times are milliseconds of a monotonic clock. */
 export interface JudgedAnswer {
-  /** A process, not a machine: one that was started again has another name. */
+  /** Name of the process. It differs after a restart. */
   readonly node: string
   readonly askedAt: number
   readonly answeredAt: number
@@ -22,14 +21,14 @@ interface Write {
 }
 
 export interface WriteHistoryOptions {
-  /** How old a state may be that a node decides by, in milliseconds. */
+  /** Maximum age of a state from which a node decides, in milliseconds. */
   readonly staleMsMax: number
 }
 
 export class WriteHistory {
   readonly #staleMsMax: number
   readonly #writes: Write[] = []
-  /** The newest state each node is known to have had. */
+  /** The newest known state of each node. */
   readonly #floors = new Map<string, number>()
 
   constructor({ staleMsMax }: WriteHistoryOptions) {
@@ -40,18 +39,18 @@ export class WriteHistory {
     return this.#writes.length
   }
 
-  /** The next write is on its way; returns its number. */
+  /** Records that the next write was sent, and returns its number. */
   send(at: number): number {
     this.#writes.push({ sentAt: at, acknowledged: null })
     return this.#writes.length
   }
 
-  /** The last write sent was answered by that node: it is done. */
+  /** Records that a node has acknowledged the last write. */
   acknowledge(at: number, by: string): void {
     this.#writes.at(-1)!.acknowledged = { at, by }
   }
 
-  /** Null when the history allows the answer, else what is wrong with it. To be called in the order the answers came. */
+  /** Returns null for a correct response, or else the error. Must be called in the order of the responses. */
   judge({ node, askedAt, answeredAt, seats }: JudgedAnswer): string | null {
     const least = Math.max(this.#floors.get(node) ?? 0, this.#dueAt(node, askedAt))
     const most = this.#writes.findLastIndex(({ sentAt }) => sentAt <= answeredAt) + 1
@@ -67,16 +66,16 @@ export class WriteHistory {
     return null
   }
 
-  /** Whether the answer is the state behind all writes. */
+  /** Whether the response contains all writes. */
   isLast({ seats }: Pick<JudgedAnswer, 'seats'>): boolean {
     return writesBehind(seats, this.sent, this.sent)?.length === 1
   }
 
-  /** The writes that no answer given from then on may lack. */
+  /** Number of writes that later responses must contain. */
   #dueAt(node: string, askedAt: number): number {
     const isDue = ({ acknowledged }: Write): boolean => {
       if (acknowledged === null) return false
-      // Who wrote reads what was written at once.
+      // The node that acknowledged the write has it immediately.
       const within = acknowledged.by === node ? 0 : this.#staleMsMax
       return acknowledged.at + within <= askedAt
     }

@@ -1,4 +1,6 @@
-/** An authority and a certificate for this machine, made for the tests of one file by the openssl on the PATH. */
+/**
+ * A certificate authority and a certificate for this machine, created with openssl for the tests of a file.
+ */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,9 +9,8 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 
 export interface Certificates {
   readonly directory: string
-  /** What a server is started with. */
   readonly serverArguments: readonly string[]
-  /** A file, as `NODE_EXTRA_CA_CERTS` takes it. */
+  /** Certificate file in the format of `NODE_EXTRA_CA_CERTS`. */
   readonly authority: string
   remove(): void
 }
@@ -41,7 +42,7 @@ export function makeCertificates(): Certificates {
   }
 }
 
-/** What `NODE_EXTRA_CA_CERTS` does for a process that is started, for this one, which runs. */
+/** Has the effect of `NODE_EXTRA_CA_CERTS` in the running process. */
 export function trustAuthority(file: string): void {
   setDefaultCACertificates([...getCACertificates(), readFileSync(file, 'utf8')])
 }

@@ -1,4 +1,4 @@
-/** A cluster of three Redis servers that share the slots, without replicas, in processes of this machine. */
+/** A Redis Cluster of three servers without replicas, in processes of this machine. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
@@ -10,9 +10,9 @@ const NODES = 3
 
 export interface ClusterProcesses {
   readonly nodes: readonly RedisProcess[]
-  /** A store URL with a prefix that nobody else uses. */
+  /** A store URL with a new prefix. */
   url(): string
-  /** Resolves when each server serves, and knows that all others do. */
+  /** Resolves when each server serves and knows all others. */
   whenWhole(): Promise<void>
   stop(): Promise<void>
 }
@@ -41,22 +41,16 @@ export async function startCluster(): Promise<ClusterProcesses> {
 
 async function startNode(): Promise<RedisProcess> {
   const busPort = await freePort()
-  const cluster = [
-    '--cluster-enabled',
-    'yes',
-    '--cluster-port',
-    String(busPort),
-    '--cluster-node-timeout',
-    '2000',
-  ]
+  const cluster = ['--cluster-enabled', 'yes', '--cluster-port', String(busPort)]
+  const timeout = ['--cluster-node-timeout', '2000']
   const onDisk = ['--appendonly', 'yes', '--appendfsync', 'always']
-  return startRedis({ arguments: [...cluster, ...onDisk] })
+  return startRedis({ arguments: [...cluster, ...timeout, ...onDisk] })
 }
 
 async function join(nodes: readonly RedisProcess[], clients: readonly Redis[]): Promise<void> {
   for (const [index, client] of clients.entries()) {
-    const [first, behind] = [index, index + 1].map(part => Math.floor((part * SLOTS) / NODES))
-    await client.call('CLUSTER', 'ADDSLOTSRANGE', first!, behind! - 1)
+    const [first, next] = [index, index + 1].map(part => Math.floor((part * SLOTS) / NODES))
+    await client.call('CLUSTER', 'ADDSLOTSRANGE', first!, next! - 1)
     await client.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1)
   }
   for (const node of nodes.slice(1)) {

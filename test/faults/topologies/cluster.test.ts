@@ -1,4 +1,4 @@
-/** `redis+cluster://`: three servers share the keys; those of an environment are together on one of them. */
+/** `redis+cluster://`: three servers share the keys. All keys of an environment are on the same server. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { afterAll, expect, test } from 'vitest'
@@ -13,36 +13,46 @@ import { STALE_MS_MAX, TIMING } from '../support/nodes-on-wires.ts'
 import { Workload } from '../support/workload.ts'
 import { startCluster } from './cluster-process.ts'
 
-/** The cluster itself takes 2 s until it serves again. Not so long that a node which hangs would pass for a slow machine. */
+/** Longer than a slow machine needs. The cluster itself needs 2 s until it serves again. */
 const WRITTEN_MS_MAX = 30_000
 
+const ENVS = '/v2/projects/default/envs'
 const cluster = await startCluster()
 afterAll(() => cluster.stop())
 const { url } = cluster
 
-test('environments are spread over the servers, and the keys of each are on one', async () => {
+/** Calls a function with a connection to a server. */
+async function connectedTo<Result>(
+  { host, port }: RedisProcess,
+  use: (server: Redis) => Promise<Result>,
+): Promise<Result> {
+  const server = new Redis({ host, port })
+  try {
+    return await use(server)
+  } finally {
+    server.disconnect()
+  }
+}
+
+test('environments are distributed over the servers, and all keys of an environment are on one server', async () => {
   const [client] = await startedNodes({ url }, 1)
   for (let index = 0; index < 30; index += 1) {
     const body = { key: `env-${index}`, name: `env-${index}` }
-    const made = await client!.send('POST', '/v2/projects/default/envs', { key: ADMIN_KEY, body })
+    const made = await client!.admin('POST', ENVS, body)
     expect(made.status, JSON.stringify(made.body)).toBe(200)
   }
-  const places = await Promise.all(
-    cluster.nodes.map(async ({ host, port }) => {
-      const server = new Redis({ host, port })
-      const keys = await server.keys('*')
-      server.disconnect()
-      return new Set(keys.map(key => /\{(.+)\}/.exec(key)![1]!))
-    }),
+  const keysOfServers = await Promise.all(
+    cluster.nodes.map(node => connectedTo(node, server => server.keys('*'))),
   )
-  for (const place of places) expect(place.size).toBeGreaterThan(0)
-  const all = places.flatMap(place => [...place])
+  const tags = keysOfServers.map(keys => new Set(keys.map(key => /\{(.+)\}/.exec(key)![1]!)))
+  for (const each of tags) expect(each.size).toBeGreaterThan(0)
+  const all = tags.flatMap(each => [...each])
   expect(new Set(all).size).toBe(all.length)
-  // That of the organization, the first one, and what nodes say of themselves.
+  // Also the organization, the default environment and the heartbeats of nodes.
   expect(all).toHaveLength(33)
 })
 
-test('servers of the cluster that are killed and started again cost time only, also when it has not found together yet', async () => {
+test('servers of a cluster that are killed and restarted, even before it has recovered, cause no wrong response', async () => {
   const storeUrl = url()
   const nodes = await Promise.all(
     ['one', 'two'].map(name => NodeProcess.start(name, { storeUrl, settings: TIMING })),
@@ -56,25 +66,25 @@ test('servers of the cluster that are killed and started again cost time only, a
   await workload.end()
 })
 
-const ENVS = '/v2/projects/default/envs'
-
-/** Which server keeps the environment of that id. */
+/** The server that stores the environment with that id. */
 async function serverOf(id: string): Promise<RedisProcess> {
-  for (const server of cluster.nodes) {
-    const client = new Redis({ host: server.host, port: server.port })
-    const keys = await client.keys(`*{${id}}*`)
-    client.disconnect()
-    if (keys.length > 0) return server
+  for (const node of cluster.nodes) {
+    const keys = await connectedTo(node, server => server.keys(`*{${id}}*`))
+    if (keys.length > 0) return node
   }
-  throw new Error(`no server keeps ${id}`)
+  throw new Error(`no server stores ${id}`)
 }
 
-test('a server of the cluster that is away ends the decisions of its environments alone, on nodes that run and on those that start', async () => {
-  for (const { host, port } of cluster.nodes) {
-    const client = new Redis({ host, port })
-    await client.config('SET', 'cluster-require-full-coverage', 'no')
-    client.disconnect()
-  }
+/** Creates an environment. Returns its API key and the server that stores it. */
+async function createdEnvironment(client: Client, name: string) {
+  const key = await neighbourOf(client, name)
+  const { body } = await client.admin<{ id: string }>('GET', `${ENVS}/${name}`)
+  return { key, server: await serverOf(body.id) }
+}
+
+test('an unavailable server of a cluster affects only its environments, on running and starting nodes', async () => {
+  for (const node of cluster.nodes)
+    await connectedTo(node, server => server.config('SET', 'cluster-require-full-coverage', 'no'))
   const settings = { ADMIN_API_KEY: ADMIN_KEY, STALE_AFTER_MS: '1000', MAX_STALE_MS: '4000' }
   const storeUrl = url()
   const one = (await NodeProcess.start('one', { storeUrl, settings })).client!
@@ -85,9 +95,7 @@ test('a server of the cluster that is away ends the decisions of its environment
   let unwanted = ''
   for (let made = 0; here.length === 0 || away.length === 0; made += 1) {
     const name = `env-${made}`
-    const key = await neighbourOf(one, name)
-    const { body } = await one.send<{ id: string }>('GET', `${ENVS}/${name}`, { key: ADMIN_KEY })
-    const server = await serverOf(body.id)
+    const { key, server } = await createdEnvironment(one, name)
     if (server === main) here.push(key)
     else if (lost === null) [lost, unwanted] = [server, name]
     else if (server === lost) away.push(key)
@@ -108,8 +116,8 @@ test('a server of the cluster that is away ends the decisions of its environment
     expect(await decisions(node, away)).toEqual([503])
     while ((await node.get('/ready')).status !== 200);
   }
-  // Who is waited for may be removed.
-  expect((await other.send('DELETE', `${ENVS}/${unwanted}`, { key: ADMIN_KEY })).status).toBe(204)
+  // An unavailable environment can be deleted.
+  expect((await other.admin('DELETE', `${ENVS}/${unwanted}`)).status).toBe(204)
   await lost!.start()
   for (const node of [one, other]) {
     await until(200, node, away)
@@ -118,19 +126,19 @@ test('a server of the cluster that is away ends the decisions of its environment
   await cluster.whenWhole()
 })
 
-test('a stop while one server of the cluster is silent answers the write that waits for it, and ends as it should', async () => {
+test('a shutdown while a server of a cluster is frozen responds to the waiting write and exits with 0', async () => {
   const settings = { ADMIN_API_KEY: ADMIN_KEY, STOP_DELAY_MS: '0' }
   const node = await NodeProcess.start('one', { storeUrl: url(), settings })
   const client = node.client!
   const main = await serverOf('organization')
-  let [silent, name, key] = [main, '', '']
-  for (let made = 0; silent === main; made += 1) {
+  let [frozen, name, key] = [main, '', '']
+  for (let made = 0; frozen === main; made += 1) {
     name = `env-${made}`
-    key = await neighbourOf(client, name)
-    const { body } = await client.send<{ id: string }>('GET', `${ENVS}/${name}`, { key: ADMIN_KEY })
-    silent = await serverOf(body.id)
+    const created = await createdEnvironment(client, name)
+    key = created.key
+    frozen = created.server
   }
-  silent.freeze()
+  frozen.freeze()
   try {
     const write = client.send('POST', `/v2/facts/default/${name}/users`, { key, body: { key: 'late' } })
     while ((await Scrape.of(client.address)).sum('verdict_management_in_flight') !== 1) await pause(20)
@@ -140,8 +148,8 @@ test('a stop while one server of the cluster is silent answers the write that wa
     expect(await code, node.log).toBe(0)
     expect(performance.now() - from).toBeLessThan(9_000)
   } finally {
-    silent.thaw()
-    // What follows is of a cluster that serves.
+    frozen.thaw()
+    // The following tests need a working cluster.
     await cluster.whenWhole()
   }
 })

@@ -1,4 +1,4 @@
-/** A primary, a replica, and three sentinels that watch over them, in processes of this machine. */
+/** A primary, a replica and three sentinels that monitor them, in processes of this machine. */
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,11 +14,11 @@ const SENTINELS = 3
 export interface SentinelProcesses {
   readonly primary: RedisProcess
   readonly replica: RedisProcess
-  /** A store URL with a prefix that nobody else uses. */
+  /** A store URL with a new prefix. */
   url(): string
-  /** Resolves when the replica has all that the primary has. */
+  /** Resolves when the replica has caught up with the primary. */
   hasSynced(): Promise<void>
-  /** Resolves when the sentinels have made the replica the primary. */
+  /** Resolves when the sentinels have promoted the replica. */
   hasFailedOver(): Promise<void>
   stop(): Promise<void>
 }
@@ -34,8 +34,8 @@ export async function startSentinels(): Promise<SentinelProcesses> {
     client.on('error', () => undefined)
     return client
   }) as [Redis, Redis]
-  const said = (client: Redis) => client.info('replication')
-  while (!(await said(orders[1])).includes('master_link_status:up')) await pause(50)
+  const replication = (client: Redis) => client.info('replication')
+  while (!(await replication(orders[1])).includes('master_link_status:up')) await pause(50)
   await Promise.all(sentinels.map(sentinel => knowsAll(sentinel)))
   return {
     primary,
@@ -47,10 +47,10 @@ export async function startSentinels(): Promise<SentinelProcesses> {
     },
     hasSynced: async () => {
       const offset = (text: string) => /master_repl_offset:(\d+)/.exec(text)![1]
-      while (offset(await said(orders[0])) !== offset(await said(orders[1]))) await pause(10)
+      while (offset(await replication(orders[0])) !== offset(await replication(orders[1]))) await pause(10)
     },
     hasFailedOver: async () => {
-      while (!(await said(orders[1])).includes('role:master')) await pause(50)
+      while (!(await replication(orders[1])).includes('role:master')) await pause(50)
     },
     stop: async () => {
       for (const client of orders) client.disconnect()
@@ -59,7 +59,7 @@ export async function startSentinels(): Promise<SentinelProcesses> {
   }
 }
 
-/** A sentinel writes what it learns into its configuration. */
+/** Sentinels write into their configuration files. */
 async function startSentinel(primary: RedisProcess): Promise<RedisProcess> {
   return startRedis({
     isSentinel: true,

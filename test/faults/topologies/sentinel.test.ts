@@ -1,4 +1,4 @@
-/** `redis+sentinel://`: the sentinels say which server takes writes, and nodes follow a failover by themselves. */
+/** `redis+sentinel://`: nodes ask sentinels for the primary and follow a failover automatically. */
 import { afterAll, expect, test } from 'vitest'
 import { describeNodes } from '../../service/nodes-contract.ts'
 import { describeRedisLedger } from '../../store/redis-ledger-contract.ts'
@@ -14,14 +14,14 @@ const { url } = system
 await describeRedisLedger('redis behind sentinels', url)
 await describeNodes('redis behind sentinels', { url })
 
-// The last one: behind it there is no replica any more.
-test('after a failover nodes go on with the new primary, with everything, without a restart', async () => {
+// This test is the last one, because there is no replica afterwards.
+test('after a failover, nodes continue with the new primary without a restart or a loss', async () => {
   const storeUrl = url()
   const nodes = await Promise.all(
     ['one', 'two'].map(name => NodeProcess.start(name, { storeUrl, settings: TIMING })),
   )
   const workload = await Workload.start(nodes, { staleMsMax: STALE_MS_MAX })
-  // A replica follows behind: what it lacks when the primary dies is lost, which is another test's matter.
+  // Writes that the replica does not have yet would be lost, which another test covers.
   await workload.stopWriting()
   await system.hasSynced()
   await system.primary.kill()

@@ -1,4 +1,4 @@
-/** `rediss://`: a Redis that speaks nothing but TLS. */
+/** `rediss://`: a Redis that accepts only TLS connections. */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -20,13 +20,13 @@ afterAll(async () => {
 })
 const url = () => `rediss://${redis.host}:${redis.port}?prefix=${randomUUID()}`
 
-/** In front of everything else: what is trusted once is trusted by the whole process. */
+/** Opened first, because the whole process trusts the authority afterwards. */
 const untrusted = await openStore(url(), toyRule, {
   dataDirectory: join(certificates.directory, 'untrusted'),
 }).catch((error: unknown) => error)
 trustAuthority(certificates.authority)
 
-test('a server whose certificate nobody vouches for is not trusted', async () => {
+test('a server whose certificate has an unknown authority is rejected', async () => {
   expect(untrusted).toMatchObject({ code: 'STORE_UNAVAILABLE' })
   const store = await openStore(url(), toyRule, { dataDirectory: storeDirectory() })
   await store.close()

@@ -1,4 +1,4 @@
-/** A user with no more rights than `docs/redis.md` asks for, in a database that is not the first. */
+/** A Redis user with only the permissions that `docs/redis.md` requires, in a database other than 0. */
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { Redis } from 'ioredis'
@@ -13,7 +13,7 @@ import { storeDirectory } from '#testing/processes/running-service.ts'
 const DATABASE = 5
 const PASSWORD = 'p:a/s@s%'
 
-/** The rights as operators copy them, for the prefixes of the tests. */
+/** The documented permissions, for the prefixes of the tests. */
 function documentedRights(): string[] {
   const text = readFileSync(new URL('../../../docs/redis.md', import.meta.url), 'utf8')
   const [, rights] = /ACL SETUSER verdict on >PASSWORD (.+)\n/.exec(text)!
@@ -32,7 +32,7 @@ const urlWith = (password: string) =>
   `redis://verdict:${encodeURIComponent(password)}@${redis.host}:${redis.port}/${DATABASE}?prefix=test-${randomUUID()}`
 const url = () => urlWith(PASSWORD)
 
-test('the password and the database are those of the URL', async () => {
+test('the store uses the password and the database of its URL', async () => {
   const wrong = openStore(urlWith('wrong'), toyRule, { dataDirectory: storeDirectory() })
   await expect(wrong).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
   const before = await admin.dbsize()
@@ -42,5 +42,5 @@ test('the password and the database are those of the URL', async () => {
   expect(await admin.dbsize()).toBeGreaterThan(before)
 })
 
-await describeRedisLedger('redis with a user of few rights', url)
-await describeNodes('redis with a user of few rights', { url })
+await describeRedisLedger('redis with a restricted user', url)
+await describeNodes('redis with a restricted user', { url })
