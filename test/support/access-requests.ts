@@ -1,4 +1,7 @@
-/** AuthZEN over real HTTP, with the text of the answer as it came: member order and spelling are part of the promise. */
+/**
+ * AuthZEN requests over HTTP that return the response as text, because the order of members is part of the
+ * contract.
+ */
 import { expect } from 'vitest'
 import { API_KEY, type Client } from '#testing/processes/running-service.ts'
 
@@ -19,11 +22,11 @@ interface Options {
   readonly method?: string
   /** Sent as JSON. */
   readonly body?: unknown
-  /** Sent as it is, in place of `body`. */
+  /** Sent unchanged, instead of `body`. */
   readonly text?: string | Uint8Array<ArrayBuffer>
-  /** The bearer token; null sends none. */
+  /** The bearer token, or null for none. */
   readonly key?: string | null
-  /** Headers over the usual ones; null leaves a usual one out. */
+  /** Additional headers. Null removes a default header. */
   readonly headers?: Readonly<Record<string, string | null>>
 }
 
@@ -32,7 +35,7 @@ export async function ask(client: Client, path: string, options: Options = {}): 
   const { key = API_KEY } = options
   const headers = new Headers()
   if (key !== null) headers.set('authorization', `Bearer ${key}`)
-  // A body of bytes: for a text, `fetch` would name a content type by itself.
+  // The body is sent as bytes, because `fetch` would add a content type to a text.
   const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text
   if (bytes !== undefined) headers.set('content-type', 'application/json')
   for (const [name, value] of Object.entries(options.headers ?? {})) {
@@ -47,14 +50,14 @@ export async function ask(client: Client, path: string, options: Options = {}): 
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-/** The text of an answer that must be 200 and JSON. */
+/** Expects a JSON response with status 200 and returns its text. */
 export async function textOf(client: Client, path: string, body: unknown): Promise<string> {
   const answer = await ask(client, path, { body })
   expect([answer.status, answer.headers.get('content-type')], answer.text).toEqual([200, 'application/json'])
   return answer.text
 }
 
-/** The message of an answer that must be an error with this status, in the form of these endpoints. */
+/** Expects an error with this status, in the format of these endpoints, and returns its message. */
 export function messageOf(answer: TextAnswer, status: number): string {
   expect([answer.status, answer.headers.get('content-type')], answer.text).toEqual([
     status,
@@ -83,12 +86,12 @@ export function evaluation(user: string, action: string, on: string) {
 export const PERMIT = '{"decision":true}'
 export const DENY = '{"decision":false}'
 
-/** The text of a search page that is the last one. */
+/** The text of the last page of a search. */
 export function lastPage(results: readonly unknown[], total = results.length): string {
   return JSON.stringify({ page: { next_token: '', count: results.length, total }, results })
 }
 
-/** A good body for each endpoint: alice, read, document:d1. */
+/** A valid body for each endpoint: alice, read, document:d1. */
 export const GOOD: Readonly<Record<(typeof ENDPOINTS)[number], Readonly<Record<string, unknown>>>> = {
   [EVALUATION]: evaluation('alice', 'read', 'document:d1'),
   [EVALUATIONS]: { ...evaluation('alice', 'read', 'document:d1'), evaluations: [{}] },
@@ -97,7 +100,7 @@ export const GOOD: Readonly<Record<(typeof ENDPOINTS)[number], Readonly<Record<s
   [ACTIONS]: { subject: { type: 'user', id: 'alice' }, resource: entity('document:d1') },
 }
 
-/** A copy of the body with another value at the place, which is named as messages name it (`subject.id`). */
+/** A copy of the body with another value at a path such as `subject.id`. */
 export function changedAt<Body extends object>(body: Body, place: string, value: unknown): Body {
   const [name, ...rest] = place.split('.') as [keyof Body & string, ...string[]]
   const inner = rest.length === 0 ? value : changedAt(body[name] as object, rest.join('.'), value)

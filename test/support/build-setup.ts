@@ -1,4 +1,6 @@
-/** Before all tests: the built form is that of the present sources, since threads and processes of the service run it. */
+/**
+ * Builds the service before all tests if the build is outdated, because threads and processes run the build.
+ */
 import { build } from '../../packaging/build.ts'
 import { isConsoleBuilt } from '../../packaging/build-console.ts'
 import { isBuilt } from '#composition/built-form.ts'

@@ -1,4 +1,4 @@
-/** A checkout of the test's own: what is in this one, with the installed packages of this one, without what was built or stored. */
+/** A copy of this checkout without builds and stored data. */
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,10 @@ import { afterAll } from 'vitest'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const LEFT_OUT = /^(node_modules|dist[^/]*|data|\.git|\.artifacts|console\/node_modules)(\/|$)/
 
-/** Removed after the file's tests. A fresh one has no packages yet. */
+/**
+ * Copies the checkout and removes the copy after the tests of the file. A fresh copy has no installed
+ * packages.
+ */
 export function checkoutCopy({ isFresh = false } = {}): string {
   const folder = mkdtempSync(join(tmpdir(), 'verdict-checkout-'))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,4 +1,4 @@
-/** Exports and imports as tests make them. */
+/** Exports and imports of environments. */
 import { expect } from 'vitest'
 import { type Answer, API_KEY, type Client } from '#testing/processes/running-service.ts'
 
@@ -7,13 +7,12 @@ export interface Line {
   readonly [field: string]: unknown
 }
 
-/** A whole file with these things in it. */
-export function content(...things: readonly Line[]): string {
-  const lines: Line[] = [{ kind: 'environment', format: 1 }, ...things]
+/** A complete file with these lines. */
+export function content(...entities: readonly Line[]): string {
+  const lines: Line[] = [{ kind: 'environment', format: 1 }, ...entities]
   return [...lines, { kind: 'end', lines: lines.length }].map(line => `${JSON.stringify(line)}\n`).join('')
 }
 
-/** What an export answers, whole. */
 export async function contentOf(verdict: Client, path: string, key = API_KEY): Promise<string> {
   const response = await fetch(verdict.address + path, { headers: { authorization: `Bearer ${key}` } })
   expect(response.status).toBe(200)

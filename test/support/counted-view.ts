@@ -1,13 +1,13 @@
-/** A view that counts the rows that are read through it. */
+/** A view that counts the rows that it reads. */
 import type { View } from '#store/view.ts'
 
 export interface ReadCounts {
-  /** Rows of lists, and places in lists. */
+  /** Rows and positions that were read from secondary indexes. */
   scanned: number
   placed: number
-  /** Rows that were looked up by their key. */
+  /** Rows that were read by key. */
   lookups: number
-  /** Key prefixes that were asked for, and the rows that begin with them. */
+  /** Reads by key prefix, and the rows that they returned. */
   prefixes: number
   prefixed: number
 }

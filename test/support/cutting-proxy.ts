@@ -1,6 +1,6 @@
 /**
- * A wire to a server that a test can cut: all at once, or just behind a command whose answer is to be lost. It can also lose
- * what the server publishes, and nothing else.
+ * A proxy to a Redis server that can cut all connections, or one after a given command. It can also drop
+ * published messages.
  */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
@@ -11,14 +11,11 @@ interface Target {
   readonly port: number
 }
 
-/** A message of a channel as RESP2 has it. */
+/** A published message in the format of RESP2. */
 const SIGNAL = /\*3\r\n\$7\r\nmessage\r\n\$\d+\r\n[^\r]*\r\n\$\d+\r\n[^\r]*\r\n/g
 
-type Fault =
-  /** The command arrives, its answer does not. */
-  | 'lose-answer'
-  /** The command does not arrive. */
-  | 'lose-command'
+/** Drops the response to a command, or the command itself. */
+type Fault = 'lose-answer' | 'lose-command'
 
 export class CuttingProxy {
   readonly host = '127.0.0.1'
@@ -27,17 +24,16 @@ export class CuttingProxy {
   #target: Target
   readonly #pairs = new Set<readonly [Socket, Socket]>()
   #isCut = false
-  /** Whether published messages are lost on the way. */
+  /** Whether published messages are dropped. */
   isLosingSignals = false
-  /** Of those lost so far. */
+  /** Number of dropped messages. */
   lostSignals = 0
-  /** Connections that were asked for, those refused included. */
+  /** Number of connections, including refused ones. */
   connections = 0
   #fault: { readonly kind: Fault; readonly command: string; readonly done: () => void } | null = null
-
   #hold: { readonly command: string; readonly done: (letGo: () => void) => void } | null = null
 
-  /** For the present test. */
+  /** Opens a proxy for the current test. */
   static async to(target: Target): Promise<CuttingProxy> {
     const server = createServer()
     server.listen(0, '127.0.0.1')
@@ -54,7 +50,7 @@ export class CuttingProxy {
     server.on('connection', socket => this.#connect(socket))
   }
 
-  /** Ends every connection and takes no other until `mend`. */
+  /** Ends every connection and refuses new ones until `mend` is called. */
   cut(): void {
     this.#isCut = true
     this.#endAll()
@@ -64,21 +60,21 @@ export class CuttingProxy {
     this.#isCut = false
   }
 
-  /** From now on to that server. */
+  /** Leads all new connections to another server. */
   leadTo(target: Target): void {
     this.#target = target
     this.#endAll()
     this.mend()
   }
 
-  /** Ends the connection on which that command comes next, once; resolves when that has happened. */
+  /** Ends the connection that sends this command next. Resolves when that has happened. */
   failOn(command: string, kind: Fault): Promise<void> {
     return new Promise(done => {
       this.#fault = { kind, command, done }
     })
   }
 
-  /** From that command on answers are kept; resolves when it came, with what lets all of them go at once. */
+  /** Holds responses from that command on. Resolves when it arrives, with a function that releases them. */
   holdAnswersFrom(command: string): Promise<() => void> {
     return new Promise(done => {
       this.#hold = { command, done }
@@ -95,7 +91,7 @@ export class CuttingProxy {
     const pair = [client, server] as const
     this.#pairs.add(pair)
     for (const socket of pair) {
-      // Otherwise a wire that is whole costs 40 ms whenever one side has sent a little and says a little more.
+      // Otherwise, small packets would be delayed by 40 ms.
       socket.setNoDelay()
       socket.on('error', () => undefined)
       socket.on('close', () => this.#end(pair))

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document a service serves, as a judge of answers: whatever an answer has must be described, and what is
- * described as always there must be there. Objects are closed for that: a field nobody described is a finding.
+ * Checks responses against the OpenAPI document of the service: every part must be described, and required
+ * parts must exist. Schemas of objects are closed, so that an undescribed field is reported.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
@@ -12,23 +12,21 @@ export interface DescribedOperation {
   readonly operationId: string
   readonly method: string
   readonly path: string
-  /** The statuses it documents. */
   readonly statuses: readonly number[]
 }
 
-/** What is judged; `body` is the text as it came. */
 export interface JudgedAnswer {
   readonly status: number
   readonly headers: ReadonlyMap<string, string>
   readonly body: string
 }
 
-/** The description, as answers and as requests have to follow it: these may bring along whatever they like. */
+/** Schemas for responses, and for requests, which can have additional fields. */
 const CLOSED = 'closed-description'
 const OPEN = 'open-description'
-/** To a head that is too long the HTTP library says something of its own, and not of which type that is. */
+/** Status of a response of the HTTP library, which has a body without a content type. */
 const LIBRARY_STATUS = 431
-/** Headers of ours that an answer has only if they are described. */
+/** Headers that a response may have only if they are described. */
 const OWN_HEADERS =
   /^(x-(?!content-type-options).*|allow|cache-control|etag|retry-after|warning|www-authenticate)$/
 
@@ -40,7 +38,7 @@ export class Description {
 
   constructor(document: Json) {
     this.#document = document
-    // Not strict about keywords: the document around the schemas is none.
+    // The document itself is not a schema, so unknown keywords are allowed.
     this.#ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true })
     addFormats.default(this.#ajv)
     this.#ajv.addSchema(closed(document) as object, CLOSED)
@@ -60,7 +58,7 @@ export class Description {
     return operation
   }
 
-  /** What is wrong with an answer to this operation; empty when nothing is. */
+  /** Errors of a response to this operation. */
   findings(operationId: string, answer: JudgedAnswer): string[] {
     const { method, path } = this.operation(operationId)
     const pointer = `/paths/${escaped(path)}/${method.toLowerCase()}/responses/${answer.status}`
@@ -69,14 +67,14 @@ export class Description {
     return [...this.#headerFindings(place, answer), ...this.#bodyFindings(place, answer)]
   }
 
-  /** What is wrong with the body of a request to this operation; empty when nothing is. */
+  /** Errors of a request body of this operation. */
   bodyFindings(operationId: string, body: unknown): string[] {
     const { method, path } = this.operation(operationId)
     const content = `/paths/${escaped(path)}/${method.toLowerCase()}/requestBody/content`
     return this.#validate(`${content}/${escaped('application/json')}/schema`, body, OPEN)
   }
 
-  /** What is wrong with the query of a request to this operation, as far as its parameters are described. */
+  /** Errors of the described parameters in a query of this operation. */
   queryFindings(operationId: string, query: string): string[] {
     const { method, path } = this.operation(operationId)
     const parameters = `/paths/${escaped(path)}/${method.toLowerCase()}/parameters`
@@ -88,18 +86,11 @@ export class Description {
       if (where !== 'query' || texts.length === 0) return []
       const { type, items } = this.#at(this.#resolve(`${place}/schema`)) as { type?: string; items?: Json }
       if (type === 'object') return []
-      if (type === 'array') {
-        const { type: each } = (
-          items && '$ref' in items ? this.#at(String(items['$ref']).slice(1)) : items
-        ) as Json
-        return this.#validate(
-          `${place}/schema`,
-          texts.map(text => valueOf(text, each)),
-          OPEN,
-        )
-      }
-      if (texts.length > 1) return [`${name} is sent ${texts.length} times`]
-      return this.#validate(`${place}/schema`, valueOf(texts[0]!, type), OPEN)
+      const isList = type === 'array'
+      if (!isList && texts.length > 1) return [`${name} is sent ${texts.length} times`]
+      const item = items && '$ref' in items ? this.#at(String(items['$ref']).slice(1)) : items
+      const values = texts.map(text => valueOf(text, isList ? (item as Json)['type'] : type))
+      return this.#validate(`${place}/schema`, isList ? values : values[0], OPEN)
     })
   }
 
@@ -157,7 +148,7 @@ export class Description {
     return (this.#at(this.#resolve(header)) as { readonly required?: boolean }).required === true
   }
 
-  /** Where a place leads that may be a reference. */
+  /** Follows a reference. */
   #resolve(pointer: string): string {
     const { $ref } = this.#at(pointer) as { $ref?: string }
     return $ref === undefined ? pointer : $ref.slice(1)
@@ -172,7 +163,7 @@ export class Description {
   }
 }
 
-/** The document with every object schema closed that does not say what else may be in it. */
+/** The document with all object schemas closed that do not define additional properties. */
 function closed(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(closed)
   if (typeof node !== 'object' || node === null) return node
@@ -181,7 +172,7 @@ function closed(node: unknown): unknown {
   return isObjectSchema && !('additionalProperties' in copy) ? { ...copy, additionalProperties: false } : copy
 }
 
-/** What a text in a query stands for, in the one way to write each value. A text that stands for none is a finding. */
+/** The value of a text in a query. An invalid text stays a text, which the validation then reports. */
 function valueOf(text: string, type: unknown): unknown {
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
   if (type === 'integer' && /^-?\d+$/.test(text)) return Number(text)

@@ -1,4 +1,4 @@
-/** What threads that decide have of environments: an index in which alice may read document:d, and the readers of an HTTP thread. */
+/** The readers of an HTTP thread, with an index in which alice may read document:d. */
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { createDeadline, StalenessDeadline } from '#threads/indexes/staleness-deadline.ts'
 import { EngineReaders } from '#threads/indexes/engine-readers.ts'
@@ -6,7 +6,7 @@ import { createProgress } from '#threads/indexes/index-progress.ts'
 import { assign, instance, resourceType, role, tenant, user } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
-/** The environments, which all have that one index and that one deadline. */
+/** Readers of environments that share one index and one deadline. */
 export function documentReaders(...environmentIds: readonly string[]): EngineReaders {
   const engine = new SharedEngine()
   engine.apply([

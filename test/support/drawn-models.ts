@@ -1,4 +1,4 @@
-/** Models to look at in the console: one of ten types, as a company would have it, and one of a hundred, made through the interface. */
+/** Models for the graph of the console, with ten or a hundred resource types. */
 import type { Page } from 'playwright-core'
 import type { ResourceCreate } from '#model/wire/resource.ts'
 
@@ -14,7 +14,7 @@ const acts = (...keys: readonly string[]) => Object.fromEntries(keys.map(key => 
 
 const capitalized = (key: string): string => key[0]!.toUpperCase() + key.slice(1)
 
-/** What a role extends, and the roles of other resources that give it. */
+/** The role that a role extends, and the roles of other resources from which it is derived. */
 interface RoleParts {
   readonly extending?: string
   readonly from?: readonly ReturnType<typeof follows>[]
@@ -23,7 +23,7 @@ interface RoleParts {
 
 type Roles = Readonly<Record<string, readonly [permissions: string, parts?: RoleParts]>>
 
-/** A type with the names that its keys give. */
+/** A resource type whose names are its capitalized keys. */
 function drawn(key: string, actions: string, roles: Roles, relations: Readonly<Record<string, string>> = {}) {
   const made = Object.entries(roles).map(([role, [permissions, { extending, from, isGuarded } = {}]]) => {
     const when = isGuarded && { when: { no_direct_roles_on_object: true } }
@@ -41,7 +41,7 @@ function drawn(key: string, actions: string, roles: Roles, relations: Readonly<R
   return { key, name, actions: acts(...actions.split(' ')), roles: Object.fromEntries(made), relations }
 }
 
-/** Ten types with what a model may have: roles that extend, chains, two relations between the same types, a loop, a guard, one alone. */
+/** Ten types with extended roles, chains, parallel relations, a loop, a condition and an isolated type. */
 export const TEN_TYPES: readonly ResourceCreate[] = [
   drawn('organization', 'read invite bill', {
     member: ['read'],
@@ -136,15 +136,11 @@ export const TEN_TYPES: readonly ResourceCreate[] = [
 const AREAS = 'sales people stock support finance build legal media'.split(' ')
 const KINDS = 'area case file note task entry item report draft label view'.split(' ')
 
-/** Six times a hundred types. */
 export function sixHundredTypes(): readonly ResourceCreate[] {
   return Array.from({ length: 6 }, (_, index) => hundredTypes(`${index}`)).flat()
 }
 
-/**
- * A hundred types: eight areas of eleven, each a tree below what the company shares, and twelve that nothing joins. `mark` tells them from
- * another hundred.
- */
+/** A hundred types: eight trees of eleven types and twelve isolated types. `mark` makes their keys unique. */
 export function hundredTypes(mark = ''): readonly ResourceCreate[] {
   const types: ResourceCreate[] = []
   const add = (key: string, parent: string | null, others: Readonly<Record<string, string>> = {}): void => {
@@ -159,7 +155,7 @@ export function hundredTypes(mark = ''): readonly ResourceCreate[] {
   for (const [index, area] of AREAS.entries()) {
     for (const [at, kind] of KINDS.entries()) {
       const parent = at === 0 ? null : `${area}${mark}_${KINDS[Math.floor((at - 1) / 2)]!}`
-      // Some areas are joined to the one before them.
+      // Some trees are connected to the previous one.
       const neighbour = index % 3 === 1 && at === 3 ? { origin: `${AREAS[index - 1]!}${mark}_file` } : {}
       add(`${area}${mark}_${kind}`, parent, neighbour)
     }
@@ -168,12 +164,12 @@ export function hundredTypes(mark = ''): readonly ResourceCreate[] {
   return types
 }
 
-/** One after the other: a type must be there before another one is joined to it. */
+/** Creates the types in order, because a type must exist before another one refers to it. */
 export async function createTypes(types: readonly ResourceCreate[], create: Create): Promise<void> {
   for (const type of types) await create(type)
 }
 
-/** What of boxes and labels of lines lies over one another, on the screen. */
+/** Pairs of boxes and line labels that overlap on the screen. */
 export function overlaps(page: Page): Promise<string[]> {
   return page.evaluate(`(() => {
     const things = [...document.querySelectorAll('.graph-type .frame-line, .graph-link > rect')]

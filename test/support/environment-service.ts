@@ -1,4 +1,4 @@
-/** The service of one environment in memory, without an index: what it stores, and what it does behind its answers. */
+/** The service of an environment in memory, without an index. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { expect, onTestFinished } from 'vitest'
 import { EnvironmentService } from '#management/environment/environment-service.ts'
@@ -14,7 +14,7 @@ export const scope = {
   createdAt: 0,
 }
 
-/** An environment of a store in memory, and a way to write its records directly. For the present test. */
+/** An environment in memory, and a function that writes its records directly. For the current test. */
 export async function storedEnvironment() {
   const store = await openStore('memory:', listRule)
   onTestFinished(() => store.close())
@@ -28,7 +28,7 @@ export async function storedEnvironment() {
   return { store, environment, view, ledger, commit }
 }
 
-/** The same with its service. A fault of its background work fails the test. */
+/** Like `storedEnvironment`, with its service. An error of background work fails the test. */
 export async function openedService(
   options: Partial<ConstructorParameters<typeof EnvironmentService>[0]> = {},
 ) {

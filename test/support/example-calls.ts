@@ -1,5 +1,5 @@
-/** One call of every operation there is, at least, in an order in which each succeeds. */
-import { ENDPOINTS, GOOD } from './access-requests.ts'
+/** At least one call of every operation, in an order in which each succeeds. */
+import { ENDPOINTS, EVALUATIONS, GOOD } from './access-requests.ts'
 import { MANAGEMENT_CALLS } from './management-calls.ts'
 import { organizationCalls } from './organization-calls.ts'
 import { ADMIN_KEY, question } from '#testing/processes/running-service.ts'
@@ -40,15 +40,10 @@ const DECISION_CALLS: readonly Call[] = [
   ...ENDPOINTS.map(path =>
     call(routes.find(route => route.path === path)!.operationId, 'POST', path, GOOD[path]),
   ),
-  // An item that cannot be evaluated, and a batch that is none.
-  call('accessEvaluations', 'POST', '/access/v1/evaluations', {
-    ...GOOD['/access/v1/evaluations'],
-    evaluations: [{ action: {} }],
-  }),
-  call('accessEvaluations', 'POST', '/access/v1/evaluations', {
-    ...GOOD['/access/v1/evaluations'],
-    evaluations: [],
-  }),
+  // An item that cannot be evaluated, and an empty batch.
+  ...[[{ action: {} }], []].map(evaluations =>
+    call('accessEvaluations', 'POST', EVALUATIONS, { ...GOOD[EVALUATIONS], evaluations }),
+  ),
 ]
 
 const REFERENCE_CALLS: readonly Call[] = [
@@ -77,7 +72,7 @@ const OTHER_CALLS: readonly Call[] = [
   call('listTenantsEverywhere', 'GET', '/v1/tenants'),
 ]
 
-/** `apiKeyId` is that of a key that is revoked on the way. */
+/** Revokes the key with the id `apiKeyId`. */
 export function exampleCalls(apiKeyId: string): Call[] {
   return [
     ...DECISION_CALLS,

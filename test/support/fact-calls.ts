@@ -1,4 +1,7 @@
-/** One call of every operation on facts, in an order in which each succeeds, after those that made the sample facts. */
+/**
+ * One call of every operation on facts, in an order in which each succeeds after the sample facts were
+ * created.
+ */
 import { FACTS } from '#testing/processes/running-service.ts'
 import { type Call, call } from './schema-calls.ts'
 

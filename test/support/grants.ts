@@ -1,4 +1,4 @@
-/** The six kinds of grants that may end, each as calls that make one, take it away and show it. */
+/** The six kinds of grants that can expire, with the calls that create, revoke and list them. */
 import { expect } from 'vitest'
 import {
   type Answer,
@@ -11,7 +11,6 @@ import {
   memberPath,
 } from '#testing/processes/running-service.ts'
 
-/** The operations, the call without an end, the body that removes, and the lists that show the grant. */
 interface Calls {
   readonly made: string
   readonly removed: string
@@ -20,7 +19,7 @@ interface Calls {
   readonly body: object
   readonly removal?: object
   readonly lists: readonly string[]
-  /** The kinds that answer 200 to a grant that exists already. */
+  /** Whether granting an existing grant again returns 200. */
   readonly isRepeatable?: true
 }
 
@@ -28,7 +27,7 @@ interface Ended {
   readonly expires_at?: string
 }
 
-/** The ends that a list shows; null: the grant does not expire, and the list has no member for its end. */
+/** Expiration times in a list, with null for a grant that does not expire. */
 export async function endsIn(verdict: Client, path: string): Promise<(string | null)[]> {
   const { status, body } = await verdict.get<Ended[] | Envelope<Ended>>(path)
   expect(status, path).toBe(200)
@@ -37,7 +36,7 @@ export async function endsIn(verdict: Client, path: string): Promise<(string | n
   )
 }
 
-/** A grant of one kind between things of its own. At first it does not exist. */
+/** A grant of one kind between separate entities. Initially it does not exist. */
 export class Grant {
   readonly made: string
   readonly removed: string
@@ -63,7 +62,7 @@ export class Grant {
     return this.#verdict.send('DELETE', path, { body: removal, headers })
   }
 
-  /** Its end in each list that shows it; an empty array: it does not exist. */
+  /** Expiration time in each list that shows the grant, or an empty array if it does not exist. */
   async ends(): Promise<(string | null)[]> {
     const [ends, ...others] = await Promise.all(this.#calls.lists.map(path => endsIn(this.#verdict, path)))
     for (const other of others) expect(other).toEqual(ends)
@@ -71,7 +70,7 @@ export class Grant {
   }
 }
 
-/** What the grants are about: documents in folders, and the tenant role `auditor`. */
+/** The model of the grants: documents in folders, and the tenant role `auditor`. */
 export async function createGrantModel(verdict: Client): Promise<void> {
   await verdict.createDocumentModel()
   await verdict.resource({ key: 'folder', actions: { read: {} } })

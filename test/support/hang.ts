@@ -1,5 +1,5 @@
 /**
- * The one deadline of the tests. What waits, waits for an event: for how long is the machine's business, which may be busy or
- * stand still. Only what will never happen takes this long, and the run then says which test it was.
+ * The only deadline of tests. Tests wait for events, however slow the machine is, so only a hanging test
+ * reaches it.
  */
 export const HANG_MS = 20 * 60_000

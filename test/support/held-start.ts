@@ -1,8 +1,10 @@
-/** Services that do not get ready before they may: a start that takes as long as what a test does meanwhile. */
+/** Starts of services that a test can delay. */
 import { onTestFinished, vi } from 'vitest'
 import { OpenEnvironments } from '#management/organization/open-environments.ts'
 
-/** From here on the threads of a service of this process listen, and its environments come when this is called. */
+/**
+ * Services of this process listen, but load their environments only after the returned function is called.
+ */
 export function holdStarts(): () => void {
   const { load } = OpenEnvironments.prototype
   const held = Promise.withResolvers<void>()

@@ -1,4 +1,4 @@
-/** The facts that hostile and large requests are about, in a service under test. */
+/** The facts for hostile and large requests. */
 import { expect } from 'vitest'
 import { WORLD } from '#testing/hostile/hostile-requests.ts'
 import { loadModel } from '#testing/requests/load-model.ts'

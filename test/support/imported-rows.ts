@@ -1,8 +1,8 @@
-/** The rows that a file of an environment's content becomes. */
+/** The rows that an import writes. */
 import { randomUUID } from 'node:crypto'
 import { ContentImport } from '#management/content/content-import.ts'
 
-/** How many rows a file with these lines of the schema has, and one of a tenant, before which all of them are defined. */
+/** Number of rows of a file with these lines and a tenant, after which all definitions are complete. */
 export function importedRows(lines: readonly object[]): number {
   const it = new ContentImport({
     check: () => {},

@@ -1,4 +1,4 @@
-/** A store's log that keeps its lines, and tells whoever waits for one. */
+/** A log of a store that keeps its lines. */
 import type { StoreLog } from '#store/store-log.ts'
 
 export interface KeptLine {
@@ -19,7 +19,7 @@ export class KeptLog implements StoreLog {
     this.#keep({ level: 'warn', message, fields })
   }
 
-  /** Resolves when there is such a line, now or later. */
+  /** Resolves when a matching line exists. */
   async has(isMeant: (line: KeptLine) => boolean): Promise<void> {
     while (!this.lines.some(isMeant)) {
       await new Promise<void>(resolve => {

@@ -1,4 +1,7 @@
-/** To be loaded with `--import` into every thread of a process: writes each package that is asked for to the file in `LOADED`. */
+/**
+ * Preloaded with `--import` into every thread of a process. Writes each imported package to the file in
+ * `LOADED`.
+ */
 import { appendFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 

@@ -1,16 +1,16 @@
 /**
- * Loopback addresses of one's own. Published clients expect some listeners at fixed ports; Linux answers to all of
- * 127.0.0.0/8, so that each test that needs such a port has it at an address that nobody else uses.
+ * Separate loopback addresses for tests that need a fixed port, as published clients expect. Linux accepts
+ * all of 127.0.0.0/8.
  */
 import { randomInt } from 'node:crypto'
 import { reservePort } from '#http/edge/reserve-port.ts'
 
-/** Where SDKs look for an Open Policy Agent, whatever they are told. */
+/** Port at which SDKs expect an Open Policy Agent. It cannot be configured. */
 export const SDK_OPA_PORT = 8181
 
 const ATTEMPTS = 20
 
-/** A loopback address at which the port is free. Systems with a single loopback address have `127.0.0.1` to offer. */
+/** A loopback address at which the port is free. Systems with a single loopback address use `127.0.0.1`. */
 export async function loopbackWithFree(port: number): Promise<string> {
   const candidates = Array.from(
     { length: ATTEMPTS },

@@ -1,5 +1,6 @@
-/** Calls about the organization: projects, environments and keys. */
+/** Calls of the organization: projects, environments and keys. */
 import { ADMIN_KEY } from '#testing/processes/running-service.ts'
+import { content } from './content.ts'
 import { type Call, call } from './schema-calls.ts'
 
 const PROJECTS = '/v2/projects'
@@ -7,16 +8,14 @@ const SHOP = `${PROJECTS}/shop`
 const STAGING = `${SHOP}/envs/staging`
 const KEYS = '/v2/api-key'
 
-const CONTENT = [
-  { kind: 'environment', format: 1 },
+const CONTENT = content(
   { kind: 'resource', key: 'file', name: 'File', actions: { read: {} } },
   { kind: 'tenant', key: 'default', name: 'Default' },
-  { kind: 'end', lines: 3 },
-]
-  .map(line => `${JSON.stringify(line)}\n`)
-  .join('')
+)
 
-/** One of every operation, in an order in which each succeeds; `apiKeyId` is that of a key that is revoked here. */
+/**
+ * One call of every operation, in an order in which each succeeds. Revokes the key with the id `apiKeyId`.
+ */
 export function organizationCalls(apiKeyId: string): Call[] {
   const calls: readonly Call[] = [
     call('createProject', 'POST', PROJECTS, {

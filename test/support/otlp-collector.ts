@@ -1,4 +1,4 @@
-/** A collector of spans, as far as tests need one: OTLP over HTTP in protobuf, on a port of its own. */
+/** A minimal collector of spans: OTLP over HTTP in protobuf. */
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
@@ -8,15 +8,14 @@ import { onTestFinished } from 'vitest'
 export interface ReceivedSpan {
   readonly traceId: string
   readonly spanId: string
-  /** Empty: it has no parent. */
+  /** Empty if the span has no parent. */
   readonly parentSpanId: string
   readonly name: string
-  /** 1: internal, 2: of a server. */
+  /** 1: internal, 2: server. */
   readonly kind: number
   readonly attributes: Readonly<Record<string, string | number>>
   /** 0: unset, 2: error. */
   readonly status: number
-  /** What made it. */
   readonly resource: Readonly<Record<string, string | number>>
 }
 
@@ -28,11 +27,11 @@ interface Arrival {
 export class OtlpCollector {
   readonly spans: ReceivedSpan[] = []
   readonly arrivals: Arrival[] = []
-  /** The status of answers. */
+  /** Status of the responses. */
   status = 200
   readonly #server = createServer()
   readonly #listeners = new Set<() => void>()
-  /** Resolved: requests are answered. */
+  /** Responses are sent when this is resolved. */
   #gate = Promise.resolve()
 
   /** Listens until the test is over. */
@@ -59,14 +58,14 @@ export class OtlpCollector {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** Takes requests from now on without answering them, until what is returned is called. */
+  /** Holds all responses until the returned function is called. */
   hold(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#gate = promise
     return resolve
   }
 
-  /** Resolves when that is so of what has come. */
+  /** Resolves when the received data satisfies the condition. */
   async until(isSo: () => boolean): Promise<void> {
     while (!isSo()) {
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -82,7 +81,7 @@ export class OtlpCollector {
   }
 }
 
-/** What a message of protobuf has under each field number. Numbers of fixed width are of no interest here. */
+/** Fields of a protobuf message by number. */
 type Fields = ReadonlyMap<number, readonly (bigint | Buffer)[]>
 
 function fieldsOf(message: Buffer): Fields {
@@ -112,7 +111,7 @@ const bytesOf = (fields: Fields, number: number): Buffer =>
   (fields.get(number)?.[0] as Buffer | undefined) ?? Buffer.alloc(0)
 const numberOf = (fields: Fields, number: number): number => Number(fields.get(number)?.[0] ?? 0)
 
-/** A text (1) or a whole number (3). */
+/** Attributes whose values are texts (field 1) or integers (field 3). */
 function attributesOf(owner: Fields, number: number): Record<string, string | number> {
   return Object.fromEntries(
     partsOf(owner, number).map(pair => {

@@ -1,7 +1,7 @@
-/** Pages on shelves: a small resource for one test, with everything a schema has. */
+/** Pages on shelves: two small resource types for a test. */
 import { type Client, fresh } from '#testing/processes/running-service.ts'
 
-/** Makes a resource of a fresh name, and the one above it. Pages can be read, written and printed. */
+/** Creates a resource type with a fresh name, and its parent type. */
 export async function newPage(verdict: Client): Promise<string> {
   const [page, shelf] = fresh('page', 'shelf')
   await verdict.resource({ key: shelf, roles: { keeper: { name: 'Keeper' }, porter: { name: 'Porter' } } })
@@ -14,12 +14,12 @@ export async function newPage(verdict: Client): Promise<string> {
   return page
 }
 
-/** The resource whose instances pages stand on. */
+/** The parent type of pages. */
 export function shelfOf(page: string): string {
   return page.replace('page', 'shelf')
 }
 
-/** The entry by which keepers of a shelf get a role on the pages that stand on it. */
+/** The derivation by which keepers of a shelf get a role on its pages. */
 export function inherited(page: string) {
   return { role: 'keeper', on_resource: shelfOf(page), linked_by_relation: 'on' }
 }

@@ -1,12 +1,15 @@
-/** The commercial service's own Node client, unmodified, pointed at a service under test by its two addresses. */
+/**
+ * The unmodified Node client of the commercial service, configured with the addresses of a service under
+ * test.
+ */
 import { Permit } from 'permitio'
 import { API_KEY, type Client, startedService } from '#testing/processes/running-service.ts'
 
 export type PermitOptions = ConstructorParameters<typeof Permit>[0]
 
-/** The ways to set the client up between which nothing may differ. */
+/** Configurations of the client, which must all behave the same. */
 export const MODES: readonly { readonly mode: string; readonly options: PermitOptions }[] = [
-  { mode: 'as it comes', options: {} },
+  { mode: 'with default options', options: {} },
   { mode: 'with retries', options: { retry: {} } },
   { mode: 'with facts through the decision point', options: { proxyFactsViaPdp: true } },
   {
@@ -15,12 +18,12 @@ export const MODES: readonly { readonly mode: string; readonly options: PermitOp
   },
 ]
 
-/** A client of the service at this address; it logs nothing. */
+/** A client without logs for the service at this address. */
 export function permitAt(address: string, options: PermitOptions = {}): Permit {
   return new Permit({ token: API_KEY, pdp: address, apiUrl: address, log: { level: 'silent' }, ...options })
 }
 
-/** A client of a new service, whose environment holds nothing but the tenant `default`. */
+/** A client of a new service with only the tenant `default`. */
 export async function permitOfNewService(
   options: PermitOptions = {},
   settings: Parameters<typeof startedService>[0] = {},
@@ -29,7 +32,7 @@ export async function permitOfNewService(
   return { permit: permitAt(service.address, options), service }
 }
 
-/** The status with which the client's REST part was refused; whatever else it threw is thrown on. */
+/** Status with which a REST call of the client was rejected. Other errors are rethrown. */
 export async function statusOfRefusal(call: Promise<unknown>): Promise<number | undefined> {
   try {
     await call

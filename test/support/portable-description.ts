@@ -6,11 +6,11 @@ type Json = Readonly<Record<string, unknown>>
 
 interface Place {
   readonly node: Json
-  /** From the root: `components`, `schemas`, `User`, … */
+  /** Path from the root: `components`, `schemas`, `User`, … */
   readonly steps: readonly string[]
 }
 
-/** Every object of the document, with its place. */
+/** Every object of the document, with its path. */
 function* placesIn(node: unknown, steps: readonly string[] = []): Iterable<Place> {
   if (typeof node !== 'object' || node === null) return
   if (!Array.isArray(node)) yield { node: node as Json, steps }
@@ -21,7 +21,7 @@ function found(document: Json, isFault: (place: Place) => boolean): string[] {
   return [...placesIn(document)].filter(isFault).map(({ steps }) => `/${steps.join('/')}`)
 }
 
-/** As generators spell a name in the end: `first_name`, `first-name` and `firstName` are one. */
+/** Normalized name. Generators give `first_name`, `first-name` and `firstName` the same name. */
 function spelt(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9]/g, '').toLowerCase()
 }
@@ -52,14 +52,14 @@ function getsTypeOfItsOwn(schema: Json): boolean {
 }
 
 export const portability: Readonly<Record<string, (document: Json) => string[]>> = {
-  'a member in two spellings': document =>
+  'two spellings of a member': document =>
     [...placesIn(document)].flatMap(({ node, steps }) =>
       steps.at(-1) === 'properties'
         ? []
         : twice(Object.keys(propertiesOf(node))).map(name => `/${steps.join('/')}: ${name}`),
     ),
 
-  'null as a type of its own, but beside a reference': document =>
+  'null as a separate type, except next to a reference': document =>
     found(document, ({ node, steps }) => {
       if (node['type'] !== 'null') return false
       return steps.at(-2) !== 'anyOf' || steps.at(-1) !== '1'
@@ -71,9 +71,9 @@ export const portability: Readonly<Record<string, (document: Json) => string[]>>
       return node['type'] === 'object' && 'properties' in node && !isComponent
     }),
 
-  'schemas of one name': document => twice(Object.keys(componentsOf(document, 'schemas'))),
+  'schemas with the same name': document => twice(Object.keys(componentsOf(document, 'schemas'))),
 
-  'a schema with the name that another gives to a member': document => {
+  'a schema with the name that a generator derives for a member': document => {
     const schemas = componentsOf(document, 'schemas')
     const taken = new Set(Object.keys(schemas).map(spelt))
     return Object.entries(schemas).flatMap(([name, schema]) =>
@@ -93,13 +93,13 @@ export const portability: Readonly<Record<string, (document: Json) => string[]>>
     return values.filter(({ value }) => taken.has(spelt(value))).map(({ name, value }) => `${name}: ${value}`)
   },
 
-  'a parameter, header or answer with the name of a schema': document => {
+  'a parameter, header or response with the name of a schema': document => {
     const schemas = Object.keys(componentsOf(document, 'schemas')).map(spelt)
     const others = ['parameters', 'responses'].flatMap(kind => Object.keys(componentsOf(document, kind)))
     return [...others.filter(name => schemas.includes(spelt(name))), ...twice(others)]
   },
 
-  'operations of one name': document =>
+  'operations with the same name': document =>
     twice(
       Object.values((document['paths'] as Json | undefined) ?? {})
         .flatMap(item => Object.values(item as Json))
@@ -109,13 +109,13 @@ export const portability: Readonly<Record<string, (document: Json) => string[]>>
   'a constant': document =>
     found(document, ({ node, steps }) => 'const' in node && steps.at(-1) !== 'properties'),
 
-  'alternatives that are no references, lists or plain values': document =>
+  'alternatives other than references, lists and plain values': document =>
     found(document, ({ node, steps }) => {
       if (!['anyOf', 'oneOf'].includes(steps.at(-2) ?? '')) return false
       return 'properties' in node || 'enum' in node || 'anyOf' in node || node['type'] === 'object'
     }),
 
-  'an object of any content as one of several alternatives': document => {
+  'an object without defined properties as one of several alternatives': document => {
     const schemas = componentsOf(document, 'schemas')
     return found(document, ({ node }) => {
       const alternatives = [node['anyOf'] ?? node['oneOf'] ?? []].flat() as Json[]
@@ -127,7 +127,7 @@ export const portability: Readonly<Record<string, (document: Json) => string[]>>
     })
   },
 
-  'several types, but one and null': document =>
+  'several types, except for one type and null': document =>
     found(document, ({ node, steps }) => {
       if (!Array.isArray(node['type']) || steps.at(-1) === 'properties') return false
       return node['type'].length !== 2 || node['type'][1] !== 'null'

@@ -1,21 +1,21 @@
-/** What a PromQL expression asks for: the metrics it names, and the labels it names of each. */
+/** Metrics and labels that a PromQL expression uses. */
 import { parser } from '@prometheus-io/lezer-promql'
 
 export interface Asked {
   readonly metrics: readonly string[]
-  /** Labels that select or group, whichever metric they are of. */
+  /** Labels of all metrics, in selectors and groupings. */
   readonly labels: readonly string[]
 }
 
-/** Throws when the expression is none. */
+/** Throws if the expression is invalid. */
 export function askedIn(expression: string): Asked {
-  // What Grafana puts in place of its variables.
+  // Grafana replaces this variable.
   const text = expression.replaceAll('$__rate_interval', '1m')
   const metrics: string[] = []
   const labels: string[] = []
   parser.parse(text).iterate({
     enter: ({ type, name, from, to }) => {
-      if (type.isError) throw new Error(`no PromQL at ${from}: ${text}`)
+      if (type.isError) throw new Error(`invalid PromQL at ${from}: ${text}`)
       if (name === 'Identifier') metrics.push(text.slice(from, to))
       if (name === 'LabelName') labels.push(text.slice(from, to))
     },

@@ -1,9 +1,9 @@
 /**
- * Records that the published description of the management interface closes: generated clients refuse a member that it does not list. Each
- * by its name in our description, with the members that are published.
+ * Members of the closed records in the published description of the management API, by their name in our
+ * description. Generated clients reject other members.
  */
 
-/** A name and what it has; what is in capitals is another line. */
+/** One record per line. Names in capitals refer to other lines. */
 const LINES = `
   SCOPE: organization_id project_id environment_id
   TIMES: created_at updated_at

@@ -1,4 +1,4 @@
-/** Properties of asynchronous code on random values: few by default, and `VERDICT_RUNS` times as many where that is set. */
+/** Properties of asynchronous code with random values. `VERDICT_RUNS` multiplies the number of values. */
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import { howToRepeat, seed } from '../properties/seeded.ts'
@@ -8,8 +8,8 @@ export function runsOf(count: number): number {
 }
 
 /**
- * A failure names the seed. `isShrunk` false: what comes first differs from run to run, so a smaller value says nothing. Another
- * `series` draws other values.
+ * Checks the property and reports the seed of a failure. `isShrunk` is false if the result depends on timing,
+ * so that shrinking is useless. Another `series` generates other values.
  */
 export async function holdsForAll<T>(
   arbitrary: Arbitrary<T>,

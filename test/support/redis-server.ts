@@ -1,6 +1,6 @@
 /**
- * A real Redis for tests: a process of its own, gone with the test file that started it. `TEST_REDIS_URL` names a server to
- * use in its place. Everything lies under a prefix of the test's own.
+ * A real Redis for tests: a process that ends with its test file, or the server at `TEST_REDIS_URL`. Each
+ * test uses its own prefix.
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, onTestFinished } from 'vitest'
@@ -10,7 +10,7 @@ import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import { HANG_MS } from './hang.ts'
 import { type RedisUnderTest, startRedis } from '#testing/processes/redis-process.ts'
 
-/** The server for all tests of the present file. */
+/** The server for all tests of the current file. */
 export async function sharedRedis(): Promise<RedisUnderTest> {
   const configured = process.env['TEST_REDIS_URL']
   if (configured !== undefined) return configuredServer(configured)
@@ -19,21 +19,21 @@ export async function sharedRedis(): Promise<RedisUnderTest> {
   return server
 }
 
-/** A link to the server at that URL, which whoever opens it closes. */
+/** A link to the server at that URL, which the caller must close. */
 export async function openLink(url: string): Promise<RedisLink> {
   const link = new RedisLink(connect(parseRedisUrl(url), 'test'))
   await link.recovered(HANG_MS)
   return link
 }
 
-/** A link to give orders to the server by, for all tests of the present file. */
+/** A link for administrative commands, for all tests of the current file. */
 export async function sharedLink(redis: Pick<RedisUnderTest, 'url'>): Promise<RedisLink> {
   const link = await openLink(redis.url())
   afterAll(() => link.close())
   return link
 }
 
-/** The same for the present test. */
+/** A link for administrative commands, for the current test. */
 export async function linkTo(redis: Pick<RedisUnderTest, 'url'>): Promise<RedisLink> {
   const link = await openLink(redis.url())
   onTestFinished(() => link.close())

@@ -1,6 +1,6 @@
 /**
- * Before all tests: makes sure there is a Redis to start. Where none is on the PATH and the system is a Debian with root's
- * rights, the distribution's package is installed. Elsewhere the tests that need one fail and say what is missing.
+ * Installs Redis before all tests if it is not on the PATH and the user is root on a Debian system. On other
+ * systems, tests that need it fail with an explanation.
  */
 import { execFileSync } from 'node:child_process'
 import { redisOnPath } from '#testing/processes/redis-process.ts'
@@ -10,7 +10,7 @@ export default function setup(): void {
   const options = { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const
   try {
     execFileSync('apt-get', ['update', '-qq'], options)
-    // Without a service of its own on the usual port.
+    // Without recommended packages, which would start a server on the default port.
     execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'redis-server'], options)
   } catch {
     process.stderr.write('no redis-server on the PATH, and apt-get could not install one\n')

@@ -2,7 +2,7 @@
 export type Refusal = readonly [status: number, code: string]
 
 export const INVALID: Refusal = [422, 'INVALID_INPUT']
-/** The request is valid, but not in the present state of the model. */
+/** The request is valid, but not in the current state of the model. */
 export const IMPOSSIBLE: Refusal = [400, 'INVALID_INPUT']
 export const NOT_FOUND: Refusal = [404, 'NOT_FOUND']
 export const DUPLICATE: Refusal = [409, 'DUPLICATE_ENTITY']

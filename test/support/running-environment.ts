@@ -1,6 +1,7 @@
 /**
- * One environment without threads and sockets: the real store, management and replica, and an engine that decides in the
- * test's own thread. For what takes thousands of operations, or needs a look behind the answers.
+ * An environment without threads and sockets: the real store, management and replica, and an engine that
+ * decides in the thread of the test. For tests with thousands of operations or with access to the stored
+ * state.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { expect, onTestFinished } from 'vitest'
@@ -24,19 +25,13 @@ import { loadChanges } from '#replica/load-changes.ts'
 import { Replica } from '#replica/replica.ts'
 import { listRule, lists } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
-import { runtimeServicesWith } from './runtime-services.ts'
+import { scope } from './environment-service.ts'
+import { surroundingsWith } from './surroundings.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
 import { sharedIndexes } from './shared-indexes.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'
 
-const scope = {
-  organizationId: randomUUID(),
-  projectId: randomUUID(),
-  environmentId: 'environment',
-  createdAt: 0,
-}
-
-/** What an operation does to records, without anybody who runs it again. */
+/** The effect of an operation on records, without retries. */
 type Command = (context: WriteContext) => unknown
 
 export class RunningEnvironment {
@@ -49,7 +44,7 @@ export class RunningEnvironment {
   #engine = new SharedEngine()
   #isClosed = false
 
-  /** Opens the store, loads the engine, and takes up what an earlier run left to do. */
+  /** Opens the store, loads the engine, and resumes the background work of an earlier run. */
   static async open(
     url = 'memory:',
     ceilings?: SchemaCeilings,
@@ -87,13 +82,6 @@ export class RunningEnvironment {
       publish: async () => {},
       apply: async (_id, changes) => this.#engine.apply(changes),
     })
-    this.#start = async () => {
-      await this.#replica.start(error => this.faults.push(error))
-      if (environment.view.sequence() === 0) {
-        await this.execute('createTenant', { body: { key: DEFAULT_TENANT, name: 'Default' } })
-      } else this.#service.removeEndedBefore()
-      this.#service.resumePurges()
-    }
     this.#service = new EnvironmentService({
       store: environment,
       scope,
@@ -104,7 +92,13 @@ export class RunningEnvironment {
     })
   }
 
-  readonly #start: () => Promise<void>
+  async #start(): Promise<void> {
+    await this.#replica.start(error => this.faults.push(error))
+    if (this.#environment.view.sequence() === 0) {
+      await this.execute('createTenant', { body: { key: DEFAULT_TENANT, name: 'Default' } })
+    } else this.#service.removeEndedBefore()
+    this.#service.resumePurges()
+  }
 
   freeze(): Promise<() => void> {
     return this.#service.freeze()
@@ -157,8 +151,8 @@ export class RunningEnvironment {
   }
 
   /**
-   * Commits what these commands write, each drafted on the state as it is now, in their order: as callers do who read before
-   * any of the others has written. Returns for each whether it went through; none runs again.
+   * Drafts all commands on the current state and then commits them in order, like concurrent callers. Returns
+   * for each whether its commit succeeded. None is retried.
    */
   async onOneState(...commands: readonly Command[]): Promise<boolean[]> {
     const attempts = commands.map(command => {
@@ -172,8 +166,7 @@ export class RunningEnvironment {
   }
 
   /**
-   * One attempt at a command, which others may meet at any of its stops. `commit` commits what it has drafted by then, and
-   * resolves to whether it went through.
+   * One attempt at a command, which can be interleaved with others. `commit` returns false after a conflict.
    */
   attempt<Work>(command: (context: WriteContext) => Work) {
     const { view, ledger } = this.#environment
@@ -191,7 +184,7 @@ export class RunningEnvironment {
     return { work, commit }
   }
 
-  /** Tells the engine what no operation says. */
+  /** Applies changes to the engine without an operation. */
   apply(changes: Iterable<Change>): void {
     this.#engine.apply(changes)
   }
@@ -200,14 +193,14 @@ export class RunningEnvironment {
     return this.#engine.evaluate(query)
   }
 
-  /** An engine that heard nothing but what is stored now. */
+  /** A new engine with only the stored state. */
   freshEngine(): SharedEngine {
     const engine = new SharedEngine()
     engine.apply(loadChanges(this.#environment.view))
     return engine
   }
 
-  /** An engine as a start gets it, which loads it while others go on writing: as it is at the first question. */
+  /** A new engine as a start loads it, while other callers keep writing. */
   async startedEngine(): Promise<DecisionEngine> {
     const { indexes, readers } = sharedIndexes({ onFault: (_id, error) => this.faults.push(error) })
     const { environmentId } = scope
@@ -215,14 +208,17 @@ export class RunningEnvironment {
     return readers.engine(environmentId)!
   }
 
-  /** The textbook's judge of what is stored now. */
+  /** The reference implementation with the stored state. */
   oracle(): Oracle {
     const oracle = new Oracle()
     oracle.apply(loadChanges(this.#environment.view))
     return oracle
   }
 
-  /** Stored assignments, tuples and rules that name something gone; nothing finds them any more, and nothing removes them. */
+  /**
+   * Number of stored assignments, tuples and rules that refer to deleted entities. No operation finds or
+   * removes them.
+   */
   orphanCount(): number {
     const found = [...loadChanges(this.#environment.view)].map(({ kind }) => kind)
     const ofFacts: readonly string[] = ['assignment-put', 'tuple-put', 'rule-put']
@@ -230,12 +226,11 @@ export class RunningEnvironment {
     return this.count('assignment') + this.count('tuple') + this.count('rule') - known
   }
 
-  /** How many facts of that kind an engine would be told of. */
+  /** Number of facts of that kind that an engine would load. */
   standingCount(kind: Change['kind']): number {
     return [...loadChanges(this.#environment.view)].filter(change => change.kind === kind).length
   }
 
-  /** Reads the records as they are. */
   reader(): RecordReader {
     return new RecordReader(this.#environment.view)
   }
@@ -249,12 +244,12 @@ export class RunningEnvironment {
     return Array.from(this.reader().list(kind, lists.all(kind)), ({ id }) => id)
   }
 
-  /** Waits until nothing is left to purge, for as long as the test may take. */
+  /** Waits until all purges are complete. */
   async purged(): Promise<void> {
     await this.until(() => this.count('purge') === 0)
   }
 
-  /** Lets the event loop turn until it holds. */
+  /** Runs the event loop until the condition holds. */
   async until(holds: () => boolean): Promise<void> {
     while (!holds()) await new Promise(resolve => setImmediate(resolve))
   }
@@ -267,7 +262,7 @@ export class RunningEnvironment {
     expect(this.faults).toEqual([])
   }
 
-  /** Closes it and opens it anew from the same store. */
+  /** Closes the environment and opens it again from the same store. */
   async reopen(): Promise<RunningEnvironment> {
     await this.close()
     return RunningEnvironment.open(this.#url)
@@ -276,7 +271,7 @@ export class RunningEnvironment {
 
 export type Call = (environment: RunningEnvironment) => Promise<unknown>
 
-/** An operation with its input, to be executed on an environment that comes later. */
+/** An operation with its input, to be executed later. */
 export function call<Name extends OperationName>(name: Name, input: OperationInput<Name>): Call {
   return environment => environment.execute(name, input)
 }

@@ -1,9 +1,9 @@
-/** What services take from the world around them: the real clocks, real random values, and nobody who listens. */
+/** Runtime services of tests: the real clocks and random values, and no listeners. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { RuntimeServices } from '#management/commands/runtime-services.ts'
 
-/** `others` says what a test has instead. */
-export function runtimeServicesWith(others: Partial<RuntimeServices> = {}): RuntimeServices {
+/** `others` replaces individual services. */
+export function surroundingsWith(others: Partial<Surroundings> = {}): Surroundings {
   return {
     now: Date.now,
     elapsedMs: () => performance.now(),

@@ -1,4 +1,7 @@
-/** One call of every operation on the schema, in an order in which each succeeds; they keep to a resource of their own. */
+/**
+ * One call of every operation on the schema, in an order in which each succeeds, with separate resource
+ * types.
+ */
 import { FACTS, RESOURCES, SCHEMA } from '#testing/processes/running-service.ts'
 
 export interface Call {
@@ -6,14 +9,13 @@ export interface Call {
   readonly method: string
   readonly path: string
   readonly body?: unknown
-  /** Sent as it is, in place of `body`. */
+  /** Sent unchanged, instead of `body`. */
   readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Absent: the key of the environment. */
+  /** Default: the key of the environment. */
   readonly key?: string
 }
 
-/** One call; `rest` is what few calls have. */
 export function call(
   operation: string,
   method: string,
@@ -187,7 +189,7 @@ export const SCHEMA_CALLS: readonly Call[] = [
   }),
 ]
 
-/** What undoes them; behind these a purge may write on its own. */
+/** Deletions of the created entities. Purges can write after them. */
 export const SCHEMA_DELETIONS: readonly Call[] = [
   call('deleteProxyConfig', 'DELETE', `${CONFIGS}/gateway`),
   call('deleteSetRule', 'DELETE', RULES, RULE),
@@ -203,7 +205,7 @@ export const SCHEMA_DELETIONS: readonly Call[] = [
   call('deleteResource', 'DELETE', ORDER),
 ]
 
-/** A role is made to extend another one, and no longer. */
+/** Lets a role extend another one and reverts this. */
 function inheritance(kind: string, role: string, parent: string): Call[] {
   const path = `${role}/parents/${parent}`
   return [

@@ -1,4 +1,4 @@
-/** Copies of schemas that take the place of what is there. */
+/** Copies of schemas that overwrite existing ones. */
 import type { ExportedSchema } from '#management/schema/schema-export.ts'
 
 export function copyOf(parts: Partial<ExportedSchema>) {

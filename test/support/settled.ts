@@ -1,7 +1,7 @@
-/** What became of an operation that may be refused. */
+/** Outcome of an operation that can be rejected. */
 import { AuthzError } from '#model/errors.ts'
 
-/** The code of the refusal, null for success. A fault is thrown. */
+/** The error code of a rejection, or null for success. Internal errors are rethrown. */
 export async function settled(operation: Promise<unknown>): Promise<string | null> {
   try {
     await operation

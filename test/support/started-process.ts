@@ -1,4 +1,4 @@
-/** Processes of the service for the present test, whole or broken on purpose, and clients that ask them. */
+/** Processes of the service for the current test, and their clients. */
 import { onTestFinished } from 'vitest'
 import { ADMIN_KEY, API_KEY, Client, storeDirectory } from '#testing/processes/running-service.ts'
 import { type ProcessOptions, ServiceProcess } from '#testing/processes/service-process.ts'
@@ -8,7 +8,10 @@ type Env = Readonly<Record<string, string>>
 /** Both keys of the tests, and one HTTP thread. */
 export const PROCESS_SETTINGS = { API_KEY, ADMIN_API_KEY: ADMIN_KEY, HTTP_THREADS: '1' } as const
 
-/** Starts a process in a directory of its own, with `PROCESS_SETTINGS` and these. It is killed when the test is over. */
+/**
+ * Starts a process with `PROCESS_SETTINGS` and these settings, by default in a new directory. It is killed
+ * after the test.
+ */
 export function startedProcess(
   env: Env = {},
   options: Partial<Pick<ProcessOptions, 'cwd' | 'command'>> = {},
@@ -16,7 +19,7 @@ export function startedProcess(
   return processWith({ ...PROCESS_SETTINGS, ...env }, options)
 }
 
-/** Starts a process with these settings alone. */
+/** Starts a process with only these settings. */
 export function processWith(
   env: Env,
   { cwd = storeDirectory(), command }: Partial<Pick<ProcessOptions, 'cwd' | 'command'>> = {},
@@ -26,7 +29,7 @@ export function processWith(
   return service
 }
 
-/** A client of a process that was started with `API_KEY`, once it listens. */
+/** A client of a process with `API_KEY`. Resolves when the process listens. */
 export async function clientOf(service: ServiceProcess): Promise<Client> {
   return Client.at(await service.address())
 }
@@ -36,7 +39,7 @@ export function running(script: string): { readonly NODE_OPTIONS: string } {
   return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(script)}` }
 }
 
-/** The address of a module of `src`, for a script. */
+/** The URL of a module of `src`, for a script. */
 export function source(path: string): string {
   return new URL(`../../src/${path}`, import.meta.url).href
 }

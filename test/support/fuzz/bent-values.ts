@@ -1,4 +1,4 @@
-/** JSON values with one thing in them that is not as it was: what a caller gets wrong, and what an attacker tries. */
+/** JSON values with one mutated part, like mistakes of callers and attempts of attackers. */
 import type { Random } from '#testing/data/random.ts'
 import { ODD_TEXTS } from './drawn-values.ts'
 
@@ -7,7 +7,7 @@ const NAMES = ['__proto__', 'constructor', 'toString', '', 'extra', 'key', 'id',
 const DEPTHS = [3, 60, 3_000]
 const LENGTHS = [129, 513, 1_025, 4_097, 70_000]
 
-/** A copy in which one place, anywhere, holds something else. */
+/** A copy in which one random part is replaced. */
 export function bentValue(value: unknown, random: Random): unknown {
   const isHere = random.chance(0.3)
   if (!isHere && Array.isArray(value) && value.length > 0) {
@@ -38,7 +38,7 @@ function bentObject(value: Readonly<Record<string, unknown>>, random: Random): u
   }
 }
 
-/** Something of another kind, or of a size that nothing has. */
+/** A value of another type or of an unusual size. */
 function another(value: unknown, random: Random): unknown {
   const make = random.pick<() => unknown>([
     () => null,
@@ -57,7 +57,7 @@ function another(value: unknown, random: Random): unknown {
   return make()
 }
 
-/** What may stand ten thousand times in one body. */
+/** A value that fits ten thousand times into a body. */
 function short(value: unknown): unknown {
   return typeof value === 'string' ? value.slice(0, 20) : Number(typeof value !== 'boolean')
 }

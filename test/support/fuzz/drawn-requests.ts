@@ -1,9 +1,10 @@
 /**
- * Random requests for the operations of a description: as it asks for them, as oddly as it lets them be, and with something in them
- * that it does not allow or a client never sends.
+ * Random requests for the operations of an OpenAPI document: plain ones, unusual but valid ones, and mutated
+ * ones.
  */
 import { perhapsBent } from '#testing/requests/mutated-bodies.ts'
 import type { Random } from '#testing/data/random.ts'
+import { content, type Line } from '../content.ts'
 import { bentValue } from './bent-values.ts'
 import { DrawnValues, type Json, ODD_TEXTS, type Schema } from './drawn-values.ts'
 import { kindAt, type KnownNames } from './known-names.ts'
@@ -20,25 +21,24 @@ export interface Operation {
   readonly method: string
   readonly path: string
   readonly parameters: readonly Parameter[]
-  /** By content type. */
   readonly body: { readonly type: string; readonly schema: Schema; readonly isRequired: boolean } | null
-  /** Names of the kinds of keys it takes; empty: it takes none. */
+  /** Names of the kinds of API keys that the operation accepts, or empty if it requires no key. */
   readonly keys: readonly string[]
 }
 
 export interface DrawnRequest {
   readonly operation: Operation
   readonly method: string
-  /** With its query, percent-encoded. */
+  /** Percent-encoded path with query. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer | null
-  /** Whether nothing in it was bent, so that the schemas of the description have been followed throughout. */
+  /** Whether the request is not mutated and therefore follows the schemas. */
   readonly isStraight: boolean
   readonly isOdd: boolean
 }
 
-/** What a request is put together from. */
+/** Parts from which a request is built. */
 interface Parts {
   method: string
   path: string
@@ -51,7 +51,7 @@ interface Parts {
 type Bend = (parts: Parts, operation: Operation) => void
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
-/** Path parts as no client would encode them, or with nothing in them. */
+/** Path segments that are invalid, unusually encoded or empty. */
 const ODD_PARTS = [
   '%zz',
   '%',
@@ -108,7 +108,7 @@ const ODD_HEADERS: readonly (readonly [string, string])[] = [
   ['Permit-Resource-Key', ''],
   ['X-Original-URI', '/../%zz'],
 ]
-/** So many bytes are too many for most bodies, and for no list. */
+/** More bytes than most operations accept, except for those that accept lists. */
 const LARGE_BYTES = 300_000
 
 export class DrawnRequests {
@@ -117,10 +117,10 @@ export class DrawnRequests {
   readonly #random: Random
   readonly #names: KnownNames
   readonly #keys: Readonly<Record<string, string>>
-  /** As an answer told it. */
+  /** The revision of an earlier response. */
   revision: string | null = null
 
-  /** `keys`: one of each kind that the description names. */
+  /** `keys` contains an API key for each kind in the description. */
   constructor(document: Json, random: Random, names: KnownNames, keys: Readonly<Record<string, string>>) {
     this.#random = random
     this.#names = names
@@ -178,7 +178,7 @@ export class DrawnRequests {
     }
   }
 
-  /** One of the keys that the operation takes; mostly that of the organization where the path is not in its own environment. */
+  /** An API key that the operation accepts. For other environments, mostly the key of the organization. */
   #key(keys: readonly string[], named: ReadonlyMap<string, unknown>): string | undefined {
     const isElsewhere = ['proj_id', 'env_id'].some(name => (named.get(name) ?? 'default') !== 'default')
     const widest = 'organizationKey'
@@ -186,13 +186,10 @@ export class DrawnRequests {
     return keys.length === 0 ? undefined : this.#keys[isWide ? widest : this.#random.pick(keys)]
   }
 
-  /** An environment's content: a head, some lines, mostly an end. */
+  /** The content of an environment with some random lines. */
   #lines(schema: Schema, way: readonly string[], isOdd: boolean): Buffer {
-    const count = this.#random.below(5)
-    const lines = Array.from({ length: count }, () => this.#values.of(schema, way, isOdd))
-    const head = { kind: 'environment', format: 1 }
-    const all = [head, ...lines, { kind: 'end', lines: count + 1 }]
-    return Buffer.from(all.map(line => `${JSON.stringify(line)}\n`).join(''))
+    const length = this.#random.below(5)
+    return Buffer.from(content(...Array.from({ length }, () => this.#values.of(schema, way, isOdd) as Line)))
   }
 
   #parameter({ name, in: place, schema }: Parameter, operation: Operation, isOdd: boolean): unknown {
@@ -200,7 +197,7 @@ export class DrawnRequests {
     if (name === 'X-Min-Revision') return this.revision ?? 'none.0'
     const kind = kindAt([...waysOf(path), name])
     if (place === 'path') {
-      // What much rests on is seldom deleted, and mostly spoken of.
+      // Projects and environments are used often and deleted rarely.
       const isScope = name === 'proj_id' || name === 'env_id'
       const isDeletion = method === 'DELETE' && path.endsWith(`{${name}}`)
       return this.#names.pick(kind!, isScope ? (isDeletion ? 0.2 : 0.9) : undefined)
@@ -240,7 +237,6 @@ export class DrawnRequests {
     if (bytes !== null) parts.body = perhapsBent(bytes, this.#random)
   }
 
-  /** Another text for one of the parameters in the path. */
   #bendPath(parts: Parts, template: string): void {
     const sent = parts.path.split('/')
     const places = template.split('/').flatMap((part, index) => (part.startsWith('{') ? [index] : []))
@@ -281,7 +277,7 @@ export class DrawnRequests {
       requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> }
       security?: readonly Json[]
     }
-    const [content] = Object.entries(requestBody?.content ?? {})
+    const [media] = Object.entries(requestBody?.content ?? {})
     return {
       operationId,
       method,
@@ -289,34 +285,34 @@ export class DrawnRequests {
       parameters: parameters.map(each =>
         each.$ref ? (this.#values.at(each.$ref.slice(1)) as Parameter) : each,
       ),
-      body: content
-        ? { type: content[0], schema: content[1].schema, isRequired: requestBody?.required === true }
+      body: media
+        ? { type: media[0], schema: media[1].schema, isRequired: requestBody?.required === true }
         : null,
       keys: security.flatMap(each => Object.keys(each)),
     }
   }
 }
 
-/** What stands in headers: numbers, and tags of what an answer may have shown. */
+/** Values of headers: numbers and entity tags. */
 const HEADER_TEXTS = ['5', '0', '-1', '*', '"another"', 'W/"another", "one"']
 
-/** Control characters end a header or the request; what is not ASCII at its ends, the library cuts off. */
+/** Replaces control characters and trims characters that `fetch` cannot send. */
 function headerText(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, '-').replaceAll(/^[^!-~]+|[^!-~]+$/g, '') || '-'
 }
 
-/** The fixed parts of a path: within them things are named. */
+/** The fixed segments of a path. */
 function waysOf(path: string): string[] {
   return path.split('/').filter(part => part !== '' && !part.startsWith('{'))
 }
 
-/** An object is as many parameters as it has members. */
+/** The query parameters of a value. An object has one parameter per member. */
 function pairsOf(name: string, schema: Schema, value: unknown): [string, string][] {
   if (schema.type === 'object') return Object.entries(value as Json).map(([of, text]) => [of, String(text)])
   return (Array.isArray(value) ? value : [value]).map(each => [name, String(each)])
 }
 
-/** Percent-encoded; of halves of surrogate pairs, which are no UTF-8, the bytes they would have. */
+/** Percent-encodes a text. Lone surrogates become the bytes that they would have in UTF-8. */
 function encoded(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replaceAll('%EF%BF%BD', '%ED%A0%80')
 }

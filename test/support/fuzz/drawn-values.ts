@@ -1,6 +1,5 @@
 /**
- * Random values of the schemas of a description: plain ones as callers send them, and odd ones, which are as far from these as the
- * schema lets them be.
+ * Random values for the schemas of an OpenAPI document: plain ones, and odd ones that are unusual but valid.
  */
 import * as fc from 'fast-check'
 import { conditions } from '#testing/oracle/random-conditions.ts'
@@ -10,7 +9,6 @@ import { kindAt, type KnownNames } from './known-names.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
-/** A schema as the description writes it. */
 export interface Schema {
   readonly $ref?: string
   readonly type?: string | readonly string[]
@@ -29,7 +27,7 @@ export interface Schema {
   readonly maximum?: number
 }
 
-/** Texts that programs are known to trip over. */
+/** Texts that often cause errors in programs. */
 export const ODD_TEXTS = [
   '',
   ' ',
@@ -79,7 +77,7 @@ export class DrawnValues {
     this.#conditions = fc.sample(conditions(USUAL), { seed, numRuns: CONDITIONS })
   }
 
-  /** A value of the schema. `way` says where it goes: the names of the members around it, the operation's first. */
+  /** A value of the schema. `way` is its path: the segments of the operation and the names of the members. */
   of(schema: Schema, way: readonly string[], isOdd: boolean): unknown {
     const resolved = this.resolve(schema)
     if (resolved.anyOf) return this.of(this.#random.pick(resolved.anyOf), way, isOdd)
@@ -103,7 +101,7 @@ export class DrawnValues {
     }
   }
 
-  /** Any JSON value, not too large. */
+  /** Any small JSON value. */
   any(depth = 0): unknown {
     const random = this.#random
     const makes: readonly (() => unknown)[] = [
@@ -123,7 +121,7 @@ export class DrawnValues {
     return this.resolve(this.at(schema.$ref.slice(1)) as Schema)
   }
 
-  /** What stands in the description at a pointer. */
+  /** The part of the document at a JSON pointer. */
   at(pointer: string): unknown {
     let node: unknown = this.#document
     for (const step of pointer.split('/').slice(1)) node = (node as Json)[step]
@@ -147,7 +145,7 @@ export class DrawnValues {
   #text(schema: Schema, way: readonly string[], isOdd: boolean): string {
     const { format, pattern, minLength = 0, maxLength } = schema
     if (format === 'date-time') {
-      // An end lies ahead; a filter may ask for either.
+      // Expiration times must be in the future. Filters can use any time.
       return this.#random.pick([
         '2131-01-01T00:00:00Z',
         '2096-02-29T23:59:59.999+01:00',
@@ -164,7 +162,7 @@ export class DrawnValues {
     const fits = (text: string) => pattern === undefined || new RegExp(pattern, 'u').test(text)
     const named =
       kind === null ? this.#random.pick(['name', 'Text of a few words', 'x']) : this.#names.pick(kind)
-    // Where a key is given to something new, one that nothing has makes for success.
+    // Keys of new entities are mostly unused keys, so that the request succeeds.
     const isNew = way.at(-1) === 'key' && this.#random.chance(0.8)
     const kinds = /^\^\(([\w|]+)\):/.exec(pattern ?? '')?.[1]?.split('|')
     if (kinds !== undefined) return `${this.#random.pick(kinds)}:${named}`

@@ -1,6 +1,6 @@
 /**
- * The service that random requests go to: with a model, facts and keys of each kind that are made again where requests have removed
- * them, and with a look at whether it still decides.
+ * The service that receives random requests. Its model, facts and keys are re-created if requests have
+ * removed them, and its decisions can be verified.
  */
 import { expect } from 'vitest'
 import {
@@ -16,7 +16,7 @@ import {
 } from '#testing/processes/running-service.ts'
 import type { Kind } from './known-names.ts'
 
-/** What there is, by the names that requests are filled with; what is there twice is named twice as often. */
+/** Names of existing entities for random requests. Repeated names are used more often. */
 export const LASTING: Readonly<Partial<Record<Kind, readonly string[]>>> = {
   action: ['read', 'update'],
   'action group': ['all'],
@@ -100,14 +100,14 @@ const MODEL: readonly Making[] = [
 
 export class FuzzedService {
   readonly client: Client
-  /** One of each kind that the description names. */
+  /** One API key for each kind in the description. */
   readonly keys = { environmentKey: API_KEY, projectKey: '', organizationKey: ADMIN_KEY }
 
   constructor(client: Client) {
     this.client = client
   }
 
-  /** Makes what is not there. What requests have changed stands in the way of some of it, and may. */
+  /** Creates missing entities. Changes by random requests can prevent some of them, which is accepted. */
   async arrange(): Promise<void> {
     for (const [method, path, body] of MODEL) await this.#make(method, path, body)
     const project = { project_id: 'default' }
@@ -116,7 +116,7 @@ export class FuzzedService {
     this.keys.environmentKey = await this.#lastingKey(this.keys.environmentKey, environment)
   }
 
-  /** A model that no request knew of is decided upon as it must be. */
+  /** Expects correct decisions for a new model. */
   async expectRight(howToRepeat: string): Promise<void> {
     await this.arrange()
     const [type, ann, ben] = fresh('type', 'ann', 'ben')
@@ -152,7 +152,7 @@ export class FuzzedService {
     return answer.status
   }
 
-  /** The key, or another where it is none any more. */
+  /** Returns the key if it is still valid, or a new one. */
   async #lastingKey(key: string, scope: object): Promise<string> {
     const known = await this.client.send('GET', '/v2/api-key/scope', { key })
     if (known.status === 200) return key

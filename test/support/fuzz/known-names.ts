@@ -1,36 +1,13 @@
 /**
- * The names that random requests are filled with: keys and ids of what is really there, those that answers told of, and new ones.
- * Which kind of thing a parameter or a member names follows from what it is called.
+ * Names for random requests: keys and ids of existing entities, of entities in responses, and new ones. The
+ * name of a parameter or member determines the kind of the entity.
  */
 import type { Random } from '#testing/data/random.ts'
 
-export type Kind =
-  | 'action'
-  | 'action group'
-  | 'api key'
-  | 'attribute'
-  | 'environment'
-  | 'group'
-  | 'instance'
-  | 'instance key'
-  | 'organization'
-  | 'permission'
-  | 'project'
-  | 'relation'
-  | 'resource'
-  | 'resource role'
-  | 'resource set'
-  | 'role'
-  | 'set'
-  | 'subject type'
-  | 'tenant'
-  | 'tenant role'
-  | 'user'
-  | 'user attribute'
-  | 'user set'
+export type Kind = keyof typeof CALLED
 
-/** What is called so, anywhere or somewhere within a member or a path of some name. */
-const CALLED: Readonly<Record<Kind, readonly string[]>> = {
+/** Names of parameters and members for each kind. `a.b` is a name `b` within a member or path `a`. */
+const CALLED = {
   action: ['action', 'action_id', 'actions', 'action.name', 'Permit-Action'],
   'action group': ['action_group_id', 'action_groups'],
   'api key': ['api_key_id'],
@@ -73,14 +50,16 @@ const CALLED: Readonly<Record<Kind, readonly string[]>> = {
   user: ['user', 'user_id', 'user.key', 'username', 'subject.id', 'users.idents', 'Permit-User-Key'],
   'user attribute': ['users.attribute_id'],
   'user set': ['user_set', 'user_sets'],
-}
+} satisfies Readonly<Record<string, readonly string[]>>
 const KIND_OF = new Map(
   Object.entries(CALLED).flatMap(([kind, names]) => names.map(name => [name, kind as Kind] as const)),
 )
-/** How many names that answers told of are kept of each kind. */
+/** Number of names from responses that are kept for each kind. */
 const TOLD_MAX = 12
 
-/** The kind of thing that a name stands for at the end of this way; null where it is no name of a thing. What is nearer counts. */
+/**
+ * The kind of entity that the last name of the path identifies, or null. The nearest enclosing name decides.
+ */
 export function kindAt(way: readonly string[]): Kind | null {
   const name = way.at(-1) ?? ''
   const within = way.slice(0, -1).findLast(each => KIND_OF.has(`${each}.${name}`))
@@ -93,13 +72,13 @@ export class KnownNames {
   readonly #told = new Map<Kind, string[]>()
   #made = 0
 
-  /** `lasting`: what is there, or is made again when it is gone. */
+  /** `lasting` contains names of entities that exist or are re-created. */
   constructor(random: Random, lasting: Readonly<Partial<Record<Kind, readonly string[]>>>) {
     this.#random = random
     this.#lasting = lasting
   }
 
-  /** One of that kind: mostly of those that last, then of those that were told of, now and then one there never was. */
+  /** A name of that kind: mostly a lasting one, otherwise one from responses, rarely an unknown one. */
   pick(kind: Kind, lastingShare = 0.75): string {
     const lasting = this.#lasting[kind] ?? []
     const told = this.#told.get(kind) ?? []
@@ -108,13 +87,13 @@ export class KnownNames {
     return this.#random.pick(isLasting ? lasting : told)
   }
 
-  /** A key that nothing has. */
+  /** An unused key. */
   made(): string {
     this.#made += 1
     return `k${this.#made}${this.#random.pick(['', '-', '_x', 'Z'])}`
   }
 
-  /** Remembers a name for some time. */
+  /** Stores a name, which later names can replace. */
   tell(kind: Kind, name: string): void {
     const told = this.#told.get(kind) ?? []
     this.#told.set(kind, told)

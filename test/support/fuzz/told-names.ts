@@ -1,8 +1,8 @@
-/** What an answer tells of what there is, for requests to come. */
+/** Collects names from responses for later requests. */
 import type { Kind, KnownNames } from './known-names.ts'
 import type { Operation } from './drawn-requests.ts'
 
-/** Of which kind the items of an answer are, by the last part of the path that says so. */
+/** Kind of the items of a response, by the last path segment that is listed here. */
 const KINDS: Readonly<Record<string, Kind>> = {
   action_groups: 'action group',
   actions: 'action',
@@ -30,7 +30,7 @@ interface Item {
   readonly group_instance_key?: unknown
 }
 
-/** Takes over the ids and keys of the items in an answer that succeeded. */
+/** Stores ids and keys of the items of a successful response. */
 export function tellNames(names: KnownNames, { path }: Operation, body: unknown): void {
   const part = path.split('/').findLast(each => each in KINDS)
   const kind = part === undefined ? undefined : KINDS[part]
