@@ -1,6 +1,6 @@
 /**
- * Clients that are generated from the running service's `/openapi.json`: each is compiled, and makes the same calls. The programs
- * stand under `generators`, one for each generator, and share a story in each language.
+ * Clients that are generated from the `/openapi.json` of a running service. Each is compiled and makes the
+ * same calls with a program in `generators`. Programs of the same language share a `story`.
  */
 import { cpSync, existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ const OPENAPI_GENERATOR = '7.17.0'
 const COPY = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1'
 const DOCUMENTS = ['d1', 'd2', 'd3']
 
-/** A folder with the description, and the service that it is of. */
+/** A folder with the OpenAPI document of a service. */
 interface Ground {
   readonly folder: string
   readonly description: string
@@ -33,7 +33,7 @@ async function ground(): Promise<Ground> {
   return { folder, description, address: service.address }
 }
 
-/** What the program of a generated client printed is what the calls answer. */
+/** Expects the results that the program of a generated client must print. */
 function expectStory(generator: string, printed: string, left = ''): void {
   expect(JSON.parse(printed)).toEqual({
     check: true,
@@ -42,22 +42,18 @@ function expectStory(generator: string, printed: string, left = ''): void {
     after: true,
     pages: DOCUMENTS.map(document => [document]),
   })
-  expectRow([
-    generator,
-    'compiles; check, bulk, group, paged search',
-    left,
-    '[generators](../test/clients/generators.test.ts)',
-  ])
+  const works = 'compiles; check, bulk, group, paged search'
+  expectRow([generator, works, left, '[generators](../test/clients/generators.test.ts)'])
 }
 
-/** Skips the test where something cannot be had. */
+/** Skips the test if an installation fails. */
 async function need(context: TestContext, what: string, install: () => Promise<unknown>): Promise<void> {
   const reason = await reasonAgainst(install)
-  if (reason !== null) context.skip(`no ${what} here: ${reason}`)
+  if (reason !== null) context.skip(`${what} is not available: ${reason}`)
 }
 
 describe(`openapi-generator ${OPENAPI_GENERATOR}`, () => {
-  /** Generates, and gives the folder of what was made. */
+  /** Generates a client and returns its folder. */
   async function generate(context: TestContext, { folder, description }: Ground, language: string) {
     const kept = keptFolder('openapi-generator')
     const jar = join(kept, `openapi-generator-cli-${OPENAPI_GENERATOR}.jar`)
@@ -76,7 +72,7 @@ describe(`openapi-generator ${OPENAPI_GENERATOR}`, () => {
 
   const nameOf = (language: string) => `openapi-generator ${OPENAPI_GENERATOR}, ${language}`
 
-  test('go', async context => {
+  test('the Go client of openapi-generator works', async context => {
     const at = await ground()
     await need(context, 'Go', () => run('go', ['version']))
     const made = await generate(context, at, 'go')
@@ -87,7 +83,7 @@ describe(`openapi-generator ${OPENAPI_GENERATOR}`, () => {
     expectStory(nameOf('Go'), await runGo(context, at, 'openapi-generator'))
   })
 
-  test('java', async context => {
+  test('the Java client of openapi-generator works', async context => {
     const at = await ground()
     const made = await generate(context, at, 'java')
     cpSync(besideSuites('generators/java/Story.java'), join(made, 'src/main/java/Story.java'))
@@ -100,14 +96,14 @@ describe(`openapi-generator ${OPENAPI_GENERATOR}`, () => {
     expectStory(nameOf('Java'), await run('java', ['-cp', classes, 'Story', at.address, API_KEY]))
   })
 
-  test('typescript-fetch', async context => {
+  test('the typescript-fetch client of openapi-generator works', async context => {
     const at = await ground()
     const made = await generate(context, at, 'typescript-fetch')
     renameSync(made, join(at.folder, 'generated'))
     expectStory(nameOf('TypeScript'), await runTypeScript(context, at, 'openapi-generator'))
   })
 
-  test('python', async context => {
+  test('the Python client of openapi-generator works', async context => {
     const at = await ground()
     const made = await generate(context, at, 'python')
     const python = await pythonWithLibraries(context)
@@ -115,7 +111,7 @@ describe(`openapi-generator ${OPENAPI_GENERATOR}`, () => {
   })
 })
 
-test('oapi-codegen', async context => {
+test('the client of oapi-codegen works', async context => {
   const at = await ground()
   const folder = goModule(at)
   await need(context, 'oapi-codegen', () => run('go', ['mod', 'download'], { in: folder }))
@@ -126,7 +122,7 @@ test('oapi-codegen', async context => {
   expectStory('oapi-codegen 2.8.2', await runGo(context, at, 'oapi-codegen'))
 })
 
-test('orval', async context => {
+test('the client of orval works', async context => {
   const at = await ground()
   const input = at.description
   const output = { target: 'generated.ts', client: 'fetch', mode: 'single', baseUrl: at.address }
@@ -136,19 +132,19 @@ test('orval', async context => {
   expectStory('orval 8.38.0', await runTypeScript(context, at, 'orval'))
 })
 
-test('openapi-typescript', async context => {
+test('the client of openapi-typescript works', async context => {
   const at = await ground()
   await runNode(context, at, 'openapi-typescript/bin/cli.js', [at.description, '-o', 'generated.ts'])
   expectStory('openapi-typescript 7.13.0', await runTypeScript(context, at, 'openapi-typescript'))
 })
 
-test('@hey-api/openapi-ts', async context => {
+test('the client of @hey-api/openapi-ts works', async context => {
   const at = await ground()
   await runNode(context, at, '@hey-api/openapi-ts/bin/run.js', ['-i', at.description, '-o', 'generated'])
   expectStory('@hey-api/openapi-ts 0.99.0', await runTypeScript(context, at, 'hey-api'))
 })
 
-test('openapi-python-client', async context => {
+test('the client of openapi-python-client works', async context => {
   const at = await ground()
   const python = await pythonWithLibraries(context)
   const made = join(at.folder, 'generated')
@@ -161,7 +157,7 @@ test('openapi-python-client', async context => {
 
 // Go.
 
-/** A copy of the module with the programs; what is generated goes into it. */
+/** Copies the Go module with the programs, into which the client is generated. */
 function goModule({ folder }: Ground): string {
   const module = join(folder, 'go')
   cpSync(besideSuites('generators/go'), module, { recursive: true })
@@ -177,7 +173,7 @@ async function runGo(context: TestContext, at: Ground, name: string): Promise<st
 
 // TypeScript.
 
-/** The packages of the generators, installed once, and within reach of what is generated. */
+/** Installs the packages of the generators once and links them into the folder of the test. */
 async function packages(context: TestContext, { folder }: Ground): Promise<string> {
   const kept = keptFolder('generators-typescript')
   await need(context, 'npm packages', async () => {
@@ -191,7 +187,7 @@ async function packages(context: TestContext, { folder }: Ground): Promise<strin
   return modules
 }
 
-/** Runs a program of a package, in the folder of the test. */
+/** Runs a program of a package in the folder of the test. */
 async function runNode(context: TestContext, at: Ground, program: string, words: string[]): Promise<void> {
   const modules = await packages(context, at)
   await run(process.execPath, [join(modules, program), ...words], { in: at.folder })
@@ -212,13 +208,13 @@ async function runTypeScript(context: TestContext, at: Ground, name: string): Pr
 
 // Python.
 
-/** The interpreter of an environment that has the generator, and the libraries of what is generated. */
+/** The interpreter of an environment with the generator and the libraries of generated clients. */
 function pythonWithLibraries(context: TestContext): Promise<string> {
   const requirements = ['-r', besideSuites('generators/python/requirements.txt')]
   return pythonWith(context, 'generators-python', requirements)
 }
 
-/** `made` has the generated package. */
+/** Runs the program `name` with the generated package in `made`. */
 function runPython(python: string, at: Ground, name: string, made: string): Promise<string> {
   cpSync(besideSuites('generators/python'), at.folder, { recursive: true })
   const env = { PYTHONPATH: `${at.folder}:${made}`, PYTHONDONTWRITEBYTECODE: '1' }

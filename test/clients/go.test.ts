@@ -1,4 +1,6 @@
-/** The published Go client, as it is in its registry, against a running service: every method it has, found by reflection. */
+/**
+ * The unmodified Go client from its registry, against a running service. Its methods are found by reflection.
+ */
 import { join } from 'node:path'
 import { expect, test, type TestContext } from 'vitest'
 import { besideSuites, expectReport, keptFolder, reasonAgainst, run } from './published.ts'
@@ -12,11 +14,11 @@ const KNOWN = {
   'ResourceActionGroups.ListByAttributes': 'the client does not send the attributes',
 }
 
-/** The program that drives the client, built; skips the test where that cannot be. */
+/** Builds the program that calls the client. Skips the test if the modules are not available. */
 async function build(context: TestContext): Promise<string> {
   const folder = besideSuites('go')
   const reason = await reasonAgainst(() => run('go', ['mod', 'download'], { in: folder }))
-  if (reason !== null) context.skip(`no Go client here: ${reason}`)
+  if (reason !== null) context.skip(`the Go client is not available: ${reason}`)
   const module = ['list', '-m', '-f', '{{.Version}}', 'github.com/permitio/permit-golang']
   expect((await run('go', module, { in: folder })).trim()).toBe(`v${VERSION}`)
   const program = join(keptFolder('go'), 'drive')
@@ -24,7 +26,7 @@ async function build(context: TestContext): Promise<string> {
   return program
 }
 
-test('works with every method, the OPA listener included', async context => {
+test('every method of the Go client works, including those that use the OPA listener', async context => {
   const program = await build(context)
   const service = await startedService({ opaPort: await freePort() })
   const opa = `http://127.0.0.1:${service.settings.opaPort}`
@@ -33,7 +35,7 @@ test('works with every method, the OPA listener included', async context => {
   expectReport({ name, suite: 'Go', file: 'go.test.ts', known: KNOWN }, report)
 })
 
-test('reads role assignments with the decoders of versions up to 1.2.6, which refuse unknown members', async context => {
+test('role assignments can be read with the decoders of versions up to 1.2.6, which reject unknown members', async context => {
   const program = await build(context)
   const service = await startedService()
   const report = await run(program, ['strict', service.address, API_KEY])
@@ -43,12 +45,11 @@ test('reads role assignments with the decoders of versions up to 1.2.6, which re
   })
 })
 
-test('carries what the Terraform provider does of each kind: apply, plan, change, import, drift, destroy', async context => {
+test('the Go client supports the operations of the Terraform provider for each kind of resource', async context => {
   const program = await build(context)
   const service = await startedService()
-  const { ground, ...kinds } = JSON.parse(
-    await run(program, ['terraform', service.address, API_KEY]),
-  ) as Record<string, string>
+  const report = await run(program, ['terraform', service.address, API_KEY])
+  const { ground, ...kinds } = JSON.parse(report) as Record<string, string>
   expect(ground).toBe('works')
   const name = `Terraform, by the client of its provider, \`permit-golang\` ${VERSION}`
   expectReport({ name, suite: 'Go', file: 'go.test.ts', known: {} }, JSON.stringify(kinds))

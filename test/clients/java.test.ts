@@ -1,4 +1,7 @@
-/** The published Java client, as it is in its registry, against a running service: every method it has, found by reflection. */
+/**
+ * The unmodified Java client from its registry, against a running service. Its methods are found by
+ * reflection.
+ */
 import { join } from 'node:path'
 import { test } from 'vitest'
 import { besideSuites, expectReport, keptFolder, reasonAgainst, run } from './published.ts'
@@ -7,14 +10,14 @@ import { ADMIN_KEY, API_KEY, startedService } from '#testing/processes/running-s
 
 const COPY = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies'
 
-test('works with every method', async context => {
+test('every method of the Java client works', async context => {
   const libraries = keptFolder('java-2.2.5')
   const words = ['--batch-mode', '--quiet', COPY, `-DoutputDirectory=${libraries}`]
   const reason = await reasonAgainst(async () => {
     await run('java', ['-version'])
     await run('mvn', words, { in: besideSuites('java') })
   })
-  if (reason !== null) return context.skip(`no Java client here: ${reason}`)
+  if (reason !== null) return context.skip(`the Java client is not available: ${reason}`)
   const service = await startedService({ opaPort: await freePort() })
   const opa = `http://127.0.0.1:${service.settings.opaPort}`
   const program = besideSuites('java/Drive.java')

@@ -1,4 +1,4 @@
-"""Notes what became of each method of a client, and tells it as JSON."""
+"""Collects the outcome of each method of a client and prints them as JSON."""
 import inspect
 import json
 
@@ -6,7 +6,7 @@ outcomes = {}
 
 
 async def call(name, method, *arguments, expect, **named):
-    """Notes that the method did what is expected of it; an error once noted stays. Methods may be coroutines or not."""
+    """Calls a function or coroutine, stores its outcome, and returns its result. A stored error is kept."""
     try:
         answer = method(*arguments, **named)
         if inspect.isawaitable(answer):
@@ -14,7 +14,8 @@ async def call(name, method, *arguments, expect, **named):
         if not expect(answer):
             raise AssertionError(f"unexpected answer {answer!r}"[:300])
         outcomes.setdefault(name, "works")
-    except Exception as error:  # every kind is an outcome
+        return answer
+    except Exception as error:  # every error is an outcome
         outcomes[name] = f"{type(error).__name__}: {error}"[:400]
 
 

@@ -1,6 +1,6 @@
 /**
- * What the suites of published clients share: they run programs in other languages, and hold what becomes of each method to
- * what docs/compatibility.md says.
+ * Helpers for tests of published clients: run programs in other languages and compare outcomes with
+ * docs/compatibility.md.
  */
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,9 +11,9 @@ import { promisify } from 'node:util'
 import { expect, onTestFinished } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-/** The head of the table of clients in docs/compatibility.md. */
+/** The header of the table of clients in docs/compatibility.md. */
 const TABLE = /^\| Subject +\| What works/
-const TOLD_MAX = 4_000
+const MESSAGE_MAX = 4_000
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
 
 interface RunOptions {
@@ -23,7 +23,7 @@ interface RunOptions {
 
 const execute = promisify(execFile)
 
-/** What a program printed; an error with all that it wrote when it fails. */
+/** Runs a program and returns its output. If it fails, the error contains the output. */
 export async function run(
   program: string,
   words: readonly string[],
@@ -37,14 +37,14 @@ export async function run(
     })
     return stdout
   } catch (error) {
-    // Compilers tell what is wrong on their standard output, which the message has not.
+    // Compilers print errors to the standard output, which the message does not contain.
     if (error instanceof Error && 'stdout' in error)
-      error.message += `\n${String(error.stdout).slice(0, TOLD_MAX)}`
+      error.message += `\n${String(error.stdout).slice(0, MESSAGE_MAX)}`
     throw error
   }
 }
 
-/** Takes what a test needs from a registry. The reason, in a line, why that cannot be had here; null when it is there. */
+/** Installs packages from a registry. Returns null, or the reason of a failure as one line. */
 export async function reasonAgainst(install: () => Promise<unknown>): Promise<string | null> {
   try {
     await install()
@@ -56,39 +56,39 @@ export async function reasonAgainst(install: () => Promise<unknown>): Promise<st
   }
 }
 
-/** A folder that outlives the run, so that what came from a registry need not come again. */
+/** A folder for installed packages that is kept for later runs. */
 export function keptFolder(name: string): string {
   const folder = join(ROOT, '.artifacts', 'clients', name)
   mkdirSync(folder, { recursive: true })
   return folder
 }
 
-/** A folder of the present test, removed when the test is over. */
+/** A folder that is removed after the current test. */
 export function ownFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'verdict-clients-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
-/** A file or folder beside the suites. */
+/** A file or folder of this directory. */
 export function besideSuites(path: string): string {
   return join(ROOT, 'test', 'clients', path)
 }
 
 export interface Subject {
-  /** As the row of the table names the client. */
+  /** Name of the client in the table. */
   readonly name: string
-  /** The suite, as the row names it, and its file in this folder. */
+  /** Name of the suite in the table, and its file in this folder. */
   readonly suite: string
   readonly file: string
-  /** What does not work although it is called as it should be, and why. */
+  /** Methods that do not work although they are called correctly, with the reason. */
   readonly known: Readonly<Record<string, string>>
 }
 
 /**
- * Every method works, but for those known not to, and the table says so.
+ * Expects that exactly the known methods fail and that the table states this.
  *
- * @param report JSON of an object: by method `works`, or what went wrong
+ * @param report JSON object with `works` or the error for each method
  */
 export function expectReport({ known, ...subject }: Subject, report: string): void {
   const outcomes = Object.entries(JSON.parse(report) as Record<string, string>)
@@ -99,32 +99,24 @@ export function expectReport({ known, ...subject }: Subject, report: string): vo
   expectRow([subject.name, works, reasonsIn(known), `[${subject.suite}](../test/clients/${subject.file})`])
 }
 
-/** Methods with the same reason stand together. */
+/** Lists the methods for each reason. */
 function reasonsIn(known: Readonly<Record<string, string>>): string {
   const methods = Map.groupBy(Object.entries(known), ([, reason]) => reason)
-  const told = [...methods].map(
-    ([reason, entries]) => `${entries.map(([method]) => `\`${method}\``).join(', ')}: ${reason}`,
-  )
-  return told.join('; ')
+  return [...methods]
+    .map(([reason, entries]) => `${entries.map(([method]) => `\`${method}\``).join(', ')}: ${reason}`)
+    .join('; ')
 }
 
-/** docs/compatibility.md has this row, however wide its columns are. `VERDICT_ROWS=write` makes it so. */
+/** Expects this row in docs/compatibility.md, or writes it if `VERDICT_ROWS` is `write`. */
 export function expectRow(cells: readonly string[]): void {
   const file = join(ROOT, 'docs/compatibility.md')
   const lines = readFileSync(file, 'utf8').split('\n')
   const row = `| ${cells.join(' | ')} |`
   const at = lines.findIndex(line => line.startsWith(`| ${cells[0]} `))
   if (process.env['VERDICT_ROWS'] === 'write') {
+    const table = lines.findIndex(line => TABLE.test(line))
     if (at !== -1) lines[at] = row
-    else
-      lines.splice(
-        lines.indexOf(
-          '',
-          lines.findIndex(line => TABLE.test(line)),
-        ),
-        0,
-        row,
-      )
+    else lines.splice(lines.indexOf('', table), 0, row)
     writeFileSync(file, lines.join('\n'))
   } else {
     expect(lines[at]?.replaceAll(/ +/g, ' ')).toBe(row.replaceAll(/ +/g, ' '))

@@ -1,12 +1,13 @@
-/** Environments of Python with published packages, each kept beside the others under `.artifacts`. */
+/** Python environments with published packages, which are kept in `.artifacts`. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'vitest'
-import { keptFolder, reasonAgainst, run } from './published.ts'
+import { API_KEY } from '#testing/processes/running-service.ts'
+import { besideSuites, keptFolder, reasonAgainst, run } from './published.ts'
 
 const QUIETLY = ['--quiet', '--disable-pip-version-check']
 
-/** The interpreter of an environment that has the packages, given with their versions; skips the test where they cannot be had. */
+/** The interpreter of an environment with these packages. Skips the test if they are not available. */
 export async function pythonWith(
   context: TestContext,
   name: string,
@@ -18,6 +19,12 @@ export async function pythonWith(
     if (!existsSync(python)) await run('python3', ['-m', 'venv', folder])
     await run(python, ['-m', 'pip', 'install', ...QUIETLY, ...packages])
   })
-  if (reason !== null) context.skip(`not to be had here: ${packages[0]}: ${reason}`)
+  if (reason !== null) context.skip(`${packages[0]} is not available: ${reason}`)
   return python
+}
+
+/** Runs a script with the address of the service and further arguments, and returns its output. */
+export function drive(python: string, script: string, address: string, ...keys: string[]): Promise<string> {
+  const env = { PYTHONPATH: besideSuites('.'), PYTHONDONTWRITEBYTECODE: '1' }
+  return run(python, [besideSuites(script), address, API_KEY, ...keys], { env })
 }

@@ -1,13 +1,10 @@
-/**
- * The published Python client, as it is in its registry, against a running service: every method it has. What becomes of each is
- * what docs/compatibility.md says, or this fails.
- */
-import { describe, test } from 'vitest'
-import { besideSuites, expectReport, run } from './published.ts'
-import { pythonWith } from './python-environment.ts'
-import { ADMIN_KEY, API_KEY, startedService } from '#testing/processes/running-service.ts'
+/** The unmodified Python client from its registry, against a running service. */
+import { test } from 'vitest'
+import { expectReport } from './published.ts'
+import { drive, pythonWith } from './python-environment.ts'
+import { ADMIN_KEY, startedService } from '#testing/processes/running-service.ts'
 
-/** What does not work although it is called as it should be, by version. */
+/** Methods of each version that do not work although they are called correctly. */
 const KNOWN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '3.0.0': {},
   '2.8.3': {
@@ -16,12 +13,13 @@ const KNOWN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 }
 
-describe.each(Object.entries(KNOWN))('permit %s', (version, known) => {
-  test('works with every method, but for those that are known not to', async context => {
+test.for(Object.entries(KNOWN))(
+  'all but the known methods of permit %s work',
+  async ([version, known], context) => {
     const python = await pythonWith(context, `python-${version}`, [`permit==${version}`])
     const service = await startedService()
-    const report = await run(python, [besideSuites('python/drive.py'), service.address, API_KEY, ADMIN_KEY])
+    const report = await drive(python, 'python/drive.py', service.address, ADMIN_KEY)
     const subject = { name: `Python, \`permit\` ${version}`, suite: 'Python', file: 'python.test.ts', known }
     expectReport(subject, report)
-  })
-})
+  },
+)

@@ -1,4 +1,4 @@
-"""Runs a server of fastmcp with the middleware of permit-fastmcp. Arguments: the address, the key of an environment."""
+"""Runs a fastmcp server with the middleware of permit-fastmcp. Arguments: address, environment key."""
 import asyncio
 import sys
 

@@ -1,7 +1,4 @@
-"""Calls what langchain-permit has that asks the service. Arguments: the address, the key of an environment.
-
-Its check of JWTs asks nothing of the service. The model that would write queries is not asked either.
-"""
+"""Calls the parts of langchain-permit that make requests. Arguments: address, environment key."""
 import asyncio
 import sys
 
@@ -22,7 +19,7 @@ ALICE = {"key": "alice"}
 
 
 class Stored(BaseRetriever):
-    """Finds the same three documents whatever is asked."""
+    """Always returns the same three documents."""
 
     def _get_relevant_documents(self, query, *, run_manager):
         return [Document(page_content=key, metadata={"id": key}) for key in ("d1", "d2", "d3")]

@@ -1,4 +1,4 @@
-"""Calls the AuthZEN client of apparitor against a running service. Arguments: the address, the key of an environment."""
+"""Calls the AuthZEN client of apparitor. Arguments: address, environment key."""
 import asyncio
 import sys
 
@@ -22,7 +22,7 @@ def client(key):
 
 
 async def refused(client, request):
-    """Whether a wrong key is an error of the client, and no decision."""
+    """Returns True if a wrong key causes an error instead of a decision."""
     try:
         await client.evaluate(request)
     except AuthZENClientError:

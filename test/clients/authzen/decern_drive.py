@@ -1,4 +1,4 @@
-"""Calls the AuthZEN client of decern against a running service. Arguments: the address, the key of an environment."""
+"""Calls the AuthZEN client of decern. Arguments: address, environment key."""
 import asyncio
 import sys
 
@@ -11,7 +11,7 @@ ALICE, DOCUMENT = {"type": "user", "id": "alice"}, {"type": "document", "id": "d
 
 
 def refused():
-    """Whether a wrong key is an error of the client, and no decision."""
+    """Returns True if a wrong key causes an error instead of a decision."""
     try:
         Client(ADDRESS, token="wrong").evaluate(ALICE, "read", DOCUMENT)
     except DecernError as error:

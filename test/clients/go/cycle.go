@@ -9,22 +9,23 @@ import (
 	"github.com/permitio/permit-golang/pkg/permit"
 )
 
-// kind is what the Terraform provider does with one kind of resource, by the client that it stands on.
+// kind describes the operations of the Terraform provider on one kind of resource.
 type kind struct {
-	name string
-	// create makes it, as apply does first.
+	name   string
 	create func() error
-	// read tells what is there, as plan and import do: in a form that shows each part that a configuration has.
+	// read returns all parts that a configuration has, as plan and import need them.
 	read func() (string, error)
-	// want is what read tells after create, changed after change.
+	// want is the result of read after create, and changed the result after change.
 	want, changed string
-	// change gives it another content, as apply does of a changed configuration; and as somebody else may. Nil where a
-	// changed configuration makes another one.
+	// change updates the resource. It is nil if a changed configuration replaces the resource.
 	change  func() error
 	destroy func() error
 }
 
-// cycle goes through apply, plan, change, drift and destroy of one kind.
+// failure drops the result of a call.
+func failure(_ any, err error) error { return err }
+
+// cycle makes the calls for apply, plan, change, drift and destroy of one kind.
 func cycle(one kind) {
 	name := method(one.name)
 	expect := func(step, wanted string) bool {
@@ -41,26 +42,24 @@ func cycle(one kind) {
 		return
 	}
 	name.did(one.destroy())
-	// What is gone has to be told from what cannot be read: the first is made again, the second stops the run.
+	// The provider re-creates a resource that does not exist, and stops for other errors.
 	if found, err := one.read(); err == nil {
-		note(one.name, "still there after destroy: "+found)
+		note(one.name, "exists after destroy: "+found)
 	} else if !strings.Contains(strings.ToLower(err.Error()), "not found") && err != errGone {
-		note(one.name, "destroyed, and told as "+err.Error())
+		note(one.name, "destroyed, but reported as "+err.Error())
 	}
 }
 
 var errGone = fmt.Errorf("gone")
 
-// told joins what a configuration has of an object.
-func told(err error, parts ...any) (string, error) {
+// joined returns the parts as a text.
+func joined(err error, parts ...any) (string, error) {
 	if err != nil {
 		return "", err
 	}
 	return strings.TrimSpace(fmt.Sprintln(parts...)), nil
 }
 
-// terraform needs the resources folder and document, the relation parent, the roles folder#owner and document#viewer,
-// the tenant acme, the user ann and the instance folder:f1.
 func terraform(permits *permit.Client) {
 	client := permits.Api
 	ground(client)
@@ -69,6 +68,7 @@ func terraform(permits *permit.Client) {
 	}
 }
 
+// ground creates the entities on which the kinds depend.
 func ground(client *api.PermitApiClient) {
 	read := map[string]models.ActionBlockEditable{"read": {}}
 	step := method("ground")
@@ -93,17 +93,15 @@ func schemaKinds(client *api.PermitApiClient) []kind {
 			create: func() error {
 				body := *models.NewResourceCreate("boat", "Boat", actions)
 				body.Description = pointer("Floats")
-				_, err := client.Resources.Create(ctx, body)
-				return err
+				return failure(client.Resources.Create(ctx, body))
 			},
 			read: func() (string, error) {
 				found, err := client.Resources.Get(ctx, "boat")
-				return told(err, found.GetName(), found.GetDescription(), len(found.GetActions()))
+				return joined(err, found.GetName(), found.GetDescription(), len(found.GetActions()))
 			},
 			want: "Boat Floats 1", changed: "Ship Floats 1",
 			change: func() error {
-				_, err := client.Resources.Update(ctx, "boat", models.ResourceUpdate{Name: pointer("Ship")})
-				return err
+				return failure(client.Resources.Update(ctx, "boat", models.ResourceUpdate{Name: pointer("Ship")}))
 			},
 			destroy: func() error { return client.Resources.Delete(ctx, "boat") },
 		},
@@ -111,17 +109,15 @@ func schemaKinds(client *api.PermitApiClient) []kind {
 			name: "permitio_role (of tenants)",
 			create: func() error {
 				role := models.RoleCreate{Key: "captain", Name: "Captain", Permissions: []string{"document:read"}, Extends: []string{"editor"}}
-				_, err := client.Roles.Create(ctx, role)
-				return err
+				return failure(client.Roles.Create(ctx, role))
 			},
 			read: func() (string, error) {
 				found, err := client.Roles.Get(ctx, "captain")
-				return told(err, found.GetName(), found.GetPermissions(), found.GetExtends())
+				return joined(err, found.GetName(), found.GetPermissions(), found.GetExtends())
 			},
 			want: "Captain [document:read] [editor]", changed: "Captain [folder:read] [editor]",
 			change: func() error {
-				_, err := client.Roles.Update(ctx, "captain", models.RoleUpdate{Permissions: []string{"folder:read"}})
-				return err
+				return failure(client.Roles.Update(ctx, "captain", models.RoleUpdate{Permissions: []string{"folder:read"}}))
 			},
 			destroy: func() error { return client.Roles.Delete(ctx, "captain") },
 		},
@@ -129,29 +125,26 @@ func schemaKinds(client *api.PermitApiClient) []kind {
 			name: "permitio_role (of a resource)",
 			create: func() error {
 				role := models.ResourceRoleCreate{Key: "reader", Name: "Reader", Permissions: []string{"read"}, Extends: []string{"viewer"}}
-				_, err := client.ResourceRoles.Create(ctx, "document", role)
-				return err
+				return failure(client.ResourceRoles.Create(ctx, "document", role))
 			},
 			read: func() (string, error) {
 				found, err := client.ResourceRoles.Get(ctx, "document", "reader")
-				return told(err, found.GetName(), found.GetPermissions(), found.GetExtends())
+				return joined(err, found.GetName(), found.GetPermissions(), found.GetExtends())
 			},
 			want: "Reader [read] [viewer]", changed: "R [read] [viewer]",
 			change: func() error {
-				_, err := client.ResourceRoles.Update(ctx, "document", "reader", models.ResourceRoleUpdate{Name: pointer("R")})
-				return err
+				return failure(client.ResourceRoles.Update(ctx, "document", "reader", models.ResourceRoleUpdate{Name: pointer("R")}))
 			},
 			destroy: func() error { return client.ResourceRoles.Delete(ctx, "document", "reader") },
 		},
 		{
 			name: "permitio_relation",
 			create: func() error {
-				_, err := client.ResourceRelations.Create(ctx, "folder", *models.NewRelationCreate("within", "Within", "folder"))
-				return err
+				return failure(client.ResourceRelations.Create(ctx, "folder", *models.NewRelationCreate("within", "Within", "folder")))
 			},
 			read: func() (string, error) {
 				found, err := client.ResourceRelations.Get(ctx, "folder", "within")
-				return told(err, found.GetName(), found.GetSubjectResource())
+				return joined(err, found.GetName(), found.GetSubjectResource())
 			},
 			want:    "Within folder",
 			destroy: func() error { return client.ResourceRelations.Delete(ctx, "folder", "within") },
@@ -159,8 +152,7 @@ func schemaKinds(client *api.PermitApiClient) []kind {
 		{
 			name: "permitio_role_derivation",
 			create: func() error {
-				_, err := client.ImplicitGrants.Create(ctx, "document", "viewer", *models.NewDerivedRoleRuleCreate("owner", "folder", "parent"))
-				return err
+				return failure(client.ImplicitGrants.Create(ctx, "document", "viewer", *models.NewDerivedRoleRuleCreate("owner", "folder", "parent")))
 			},
 			read: func() (string, error) {
 				found, err := client.ResourceRoles.Get(ctx, "document", "viewer")
@@ -172,7 +164,7 @@ func schemaKinds(client *api.PermitApiClient) []kind {
 					return "", errGone
 				}
 				rule := granted.GetUsersWithRole()[0]
-				return told(nil, rule.GetRole(), rule.GetOnResource(), rule.GetLinkedByRelation())
+				return joined(nil, rule.GetRole(), rule.GetOnResource(), rule.GetLinkedByRelation())
 			},
 			want: "owner folder parent",
 			destroy: func() error {
@@ -182,18 +174,16 @@ func schemaKinds(client *api.PermitApiClient) []kind {
 		{
 			name: "permitio_user_attribute",
 			create: func() error {
-				_, err := client.ResourceAttributes.Create(ctx, "__user", *models.NewResourceAttributeCreate("grade", models.NUMBER))
-				return err
+				return failure(client.ResourceAttributes.Create(ctx, "__user", *models.NewResourceAttributeCreate("grade", models.NUMBER)))
 			},
 			read: func() (string, error) {
 				found, err := client.ResourceAttributes.Get(ctx, "__user", "grade")
-				return told(err, found.GetType(), found.GetDescription())
+				return joined(err, found.GetType(), found.GetDescription())
 			},
 			want: "number", changed: "number High is good",
 			change: func() error {
 				body := models.ResourceAttributeUpdate{Description: pointer("High is good")}
-				_, err := client.ResourceAttributes.Update(ctx, "__user", "grade", body)
-				return err
+				return failure(client.ResourceAttributes.Update(ctx, "__user", "grade", body))
 			},
 			destroy: func() error { return client.ResourceAttributes.Delete(ctx, "__user", "grade") },
 		},
@@ -206,12 +196,12 @@ func factKinds(client *api.PermitApiClient) []kind {
 		if err != nil {
 			return "", err
 		}
-		if found == nil { // so the client answers where there are none
+		if found == nil { // the result of the client for an empty list
 			return "", errGone
 		}
 		for _, one := range *found {
 			if one.GetResourceInstance() == instance {
-				return told(nil, one.GetUser(), one.GetRole(), one.GetTenant(), instance)
+				return joined(nil, one.GetUser(), one.GetRole(), one.GetTenant(), instance)
 			}
 		}
 		return "", errGone
@@ -221,17 +211,15 @@ func factKinds(client *api.PermitApiClient) []kind {
 			name: "permitio_tenant",
 			create: func() error {
 				tenant := models.TenantCreate{Key: "umbrella", Name: "Umbrella", Attributes: map[string]any{"tier": "gold"}}
-				_, err := client.Tenants.Create(ctx, tenant)
-				return err
+				return failure(client.Tenants.Create(ctx, tenant))
 			},
 			read: func() (string, error) {
 				found, err := client.Tenants.Get(ctx, "umbrella")
-				return told(err, found.GetName(), found.GetAttributes())
+				return joined(err, found.GetName(), found.GetAttributes())
 			},
 			want: "Umbrella map[tier:gold]", changed: "U map[tier:gold]",
 			change: func() error {
-				_, err := client.Tenants.Update(ctx, "umbrella", models.TenantUpdate{Name: pointer("U")})
-				return err
+				return failure(client.Tenants.Update(ctx, "umbrella", models.TenantUpdate{Name: pointer("U")}))
 			},
 			destroy: func() error { return client.Tenants.Delete(ctx, "umbrella") },
 		},
@@ -239,18 +227,16 @@ func factKinds(client *api.PermitApiClient) []kind {
 			name: "permitio_resource_instance",
 			create: func() error {
 				instance := models.ResourceInstanceCreate{Key: "d9", Resource: "document", Tenant: pointer("acme")}
-				_, err := client.ResourceInstances.Create(ctx, instance)
-				return err
+				return failure(client.ResourceInstances.Create(ctx, instance))
 			},
 			read: func() (string, error) {
 				found, err := client.ResourceInstances.Get(ctx, "document:d9")
-				return told(err, found.GetKey(), found.GetResource(), found.GetTenant(), found.GetAttributes())
+				return joined(err, found.GetKey(), found.GetResource(), found.GetTenant(), found.GetAttributes())
 			},
 			want: "d9 document acme map[]", changed: "d9 document acme map[pages:9]",
 			change: func() error {
 				body := models.ResourceInstanceUpdate{Attributes: map[string]any{"pages": 9}}
-				_, err := client.ResourceInstances.Update(ctx, "document:d9", body)
-				return err
+				return failure(client.ResourceInstances.Update(ctx, "document:d9", body))
 			},
 			destroy: func() error { return client.ResourceInstances.Delete(ctx, "document:d9") },
 		},
@@ -261,8 +247,7 @@ func factKinds(client *api.PermitApiClient) []kind {
 				rule := *models.NewMappingRule("https://shop.example.com/documents/{id}", models.GET, "document")
 				rule.Action = pointer("read")
 				config.MappingRules = []models.MappingRule{rule}
-				_, err := client.ProxyConfigs.Create(ctx, config)
-				return err
+				return failure(client.ProxyConfigs.Create(ctx, config))
 			},
 			read: func() (string, error) {
 				found, err := client.ProxyConfigs.Get(ctx, "gate")
@@ -270,40 +255,31 @@ func factKinds(client *api.PermitApiClient) []kind {
 					return "", err
 				}
 				rule := found.GetMappingRules()[0]
-				return told(nil, found.GetName(), found.GetAuthMechanism(), rule.Url, rule.HttpMethod, rule.Resource, *rule.Action)
+				return joined(nil, found.GetName(), found.GetAuthMechanism(), rule.Url, rule.HttpMethod, rule.Resource, *rule.Action)
 			},
 			want:    "Gate Basic https://shop.example.com/documents/{id} get document read",
 			changed: "Door Basic https://shop.example.com/documents/{id} get document read",
 			change: func() error {
-				_, err := client.ProxyConfigs.Update(ctx, "gate", models.ProxyConfigUpdate{Name: pointer("Door")})
-				return err
+				return failure(client.ProxyConfigs.Update(ctx, "gate", models.ProxyConfigUpdate{Name: pointer("Door")}))
 			},
 			destroy: func() error { return client.ProxyConfigs.Delete(ctx, "gate") },
 		},
 		{
-			name: "permitio_role_assignment",
-			create: func() error {
-				_, err := client.Users.AssignRole(ctx, "ann", "editor", "acme")
-				return err
-			},
-			read: func() (string, error) { return assigned("editor", "") },
-			want: "ann editor acme",
-			destroy: func() error {
-				_, err := client.Users.UnassignRole(ctx, "ann", "editor", "acme")
-				return err
-			},
+			name:    "permitio_role_assignment",
+			create:  func() error { return failure(client.Users.AssignRole(ctx, "ann", "editor", "acme")) },
+			read:    func() (string, error) { return assigned("editor", "") },
+			want:    "ann editor acme",
+			destroy: func() error { return failure(client.Users.UnassignRole(ctx, "ann", "editor", "acme")) },
 		},
 		{
 			name: "permitio_resource_instance_role_assignment",
 			create: func() error {
-				_, err := client.Users.AssignResourceRole(ctx, "ann", "owner", "acme", "folder:f1")
-				return err
+				return failure(client.Users.AssignResourceRole(ctx, "ann", "owner", "acme", "folder:f1"))
 			},
 			read: func() (string, error) { return assigned("owner", "folder:f1") },
 			want: "ann owner acme folder:f1",
 			destroy: func() error {
-				_, err := client.Users.UnassignResourceRole(ctx, "ann", "owner", "acme", "folder:f1")
-				return err
+				return failure(client.Users.UnassignResourceRole(ctx, "ann", "owner", "acme", "folder:f1"))
 			},
 		},
 	}

@@ -1,8 +1,8 @@
-// Calls every method of the published Go client against a running service, and tells as JSON what became of each. Or does by it
-// what the Terraform provider does, which stands on that client.
+// Calls every method of the published Go client, or makes the calls of the Terraform provider, which uses that
+// client. Prints the outcomes as JSON.
 //
-// Arguments: `methods`, `terraform` or `strict`, the address, the key of an environment; for methods also the key of the organization and
-// the address of the OPA listener.
+// Arguments: `methods`, `terraform` or `strict`, address, environment key. For `methods` also the organization key
+// and the address of the OPA listener.
 package main
 
 import (
@@ -111,7 +111,6 @@ func resourceRoles(permits *api.PermitApiClient) {
 	method("ImplicitGrants.Create").got(grants.Create(ctx, "document", "viewer", rule)).has("folder")
 	when := models.PermitBackendSchemasSchemaDerivedRoleRuleDerivationSettings{NoDirectRolesOnObject: pointer(false)}
 	method("ImplicitGrants.UpdateConditions").got(grants.UpdateConditions(ctx, "document", "viewer", when))
-	// It names its parameters role and resource, and sends them as resource and role.
 	method("ImplicitGrants.Delete").did(grants.Delete(ctx, "document", "viewer", *models.NewDerivedRoleRuleDelete("owner", "folder", "parent")))
 	method("ImplicitGrants.Create").got(grants.Create(ctx, "document", "viewer", rule))
 }
@@ -192,7 +191,7 @@ func facts(permits *api.PermitApiClient) {
 	method("Users.AssignResourceRole").got(users.AssignResourceRole(ctx, "bob", "owner", "acme", "folder:f1")).has("folder:f1")
 }
 
-// conditions are sets, their rules, and the addresses that a gateway asks about.
+// conditions calls the methods of condition sets, their rules, and proxy configs.
 func conditions(permits *api.PermitApiClient) {
 	sets := permits.ConditionSets
 	seniors := models.ConditionSetCreate{Key: "seniors", Name: "Seniors", Type: pointer(models.USERSET), Conditions: map[string]any{
@@ -225,7 +224,7 @@ func conditions(permits *api.PermitApiClient) {
 	method("ProxyConfigs.Delete").did(proxies.Delete(ctx, "gate"))
 }
 
-// decisions are asked of the service, or of its OPA listener; the second are noted by a name of their own.
+// decisions makes checks through the service or its OPA listener. The prefix distinguishes their outcomes.
 func decisions(permits *permit.Client, prefix string) {
 	user := func(key string) enforcement.User { return enforcement.UserBuilder(key).Build() }
 	type_ := enforcement.ResourceBuilder("document").WithTenant("acme").Build()
@@ -249,7 +248,7 @@ func decisions(permits *permit.Client, prefix string) {
 	at("GetUserPermissionsWithOptions").got(permits.GetUserPermissionsWithOptions(user("bob"), of)).has("document:d1")
 }
 
-// throughDecisionPoint calls what a client does that writes facts through the decision point and waits for them.
+// throughDecisionPoint writes facts through the decision point and waits for them.
 func throughDecisionPoint(permits *api.PermitApiClient) {
 	timeout := 5 * time.Second
 	options := api.WaitForSyncOptions{Policy: config.FactsSyncTimeoutPolicyFail}
@@ -299,7 +298,7 @@ func organization(permits *api.PermitApiClient) {
 	method("Projects.Delete").did(projects.Delete(ctx, "shop"))
 }
 
-// objects of the client that have methods for its users, by name.
+// objects returns the objects of the client with public methods, by name.
 func objects(permits *permit.Client) map[string]any {
 	found := map[string]any{"Client": permits, "Api": permits.Api}
 	fields := reflect.ValueOf(permits.Api).Elem()

@@ -10,10 +10,10 @@ import (
 
 const works = "works"
 
-// outcomes says of each method, by `object.method`, that it works, or what went wrong.
+// outcomes contains for each `object.method` the text "works" or the first error.
 var outcomes = map[string]string{}
 
-// note keeps the first thing that went wrong with a method.
+// note stores the first error of a method.
 func note(name string, fault string) {
 	if before, noted := outcomes[name]; noted && before != works {
 		return
@@ -24,22 +24,22 @@ func note(name string, fault string) {
 	outcomes[name] = fault
 }
 
-// method is one method of the client that is about to be called.
+// method is the name of a method of the client.
 type method string
 
-// answer is what a method gave; its checks note that it is not what was expected.
+// answer is the result of a method. Its checks note unexpected results.
 type answer struct {
 	name  method
 	value any
 	ok    bool
 }
 
-// got takes the two results of a call.
+// got notes the outcome of a call with a result.
 func (name method) got(value any, err error) answer {
 	return answer{name, value, name.did(err)}
 }
 
-// did takes the one result of a call that answers nothing.
+// did notes the outcome of a call without a result.
 func (name method) did(err error) bool {
 	if err != nil {
 		note(string(name), err.Error())
@@ -56,7 +56,7 @@ func (a answer) wants(what string, expected bool) {
 	}
 }
 
-// key expects an object with this key, or nothing but objects with it.
+// key expects an object with this key.
 func (a answer) key(expected string) answer {
 	keyed, isKeyed := a.value.(interface{ GetKey() string })
 	a.wants("the key "+expected, !a.ok || isKeyed && keyed.GetKey() == expected)
@@ -71,20 +71,20 @@ func (a answer) count(expected int) answer {
 	return a
 }
 
-// equals expects this very value.
+// equals expects this value.
 func (a answer) equals(expected any) answer {
 	a.wants(fmt.Sprintf("%v", expected), reflect.DeepEqual(a.value, expected))
 	return a
 }
 
-// has expects that the answer's JSON contains a text.
+// has expects a text in the JSON of the result.
 func (a answer) has(text string) answer {
 	shown, _ := json.Marshal(a.value)
 	a.wants(text, strings.Contains(string(shown), text))
 	return a
 }
 
-// id of the object that was answered, empty without one.
+// id returns the id of the result, or an empty text.
 func (a answer) id() string {
 	if identified, is := a.value.(interface{ GetId() string }); is && a.ok {
 		return identified.GetId()

@@ -8,18 +8,18 @@ import (
 	"github.com/permitio/permit-golang/pkg/models"
 )
 
-// Up to permit-golang 1.2.6 the decoders of these two records refuse members that they do not know. The later decoders accept them, so the
-// types here leave the methods of the models out.
+// Up to permit-golang 1.2.6, the decoders of these two records reject unknown members. Later decoders accept them,
+// so these types omit the methods of the models.
 type assignment models.RoleAssignmentRead
 type withoutMethods models.RoleAssignmentDetailedRead
 
-// The role has members that were published after the models: `name` and `permissions`.
+// The role has members that are newer than the models: `name` and `permissions`.
 type detailedAssignment struct {
 	withoutMethods
 	Role any `json:"role"`
 }
 
-// strict reads role assignments as those clients do.
+// strict reads role assignments like those clients.
 func strict(address, key string) {
 	permits := client(address, key, plain)
 	schema(permits.Api)

@@ -24,20 +24,20 @@ import java.util.UUID;
 import java.util.concurrent.Callable;
 
 /**
- * Calls every method of the published Java client against a running service, and tells as JSON what became of each.
- * Arguments: the address, the key of an environment, the key of the organization, the address of the OPA listener.
+ * Calls every method of the published Java client and prints the outcomes as JSON. Arguments: address, environment
+ * key, organization key, address of the OPA listener.
  */
 class Drive {
   private static final String WORKS = "works";
   private static final Gson GSON = new Gson();
-  /** By `object.method`: that it works, or what went wrong first. */
+  /** For each `object.method`, the text "works" or the first error. */
   private static final Map<String, String> outcomes = new TreeMap<>();
 
   interface Action {
     void run() throws Exception;
   }
 
-  /** What a method answered, as JSON; its checks note that it is not what was expected. */
+  /** The result of a method as JSON. Its checks note unexpected results. */
   record Answer(String method, JsonElement value) {
     Answer has(String text) {
       if (value != null && !value.toString().contains(text)) {
@@ -270,7 +270,7 @@ class Drive {
     got("permit.getUserTenants", () -> permit.getUserTenants(ann)).count(1).key("acme");
   }
 
-  /** What the client keeps for those who wrote against its first version. */
+  /** Methods that the client keeps for users of its first version. */
   private static void deprecated(ApiClient api) {
     got("api.getUser", () -> api.getUser("ann")).key("ann");
     got("api.getRole", () -> api.getRole("editor")).key("editor");

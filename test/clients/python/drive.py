@@ -1,13 +1,14 @@
-"""Calls every method of the published Python client against a running service, and tells as JSON what became of each.
+"""Calls every method of the published Python client, versions 2.8 and 3.0, and prints the outcomes as JSON.
 
-Arguments: the address, the key of an environment, the key of the organization. Written for versions 2.8 and 3.0.
+Arguments: address, environment key, organization key.
 """
 import asyncio
 import inspect
-import json
 import sys
 
 from permit import Permit
+
+from outcomes import call as call_and_note, outcomes, tell
 
 ADDRESS, KEY, ADMIN_KEY = sys.argv[1:4]
 APIS = [
@@ -15,24 +16,14 @@ APIS = [
     "action_groups", "resource_attributes", "resource_instances", "role_assignments", "relationship_tuples",
     "condition_sets", "condition_set_rules", "projects", "environments",
 ]
-outcomes = {}
 
 
-async def call(target, name, method, *arguments, expect=None, **named):
-    """Notes that the method did what is expected of it; an error once noted stays."""
-    try:
-        answer = await getattr(target, method)(*arguments, **named)
-        if expect is not None and not expect(answer):
-            raise AssertionError(f"unexpected answer {answer!r}"[:300])
-        outcomes.setdefault(f"{name}.{method}", "works")
-        return answer
-    except Exception as error:  # every kind is an outcome
-        outcomes[f"{name}.{method}"] = f"{type(error).__name__}: {error}"[:400]
-        return None
+async def call(target, name, method, *arguments, expect=lambda answer: True, **named):
+    return await call_and_note(f"{name}.{method}", lambda: getattr(target, method)(*arguments, **named), expect=expect)
 
 
 async def read(target, name, *keys, of):
-    """The three ways to read one thing."""
+    """Reads an entity in three ways."""
     for method in ("get", "get_by_key"):
         await call(target, name, method, *keys, expect=lambda one: one.key == keys[-1])
     if of is not None:
@@ -224,7 +215,7 @@ async def main():
     await organization(Permit(token=ADMIN_KEY, pdp=ADDRESS, api_url=ADDRESS).api)
     for method in set(methods(permit.api)) - outcomes.keys():
         outcomes[method] = "not called"
-    print(json.dumps(dict(sorted(outcomes.items()))))
+    tell()
 
 
 asyncio.run(main())

@@ -11,8 +11,8 @@ import org.openapitools.client.api.GroupsApi;
 import org.openapitools.client.model.*;
 
 /**
- * What every generated client is asked to do, by that of openapi-generator, `java`: a check, a bulk of checks, a group that is
- * given a member and a role, and a search in pages. Arguments: the address, the key of an environment.
+ * Makes calls with the `java` client of openapi-generator: a check, a bulk of checks, a group with a member and a
+ * role, and a search in pages. Arguments: address, environment key.
  */
 public class Story {
   private static AllowedQuery question(String user, String action) {
@@ -44,17 +44,17 @@ public class Story {
     client.addDefaultHeader("Authorization", "Bearer " + words[1]);
     DecisionsApi decisions = new DecisionsApi(client);
     GroupsApi groups = new GroupsApi(client);
-    Map<String, Object> told = new LinkedHashMap<>();
-    told.put("check", decisions.isAllowed(question("alice", "read"), null, null).getAllow());
+    Map<String, Object> results = new LinkedHashMap<>();
+    results.put("check", decisions.isAllowed(question("alice", "read"), null, null).getAllow());
     List<AllowedQuery> questions = List.of(question("alice", "read"), question("alice", "update"));
-    told.put("bulk", decisions.isAllowedBulk(questions, null, null).getAllow().stream().map(AllowedResult::getAllow).toList());
-    told.put("before", decisions.isAllowed(question("bob", "read"), null, null).getAllow());
+    results.put("bulk", decisions.isAllowedBulk(questions, null, null).getAllow().stream().map(AllowedResult::getAllow).toList());
+    results.put("before", decisions.isAllowed(question("bob", "read"), null, null).getAllow());
     groups.createGroup("default", "default", new GroupCreate().groupInstanceKey("staff").groupTenant("default"), null);
     groups.addGroupMember("default", "default", "staff", "bob", new GroupMemberBody().tenant("default"), null, null, null);
     GroupAddRole role = new GroupAddRole().role("viewer").resource("document").resourceInstance("d1").tenant("default");
     groups.addGroupRole("default", "default", "staff", role, null, null, null);
-    told.put("after", decisions.isAllowed(question("bob", "read"), null, null).getAllow());
-    told.put("pages", pages(new AuthZenApi(client)));
-    System.out.println(new Gson().toJson(told));
+    results.put("after", decisions.isAllowed(question("bob", "read"), null, null).getAllow());
+    results.put("pages", pages(new AuthZenApi(client)));
+    System.out.println(new Gson().toJson(results));
   }
 }

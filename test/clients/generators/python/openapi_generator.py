@@ -1,4 +1,4 @@
-"""The story by the client of openapi-generator, `python`."""
+"""The story with the `python` client of openapi-generator."""
 import openapi_client
 from openapi_client.api.auth_zen_api import AuthZENApi
 from openapi_client.api.decisions_api import DecisionsApi

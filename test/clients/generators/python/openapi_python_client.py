@@ -1,4 +1,4 @@
-"""The story by the client of openapi-python-client."""
+"""The story with the client of openapi-python-client."""
 import generated
 from generated import AuthenticatedClient, models
 from generated.api.auth_zen import search_resources
@@ -17,7 +17,7 @@ def query(user, action):
 
 
 def expect(answer, kind):
-    """The answer; an error of the service is an answer of another kind."""
+    """Returns the response. The client returns errors of the service as objects of another class."""
     if not isinstance(answer, kind):
         raise AssertionError(answer)
     return answer

@@ -1,5 +1,5 @@
-"""What every generated Python client is asked to do: a check, a bulk of checks, a group that is given a member and a role,
-and a search in pages. Arguments of the programs: the address, the key of an environment."""
+"""Makes the same calls with every generated Python client: a check, a bulk of checks, a group with a member and a role, and
+a search in pages. Arguments of the programs: address, environment key."""
 import importlib
 import json
 import pkgutil
@@ -9,13 +9,13 @@ ADDRESS, KEY = sys.argv[1:3]
 
 
 def load_all(package):
-    """Every module of the generated package can be loaded."""
+    """Loads every module of the generated package."""
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         importlib.import_module(module.name)
 
 
 def tell(calls):
-    """Prints what came of the calls, as JSON. `calls.search` answers the ids of one page and the token of the next."""
+    """Prints the results of the calls as JSON. `calls.search` returns the ids of a page and the token of the next one."""
     check = calls.check("alice", "read")
     bulk = calls.bulk([("alice", "read"), ("alice", "update")])
     before = calls.check("bob", "read")

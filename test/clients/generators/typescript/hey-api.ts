@@ -1,4 +1,4 @@
-/** The story by the client of @hey-api/openapi-ts. */
+/** The story with the client of @hey-api/openapi-ts. */
 import {
   addGroupMember,
   addGroupRole,

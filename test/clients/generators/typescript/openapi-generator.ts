@@ -1,4 +1,4 @@
-/** The story by the client of openapi-generator, `typescript-fetch`. */
+/** The story with the `typescript-fetch` client of openapi-generator. */
 import { AuthZENApi, Configuration, DecisionsApi, GroupsApi } from './generated'
 import { address, key, searchFor, tell } from './story'
 
@@ -16,12 +16,8 @@ await tell({
     await groups.createGroup({ ...place, groupCreate: { groupInstanceKey: group, groupTenant: tenant } })
   },
   addMember: async (group, user, tenant) => {
-    await groups.addGroupMember({
-      ...place,
-      groupInstanceKey: group,
-      userId: user,
-      groupMemberBody: { tenant },
-    })
+    const member = { groupInstanceKey: group, userId: user }
+    await groups.addGroupMember({ ...place, ...member, groupMemberBody: { tenant } })
   },
   addRole: async (group, role, document, tenant) => {
     const groupAddRole = { role, resource: 'document', resourceInstance: document, tenant }

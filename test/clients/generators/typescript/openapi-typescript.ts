@@ -1,4 +1,4 @@
-/** The story by openapi-fetch, with the types of openapi-typescript. */
+/** The story with openapi-fetch and the types of openapi-typescript. */
 import createClient from 'openapi-fetch'
 import type { paths } from './generated'
 import { address, key, ok, PLACE, searchFor, tell } from './story'
@@ -15,13 +15,9 @@ await tell({
     ok(await client.POST(GROUPS, { params: { path: PLACE }, body }))
   },
   addMember: async (group, user, tenant) => {
-    const path = { ...PLACE, group_instance_key: group, user_id: user }
-    ok(
-      await client.PUT(`${GROUPS}/{group_instance_key}/users/{user_id}`, {
-        params: { path },
-        body: { tenant },
-      }),
-    )
+    const params = { path: { ...PLACE, group_instance_key: group, user_id: user } }
+    const body = { tenant }
+    ok(await client.PUT(`${GROUPS}/{group_instance_key}/users/{user_id}`, { params, body }))
   },
   addRole: async (group, role, document, tenant) => {
     const path = { ...PLACE, group_instance_key: group }

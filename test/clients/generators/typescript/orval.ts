@@ -1,4 +1,4 @@
-/** The story by the client of orval, with `fetch`. */
+/** The story with the `fetch` client of orval. */
 import {
   addGroupMember,
   addGroupRole,
@@ -12,7 +12,7 @@ import { key, PLACE, searchFor, tell } from './story'
 const options = { headers: { authorization: `Bearer ${key}` } }
 const place = [PLACE.proj_id, PLACE.env_id] as const
 
-/** The body of an answer with status 200; throws what came with any other. */
+/** The body of a response with status 200. Throws for other statuses. */
 function body<Answer extends { status: number; data: unknown }>(
   answer: Answer,
 ): Extract<Answer, { status: 200 }>['data'] {

@@ -1,6 +1,7 @@
 /**
- * What every generated client is asked to do: a check, a bulk of checks, a group that is given a member and a role, and a search
- * in pages. Arguments of the program: the address, the key of an environment. It tells the answers as JSON.
+ * Makes the same calls with every generated client: a check, a bulk of checks, a group with a member and a
+ * role, and a search in pages. Prints the results as JSON. Arguments of the program: address, environment
+ * key.
  */
 
 export interface Question {
@@ -11,18 +12,18 @@ export interface Question {
 
 export interface Page {
   readonly ids: string[]
-  /** Empty after the last one. */
+  /** Token of the next page, or empty on the last page. */
   readonly next: string
 }
 
-/** The calls of one generated client. */
+/** The calls of a generated client. */
 export interface Calls {
   check(question: Question): Promise<boolean>
   bulk(questions: Question[]): Promise<boolean[]>
   createGroup(group: string, tenant: string): Promise<void>
   addMember(group: string, user: string, tenant: string): Promise<void>
   addRole(group: string, role: string, document: string, tenant: string): Promise<void>
-  /** The documents that a user may read, one a page. */
+  /** Documents that a user may read, one per page. */
   search(user: string, token: string | undefined): Promise<Page>
 }
 
@@ -60,7 +61,7 @@ export const searchFor = (user: string, token: string | undefined) => ({
   page: { limit: 1, ...(token !== undefined && { token }) },
 })
 
-/** The answer of a client that gives errors back; throws what went wrong. */
+/** The data of a response, for clients that return errors. Throws the error. */
 export function ok<Data>({ data, error }: { data?: Data; error?: unknown }): Data {
   if (data === undefined) throw new Error(JSON.stringify(error))
   return data

@@ -1,4 +1,4 @@
-// The story by the client of oapi-codegen.
+// The story with the client of oapi-codegen.
 package main
 
 import (
@@ -25,8 +25,8 @@ func query(question story.Question) generated.AllowedQuery {
 	}
 }
 
-// told is the error that an answer is when it is none of those hoped for.
-func told(err error, body []byte, isThere bool) error {
+// failure returns the body of an unexpected response as an error.
+func failure(err error, body []byte, isThere bool) error {
 	if err == nil && !isThere {
 		return fmt.Errorf("%s", body)
 	}
@@ -36,7 +36,7 @@ func told(err error, body []byte, isThere bool) error {
 func (c calls) Check(question story.Question) (bool, error) {
 	answer, err := c.client.IsAllowedWithResponse(ctx, nil, query(question))
 	if err != nil || answer.JSON200 == nil {
-		return false, told(err, answer.Body, false)
+		return false, failure(err, answer.Body, false)
 	}
 	return answer.JSON200.Allow, nil
 }
@@ -48,7 +48,7 @@ func (c calls) Bulk(questions []story.Question) ([]bool, error) {
 	}
 	answer, err := c.client.IsAllowedBulkWithResponse(ctx, nil, queries)
 	if err != nil || answer.JSON200 == nil {
-		return nil, told(err, answer.Body, false)
+		return nil, failure(err, answer.Body, false)
 	}
 	var allowed []bool
 	for _, one := range answer.JSON200.Allow {
@@ -60,19 +60,19 @@ func (c calls) Bulk(questions []story.Question) ([]bool, error) {
 func (c calls) CreateGroup(group, tenant string) error {
 	body := generated.GroupCreate{GroupInstanceKey: group, GroupTenant: tenant}
 	answer, err := c.client.CreateGroupWithResponse(ctx, "default", "default", nil, body)
-	return told(err, answer.Body, answer.JSON200 != nil)
+	return failure(err, answer.Body, answer.JSON200 != nil)
 }
 
 func (c calls) AddMember(group, user, tenant string) error {
 	body := generated.GroupMemberBody{Tenant: tenant}
 	answer, err := c.client.AddGroupMemberWithResponse(ctx, "default", "default", group, user, nil, body)
-	return told(err, answer.Body, answer.JSON200 != nil)
+	return failure(err, answer.Body, answer.JSON200 != nil)
 }
 
 func (c calls) AddRole(group, role, document, tenant string) error {
 	body := generated.GroupAddRole{Role: role, Resource: "document", ResourceInstance: document, Tenant: tenant}
 	answer, err := c.client.AddGroupRoleWithResponse(ctx, "default", "default", group, nil, body)
-	return told(err, answer.Body, answer.JSON200 != nil)
+	return failure(err, answer.Body, answer.JSON200 != nil)
 }
 
 func (c calls) Search(user, token string) ([]string, string, error) {
@@ -89,7 +89,7 @@ func (c calls) Search(user, token string) ([]string, string, error) {
 	}
 	answer, err := c.client.SearchResourcesWithResponse(ctx, nil, body)
 	if err != nil || answer.JSON200 == nil {
-		return nil, "", told(err, answer.Body, false)
+		return nil, "", failure(err, answer.Body, false)
 	}
 	var ids []string
 	for _, one := range answer.JSON200.Results {

@@ -1,4 +1,4 @@
-// The story by the client of openapi-generator, `go`.
+// The story with the `go` client of openapi-generator.
 package main
 
 import (

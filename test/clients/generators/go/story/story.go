@@ -1,5 +1,5 @@
-// Package story is what every generated Go client is asked to do: a check, a bulk of checks, a group that is given a
-// member and a role, and a search in pages. Arguments of the programs: the address, the key of an environment.
+// Package story makes the same calls with every generated Go client: a check, a bulk of checks, a group with a
+// member and a role, and a search in pages. Arguments of the programs: address, environment key.
 package story
 
 import (
@@ -7,10 +7,10 @@ import (
 	"os"
 )
 
-// Question asks about the document d1.
+// Question is a check on the document d1.
 type Question struct{ User, Action string }
 
-// Calls are the calls of one generated client. Search answers the documents of one page, and the token of the next.
+// Calls are the calls of a generated client. Search returns the documents of a page and the next token.
 type Calls interface {
 	Check(question Question) (bool, error)
 	Bulk(questions []Question) ([]bool, error)
@@ -20,7 +20,7 @@ type Calls interface {
 	Search(user, token string) (ids []string, next string, err error)
 }
 
-type told struct {
+type results struct {
 	Check  bool       `json:"check"`
 	Bulk   []bool     `json:"bulk"`
 	Before bool       `json:"before"`
@@ -31,9 +31,9 @@ type told struct {
 // Arguments of the program.
 func Arguments() (address, key string) { return os.Args[1], os.Args[2] }
 
-// Tell prints what came of the calls, as JSON.
+// Tell prints the results of the calls as JSON.
 func Tell(calls Calls) {
-	var all told
+	var all results
 	var err error
 	all.Check, err = calls.Check(Question{"alice", "read"})
 	expect(err)
