@@ -1,15 +1,14 @@
 /** The change stream when Redis restarts or loses its last commits. */
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
-import { startRedis } from '#testing/processes/redis-process.ts'
+import { expect, test } from 'vitest'
 import { startedNodes } from '../support/nodes.ts'
+import { startedRedis } from '../support/redis-server.ts'
 import { ChangeStream } from '#testing/requests/change-stream.ts'
 import { orders } from './support/nodes-on-wires.ts'
 
 test('the change stream continues after a restart of Redis without a gap or a reset', async () => {
-  const redis = await startRedis({ arguments: ['--appendonly', 'yes', '--appendfsync', 'always'] })
-  onTestFinished(() => redis.stop())
+  const redis = await startedRedis({ arguments: ['--appendonly', 'yes', '--appendfsync', 'always'] })
   const [one, two] = await startedNodes(redis, 2)
   const stream = await ChangeStream.opened(two!.address, { query: '?kinds=user' })
   await one!.user('before')
@@ -26,8 +25,7 @@ test(
   'clients receive a reset if Redis lost its last commits, including clients that resume with an earlier id',
   { timeout: 120_000 },
   async () => {
-    const redis = await startRedis()
-    onTestFinished(() => redis.stop())
+    const redis = await startedRedis()
     const [one, two] = await startedNodes(redis, 2)
     const stream = await ChangeStream.opened(two!.address)
     await one!.user('kept')

@@ -28,7 +28,7 @@ test.each(JUMPS)(
   'a clock that is set %s by a day makes no node stale and loses no write',
   async (_, jump) => {
     const { nodes, setClock } = await nodesWithClock()
-    const workload = await Workload.start(nodes, { staleMsMax: STALE_MS_MAX })
+    const workload = await Workload.start(nodes)
     setClock(jump)
     await workload.hasWritten(50)
     // On a busy machine, a node can be stale for a moment, but not for a day.

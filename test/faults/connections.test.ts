@@ -1,14 +1,12 @@
 /** Pub/sub messages, connections and responses of Redis are lost, but no acknowledged write. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { orders, STALE_MS_MAX, startNodesOnWires } from './support/nodes-on-wires.ts'
+import { orders, startNodesOnWires } from './support/nodes-on-wires.ts'
 import { Workload } from './support/workload.ts'
-
-const options = { staleMsMax: STALE_MS_MAX }
 
 test('nodes follow by their timer and reject no request while every published message is lost', async () => {
   const { nodes, wires } = await startNodesOnWires()
-  const workload = await Workload.start(nodes, options)
+  const workload = await Workload.start(nodes)
   for (const wire of wires) wire.isLosingSignals = true
   await workload.hasWritten(200)
   const seen = await workload.end()
@@ -18,7 +16,7 @@ test('nodes follow by their timer and reject no request while every published me
 
 test('connections that the server kills repeatedly, even during commits, cause no failed request', async () => {
   const { redis, nodes } = await startNodesOnWires()
-  const workload = await Workload.start(nodes, options)
+  const workload = await Workload.start(nodes)
   const server = orders(redis)
   for (let round = 0; round < 60; round += 1) {
     await server.call('CLIENT', 'KILL', 'TYPE', round % 2 === 0 ? 'normal' : 'pubsub', 'SKIPME', 'yes')

@@ -5,8 +5,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { loopbackWithFree } from '../support/loopback.ts'
+import { startedRedis } from '../support/redis-server.ts'
 import { freePort } from '#testing/processes/free-port.ts'
-import { type RedisProcess, startRedis } from '#testing/processes/redis-process.ts'
+import type { RedisProcess } from '#testing/processes/redis-process.ts'
 import { type Answer, Client, FACTS, question } from '#testing/processes/running-service.ts'
 import { type Balancer, startBalancer } from './support/balancer.ts'
 import { NameServer } from './support/name-server.ts'
@@ -36,7 +37,8 @@ interface DeploymentOptions {
 }
 
 async function deployed(count: number, options: DeploymentOptions = {}): Promise<Deployment> {
-  const redis = options.storeUrl === undefined ? await redisOfTheFile() : null
+  const args = ['--requirepass', PASSWORD, '--appendonly', 'yes', '--appendfsync', 'always']
+  const redis = options.storeUrl === undefined ? await startedRedis({ arguments: args }) : null
   const names = await NameServer.start()
   onTestFinished(() => names.close())
   const port = await freePort()
@@ -55,14 +57,6 @@ async function deployed(count: number, options: DeploymentOptions = {}): Promise
   const balancer = await startBalancer({ nodes: `verdict:${port}`, nameServer: names.place })
   const forget = (node: NodeProcess) => void names.addresses.delete(hosts.get(node)!)
   return { client: Client.at(balancer.address), redis, balancer, nodes, add, forget }
-}
-
-async function redisOfTheFile(): Promise<RedisProcess> {
-  const redis = await startRedis({
-    arguments: ['--requirepass', PASSWORD, '--appendonly', 'yes', '--appendfsync', 'always'],
-  })
-  onTestFinished(() => redis.stop())
-  return redis
 }
 
 interface Call {

@@ -3,9 +3,9 @@
  * by a grant after its expiration time by the clock of that node, and the grant is removed once.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { AuditEntry } from '#model/wire/audit.ts'
-import { startRedis } from '#testing/processes/redis-process.ts'
+import { startedRedis } from '../support/redis-server.ts'
 import { type Client, type Envelope, FACTS, question } from '#testing/processes/running-service.ts'
 import { settableClock } from './support/clock-of-nodes.ts'
 import { NodeProcess } from './support/node-process.ts'
@@ -27,8 +27,7 @@ async function startNode(name: string, storeUrl: string): Promise<TestedNode> {
 }
 
 async function startTwo() {
-  const redis = await startRedis({ arguments: ['--appendonly', 'yes'] })
-  onTestFinished(() => redis.stop())
+  const redis = await startedRedis({ arguments: ['--appendonly', 'yes'] })
   const storeUrl = redis.url()
   const one = await startNode('one', storeUrl)
   const other = await startNode('other', storeUrl)

@@ -4,9 +4,10 @@
  * history, nodes are not ready and do not decide.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { CuttingProxy } from '../support/cutting-proxy.ts'
-import { type RedisProcess, startRedis } from '#testing/processes/redis-process.ts'
+import { startedRedis } from '../support/redis-server.ts'
+import type { RedisProcess } from '#testing/processes/redis-process.ts'
 import { isReady, NodeProcess } from './support/node-process.ts'
 import { type NodesOnWires, orders, startNodesOnWires } from './support/nodes-on-wires.ts'
 import { grantBoth, makeModel, Watch } from './support/watch.ts'
@@ -105,8 +106,7 @@ test('no node mixes two histories after a failover that lost the last writes and
   const system = await startedWithKept()
   const { redis, wires } = system
   const wire = await CuttingProxy.to(redis)
-  const replica = await startRedis({ arguments: ['--replicaof', wire.host, String(wire.port)] })
-  onTestFinished(() => replica.stop())
+  const replica = await startedRedis({ arguments: ['--replicaof', wire.host, String(wire.port)] })
   await hasSynced(replica)
   wire.cut()
   const watch = await loseUser(system)

@@ -19,7 +19,7 @@ function seatsAfter(writes: number): SeatAnswers {
 
 /** Writes at 0, 10, 20 and so on. Node `one` acknowledges each after 5 ms, except for the last. */
 function historyOf(writes: number): WriteHistory {
-  const history = new WriteHistory({ staleMsMax: 100 })
+  const history = new WriteHistory(100)
   for (let number = 1; number <= writes; number += 1) {
     history.send((number - 1) * 10)
     if (number < writes) history.acknowledge((number - 1) * 10 + 5, 'one')
@@ -27,12 +27,8 @@ function historyOf(writes: number): WriteHistory {
   return history
 }
 
-const asked = (node: string, askedAt: number, seats: SeatAnswers) => ({
-  node,
-  askedAt,
-  answeredAt: askedAt + 1,
-  seats,
-})
+const asked = (node: string, askedAt: number, seats: SeatAnswers) =>
+  ({ node, askedAt, answeredAt: askedAt + 1, seats }) as const
 
 test('all states of a full turn of the ring are different', () => {
   const states = new Set<string>()

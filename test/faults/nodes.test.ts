@@ -8,11 +8,9 @@ import { isReady, type NodeProcess } from './support/node-process.ts'
 import { STALE_MS_MAX, startNodesOnWires } from './support/nodes-on-wires.ts'
 import { Workload } from './support/workload.ts'
 
-const options = { staleMsMax: STALE_MS_MAX }
-
 test('a node that is killed during writes continues from its local replica, and each write is stored once', async () => {
   const { nodes } = await startNodesOnWires()
-  const workload = await Workload.start(nodes, options)
+  const workload = await Workload.start(nodes)
   for (let round = 0; round < 4; round += 1) {
     await workload.hasWritten(20)
     await nodes[round % 2]!.kill()

@@ -1,19 +1,18 @@
 /** Many nodes lose the connection to Redis at the same time and reconnect at different times. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { randomUUID } from 'node:crypto'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { follows, startStoreNode, type StoreNode } from '../store/redis-nodes.ts'
 import { bytes, commitOf, shown } from '../store/toy-rows.ts'
 import { CuttingProxy } from '../support/cutting-proxy.ts'
-import { startRedis } from '#testing/processes/redis-process.ts'
+import { startedRedis } from '../support/redis-server.ts'
 
 const NODES = 50
 /** Each node has one connection for commands and one for pub/sub. */
 const CONNECTIONS = 2 * NODES
 
 test('fifty nodes reconnect to a restarted Redis once each, spread over time, and lose no commit', async () => {
-  const redis = await startRedis({ arguments: ['--appendonly', 'yes', '--appendfsync', 'always'] })
-  onTestFinished(() => redis.stop())
+  const redis = await startedRedis({ arguments: ['--appendonly', 'yes', '--appendfsync', 'always'] })
   const proxy = await CuttingProxy.to(redis)
   const url = `redis://${proxy.host}:${proxy.port}?prefix=${randomUUID()}`
   const nodes: StoreNode[] = []

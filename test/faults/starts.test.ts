@@ -18,7 +18,7 @@ test('nodes that are killed and restarted without Redis decide, reject changes, 
     redisArguments: ['--appendonly', 'yes', '--appendfsync', 'always'],
     settings: LONG,
   })
-  const workload = await Workload.start(nodes, { staleMsMax: 30_700 })
+  const workload = await Workload.start(nodes, 30_700)
   await workload.hasWritten(50)
   await workload.stopWriting()
   await redis.kill()

@@ -8,7 +8,7 @@ import { connect } from '#store/redis/redis-client.ts'
 import { RedisLink } from '#store/redis/redis-link.ts'
 import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import { HANG_MS } from './hang.ts'
-import { type RedisUnderTest, startRedis } from '#testing/processes/redis-process.ts'
+import { type RedisProcess, type RedisUnderTest, startRedis } from '#testing/processes/redis-process.ts'
 
 /** The server for all tests of the current file. */
 export async function sharedRedis(): Promise<RedisUnderTest> {
@@ -16,6 +16,13 @@ export async function sharedRedis(): Promise<RedisUnderTest> {
   if (configured !== undefined) return configuredServer(configured)
   const server = await startRedis()
   afterAll(() => server.stop())
+  return server
+}
+
+/** Starts a server for the current test. */
+export async function startedRedis(options: Parameters<typeof startRedis>[0] = {}): Promise<RedisProcess> {
+  const server = await startRedis(options)
+  onTestFinished(() => server.stop())
   return server
 }
 

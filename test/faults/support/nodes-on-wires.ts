@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { onTestFinished } from 'vitest'
 import { CuttingProxy } from '../../support/cutting-proxy.ts'
-import { type RedisProcess, startRedis } from '#testing/processes/redis-process.ts'
+import { startedRedis } from '../../support/redis-server.ts'
+import type { RedisProcess } from '#testing/processes/redis-process.ts'
 import { NodeProcess } from './node-process.ts'
 
 /** Short enough for a test, and long enough for a machine under load. */
@@ -34,8 +35,7 @@ export interface NodesOnWiresOptions {
 
 export async function startNodesOnWires(options: NodesOnWiresOptions = {}): Promise<NodesOnWires> {
   const { nodes: count = 2, redisArguments = [], settings = {} } = options
-  const redis = await startRedis({ arguments: redisArguments })
-  onTestFinished(() => redis.stop())
+  const redis = await startedRedis({ arguments: redisArguments })
   const prefix = randomUUID()
   const nodes: NodeProcess[] = []
   const wires: CuttingProxy[] = []

@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { type Client, FACTS, question } from '#testing/processes/running-service.ts'
 import { isReady, type NodeProcess } from './node-process.ts'
+import { STALE_MS_MAX } from './nodes-on-wires.ts'
 import { RING_SEATS, ringWrite, type SeatAnswers } from './ring.ts'
 import { WriteHistory } from './write-history.ts'
 
@@ -40,14 +41,6 @@ export interface Seen {
   commits: number
 }
 
-export interface WorkloadOptions {
-  /**
-   * Maximum age of a state from which a node decides: `MAX_STALE_MS` and the delay with which a node notices
-   * it.
-   */
-  readonly staleMsMax: number
-}
-
 export class Workload {
   readonly history: WriteHistory
   readonly seen: Seen = { decided: 0, refused: 0, failedWrites: 0, commits: 0 }
@@ -62,23 +55,19 @@ export class Workload {
   #writing: Promise<void> = Promise.resolve()
 
   /** Creates the model and starts. */
-  static async start(nodes: readonly NodeProcess[], options: WorkloadOptions): Promise<Workload> {
+  static async start(nodes: readonly NodeProcess[], staleMsMax = STALE_MS_MAX): Promise<Workload> {
     const client = await nodes[0]!.serving()
     await seatUsers(client)
     // Before the faults begin, every node must have the model and have processed some requests.
     for (const node of nodes) await hasUsers(await node.serving())
-    const workload = new Workload(nodes, options, await commitsIn(client))
+    const workload = new Workload(nodes, staleMsMax, await commitsIn(client))
     await workload.hasWritten(10)
     return workload
   }
 
-  private constructor(
-    nodes: readonly NodeProcess[],
-    { staleMsMax }: WorkloadOptions,
-    commitsAtFirst: number,
-  ) {
+  private constructor(nodes: readonly NodeProcess[], staleMsMax: number, commitsAtFirst: number) {
     this.#commitsAtFirst = commitsAtFirst
-    this.history = new WriteHistory({ staleMsMax })
+    this.history = new WriteHistory(staleMsMax)
     this.#nodes = nodes
     this.#writing = this.#write()
     for (const node of nodes) this.#work.push(this.#ask(node))

@@ -20,18 +20,14 @@ interface Write {
   acknowledged: { readonly at: number; readonly by: string } | null
 }
 
-export interface WriteHistoryOptions {
-  /** Maximum age of a state from which a node decides, in milliseconds. */
-  readonly staleMsMax: number
-}
-
 export class WriteHistory {
   readonly #staleMsMax: number
   readonly #writes: Write[] = []
   /** The newest known state of each node. */
   readonly #floors = new Map<string, number>()
 
-  constructor({ staleMsMax }: WriteHistoryOptions) {
+  /** `staleMsMax` is the maximum age of a state from which a node decides. */
+  constructor(staleMsMax: number) {
     this.#staleMsMax = staleMsMax
   }
 

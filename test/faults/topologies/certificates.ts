@@ -20,12 +20,8 @@ export function makeCertificates(): Certificates {
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: directory, stdio: 'ignore' })
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
   openssl('req', '-x509', ...newKey, '-keyout', 'ca.key', '-out', 'ca.crt', '-days', '2', '-subj', '/CN=ca')
-  const names = [
-    '-addext',
-    'subjectAltName=IP:127.0.0.1,DNS:localhost',
-    '-addext',
-    'basicConstraints=CA:FALSE',
-  ]
+  const extensions = ['subjectAltName=IP:127.0.0.1,DNS:localhost', 'basicConstraints=CA:FALSE']
+  const names = extensions.flatMap(each => ['-addext', each])
   const signed = ['-CA', 'ca.crt', '-CAkey', 'ca.key', '-days', '2', '-subj', '/CN=redis']
   openssl('req', '-x509', ...newKey, '-keyout', 'redis.key', '-out', 'redis.crt', ...signed, ...names)
   const authority = join(directory, 'ca.crt')

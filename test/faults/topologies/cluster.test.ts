@@ -9,7 +9,7 @@ import { startedNodes } from '../../support/nodes.ts'
 import type { RedisProcess } from '#testing/processes/redis-process.ts'
 import { ADMIN_KEY, type Client, neighbourOf, question } from '#testing/processes/running-service.ts'
 import { NodeProcess } from '../support/node-process.ts'
-import { STALE_MS_MAX, TIMING } from '../support/nodes-on-wires.ts'
+import { TIMING } from '../support/nodes-on-wires.ts'
 import { Workload } from '../support/workload.ts'
 import { startCluster } from './cluster-process.ts'
 
@@ -57,7 +57,7 @@ test('servers of a cluster that are killed and restarted, even before it has rec
   const nodes = await Promise.all(
     ['one', 'two'].map(name => NodeProcess.start(name, { storeUrl, settings: TIMING })),
   )
-  const workload = await Workload.start(nodes, { staleMsMax: STALE_MS_MAX })
+  const workload = await Workload.start(nodes)
   for (const server of [...cluster.nodes, ...cluster.nodes]) {
     await server.kill()
     expect(await server.start()).toBe(true)

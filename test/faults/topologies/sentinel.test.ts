@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest'
 import { describeNodes } from '../../service/nodes-contract.ts'
 import { describeRedisLedger } from '../../store/redis-ledger-contract.ts'
 import { NodeProcess } from '../support/node-process.ts'
-import { STALE_MS_MAX, TIMING } from '../support/nodes-on-wires.ts'
+import { TIMING } from '../support/nodes-on-wires.ts'
 import { Workload } from '../support/workload.ts'
 import { startSentinels } from './sentinel-processes.ts'
 
@@ -20,7 +20,7 @@ test('after a failover, nodes continue with the new primary without a restart or
   const nodes = await Promise.all(
     ['one', 'two'].map(name => NodeProcess.start(name, { storeUrl, settings: TIMING })),
   )
-  const workload = await Workload.start(nodes, { staleMsMax: STALE_MS_MAX })
+  const workload = await Workload.start(nodes)
   // Writes that the replica does not have yet would be lost, which another test covers.
   await workload.stopWriting()
   await system.hasSynced()

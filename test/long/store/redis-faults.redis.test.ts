@@ -4,11 +4,11 @@
  * everything, and all nodes recover automatically.
  */
 import { randomUUID } from 'node:crypto'
-import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { Commit } from '#store/ledger.ts'
 import { CALL_ROWS_MAX } from '#store/redis/commit-call.ts'
 import { startRedis } from '#testing/processes/redis-process.ts'
-import { linkTo, sharedLink } from '../../support/redis-server.ts'
+import { linkTo, sharedLink, startedRedis } from '../../support/redis-server.ts'
 import { expectSame, keysAt, startStoreNode, type StoreNode } from '../../store/redis-nodes.ts'
 import { commitOf, everyone, scannedKeys, text } from '../../store/toy-rows.ts'
 
@@ -145,8 +145,7 @@ test.each(['meta', 'rows', 'log', 'ids'] as const)(
 )
 
 test('commits are rejected with a definite error while Redis is full, and succeed when it has memory', async () => {
-  const own = await startRedis()
-  onTestFinished(() => own.stop())
+  const own = await startedRedis()
   const orders = await linkTo(own)
   const cluster = await Cluster.start(own.url())
   await orders.send('CONFIG', 'SET', 'maxmemory', '1')

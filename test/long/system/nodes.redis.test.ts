@@ -1,11 +1,11 @@
 /** The list of nodes, as reported by several processes on one Redis. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { RedisNodeBoard } from '#store/redis/redis-node-board.ts'
 import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import type { NodeList } from '#model/wire/node.ts'
 import { startedNodes } from '../../support/nodes.ts'
-import { sharedLink } from '../../support/redis-server.ts'
+import { sharedLink, startedRedis } from '../../support/redis-server.ts'
 import { startRedis } from '#testing/processes/redis-process.ts'
 import type { Client } from '#testing/processes/running-service.ts'
 import type { ServiceProcess } from '#testing/processes/service-process.ts'
@@ -70,8 +70,7 @@ test('a node that shuts down removes itself from the list', async () => {
 })
 
 test('while Redis is unavailable, a node lists only itself and marks the list as incomplete', async () => {
-  const own = await startRedis()
-  onTestFinished(() => own.stop())
+  const own = await startedRedis()
   const [one] = (await startedNodes(own, 2)) as [Client, Client]
   await expect.poll(async () => (await listed(one)).nodes.length).toBe(2)
   const alone = {

@@ -1,14 +1,13 @@
 /** A Redis with a password that is stored in a file instead of the URL. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
-import { startRedis } from '#testing/processes/redis-process.ts'
+import { expect, test } from 'vitest'
 import { storeDirectory } from '#testing/processes/running-service.ts'
+import { startedRedis } from '../../support/redis-server.ts'
 import { startedProcess } from '../../support/started-process.ts'
 
 test('a service reads the password of Redis from a file, and does not start without it', async () => {
-  const redis = await startRedis({ arguments: ['--requirepass', 'p@ss/word?'] })
-  onTestFinished(() => redis.stop())
+  const redis = await startedRedis({ arguments: ['--requirepass', 'p@ss/word?'] })
   const cwd = storeDirectory()
   writeFileSync(join(cwd, 'password'), 'p@ss/word?\n')
   const env = { STORE_URL: `redis://127.0.0.1:${redis.port}` }

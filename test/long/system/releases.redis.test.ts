@@ -5,14 +5,9 @@
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import {
-  type RecordedRequest,
-  FIXTURE_KEYS,
-  FIXTURE_PREFIX,
-  FIXTURES,
-} from '../../../packaging/release-fixture.ts'
-import { type RedisProcess, startRedis } from '#testing/processes/redis-process.ts'
+import { describe, expect, test } from 'vitest'
+import { type Asked, FIXTURE_KEYS, FIXTURE_PREFIX, FIXTURES } from '../../../packaging/release-fixture.ts'
+import { startedRedis } from '../../support/redis-server.ts'
 import { FACTS, question, storeDirectory } from '#testing/processes/running-service.ts'
 import type { ServiceProcess } from '#testing/processes/service-process.ts'
 import { startedProcess } from '../../support/started-process.ts'
@@ -59,21 +54,15 @@ describe.each(releases)('stores of release %s', release => {
   })
 
   test('a Redis of the release can be used and changed', async () => {
-    const redis = await restored(join(FIXTURES, release, 'redis.rdb'))
+    const dump = join(FIXTURES, release, 'redis.rdb')
+    const redis = await startedRedis({
+      arguments: (_port, directory) => {
+        copyFileSync(dump, join(directory, 'dump.rdb'))
+        return []
+      },
+    })
     const cwd = storeDirectory()
     const url = `redis://127.0.0.1:${redis.port}?prefix=${FIXTURE_PREFIX}`
     await expectUsable(() => started(cwd, url), answersOf(release, 'redis'))
   })
 })
-
-/** Starts a Redis with the dump. */
-async function restored(dump: string): Promise<RedisProcess> {
-  const redis = await startRedis({
-    arguments: (_port, directory) => {
-      copyFileSync(dump, join(directory, 'dump.rdb'))
-      return []
-    },
-  })
-  onTestFinished(() => redis.stop())
-  return redis
-}
