@@ -1,7 +1,4 @@
-/**
- * The unmodified Java client from its registry, against a running service. Its methods are found by
- * reflection.
- */
+/** Every method of the unmodified Java client, found by reflection, against a running service. */
 import { join } from 'node:path'
 import { test } from 'vitest'
 import { besideSuites, expectReport, keptFolder, reasonAgainst, run } from './published.ts'

@@ -1,7 +1,4 @@
-/**
- * Helpers for tests of published clients: run programs in other languages and compare outcomes with
- * docs/compatibility.md.
- */
+/** Helpers that run programs in other languages and compare outcomes with docs/compatibility.md. */
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

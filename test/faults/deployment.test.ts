@@ -128,10 +128,7 @@ class Load {
   }
 }
 
-/**
- * Creates the model on one node, because each call depends on the one before, and waits until every node has
- * it.
- */
+/** Creates the model on one node and waits until every node has it. */
 async function withPlan({ client, nodes }: Deployment): Promise<Client> {
   const first = nodes[0]!.client!
   await first.createDocumentModel()

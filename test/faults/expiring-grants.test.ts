@@ -47,10 +47,7 @@ async function isAllowed(client: Client): Promise<boolean> {
   return status === 200 && body.allow === true
 }
 
-/**
- * Makes checks on both nodes until `isOver`. No check after the expiration time may be allowed by the clock
- * of its node.
- */
+/** Makes checks until `isOver`. Each node must deny after the expiration time by its own clock. */
 async function expectExpired(
   nodes: readonly TestedNode[],
   end: number,

@@ -1,7 +1,4 @@
-/**
- * Redis does not respond for longer than MAX_STALE_MS, or is restarted. Nodes report it, stop deciding in
- * time, and recover automatically. No acknowledged write is lost.
- */
+/** Nodes stop deciding in time if Redis does not respond, recover automatically, and lose no write. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { Scrape } from '#testing/requests/metrics.ts'

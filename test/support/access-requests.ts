@@ -1,7 +1,4 @@
-/**
- * AuthZEN requests over HTTP that return the response as text, because the order of members is part of the
- * contract.
- */
+/** AuthZEN requests that return text, because the order of members is part of the contract. */
 import { expect } from 'vitest'
 import { API_KEY, type Client } from '#testing/processes/running-service.ts'
 

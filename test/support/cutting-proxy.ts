@@ -1,7 +1,4 @@
-/**
- * A proxy to a Redis server that can cut all connections, or one after a given command. It can also drop
- * published messages.
- */
+/** A proxy to a Redis server that can cut connections, hold responses and drop published messages. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'

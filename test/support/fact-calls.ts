@@ -1,7 +1,4 @@
-/**
- * One call of every operation on facts, in an order in which each succeeds after the sample facts were
- * created.
- */
+/** One call of every operation on facts, in an order in which each succeeds with the sample facts. */
 import { FACTS } from '#testing/processes/running-service.ts'
 import { type Call, call } from './schema-calls.ts'
 

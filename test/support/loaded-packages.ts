@@ -1,7 +1,4 @@
-/**
- * Preloaded with `--import` into every thread of a process. Writes each imported package to the file in
- * `LOADED`.
- */
+/** Preloaded into every thread of a process. Writes each imported package to the file in `LOADED`. */
 import { appendFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 

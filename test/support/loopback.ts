@@ -1,7 +1,4 @@
-/**
- * Separate loopback addresses for tests that need a fixed port, as published clients expect. Linux accepts
- * all of 127.0.0.0/8.
- */
+/** Separate loopback addresses for tests with a fixed port. Linux accepts all of 127.0.0.0/8. */
 import { randomInt } from 'node:crypto'
 import { reservePort } from '#http/edge/reserve-port.ts'
 

@@ -1,7 +1,4 @@
-/**
- * The unmodified Node client of the commercial service, configured with the addresses of a service under
- * test.
- */
+/** The unmodified Node client of the commercial service, with the address of a service under test. */
 import { Permit } from 'permitio'
 import { API_KEY, type Client, startedService } from '#testing/processes/running-service.ts'
 

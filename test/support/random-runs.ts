@@ -7,10 +7,7 @@ export function runsOf(count: number): number {
   return count * Number(process.env['VERDICT_RUNS'] ?? 1)
 }
 
-/**
- * Checks the property and reports the seed of a failure. `isShrunk` is false if the result depends on timing,
- * so that shrinking is useless. Another `series` generates other values.
- */
+/** `isShrunk` is false if the result depends on timing. Another `series` generates other values. */
 export async function holdsForAll<T>(
   arbitrary: Arbitrary<T>,
   count: number,

@@ -1,7 +1,4 @@
-/**
- * A real Redis for tests: a process that ends with its test file, or the server at `TEST_REDIS_URL`. Each
- * test uses its own prefix.
- */
+/** A real Redis for tests: a new process, or the server at `TEST_REDIS_URL` with a new prefix. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, onTestFinished } from 'vitest'
 import { connect } from '#store/redis/redis-client.ts'

@@ -1,7 +1,4 @@
-/**
- * Installs Redis before all tests if it is not on the PATH and the user is root on a Debian system. On other
- * systems, tests that need it fail with an explanation.
- */
+/** Installs Redis before all tests if it is missing and the user is root on a Debian system. */
 import { execFileSync } from 'node:child_process'
 import { redisOnPath } from '#testing/processes/redis-process.ts'
 

@@ -1,7 +1,4 @@
-/**
- * One call of every operation on the schema, in an order in which each succeeds, with separate resource
- * types.
- */
+/** One call of every operation on the schema, in an order in which each succeeds. */
 import { FACTS, RESOURCES, SCHEMA } from '#testing/processes/running-service.ts'
 
 export interface Call {

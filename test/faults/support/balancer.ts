@@ -1,7 +1,4 @@
-/**
- * HAProxy in a separate process, with the configuration that `docker-compose.yml` mounts. For the current
- * test.
- */
+/** HAProxy for the current test, with the configuration that `docker-compose.yml` mounts. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'

@@ -1,7 +1,4 @@
-/**
- * Preloaded into all threads of a node with `NODE_OPTIONS`. Shifts the wall clock by the milliseconds in the
- * file CLOCK_OFFSET_FILE, and does not change the monotonic clock.
- */
+/** Preloaded into nodes. Shifts the wall clock by the milliseconds in the file CLOCK_OFFSET_FILE. */
 import { readFileSync } from 'node:fs'
 
 const file = process.env['CLOCK_OFFSET_FILE'] ?? ''

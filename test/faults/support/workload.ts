@@ -1,7 +1,4 @@
-/**
- * A writer and a reader per node, which run while a test causes faults. The writer retries each write on the
- * next node until it is acknowledged. Every response is checked immediately.
- */
+/** A writer that retries until each write is acknowledged, and a reader per node that checks responses. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { type Client, FACTS, question } from '#testing/processes/running-service.ts'

@@ -1,7 +1,4 @@
-/**
- * Runs `test/properties` with many more random values, in parts that workers run in parallel. The query in
- * the path of a module makes Node load it again.
- */
+/** Runs `test/properties` with many more random values, in parts that workers run in parallel. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe } from 'vitest'
 
@@ -18,6 +15,7 @@ export function manyRuns(part: 0 | 1 | 2 | 'over HTTP'): void {
   const chosen = part === 'over HTTP' ? overHttp : inProcess.filter((_, index) => index % PARTS === part)
   for (const name of chosen) {
     describe(name, async () => {
+      // The query makes Node load the module again.
       await import(/* @vite-ignore */ `../../properties/${name}?many-runs`)
     })
   }

@@ -1,7 +1,4 @@
-/**
- * API keys and environments that one of several nodes on one Redis creates or removes take effect on the
- * others.
- */
+/** API keys and environments that one node creates or removes take effect on the other nodes. */
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { startedNodes, until } from '../../support/nodes.ts'

@@ -1,7 +1,4 @@
-/**
- * A node without contact to Redis reports it, keeps deciding for a limited time, then stops, and recovers
- * automatically.
- */
+/** A node without Redis is stale, decides for a limited time, and recovers automatically. */
 import { expect, test } from 'vitest'
 import { redisKeys } from '#store/redis/redis-keys.ts'
 import { parseRedisUrl } from '#store/redis/redis-url.ts'

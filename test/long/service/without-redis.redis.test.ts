@@ -1,7 +1,4 @@
-/**
- * A node that starts while Redis is unavailable decides from its local replicas, up to the same age as a
- * running node, and recovers when Redis is available again.
- */
+/** A node that starts while Redis is unavailable decides from its local replicas. */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -9,10 +9,7 @@ import { running, source, startedProcess } from '../../support/started-process.t
 
 const redis = await sharedRedis()
 
-/**
- * Creates users on a node and stops it. Returns the files of its replicas and a function that starts it
- * again.
- */
+/** Stops a node with users. Returns the files of its replicas and a function that starts it again. */
 async function stoppedNode() {
   const [cwd, STORE_URL] = [storeDirectory(), redis.url()]
   const start = (env: Readonly<Record<string, string>> = {}) => startedProcess({ STORE_URL, ...env }, { cwd })

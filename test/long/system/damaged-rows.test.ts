@@ -1,7 +1,4 @@
-/**
- * Requests for a row that cannot be decoded fail with 500, and the log contains the request and the reason
- * once.
- */
+/** Requests for a row that cannot be decoded fail with 500 and are logged once with the reason. */
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { KIND_BYTES } from '#store/keyspace/record-codec.ts'

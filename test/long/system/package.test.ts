@@ -40,10 +40,7 @@ beforeAll(async () => {
   await run('npm', install, { cwd: elsewhere, env })
 })
 
-/**
- * A folder with a `node` that is too old. It rejects the flag, reports an old version, and exits as soon as
- * code that needs a newer version prints anything.
- */
+/** A folder with a `node` that rejects the flag, reports an old version, and exits at the first output. */
 function folderOfOldNode(): string {
   const old = mkdtempSync(join(folder, 'old-node-'))
   const asOld = join(old, 'as-old.cjs')

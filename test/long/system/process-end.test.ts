@@ -1,7 +1,4 @@
-/**
- * A process exits after an uncaught error, even during writes. `test/faults` has fifty rounds with a limit of
- * 10 s.
- */
+/** Exit of a process after an uncaught error. `test/faults` has more rounds with a time limit. */
 import { expect, test } from 'vitest'
 import { fatalWhileWriting } from './fatal-while-writing.ts'
 

@@ -278,10 +278,7 @@ test.each([
 describe('a stop during the start', () => {
   const STOP_DELAY_MS = '2999'
 
-  /**
-   * Sends the signal when the process adds its nth handler for it. The process prints when it waits for
-   * callers.
-   */
+  /** Sends SIGTERM when the process adds its nth handler. Prints when it waits for callers. */
   const signalledAt = (nth: number) => `import { syncBuiltinESMExports } from 'node:module'
     import timers from 'node:timers/promises'
     const { setTimeout: sleep } = timers
@@ -405,10 +402,7 @@ test('no request fails during a shutdown by SIGTERM under load, and the exit cod
   for (let delayMs = 1_000; !(await wasNoticed(delayMs)); delayMs *= 2);
 })
 
-/**
- * Returns true if the balancer noticed the shutdown before the port was closed. In this case, no request may
- * fail.
- */
+/** Whether the balancer noticed the shutdown in time. In this case, no request may fail. */
 async function wasNoticed(delayMs: number): Promise<boolean> {
   const service = start({ API_KEY, HTTP_THREADS: '2', STOP_DELAY_MS: String(delayMs) })
   const address = await service.address()

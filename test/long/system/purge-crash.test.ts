@@ -1,7 +1,4 @@
-/**
- * A process is killed during a purge (native.md C.7). Deleted entities stay deleted, and the next start
- * continues the purge.
- */
+/** Entities stay deleted if their purge is interrupted by a kill (native.md C.7). */
 import { expect, onTestFinished, test } from 'vitest'
 import { StoreLook } from '#testing/processes/store-look.ts'
 import { FACTS, SCHEMA, storeDirectory } from '#testing/processes/running-service.ts'

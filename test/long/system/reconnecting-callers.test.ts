@@ -1,7 +1,4 @@
-/**
- * During a shutdown, callers open a new connection for each request, even at the moment when the port is
- * closed. Each established connection is served.
- */
+/** During a shutdown, callers open a new connection for each request until the port is closed. */
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { expect, test } from 'vitest'

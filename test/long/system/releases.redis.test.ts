@@ -1,7 +1,4 @@
-/**
- * Stores of released versions: this version responds like the release, changes the store, and starts on it
- * again.
- */
+/** This version can use, change and reopen stores of released versions. */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,10 +16,7 @@ function answersOf(release: string, store: 'embedded' | 'redis'): RecordedReques
   return (JSON.parse(text) as Record<'embedded' | 'redis', RecordedRequest[]>)[store]
 }
 
-/**
- * Repeats the recorded requests, changes the store, and restarts. Responses can have more fields than
- * recorded.
- */
+/** Repeats the recorded requests, whose responses can have more fields, and changes the store. */
 async function expectUsable(start: () => ServiceProcess, asked: readonly Asked[]): Promise<void> {
   expect(asked.length).toBeGreaterThan(8)
   const first = start()

@@ -1,7 +1,4 @@
-/**
- * A service with three environments, each with a user who may read documents, to test how they affect each
- * other.
- */
+/** A service with three environments, to test how they affect each other. */
 import { expect } from 'vitest'
 import { Scrape } from '#testing/requests/metrics.ts'
 import { pause } from '#testing/processes/pause.ts'
@@ -209,10 +206,7 @@ export function withoutCopyOf(prefix: string) {
     }`)
 }
 
-/**
- * Settings with which the index of a process accepts no users with the prefix, as can happen with another
- * release.
- */
+/** Settings with which the index of a process accepts no users with the prefix. */
 export function withoutRoomFor(prefix: string) {
   return running(`import { Facts } from '${source('engine/shared-index/write/facts.ts')}'
     import { AuthzError } from '${source('model/errors.ts')}'

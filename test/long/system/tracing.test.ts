@@ -1,7 +1,4 @@
-/**
- * Traces from a real process to a collector: their context and attributes, and that neither side blocks the
- * other.
- */
+/** Traces from a real process to a collector. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

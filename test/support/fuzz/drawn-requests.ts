@@ -1,7 +1,4 @@
-/**
- * Random requests for the operations of an OpenAPI document: plain ones, unusual but valid ones, and mutated
- * ones.
- */
+/** Random requests for an OpenAPI document: plain ones, unusual but valid ones, and mutated ones. */
 import { perhapsBent } from '#testing/requests/mutated-bodies.ts'
 import type { Random } from '#testing/data/random.ts'
 import { content, type Line } from '../content.ts'

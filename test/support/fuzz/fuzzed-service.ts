@@ -1,7 +1,4 @@
-/**
- * The service that receives random requests. Its model, facts and keys are re-created if requests have
- * removed them, and its decisions can be verified.
- */
+/** A service that receives random requests and re-creates entities that they have removed. */
 import { expect } from 'vitest'
 import {
   ADMIN_KEY,

@@ -1,7 +1,4 @@
-/**
- * The lock of a thread that is terminated while it builds a closure can be taken over, so that it blocks no
- * other thread.
- */
+/** Threads that are terminated while they build closures block no other thread. */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'

@@ -1,7 +1,4 @@
-/**
- * A client that applies the change stream to a copy has the state of the environment, even after it has
- * reconnected.
- */
+/** A copy to which a client applies the change stream equals the environment. */
 import { expect, test } from 'vitest'
 import { CHANGE_NOUNS, CHANGE_VERBS } from '#model/wire/change-event.ts'
 import { Random } from '#testing/data/random.ts'

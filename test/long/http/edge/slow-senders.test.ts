@@ -1,7 +1,4 @@
-/**
- * Clients that pause within a request. The HTTP library closes a connection after eleven seconds without a
- * byte.
- */
+/** Clients that pause within a request. The HTTP library waits eleven seconds for each byte. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { Scrape } from '#testing/requests/metrics.ts'

@@ -17,10 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => browser.close())
 
-/**
- * Opens the reference. After the test, the page must not have reported problems or sent requests to other
- * origins.
- */
+/** Opens the reference. The page must not report problems or send requests to other origins. */
 async function openReference(): Promise<Page> {
   const page = await openPage(browser, { viewport: { width: 1_280, height: 1_000 } })
   const requested: string[] = []
@@ -46,10 +43,7 @@ async function openReference(): Promise<Page> {
   return page
 }
 
-/**
- * Scrolls from the top to the bottom and back, because only the visible part is rendered. Returns the parts
- * of the page.
- */
+/** Returns the parts of the page. Scrolls, because only the visible part is rendered. */
 async function shownWhileScrolling(page: Page) {
   const [groups, operations, deprecated] = [new Set<string>(), new Set<string>(), new Set<string>()]
   for (let isAtEnd = false; !isAtEnd;) {
