@@ -55,7 +55,7 @@ const KIND_OF = new Map(
   Object.entries(CALLED).flatMap(([kind, names]) => names.map(name => [name, kind as Kind] as const)),
 )
 /** Number of names from responses that are kept for each kind. */
-const TOLD_MAX = 12
+const COLLECTED_MAX = 12
 
 /**
  * The kind of entity that the last name of the path identifies, or null. The nearest enclosing name decides.
@@ -69,7 +69,7 @@ export function kindAt(way: readonly string[]): Kind | null {
 export class KnownNames {
   readonly #random: Random
   readonly #lasting: Readonly<Partial<Record<Kind, readonly string[]>>>
-  readonly #told = new Map<Kind, string[]>()
+  readonly #collected = new Map<Kind, string[]>()
   #made = 0
 
   /** `lasting` contains names of entities that exist or are re-created. */
@@ -81,10 +81,10 @@ export class KnownNames {
   /** A name of that kind: mostly a lasting one, otherwise one from responses, rarely an unknown one. */
   pick(kind: Kind, lastingShare = 0.75): string {
     const lasting = this.#lasting[kind] ?? []
-    const told = this.#told.get(kind) ?? []
-    if (this.#random.chance(0.03) || lasting.length + told.length === 0) return this.made()
-    const isLasting = told.length === 0 || (lasting.length > 0 && this.#random.chance(lastingShare))
-    return this.#random.pick(isLasting ? lasting : told)
+    const collected = this.#collected.get(kind) ?? []
+    if (this.#random.chance(0.03) || lasting.length + collected.length === 0) return this.made()
+    const isLasting = collected.length === 0 || (lasting.length > 0 && this.#random.chance(lastingShare))
+    return this.#random.pick(isLasting ? lasting : collected)
   }
 
   /** An unused key. */
@@ -94,11 +94,11 @@ export class KnownNames {
   }
 
   /** Stores a name, which later names can replace. */
-  tell(kind: Kind, name: string): void {
-    const told = this.#told.get(kind) ?? []
-    this.#told.set(kind, told)
-    if (told.includes(name)) return
-    if (told.length < TOLD_MAX) told.push(name)
-    else told[this.#random.below(TOLD_MAX)] = name
+  collect(kind: Kind, name: string): void {
+    const collected = this.#collected.get(kind) ?? []
+    this.#collected.set(kind, collected)
+    if (collected.includes(name)) return
+    if (collected.length < COLLECTED_MAX) collected.push(name)
+    else collected[this.#random.below(COLLECTED_MAX)] = name
   }
 }

@@ -37,24 +37,24 @@ export function tellNames(names: KnownNames, { path }: Operation, body: unknown)
   if (kind === undefined) return
   const ofRole = path.includes('/resources/') ? 'resource role' : 'tenant role'
   for (const item of itemsOf(body).slice(0, 3)) {
-    if (kind === 'role' && typeof item.key === 'string') names.tell(ofRole, item.key)
-    if (typeof item.id === 'string') names.tell(kind, item.id)
-    if (kind === 'instance') tellInstance(names, item.resource, item.key)
-    else if (kind === 'group') tellInstance(names, item.group_resource_type_key, item.group_instance_key)
-    else if (typeof item.key === 'string') names.tell(kind, item.key)
+    if (kind === 'role' && typeof item.key === 'string') names.collect(ofRole, item.key)
+    if (typeof item.id === 'string') names.collect(kind, item.id)
+    if (kind === 'instance') collectInstance(names, item.resource, item.key)
+    else if (kind === 'group') collectInstance(names, item.group_resource_type_key, item.group_instance_key)
+    else if (typeof item.key === 'string') names.collect(kind, item.key)
     if (kind === 'set' && typeof item.key === 'string') {
-      names.tell(item.type === 'userset' ? 'user set' : 'resource set', item.key)
+      names.collect(item.type === 'userset' ? 'user set' : 'resource set', item.key)
     }
     if (kind === 'group' && typeof item.group_instance_key === 'string') {
-      names.tell('group', item.group_instance_key)
+      names.collect('group', item.group_instance_key)
     }
   }
 }
 
-function tellInstance(names: KnownNames, type: unknown, key: unknown): void {
+function collectInstance(names: KnownNames, type: unknown, key: unknown): void {
   if (typeof type !== 'string' || typeof key !== 'string') return
-  names.tell('instance', `${type}:${key}`)
-  names.tell('instance key', key)
+  names.collect('instance', `${type}:${key}`)
+  names.collect('instance key', key)
 }
 
 function itemsOf(body: unknown): readonly Item[] {
