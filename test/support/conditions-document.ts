@@ -1,4 +1,4 @@
-/** Reads docs/conditions.md (tables) and docs/condition-patterns.md (requests and checks) for the tests that execute them. */
+/** Reads tables of docs/conditions.md, and requests and checks of docs/condition-patterns.md, for their tests. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { TruthName } from '#conditions/truth.ts'

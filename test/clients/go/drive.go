@@ -1,8 +1,8 @@
-// Calls every method of the published Go client, or makes the calls of the Terraform provider, which uses that
-// client. Prints the outcomes as JSON.
+// Calls every method of the published Go client, or makes the calls of the Terraform provider, which uses it.
+// Prints the outcomes as JSON.
 //
-// Arguments: `methods`, `terraform` or `strict`, address, environment key. For `methods` also the organization key
-// and the address of the OPA listener.
+// Arguments: `methods`, `terraform` or `strict`, address, environment key. For `methods` also the organization
+// key and the address of the OPA listener.
 package main
 
 import (

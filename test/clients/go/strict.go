@@ -8,8 +8,8 @@ import (
 	"github.com/permitio/permit-golang/pkg/models"
 )
 
-// Up to permit-golang 1.2.6, the decoders of these two records reject unknown members. Later decoders accept them,
-// so these types omit the methods of the models.
+// Up to permit-golang 1.2.6, the decoders of these two records reject unknown members. Later decoders accept
+// them, so these types omit the methods of the models.
 type assignment models.RoleAssignmentRead
 type withoutMethods models.RoleAssignmentDetailedRead
 

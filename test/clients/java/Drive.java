@@ -24,8 +24,8 @@ import java.util.UUID;
 import java.util.concurrent.Callable;
 
 /**
- * Calls every method of the published Java client and prints the outcomes as JSON. Arguments: address, environment
- * key, organization key, address of the OPA listener.
+ * Calls every method of the published Java client and prints the outcomes as JSON. Arguments: address,
+ * environment key, organization key, address of the OPA listener.
  */
 class Drive {
   private static final String WORKS = "works";

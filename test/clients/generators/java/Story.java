@@ -11,8 +11,8 @@ import org.openapitools.client.api.GroupsApi;
 import org.openapitools.client.model.*;
 
 /**
- * Makes calls with the `java` client of openapi-generator: a check, a bulk of checks, a group with a member and a
- * role, and a search in pages. Arguments: address, environment key.
+ * Makes calls with the `java` client of openapi-generator: a check, a bulk, a group with a member and a role,
+ * and a search in pages. Arguments: address, environment key.
  */
 public class Story {
   private static AllowedQuery question(String user, String action) {

@@ -1,5 +1,5 @@
-"""Makes the same calls with every generated Python client: a check, a bulk of checks, a group with a member and a role, and
-a search in pages. Arguments of the programs: address, environment key."""
+"""Makes the same calls with every generated Python client: a check, a bulk, a group with a member and a role,
+and a search in pages. Arguments of the programs: address, environment key."""
 import importlib
 import json
 import pkgutil
@@ -15,7 +15,7 @@ def load_all(package):
 
 
 def tell(calls):
-    """Prints the results of the calls as JSON. `calls.search` returns the ids of a page and the token of the next one."""
+    """Prints the results as JSON. `calls.search` returns the ids of a page and the next token."""
     check = calls.check("alice", "read")
     bulk = calls.bulk([("alice", "read"), ("alice", "update")])
     before = calls.check("bob", "read")

@@ -1,5 +1,5 @@
-// Package story makes the same calls with every generated Go client: a check, a bulk of checks, a group with a
-// member and a role, and a search in pages. Arguments of the programs: address, environment key.
+// Package story makes the same calls with every generated Go client: a check, a bulk, a group with a member and
+// a role, and a search in pages. Arguments of the programs: address, environment key.
 package story
 
 import (
