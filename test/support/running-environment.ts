@@ -25,9 +25,9 @@ import { loadChanges } from '#replica/load-changes.ts'
 import { Replica } from '#replica/replica.ts'
 import { listRule, lists } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
-import { scope } from './environment-service.ts'
-import { surroundingsWith } from './surroundings.ts'
+import { runtimeServicesWith } from './runtime-services.ts'
 import type { EnvironmentStore, Store } from '#store/store.ts'
+import { scope } from './environment-service.ts'
 import { sharedIndexes } from './shared-indexes.ts'
 import { Oracle } from '#testing/oracle/oracle.ts'
 
@@ -111,7 +111,49 @@ export class RunningEnvironment {
     return (await this.#service.execute(name, input)).answer
   }
 
-  /** Drafts all commands on the current state, then commits them. Returns which commits succeeded. */
+  /** Creates a resource with these actions, and with roles that have these permissions. */
+  resource(
+    key: string,
+    actions: readonly string[],
+    roles: Readonly<Record<string, readonly string[]>> = {},
+    relations: Readonly<Record<string, string>> = {},
+  ) {
+    const blocks = Object.entries(roles).map(([role, permissions]) => [role, { name: role, permissions }])
+    const parts = { actions: Object.fromEntries(actions.map(action => [action, {}])), relations }
+    return this.execute('createResource', {
+      body: { key, name: key, ...parts, roles: Object.fromEntries(blocks) },
+    })
+  }
+
+  tenantRole(key: string, ...permissions: readonly string[]) {
+    return this.execute('createTenantRole', { body: { key, name: key, permissions: [...permissions] } })
+  }
+
+  users(...keys: readonly string[]) {
+    return this.execute('createUsers', { body: { operations: keys.map(key => ({ key })) } })
+  }
+
+  group(key: string, tenant = DEFAULT_TENANT) {
+    return this.execute('createGroup', { body: { group_instance_key: key, group_tenant: tenant } })
+  }
+
+  /** Makes the user a member of the group. */
+  join(group: string, user: string, tenant = DEFAULT_TENANT) {
+    const params = { group_instance_key: group, user_id: user }
+    return this.execute('addGroupMember', { params, body: { tenant } })
+  }
+
+  /** Grants the group a role on an instance, which is named as `type:key`. */
+  grant(group: string, role: string, instance: string, tenant = DEFAULT_TENANT) {
+    const [resource, resource_instance] = instance.split(':') as [string, string]
+    const body = { role, resource, resource_instance, tenant }
+    return this.execute('addGroupRole', { params: { group_instance_key: group }, body })
+  }
+
+  /**
+   * Commits what these commands write, each drafted on the state as it is now, in their order: as callers do who read before
+   * any of the others has written. Returns for each whether it went through; none runs again.
+   */
   async onOneState(...commands: readonly Command[]): Promise<boolean[]> {
     const attempts = commands.map(command => {
       const { work, commit } = this.attempt(command)

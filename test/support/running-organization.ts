@@ -12,8 +12,8 @@ import { runtimeServicesWith } from './runtime-services.ts'
 export const ORGANIZATION_KEYS = { apiKey: 'a-configured-key-for-tests', adminApiKey: null }
 
 interface Options {
-  readonly surroundings?: Partial<Surroundings>
-  /** Resolves when committed changes are in effect. */
+  readonly runtime?: Partial<RuntimeServices>
+  /** Resolves when what was committed is in force. */
   readonly whenInForce?: () => Promise<void>
 }
 
@@ -23,8 +23,8 @@ export async function organizationService(url = 'memory:', options: Options = {}
   const runtime = runtimeServicesWith(options.runtime)
   const secrets = new ApiKeySecrets(null)
   const organizationStore = await store.environment('organization')
-  /** Opens the organization again, like a restart. */
-  const open = (on: EnvironmentStore = organizationStore) => new Organization(on, surroundings, secrets)
+  /** The organization as another start finds it. */
+  const open = (on: EnvironmentStore = organizationStore) => new Organization(on, runtime, secrets)
   const organization = open()
   await organization.bootstrap(ORGANIZATION_KEYS, { isShared: store.isShared, isAlone: false })
   const service = new OrganizationService({

@@ -2,8 +2,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { RuntimeServices } from '#management/commands/runtime-services.ts'
 
-/** `others` replaces individual services. */
-export function surroundingsWith(others: Partial<Surroundings> = {}): Surroundings {
+/** `others` says what a test has instead. */
+export function runtimeServicesWith(others: Partial<RuntimeServices> = {}): RuntimeServices {
   return {
     now: Date.now,
     elapsedMs: () => performance.now(),

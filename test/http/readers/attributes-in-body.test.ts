@@ -56,8 +56,8 @@ describe.each([
       const packed = read()!
       expect(sentOf(packed)).toEqual(numbers.map(expected))
       expect(sentOf(packed.part(30, 5))).toEqual(numbers.slice(30, 35).map(expected))
-      expect(packed.circumstances(3)!.readAt).toBe(7)
-      expect(packed.query(3).circumstances!.sent()).toEqual(expected(3))
+      expect(packed.queryContext(3)!.readAt).toBe(7)
+      expect(packed.query(3).queryContext!.sent()).toEqual(expected(3))
     })
 
     test('do not depend on the buffer of the body after the checks were detached', () => {
@@ -76,8 +76,8 @@ describe.each([
 
 test('attributes are not kept if there are no rules', () => {
   const packed = bulks.read(viewOf(bodyOf(numbers.map(index => question(index)))), null)!
-  expect(packed.said).toBeNull()
-  expect([packed.circumstances(0), packed.query(0).circumstances]).toEqual([undefined, undefined])
+  expect(packed.attributes).toBeNull()
+  expect([packed.queryContext(0), packed.query(0).queryContext]).toEqual([undefined, undefined])
 })
 
 test('defaults of a batch are parsed once, not for each item', () => {
@@ -95,7 +95,7 @@ test('the attributes of a single check are read whether or not it matches a temp
   for (const index of [...numbers, 1_000, 'x', 2]) {
     const body = JSON.stringify(question(1, { context: { at: index } }))
     const packed = singles.read(viewOf(Buffer.from(`  ${body}\n`)), 7)
-    expect(packed!.circumstances(0)!.sent()).toEqual({ ...sentBy(1), context: { at: index } })
+    expect(packed!.queryContext(0)!.sent()).toEqual({ ...sentBy(1), context: { at: index } })
   }
 })
 

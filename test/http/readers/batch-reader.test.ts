@@ -115,7 +115,7 @@ describe('a batch is left to the parser', () => {
 })
 
 test('the reader knows every field of the schemas, so it skips no field that they validate', () => {
-  const namesOf = ({ byName }: Fields) => byName.map(([name]) => name).toSorted()
+  const namesOf = ({ byName }: ObjectFields) => byName.map(([name]) => name).toSorted()
   expect(namesOf(BATCH_FIELDS)).toEqual(Object.keys(EvaluationsRequest.properties).toSorted())
   expect(namesOf(ITEM_FIELDS)).toEqual(Object.keys(EvaluationRequest.properties).toSorted())
   for (const member of ['subject', 'action', 'resource'] as const) {

@@ -1,7 +1,7 @@
 /** The list of nodes, as reported by several processes on one Redis. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
-import { RedisNodeBoard } from '#store/redis/redis-node-board.ts'
+import { RedisNodeHeartbeats } from '#store/redis/redis-node-heartbeats.ts'
 import { parseRedisUrl } from '#store/redis/redis-url.ts'
 import type { NodeList } from '#model/wire/node.ts'
 import { startedNodes } from '../../support/nodes.ts'
@@ -100,7 +100,9 @@ test('invalid entries are not listed, and a list of too many nodes is cut and st
   const [self] = (await listed(one)).nodes
   const { is_this: _, revision: __, ...entry } = self!
   const many = Array.from({ length: 1_001 }, () => randomUUID())
-  await Promise.all(many.map(id => board.say(id, JSON.stringify({ ...entry, id, revisions: {}, more: 1 }))))
+  await Promise.all(
+    many.map(id => heartbeats.publish(id, JSON.stringify({ ...entry, id, revisions: {}, more: 1 }))),
+  )
   await expect
     .poll(() => listed(one))
     .toMatchObject({ is_complete: false, missing: 'there are more than 1000 nodes' })

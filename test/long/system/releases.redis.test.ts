@@ -3,7 +3,12 @@ import { execFileSync } from 'node:child_process'
 import { copyFileSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { type Asked, FIXTURE_KEYS, FIXTURE_PREFIX, FIXTURES } from '../../../packaging/release-fixture.ts'
+import {
+  type RecordedRequest,
+  FIXTURE_KEYS,
+  FIXTURE_PREFIX,
+  FIXTURES,
+} from '../../../packaging/release-fixture.ts'
 import { startedRedis } from '../../support/redis-server.ts'
 import { FACTS, question, storeDirectory } from '#testing/processes/running-service.ts'
 import type { ServiceProcess } from '#testing/processes/service-process.ts'
@@ -17,7 +22,7 @@ function answersOf(release: string, store: 'embedded' | 'redis'): RecordedReques
 }
 
 /** Repeats the recorded requests, whose responses can have more fields, and changes the store. */
-async function expectUsable(start: () => ServiceProcess, asked: readonly Asked[]): Promise<void> {
+async function expectUsable(start: () => ServiceProcess, asked: readonly RecordedRequest[]): Promise<void> {
   expect(asked.length).toBeGreaterThan(8)
   const first = start()
   for (const { method, path, body, answer } of asked) {
