@@ -88,7 +88,7 @@ describe('a deny', () => {
   })
 })
 
-describe('an unknown name is reported on standard error with the nearest known name', () => {
+describe('an unknown name', () => {
   test.each([
     [['dorra', 'read', 'document:plan'], ['there is no user "dorra"; did you mean "dora"?']],
     [['dora', 'raed', 'document:plan'], ['there is no action "raed" of document; did you mean "read"?']],
@@ -107,11 +107,11 @@ describe('an unknown name is reported on standard error with the nearest known n
         'there is no instance "document:zzz"',
       ],
     ],
-  ])('explain %j', async (question, hints) => {
+  ])('is reported on standard error with the nearest known name: explain %j', async (question, hints) => {
     expect((await explained(...question)).hints).toEqual(hints)
   })
 
-  test('among many names', async () => {
+  test('is reported with the nearest of many names', async () => {
     const users = Array.from(
       { length: 1_200 },
       (_, n) => `{"kind":"user","key":"agent-${n}-of-many"}\n`,

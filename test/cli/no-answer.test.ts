@@ -61,7 +61,7 @@ describe.each<[what: string, answer: RequestListener, message: RegExp]>([
     answerOf(200, 'application/json', '{"ok":true}'),
     /no answer of a Verdict service/,
   ],
-])('%s causes exit code 3 and one line of output', (_what, answer, message) => {
+])('%s', (_what, answer, message) => {
   test.each([
     ['check', ...QUESTION.split(' ')],
     ['explain', ...QUESTION.split(' ')],
@@ -79,7 +79,7 @@ describe.each<[what: string, answer: RequestListener, message: RegExp]>([
     ['apply', COMPANY, '--dry-run', ...PLACE],
     ['export', '-', ...PLACE],
     ['import', file, ...PLACE],
-  ])('verdict %s %s', async (...args) => {
+  ])('causes exit code 3 and one line of output: verdict %s %s', async (...args) => {
     const { code, stdout, stderr } = await run(args, answer, `${QUESTION}\n`)
     expect([code, stderr]).toEqual([EXIT.service, expect.stringMatching(/^verdict: [^\n]+\n$/)])
     if (args[0] !== 'export') expect([stdout, stderr]).toEqual(['', expect.stringMatching(message)])

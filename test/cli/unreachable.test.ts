@@ -47,37 +47,37 @@ async function saidOf(url: string, key = 'secret'): Promise<string> {
   return stderr.slice('verdict: '.length, -1)
 }
 
-describe('a service that does not respond is reported in one sentence', () => {
-  test('if no process listens', async () => {
+describe('a service that does not respond', () => {
+  test('is reported in one sentence if no process listens', async () => {
     expect(await saidOf('http://127.0.0.1:9')).toBe(
       'http://127.0.0.1:9 cannot be reached: the connection is refused; does the service run there? (ECONNREFUSED)',
     )
   })
 
-  test('if the host name is unknown', async () => {
+  test('is reported in one sentence if the host name is unknown', async () => {
     // The message of the system depends on its name server.
     expect(await saidOf('http://nowhere.invalid')).toMatch(
       /^http:\/\/nowhere\.invalid cannot be reached: .*nowhere\.invalid.* \((ENOTFOUND|EAI_AGAIN)\)[;:] .*(VERDICT_URL|name server)/,
     )
   })
 
-  test('if the connection ends immediately', async () => {
+  test('is reported in one sentence if the connection ends immediately', async () => {
     expect(await saidOf(`http://127.0.0.1:${closingPort}`)).toBe(
       `http://127.0.0.1:${closingPort} cannot be reached: the connection ended without an answer (ECONNRESET); is it https://127.0.0.1:${closingPort}?`,
     )
   })
 
-  test('if the server does not speak HTTP', async () => {
+  test('is reported in one sentence if the server does not speak HTTP', async () => {
     expect(await saidOf(`http://127.0.0.1:${otherPort}`)).toContain('it does not speak HTTP')
   })
 
-  test('if an HTTPS URL leads to an HTTP server', async () => {
+  test('is reported in one sentence if an HTTPS URL leads to an HTTP server', async () => {
     expect(await saidOf(`https://127.0.0.1:${httpPort}`)).toBe(
       `https://127.0.0.1:${httpPort} cannot be reached: it does not speak TLS as it should; is it http://127.0.0.1:${httpPort}?`,
     )
   })
 
-  test('if a proxy responds with a page', async () => {
+  test('is reported in one sentence if a proxy responds with a page', async () => {
     expect(await saidOf(`http://127.0.0.1:${httpPort}`)).toBe(
       'POST /allowed: status 502 and a page that is none of a Verdict service; is one at the address of --url, else of VERDICT_URL?',
     )
@@ -86,7 +86,7 @@ describe('a service that does not respond is reported in one sentence', () => {
     )
   })
 
-  test('if a key is required and missing', async () => {
+  test('is reported in one sentence if a key is required and missing', async () => {
     const port = await portOf(
       createHttpServer((_request, response) => {
         response.writeHead(401, { 'content-type': 'text/html' }).end(PAGE)

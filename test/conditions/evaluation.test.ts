@@ -122,7 +122,7 @@ test('an instant with hundreds of digits is not valid', () => {
   expect(readInstant(`2026-01-01T10:00:00.${'0'.repeat(300)}Z`)).toBeNull()
 })
 
-describe('the merged value of the attribute', () => {
+describe('the merged value of an attribute', () => {
   const layers = [
     { name: 'sent', address: { city: 'Bern' }, tags: ['a'], gone: null, deep: { a: { x: 1 } } },
     {
@@ -147,7 +147,7 @@ describe('the merged value of the attribute', () => {
     ['deep.none', undefined],
     ['name.x', undefined],
     ['none', undefined],
-  ])('%s', (path, expected) => {
+  ])('combines all layers for %s', (path, expected) => {
     expect(mergedValueAt(layers, path.split('.'))).toEqual(expected)
   })
 })

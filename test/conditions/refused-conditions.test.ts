@@ -7,7 +7,7 @@ import { placed, read, wrong } from './read.ts'
 
 const is = { equals: 1 }
 
-describe('an empty or invalid condition is rejected', () => {
+describe('an empty or invalid condition', () => {
   test.each<[unknown, string, RegExp]>([
     [null, 'conditions', /expected an object of conditions, got null/u],
     [[], 'conditions', /got a list/u],
@@ -68,12 +68,12 @@ describe('an empty or invalid condition is rejected', () => {
       'user.a / any_match / fk_resource_type',
       /key of a resource/u,
     ],
-  ])('%j', (raw, at, msg) => {
+  ])('is rejected: %j', (raw, at, msg) => {
     const place = at === 'conditions' ? at : `conditions / ${at}`
     expect(wrong(raw)).toEqual([{ at: place, msg: expect.stringMatching(msg) }])
   })
 
-  test('a lookup within a lookup, but not two lookups next to each other', () => {
+  test('is rejected with a lookup within a lookup, but not with two lookups next to each other', () => {
     const lookup = (match: object) => ({ any_match: { match, fk_resource_type: 'folder' } })
     expect(wrong({ 'user.a': lookup({ b: lookup({}) }) })).toEqual([
       {
@@ -85,14 +85,14 @@ describe('an empty or invalid condition is rejected', () => {
     expect(wrong({ 'user.a': { any_match: { match: { b: lookup({}) } } } })).toEqual([])
   })
 
-  test('with at most twenty findings', () => {
+  test('is rejected with at most twenty findings', () => {
     const bad = (count: number) => ({ allOf: Array.from({ length: count }, () => ({ 'user.a': { is: 1 } })) })
     expect(wrong(bad(3))).toHaveLength(3)
     expect(wrong(bad(30))).toHaveLength(20)
   })
 })
 
-describe('a condition above a limit is rejected', () => {
+describe('a condition above a limit', () => {
   const nested = (depth: number): object => (depth === 1 ? { 'user.a': is } : { not: nested(depth - 1) })
   const nestedTest = (depth: number): object => (depth === 1 ? is : { not: nestedTest(depth - 1) })
   const nestedMatch = (depth: number): object =>
@@ -124,14 +124,14 @@ describe('a condition above a limit is rejected', () => {
     ['asterisks', count => ({ 'user.a': { match: '*'.repeat(count) } }), 16, /at most 16 asterisks/u],
     ['names of a path', count => ({ [`user${'.a'.repeat(count)}`]: is }), 8, /at most 8 names/u],
     ['bytes of a name', bytes => ({ [`user.${'x'.repeat(bytes)}`]: is }), 255, /at most 255 bytes/u],
-  ])('%s', (_, raw, max, msg) => {
+  ])('is rejected: %s', (_, raw, max, msg) => {
     expect(wrong(raw(max - 1))).toEqual([])
     expect(wrong(raw(max))).toEqual([])
     expect(wrong(raw(max + 1))).toEqual([{ at: expect.any(String), msg: expect.stringMatching(msg) }])
   })
 })
 
-describe('a test that never matches the declared type of its attribute is rejected', () => {
+describe('the declared type of an attribute', () => {
   const lookup = { match: {}, fk_resource_type: 'folder' }
   test.each<[DeclaredType, object]>([
     ['string', { equals: ['private'] }],
@@ -149,7 +149,7 @@ describe('a test that never matches the declared type of its attribute is reject
     ['array', { object_match: { match: {} } }],
     ['object', { any_match: { match: {} } }],
     ['number', { object_match: lookup }],
-  ])('declared as %s: %j', (type, raw) => {
+  ])('rejects a test that never matches %s: %j', (type, raw) => {
     const misfits = findMisfits(read({ not: [{ 'user.a': { allOf: [raw] } }] }), () => type)
     const operator = Object.keys(raw)[0]
     expect(misfits.map(placed)).toEqual([
@@ -173,7 +173,7 @@ describe('a test that never matches the declared type of its attribute is reject
     ['object', { object_match: { match: {} } }],
     ['string', { object_match: lookup }],
     ['bool', { exists: false }],
-  ])('declared as %s, accepted: %j', (type, raw) => {
+  ])('accepts a test that can match %s: %j', (type, raw) => {
     expect(findMisfits(read({ 'user.a': raw }), () => type)).toEqual([])
   })
 })

@@ -154,11 +154,11 @@ describe.each([...ENGINES, ...STRAINED_ENGINES.slice(4, 6)])('$name', ({ newEngi
     expect(onlyRule(ruled, url, 'DELETE')).toEqual({ type: 'page', action: 'delete', attributes: {} })
   })
 
-  describe('among several matching rules', () => {
+  describe('rule precedence', () => {
     const url = 'https://a.org/x/1?a=1'
     const first = (...rules: readonly MappingRule[]) => engineOf(config(rules)).mapped('get', url)?.type
 
-    test('the one with the highest priority is used', () => {
+    test('the matching rule with the highest priority is used', () => {
       const [wide, exact] = [
         rule('https://a.org/{a}/{b}', 'wide', { priority: 1 }),
         rule('https://a.org/x/1'),

@@ -85,7 +85,7 @@ function requestsOf(permit: Permit): string[] {
   return sent
 }
 
-describe('an error of the caller is not repeated with the default retries', () => {
+describe('a request with the default retries', () => {
   test.each<[string, number, (permit: Permit) => Promise<unknown>, string]>([
     ['an unknown entity', 404, ({ api }) => api.users.get('nobody'), 'get nobody'],
     ['an invalid body', 422, ({ api }) => api.users.sync({ key: 'x', email: 7 as never }), 'put x'],
@@ -101,7 +101,7 @@ describe('an error of the caller is not repeated with the default retries', () =
       ({ api }) => api.resources.replace('__tenants', { name: 'T', actions: {} }),
       'put __tenants',
     ],
-  ])('%s, %i', async (_what, status, call, request) => {
+  ])('is not repeated after an error: %s, %i', async (_what, status, call, request) => {
     const { permit } = await permitOfNewService({ retry: {} })
     await permit.api.users.list()
     const sent = requestsOf(permit)
@@ -112,14 +112,14 @@ describe('an error of the caller is not repeated with the default retries', () =
   test.each<[string, number, (permit: Permit) => Promise<unknown>, string]>([
     ['a check without a user', 400, permit => permit.check('', 'read', 'document'), 'post allowed'],
     ['permissions without a user', 400, permit => permit.getUserPermissions(''), 'post user-permissions'],
-  ])('%s, %i', async (_what, status, call, request) => {
+  ])('is not repeated after an error: %s, %i', async (_what, status, call, request) => {
     const { permit } = await permitOfNewService({ retry: {} })
     const sent = requestsOf(permit)
     await expect(call(permit)).rejects.toThrow(`status code ${status}`)
     expect(sent).toEqual([request])
   })
 
-  test('an unknown key, 401', async () => {
+  test('is not repeated with an unknown key, 401', async () => {
     const { service } = await permitOfNewService()
     const permit = permitAt(service.address, { token: `not ${API_KEY}`.replace(' ', '-'), retry: {} })
     const sent = requestsOf(permit)

@@ -106,8 +106,8 @@ test('a backup during writes has one state for each environment, and decisions c
   }
 })
 
-describe('a backup is rejected', () => {
-  test('for keys other than those of the organization, and for stores in memory', async () => {
+describe('a backup', () => {
+  test('is rejected for keys other than those of the organization, and for stores in memory', async () => {
     const service = await startedService()
     expect((await service.send('POST', '/v2/backup', { key: API_KEY })).status).toBe(403)
     expect((await service.send('POST', '/v2/backup', { key: null })).status).toBe(401)
@@ -118,7 +118,7 @@ describe('a backup is rejected', () => {
     ])
   })
 
-  test('during another backup, until that one ends or its client disconnects', async () => {
+  test('is rejected during another backup, until that one ends or its client disconnects', async () => {
     const service = await filled(join(storeDirectory(), 'store'))
     // More data than the socket buffers can hold.
     for (let bulk = 0; bulk < 5; bulk += 1) {

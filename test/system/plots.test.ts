@@ -17,7 +17,7 @@ function paths(svg: string, stroke: RegExp): Point[][] {
     )
 }
 
-test.each(readdirSync(PLOTS))('%s', name => {
+test.each(readdirSync(PLOTS))('the lines of %s are inside the axes, and its texts do not overlap', name => {
   const svg = readFileSync(join(PLOTS, name), 'utf8')
   const axes = paths(svg, /stroke="#54555a" stroke-linecap="round"/).flat()
   const inside = (of: 0 | 1, { min, max }: Record<'min' | 'max', (...values: number[]) => number>) => {

@@ -76,27 +76,35 @@ const ALL = {
   others: OTHERS,
 }
 
-describe('a removal deletes dependents without lookups for other rules', () => {
+describe('a removal from the rule book', () => {
   test.each<[string, (book: RuleBook) => boolean, Partial<typeof ALL>]>([
     [
-      'a set, with its descendants',
+      'a set with its descendants and their rules',
       book => book.removeSet('staff'),
       { sets: ['papers', 'public'], rules: [ALL.rules[2]!] },
     ],
     [
-      'a set with a parent',
+      'a set with a parent and its rules',
       book => book.removeSet('public'),
       { sets: ['staff', 'sales', 'papers'], rules: [ALL.rules[0]!, ...ALL.rules.slice(2)] },
     ],
     [
-      'a type',
+      'a type with its sets and rules',
       book => book.removeType('paper', ['read', 'write']),
       { sets: ['staff', 'sales'], rules: [ALL.rules[3]!] },
     ],
-    ['an action', book => book.removeActions('paper', ['write']), { rules: [ALL.rules[0]!, ALL.rules[3]!] }],
-    ['a tenant role', book => book.removeTenantRole('member'), { rules: [0, 1, 3].map(n => ALL.rules[n]!) }],
+    [
+      'an action with its rules',
+      book => book.removeActions('paper', ['write']),
+      { rules: [ALL.rules[0]!, ALL.rules[3]!] },
+    ],
+    [
+      'a tenant role with its rules',
+      book => book.removeTenantRole('member'),
+      { rules: [0, 1, 3].map(n => ALL.rules[n]!) },
+    ],
     ['a rule', book => book.removeRule(rule('sales', 'paper', 'read')), { rules: ALL.rules.slice(1) }],
-  ])('%s', (_what, remove, then) => {
+  ])('deletes %s without lookups for other rules', (_what, remove, then) => {
     const { schema, book, left } = filled()
     expect(left()).toEqual(ALL)
     expect(remove(book)).toBe(true)
@@ -106,7 +114,7 @@ describe('a removal deletes dependents without lookups for other rules', () => {
     expect(remove(book)).toBe(false)
   })
 
-  test('a set limited to another type looks up only its descendants and the rules that use it', () => {
+  test('looks up only descendants and rules of a set that is limited to another type', () => {
     const { schema, book, left } = filled()
     expect(book.putSet(conditionSet('papers', {}, { side: 'resource', type: 'page' }))).toBe(true)
     expect(left()).toEqual({

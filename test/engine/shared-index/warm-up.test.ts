@@ -1,3 +1,4 @@
+/** The warm-up of the writer before the first reader. */
 import { afterEach, expect, test, vi } from 'vitest'
 import { warmUpWriter } from '#engine/shared-index/warm-up.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
