@@ -1,6 +1,6 @@
 /**
- * Writes and checks of the fault tests. Users have seats in a ring. Each write takes the next seat or frees the
- * last one, so that the taken seats are always a run of neighbors that moves on:
+ * Writes and checks of the fault tests. Users have seats in a ring. Each write takes the next seat or frees
+ * the last one, so that the taken seats are always a run of neighbors that moves on:
  *
  *     write    1  2  3  4  5  6        7      8        9      …
  *              seat 1 … seat 5  seat 6  rise 1  seat 7  rise 2
