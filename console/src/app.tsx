@@ -12,12 +12,12 @@ import { forgetSaid, Toasts } from './parts/toasts.tsx'
 import { useSession } from './session/session.ts'
 import { SignIn } from './session/sign-in.tsx'
 import { hashOf, partOf, useEscapedAddress } from './shell/address.ts'
-import { Entrance } from './shell/entrance.tsx'
+import { EnvironmentPicker } from './shell/environment-picker.tsx'
 import { Frame } from './shell/frame.tsx'
 import { LeaveQuestion } from './shell/leave-question.tsx'
 import { NotFound } from './shell/not-found.tsx'
 import { PlainFrame } from './shell/plain-frame.tsx'
-import { PlaceProvider } from './shell/place.tsx'
+import { CurrentEnvironmentProvider } from './shell/current-environment.tsx'
 import { TextsProvider } from './texts/texts.tsx'
 
 const AccessPages = lazy(() => import('./access/access-pages.tsx'))
@@ -69,7 +69,7 @@ function SignedIn() {
   return (
     <Switch>
       <Route path="/">
-        <Entrance />
+        <EnvironmentPicker />
       </Route>
       {/* Such keys do not belong to a project. */}
       <Route path="/~/operations/*?">
@@ -83,7 +83,7 @@ function SignedIn() {
         {({ project, environment }) => (
           // Remounts the pages when the environment changes, so that no data of the former environment
           // remains on the screen while the new data loads.
-          <PlaceProvider
+          <CurrentEnvironmentProvider
             key={`${project}/${environment}`}
             project={partOf(project)}
             environment={partOf(environment)}
@@ -91,7 +91,7 @@ function SignedIn() {
             <Frame>
               <Pages />
             </Frame>
-          </PlaceProvider>
+          </CurrentEnvironmentProvider>
         )}
       </Route>
       <Route>

@@ -6,7 +6,7 @@
 import { useCallback, useMemo, useState } from 'react'
 import { partOf, useAddress } from '../shell/address.ts'
 import { type View, viewAddress } from '../shell/links.ts'
-import { usePlace } from '../shell/place.tsx'
+import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 
 export type Filters<Name extends string> = Readonly<Record<Name, string>>
 
@@ -21,12 +21,12 @@ export function useFilters<Name extends string>(
   view: View,
   names: readonly Name[],
 ): [Filters<Name>, (filters: Filters<Name>) => void] {
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const [address, navigate] = useAddress()
   const filters = useMemo(() => readFilters(address, names), [address, names])
   const go = useCallback(
-    (chosen: Filters<Name>) => navigate(viewAddress(place, view, chosen)),
-    [place, view, navigate],
+    (chosen: Filters<Name>) => navigate(viewAddress(environment, view, chosen)),
+    [environment, view, navigate],
   )
   return [filters, go]
 }

@@ -11,7 +11,7 @@ import { EndText } from '../parts/ends.tsx'
 import { Skeleton } from '../parts/paged-table.tsx'
 import { ProblemNote } from '../parts/problem-note.tsx'
 import { addressOf, GROUP, viewAddress } from '../shell/links.ts'
-import { type Place, usePlace } from '../shell/place.tsx'
+import { type CurrentEnvironment, useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useTexts } from '../texts/texts.tsx'
 
 interface Asked {
@@ -25,7 +25,7 @@ interface Asked {
 
 export function Explained({ asked }: { readonly asked: Asked }) {
   const texts = useTexts()
-  const { key } = usePlace()
+  const { key } = useCurrentEnvironment()
   const { data, error } = useQuery({
     queryKey: key('any', 'explained', asked),
     queryFn: ({ signal }) => answerOf(service.POST('/allowed/explain', { body: questionOf(asked), signal })),
@@ -83,7 +83,7 @@ function LegShown({ leg: { text, notes, end } }: { readonly leg: Way['legs'][num
 
 /** One node of the path, as a link to its page if it has one. */
 function StopShown({ stop, action }: { readonly stop: Stop; readonly action: string }) {
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const { kind, kindText, type, key, role } = stop
   const look = `thing ${type === GROUP ? 'group' : kind}`
   const inside = (
@@ -93,7 +93,7 @@ function StopShown({ stop, action }: { readonly stop: Stop; readonly action: str
       {role === undefined ? null : <span className="role">{role}</span>}
     </>
   )
-  const to = addressWithAction(place, stop, action)
+  const to = addressWithAction(environment, stop, action)
   if (to === null) return <span className={look}>{inside}</span>
   return (
     <Link href={to} className={look}>
@@ -103,10 +103,10 @@ function StopShown({ stop, action }: { readonly stop: Stop; readonly action: str
 }
 
 /** Address of a user or resource with the same action filter, so that the user can continue from there. */
-function addressWithAction(place: Place, stop: Stop, action: string): string | null {
+function addressWithAction(environment: CurrentEnvironment, stop: Stop, action: string): string | null {
   const { kind, type, key } = stop
-  if (kind === 'user') return viewAddress(place, 'users', { user: key, action })
+  if (kind === 'user') return viewAddress(environment, 'users', { user: key, action })
   if (kind === 'instance' && type !== undefined && type !== GROUP)
-    return viewAddress(place, 'resources', { type, instance: key, action })
-  return addressOf(place, stop)
+    return viewAddress(environment, 'resources', { type, instance: key, action })
+  return addressOf(environment, stop)
 }

@@ -2,16 +2,16 @@
 import { Link } from 'wouter'
 import { Badge } from '../parts/page.tsx'
 import { addressOf } from '../shell/links.ts'
-import { usePlace } from '../shell/place.tsx'
+import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 
 export function InstanceLink({ reference }: { readonly reference: string }) {
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const colon = reference.indexOf(':')
   const [type, instance] = [reference.slice(0, colon), reference.slice(colon + 1)]
   return (
     <span className="row tight-row">
       <Badge>{type}</Badge>
-      <Link className="key" href={addressOf(place, { kind: 'instance', type, key: instance })!}>
+      <Link className="key" href={addressOf(environment, { kind: 'instance', type, key: instance })!}>
         {instance}
       </Link>
     </span>

@@ -3,11 +3,11 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { answerOf, type Schemas, service } from '../interface/client.ts'
 import { itemsOf } from '../interface/completions.ts'
-import { type Place, usePlace } from '../shell/place.tsx'
+import { type CurrentEnvironment, useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { type LoadTypes, TYPES_A_PAGE } from './searches.ts'
 
 function typesOf(
-  path: Place['path'],
+  path: CurrentEnvironment['path'],
   query: { readonly per_page: number; readonly page?: number; readonly search?: string },
   signal?: AbortSignal,
 ): Promise<readonly Schemas['Resource'][]> {
@@ -22,7 +22,7 @@ function typesOf(
 /** Returns a function that loads a page of types. Each page is cached until the model changes. */
 export function useLoadTypes(): LoadTypes {
   const queries = useQueryClient()
-  const { path, key } = usePlace()
+  const { path, key } = useCurrentEnvironment()
   return useMemo(
     () => page =>
       queries.fetchQuery({

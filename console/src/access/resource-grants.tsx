@@ -6,7 +6,7 @@ import { answerOf, type Schemas, service } from '../interface/client.ts'
 import { usePages } from '../interface/pages.ts'
 import { Card } from '../parts/page.tsx'
 import { PagedTable } from '../parts/paged-table.tsx'
-import { usePlace } from '../shell/place.tsx'
+import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { viewAddress } from '../shell/links.ts'
 import { InstanceLink } from './instance-link.tsx'
@@ -30,8 +30,8 @@ export function ResourceGrants({ name }: { readonly name: string }) {
 
 function UserGrants({ name }: { readonly name: string }) {
   const said = useTexts().access
-  const place = usePlace()
-  const { path, key } = place
+  const environment = useCurrentEnvironment()
+  const { path, key } = environment
   const pages = usePages(key('role_assignment', 'on', name), async (page, signal) => {
     const query = { ...page, resource_instance: name, include_total_count: true }
     const answer = await answerOf(
@@ -49,7 +49,7 @@ function UserGrants({ name }: { readonly name: string }) {
           id: 'user',
           header: said.user,
           cell: ({ user }) => (
-            <Link className="key" href={viewAddress(place, 'users', { user })}>
+            <Link className="key" href={viewAddress(environment, 'users', { user })}>
               {user}
             </Link>
           ),
@@ -64,7 +64,7 @@ function UserGrants({ name }: { readonly name: string }) {
 
 function Related({ name }: { readonly name: string }) {
   const said = useTexts().access
-  const { path, key } = usePlace()
+  const { path, key } = useCurrentEnvironment()
   const pages = usePages(key('relationship_tuple', 'to', name), async (page, signal) => {
     const query = { ...page, object: name, include_total_count: true }
     const answer = await answerOf(

@@ -3,7 +3,7 @@ import { Link } from 'wouter'
 import { PAGE_SIZE } from '../interface/pages.ts'
 import { Card } from '../parts/page.tsx'
 import { PagedTable } from '../parts/paged-table.tsx'
-import { usePlace } from '../shell/place.tsx'
+import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { viewAddress } from '../shell/links.ts'
 import { fileName } from './csv.ts'
@@ -17,11 +17,13 @@ const HEADER = ['resource_type', 'resource', 'action', 'user']
 
 export function ResourceHolders({ asked }: { readonly asked: HoldersAsked }) {
   const said = useTexts().access
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const { type, instance, action } = asked
   const name = `${type}:${instance}`
-  const pages = useCursorPages(place.key('any', 'holders', type, instance, action), '', (token, signal) =>
-    pageOfHolders(asked, token, { limit: PAGE_SIZE, signal }),
+  const pages = useCursorPages(
+    environment.key('any', 'holders', type, instance, action),
+    '',
+    (token, signal) => pageOfHolders(asked, token, { limit: PAGE_SIZE, signal }),
   )
   async function* rows(signal: AbortSignal) {
     const load = (token: string) => pageOfHolders(asked, token, { limit: EXPORT_PAGE_SIZE, signal })
@@ -49,7 +51,7 @@ export function ResourceHolders({ asked }: { readonly asked: HoldersAsked }) {
             id: 'user',
             header: said.user,
             cell: user => (
-              <Link className="key" href={viewAddress(place, 'users', { user, action, type })}>
+              <Link className="key" href={viewAddress(environment, 'users', { user, action, type })}>
                 {user}
               </Link>
             ),

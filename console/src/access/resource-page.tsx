@@ -4,7 +4,7 @@ import { KeyInput } from '../parts/fields.tsx'
 import { Page } from '../parts/page.tsx'
 import { Skeleton } from '../parts/paged-table.tsx'
 import { useDecides } from '../session/decides.ts'
-import { usePlace } from '../shell/place.tsx'
+import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { type Filters, useFilters, useTyped } from './address.ts'
 import { LogLink } from './audit/log-link.tsx'
@@ -19,7 +19,7 @@ const NOTHING: Filters<(typeof NAMES)[number]> = { type: '', instance: '', actio
 
 export default function ResourcePage() {
   const said = useTexts().access
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const decides = useDecides()
   const [asked, show] = useFilters('resources', NAMES)
   const [typed, type] = useTyped(asked)
@@ -37,24 +37,24 @@ export default function ResourcePage() {
           label={said.type}
           value={typed.type}
           onChange={type('type')}
-          queryKey={place.key('resource', 'like')}
-          load={completeTypes(place)}
+          queryKey={environment.key('resource', 'like')}
+          load={completeTypes(environment)}
           isRequired
         />
         <KeyInput
           label={said.resource}
           value={typed.instance}
           onChange={type('instance')}
-          queryKey={place.key('resource_instance', 'like', typed.type)}
-          load={completeInstances(place, typed.type)}
+          queryKey={environment.key('resource_instance', 'like', typed.type)}
+          load={completeInstances(environment, typed.type)}
           isRequired
         />
         <KeyInput
           label={said.action}
           value={typed.action}
           onChange={type('action')}
-          queryKey={place.key('resource', 'actions', typed.type)}
-          load={completeActions(place, typed.type)}
+          queryKey={environment.key('resource', 'actions', typed.type)}
+          load={completeActions(environment, typed.type)}
         />
       </FilterForm>
       <DecidesNotNote decides={decides} />

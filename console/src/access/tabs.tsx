@@ -1,18 +1,18 @@
 /** Tabs for the two views of access: by user and by resource. */
 import { Link } from 'wouter'
-import { usePlace } from '../shell/place.tsx'
+import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { viewAddress } from '../shell/links.ts'
 
 export function AccessTabs({ current }: { readonly current: 'users' | 'resources' }) {
   const said = useTexts().access
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   return (
     <nav className="tabs" aria-label={said.tabs}>
       {(['users', 'resources'] as const).map(view => (
         <Link
           key={view}
-          href={viewAddress(place, view, {})}
+          href={viewAddress(environment, view, {})}
           {...(view === current ? { 'aria-current': 'page' as const } : {})}
         >
           {said[view].tab}

@@ -4,7 +4,7 @@ import { KeyInput } from '../parts/fields.tsx'
 import { Page } from '../parts/page.tsx'
 import { Skeleton } from '../parts/paged-table.tsx'
 import { useDecides } from '../session/decides.ts'
-import { usePlace } from '../shell/place.tsx'
+import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { type Filters, useFilters, useTyped } from './address.ts'
 import { LogLink } from './audit/log-link.tsx'
@@ -19,7 +19,7 @@ const NOTHING: Filters<(typeof NAMES)[number]> = { user: '', action: '', type: '
 
 export default function UserPage() {
   const said = useTexts().access
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const decides = useDecides()
   const [asked, show] = useFilters('users', NAMES)
   const [typed, type] = useTyped(asked)
@@ -35,32 +35,32 @@ export default function UserPage() {
           label={said.user}
           value={typed.user}
           onChange={type('user')}
-          queryKey={place.key('user', 'like')}
-          load={completeUsers(place)}
+          queryKey={environment.key('user', 'like')}
+          load={completeUsers(environment)}
           isRequired
         />
         <KeyInput
           label={said.action}
           value={typed.action}
           onChange={type('action')}
-          queryKey={place.key('resource', 'actions', typed.type)}
-          load={completeActions(place, typed.type)}
+          queryKey={environment.key('resource', 'actions', typed.type)}
+          load={completeActions(environment, typed.type)}
         />
         <KeyInput
           label={said.type}
           placeholder={said.allTypes}
           value={typed.type}
           onChange={type('type')}
-          queryKey={place.key('resource', 'like')}
-          load={completeTypes(place)}
+          queryKey={environment.key('resource', 'like')}
+          load={completeTypes(environment)}
         />
         <KeyInput
           label={said.tenant}
           placeholder={said.allTenants}
           value={typed.tenant}
           onChange={type('tenant')}
-          queryKey={place.key('tenant', 'like')}
-          load={completeTenants(place)}
+          queryKey={environment.key('tenant', 'like')}
+          load={completeTenants(environment)}
         />
       </FilterForm>
       <DecidesNotNote decides={decides} />

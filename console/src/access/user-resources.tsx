@@ -3,7 +3,7 @@ import { Link } from 'wouter'
 import { PAGE_SIZE } from '../interface/pages.ts'
 import { Badge, Card } from '../parts/page.tsx'
 import { PagedTable } from '../parts/paged-table.tsx'
-import { usePlace } from '../shell/place.tsx'
+import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { viewAddress } from '../shell/links.ts'
 import { useLoadTypes } from './load-types.ts'
@@ -18,11 +18,11 @@ const HEADER = ['user', 'action', 'asked_tenant', 'resource_type', 'resource']
 
 export function UserResources({ asked }: { readonly asked: ResourcesAsked }) {
   const said = useTexts().access
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const loadTypes = useLoadTypes()
   const { user, action, type, tenant } = asked
   const pages = useCursorPages(
-    place.key('any', 'resources', user, action, type, tenant),
+    environment.key('any', 'resources', user, action, type, tenant),
     FIRST_RESOURCE,
     (from, signal) => pageOfResources(asked, from, { limit: PAGE_SIZE, signal, loadTypes }),
   )
@@ -59,7 +59,7 @@ export function UserResources({ asked }: { readonly asked: ResourcesAsked }) {
                 <Badge>{its}</Badge>
                 <Link
                   className="key"
-                  href={viewAddress(place, 'resources', { type: its, instance: id, action })}
+                  href={viewAddress(environment, 'resources', { type: its, instance: id, action })}
                 >
                   {id}
                 </Link>

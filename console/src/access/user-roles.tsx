@@ -8,7 +8,7 @@ import { Problem } from '../interface/problem.ts'
 import { Badge, Card } from '../parts/page.tsx'
 import { PagedTable } from '../parts/paged-table.tsx'
 import { ProblemNote } from '../parts/problem-note.tsx'
-import { usePlace } from '../shell/place.tsx'
+import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { nameOfUser } from '../interface/completions.ts'
 import { InstanceLink } from './instance-link.tsx'
@@ -16,8 +16,8 @@ import { Until } from './until.tsx'
 
 export function UserRoles({ user }: { readonly user: string }) {
   const said = useTexts().access
-  const place = usePlace()
-  const { path, key } = place
+  const environment = useCurrentEnvironment()
+  const { path, key } = environment
   const { data: known, error } = useQuery({
     queryKey: key('user', 'one', user),
     queryFn: async ({ signal }) => {
@@ -39,7 +39,7 @@ export function UserRoles({ user }: { readonly user: string }) {
 
 function RolesTable({ user }: { readonly user: string }) {
   const said = useTexts().access
-  const { path, key } = usePlace()
+  const { path, key } = useCurrentEnvironment()
   const pages = usePages(key('role_assignment', 'of-user', user), async (page, signal) => {
     const query = { ...page, user: [user], include_total_count: true }
     const answer = await answerOf(

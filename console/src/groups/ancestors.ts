@@ -1,6 +1,6 @@
 /** Loads the ancestors of a group up to a limit, nearest first, each with its direct grants. */
 import { useQuery } from '@tanstack/react-query'
-import { usePlace } from '../shell/place.tsx'
+import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import {
   type GroupCalls,
   type GroupLink,
@@ -30,10 +30,10 @@ export interface Ancestors {
 
 /** `reference`: the group; null if no group is selected. */
 export function useAncestors(reference: string | null): Ancestors | undefined {
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const calls = useGroupCalls()
   return useQuery({
-    queryKey: place.key(['relationship_tuple', 'resource_instance'], 'groups', 'above', reference),
+    queryKey: environment.key(['relationship_tuple', 'resource_instance'], 'groups', 'above', reference),
     queryFn: ({ signal }) => ancestorsOf(calls, reference!, signal),
     enabled: reference !== null,
   }).data

@@ -11,7 +11,7 @@ import {
   keysIn,
   keysWith,
 } from '../interface/completions.ts'
-import { type Place, usePlace } from '../shell/place.tsx'
+import { type CurrentEnvironment, useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { referenceOf } from './group-calls.ts'
 
 interface Completed {
@@ -20,11 +20,11 @@ interface Completed {
 }
 
 export function useCompletions() {
-  const { path, key } = usePlace()
+  const { path, key } = useCurrentEnvironment()
   return useMemo(() => completions({ path, key }), [path, key])
 }
 
-function completions({ path, key }: Pick<Place, 'path' | 'key'>) {
+function completions({ path, key }: Pick<CurrentEnvironment, 'path' | 'key'>) {
   const users: Completed = { queryKey: key('user', 'completion'), load: completeUsers({ path }) }
   const tenants: Completed = { queryKey: key('tenant', 'completion'), load: completeTenants({ path }) }
   const types: Completed = { queryKey: key('resource', 'completion'), load: completeTypes({ path }) }
@@ -48,7 +48,7 @@ function completions({ path, key }: Pick<Place, 'path' | 'key'>) {
 }
 
 /** Groups are named by their key, or by `type:key`. */
-function completeGroups({ path }: Pick<Place, 'path'>, tenant: string): Complete {
+function completeGroups({ path }: Pick<CurrentEnvironment, 'path'>, tenant: string): Complete {
   return async (text, signal) => {
     const colon = text.indexOf(':')
     const prefix = text.slice(colon + 1)

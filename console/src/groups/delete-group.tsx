@@ -2,7 +2,7 @@
 import { useLocation } from 'wouter'
 import { ActionDialog } from '../parts/dialogs.tsx'
 import { useWrite } from '../parts/writes.ts'
-import { usePlace } from '../shell/place.tsx'
+import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useSpoken } from '../texts/texts.tsx'
 import { type Group, referenceOf, useGroupCalls } from './group-calls.ts'
 
@@ -16,7 +16,7 @@ interface Counts {
 export function DeleteGroup({ group, counts }: { readonly group: Group; readonly counts: Counts }) {
   const { texts: all, number } = useSpoken()
   const texts = all.groups
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const calls = useGroupCalls()
   const write = useWrite()
   const [, go] = useLocation()
@@ -39,7 +39,7 @@ export function DeleteGroup({ group, counts }: { readonly group: Group; readonly
           make: async () => {
             await calls.remove(name, null)
             // Leaves the page before its queries request the deleted group again.
-            go(place.to('groups'))
+            go(environment.to('groups'))
           },
           said: texts.deleted(name),
         })

@@ -3,7 +3,7 @@ import { useMemo } from 'react'
 import { answerOf, onlyAs, type Schemas, service, taggedAnswerOf, userInPath } from '../interface/client.ts'
 import { asSeen, dropped, type Grant, onlyWith } from '../interface/granted.ts'
 import { groupReference } from '../shell/links.ts'
-import { type Place, usePlace } from '../shell/place.tsx'
+import { type CurrentEnvironment, useCurrentEnvironment } from '../shell/current-environment.tsx'
 
 export type Group = Schemas['GroupRecord']
 export type GroupLink = Schemas['GroupLink']
@@ -36,12 +36,12 @@ export function objectOf({ resource, resource_instance: instance }: GroupRole): 
 export type GroupCalls = ReturnType<typeof groupCalls>
 
 export function useGroupCalls(): GroupCalls {
-  const { path } = usePlace()
+  const { path } = useCurrentEnvironment()
   return useMemo(() => groupCalls(path), [path])
 }
 
-function groupCalls(place: Place['path']) {
-  const at = (group: string) => ({ path: { ...place, group_instance_key: group } })
+function groupCalls(path: CurrentEnvironment['path']) {
+  const at = (group: string) => ({ path: { ...path, group_instance_key: group } })
   return {
     list: (
       query: PageQuery & {
@@ -55,7 +55,7 @@ function groupCalls(place: Place['path']) {
     ) =>
       answerOf(
         service.GET('/v2/schema/{proj_id}/{env_id}/groups/direct', {
-          params: { path: place, query },
+          params: { path, query },
           ...(signal && { signal }),
         }),
       ),
@@ -69,7 +69,7 @@ function groupCalls(place: Place['path']) {
     create: (key: string, tenant: string) =>
       answerOf(
         service.POST('/v2/schema/{proj_id}/{env_id}/groups', {
-          params: { path: place },
+          params: { path },
           body: { group_instance_key: key, group_tenant: tenant },
         }),
       ),
@@ -94,7 +94,7 @@ function groupCalls(place: Place['path']) {
       ),
     membership: (group: Keyed & Pick<Group, 'group_tenant'>, user: string): Grant => {
       const address = async () => ({
-        path: { ...at(referenceOf(group)).path, user_id: await userInPath(place, user) },
+        path: { ...at(referenceOf(group)).path, user_id: await userInPath(path, user) },
       })
       return {
         put: async (end, seen) =>
@@ -178,7 +178,7 @@ function groupCalls(place: Place['path']) {
     requireInstance: (type: string, instance: string) =>
       answerOf(
         service.GET('/v2/facts/{proj_id}/{env_id}/resource_instances/{instance_id}', {
-          params: { path: { ...place, instance_id: `${type}:${instance}` } },
+          params: { path: { ...path, instance_id: `${type}:${instance}` } },
         }),
       ),
   }

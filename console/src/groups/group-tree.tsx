@@ -15,7 +15,7 @@ import { KeyInput, SearchInput } from '../parts/fields.tsx'
 import { Skeleton } from '../parts/paged-table.tsx'
 import { ProblemNote, useProblemText } from '../parts/problem-note.tsx'
 import { useSettled } from '../parts/settled.ts'
-import { usePlace } from '../shell/place.tsx'
+import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useSpoken, useTexts } from '../texts/texts.tsx'
 import { chainOf, useAncestors } from './ancestors.ts'
 import { useCompletions } from './completions.ts'
@@ -61,14 +61,14 @@ export function GroupTree({
   readonly onChange: (state: TreeState) => void
 }) {
   const texts = useTexts().groups
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const calls = useGroupCalls()
   const [, go] = useLocation()
   const search = useSettled(state.search).trim()
   const tenant = useSettled(state.tenant).trim()
   const [lastWay, setLastWay] = useState<string | null>(null)
   const loaders = useMemo(() => new Map<string, () => void>(), [])
-  const top = usePages(place.key(NOUNS, 'groups', 'top', search, tenant), (page, signal) =>
+  const top = usePages(environment.key(NOUNS, 'groups', 'top', search, tenant), (page, signal) =>
     calls.list(
       {
         ...page,
@@ -86,7 +86,7 @@ export function GroupTree({
     if (way.endsWith(MORE)) return loaders.get(way)?.()
     // Search results are listed without nesting, so they have no path in the tree.
     setLastWay(isSearch ? null : way)
-    go(place.to('groups', way.split(STEP).at(-1)!))
+    go(environment.to('groups', way.split(STEP).at(-1)!))
   }
   const chain = useAncestors(chosen)
   const chosenWay = lastWay?.split(STEP).at(-1) === chosen ? lastWay : null
@@ -208,9 +208,9 @@ interface BranchLook {
 
 /** The groups nested in an expanded group. */
 function Inside({ reference, way, drawing }: BranchLook) {
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const calls = useGroupCalls()
-  const pages = usePages(place.key(NOUNS, 'groups', 'inside', reference), (page, signal) =>
+  const pages = usePages(environment.key(NOUNS, 'groups', 'inside', reference), (page, signal) =>
     calls.children(reference, page, signal),
   )
   return (
@@ -272,7 +272,7 @@ function TenantFilter({
   readonly onChange: (value: string) => void
 }) {
   const texts = useTexts().groups
-  const { path, key } = usePlace()
+  const { path, key } = useCurrentEnvironment()
   const { tenants } = useCompletions()
   const { data } = useQuery({
     queryKey: key('tenant', 'several'),

@@ -11,7 +11,7 @@ import { ActionLink } from '../parts/action.tsx'
 import { Badge, Page } from '../parts/page.tsx'
 import { Skeleton } from '../parts/paged-table.tsx'
 import { ProblemNote } from '../parts/problem-note.tsx'
-import { usePlace } from '../shell/place.tsx'
+import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useSpoken, useTexts } from '../texts/texts.tsx'
 import { DeleteGroup } from './delete-group.tsx'
 import { Grants } from './grants.tsx'
@@ -32,14 +32,14 @@ export function GroupView({
   readonly isNarrow: boolean
 }) {
   const texts = useTexts().groups
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const calls = useGroupCalls()
   const { data, error } = useQuery({
-    queryKey: place.key('resource_instance', 'groups', 'one', reference),
+    queryKey: environment.key('resource_instance', 'groups', 'one', reference),
     queryFn: ({ signal }) => calls.read(reference, signal),
   })
   const back = isNarrow ? (
-    <ActionLink to={place.to('groups')} kind="quiet">
+    <ActionLink to={environment.to('groups')} kind="quiet">
       ‹ {texts.back}
     </ActionLink>
   ) : null
@@ -65,21 +65,21 @@ function Shown({
 }) {
   const { texts: all, number } = useSpoken()
   const texts = all.groups
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const calls = useGroupCalls()
   const name = referenceOf(group)
   const heading = useRef<HTMLHeadingElement>(null)
-  const members = usePages(place.key('role_assignment', 'groups', 'members', name), (page, signal) =>
+  const members = usePages(environment.key('role_assignment', 'groups', 'members', name), (page, signal) =>
     calls.members(name, page, signal),
   )
   const nested = ['resource_instance', 'relationship_tuple'] as const
-  const inside = usePages(place.key(nested, 'groups', 'inside', name), (page, signal) =>
+  const inside = usePages(environment.key(nested, 'groups', 'inside', name), (page, signal) =>
     calls.children(name, page, signal),
   )
-  const roles = usePages(place.key(nested, 'groups', 'roles', name), (page, signal) =>
+  const roles = usePages(environment.key(nested, 'groups', 'roles', name), (page, signal) =>
     calls.roles(name, page, signal),
   )
-  const around = usePages(place.key(nested, 'groups', 'around', name), (page, signal) =>
+  const around = usePages(environment.key(nested, 'groups', 'around', name), (page, signal) =>
     calls.parents(name, page, signal),
   )
   const totals = { members, inside, roles, around }
@@ -115,7 +115,7 @@ function Shown({
         {PARTS.map(each => (
           <Link
             key={each}
-            href={each === 'members' ? place.to('groups', name) : place.to('groups', name, each)}
+            href={each === 'members' ? environment.to('groups', name) : environment.to('groups', name, each)}
             {...(each === part ? { 'aria-current': 'page' } : {})}
           >
             {texts.parts[each]}

@@ -6,7 +6,7 @@ import { Link } from 'wouter'
 import type { Pages } from '../interface/pages.ts'
 import { EndText } from '../parts/ends.tsx'
 import { PagedTable } from '../parts/paged-table.tsx'
-import { usePlace } from '../shell/place.tsx'
+import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { EndDialog } from './end-dialog.tsx'
 import { type GroupLink, type Nesting, referenceOf, useGroupCalls } from './group-calls.ts'
@@ -64,7 +64,7 @@ function LinksTable({
 }) {
   const all = useTexts()
   const texts = all.groups
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const calls = useGroupCalls()
   return (
     <PagedTable
@@ -76,7 +76,7 @@ function LinksTable({
         {
           id: 'group',
           header: texts.group,
-          cell: link => <Link href={place.to('groups', referenceOf(link))}>{referenceOf(link)}</Link>,
+          cell: link => <Link href={environment.to('groups', referenceOf(link))}>{referenceOf(link)}</Link>,
         },
         { id: 'end', header: all.parts.ends, cell: ({ expires_at }) => <EndText end={expires_at} /> },
         {

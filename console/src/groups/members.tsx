@@ -9,7 +9,7 @@ import { KeyInput } from '../parts/fields.tsx'
 import { PagedTable } from '../parts/paged-table.tsx'
 import { useWrite } from '../parts/writes.ts'
 import { escaped, USERS } from '../shell/address.ts'
-import { usePlace } from '../shell/place.tsx'
+import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { useCompletions } from './completions.ts'
 import { EndDialog } from './end-dialog.tsx'
@@ -22,7 +22,7 @@ import { saidOf, useUntil } from './said.ts'
 export function Members({ group, heading, onGone, pages }: PartOfGroup & { readonly pages: Pages<Member> }) {
   const all = useTexts()
   const texts = all.groups
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const calls = useGroupCalls()
   const name = referenceOf(group)
   return (
@@ -41,7 +41,9 @@ export function Members({ group, heading, onGone, pages }: PartOfGroup & { reado
           {
             id: 'user',
             header: texts.user,
-            cell: ({ key }) => <Link href={`${place.to('groups')}/${USERS}/${escaped(key)}`}>{key}</Link>,
+            cell: ({ key }) => (
+              <Link href={`${environment.to('groups')}/${USERS}/${escaped(key)}`}>{key}</Link>
+            ),
           },
           { id: 'end', header: all.parts.ends, cell: ({ expires_at }) => <EndText end={expires_at} /> },
           {

@@ -5,7 +5,7 @@ import { type FieldProblem, Problem } from '../interface/problem.ts'
 import { ActionDialog } from '../parts/dialogs.tsx'
 import { KeyInput, TextInput } from '../parts/fields.tsx'
 import { useWrite } from '../parts/writes.ts'
-import { usePlace } from '../shell/place.tsx'
+import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { useCompletions } from './completions.ts'
 import { type GroupCalls, referenceOf, useGroupCalls } from './group-calls.ts'
@@ -15,7 +15,7 @@ const FIRST_TENANT = 'default'
 
 export function NewGroup() {
   const texts = useTexts().groups
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const calls = useGroupCalls()
   const write = useWrite()
   const { tenants } = useCompletions()
@@ -44,11 +44,11 @@ export function NewGroup() {
           said: texts.created(name),
           undo: async () => {
             const tag = await tagOfEmpty(calls, made)
-            go(place.to('groups'))
+            go(environment.to('groups'))
             await calls.remove(made, tag)
           },
         })
-        go(place.to('groups', made))
+        go(environment.to('groups', made))
       }}
     >
       {problem => (

@@ -1,7 +1,7 @@
 /** Shows the position of a group and the access that its members get. */
 import { Fragment } from 'react'
 import { Link } from 'wouter'
-import { usePlace } from '../shell/place.tsx'
+import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { type Ancestors, chainOf, useAncestors } from './ancestors.ts'
 import { type Group, referenceOf } from './group-calls.ts'
@@ -40,7 +40,7 @@ export function Overview({ group }: { readonly group: Group }) {
  */
 function Crumbs({ name, ancestors }: { readonly name: string; readonly ancestors: Ancestors }) {
   const texts = useTexts().groups
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   return (
     <nav aria-label={texts.whereOf(name)}>
       <ol className="crumbs">
@@ -49,7 +49,7 @@ function Crumbs({ name, ancestors }: { readonly name: string; readonly ancestors
             {step.map((each, index) => (
               <Fragment key={each}>
                 {index === 0 ? null : ', '}
-                <Link href={place.to('groups', each)}>{each}</Link>
+                <Link href={environment.to('groups', each)}>{each}</Link>
               </Fragment>
             ))}
           </li>

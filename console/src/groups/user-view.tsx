@@ -6,7 +6,7 @@ import { ActionLink } from '../parts/action.tsx'
 import { EndText } from '../parts/ends.tsx'
 import { Card, Page } from '../parts/page.tsx'
 import { PagedTable } from '../parts/paged-table.tsx'
-import { usePlace } from '../shell/place.tsx'
+import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { EndDialog } from './end-dialog.tsx'
 import { referenceOf, useGroupCalls } from './group-calls.ts'
@@ -14,12 +14,12 @@ import { RemoveDialog } from './remove-dialog.tsx'
 
 export function UserView({ user }: { readonly user: string }) {
   const texts = useTexts().groups
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   return (
     <Page
       title={user}
       lead={texts.userLead}
-      actions={<ActionLink to={place.to('groups')}>‹ {texts.back}</ActionLink>}
+      actions={<ActionLink to={environment.to('groups')}>‹ {texts.back}</ActionLink>}
     >
       <GroupsOf user={user} />
       <RolesOf user={user} />
@@ -31,10 +31,10 @@ export function UserView({ user }: { readonly user: string }) {
 function GroupsOf({ user }: { readonly user: string }) {
   const all = useTexts()
   const texts = all.groups
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const calls = useGroupCalls()
   const pages = usePages(
-    place.key(['role_assignment', 'resource_instance'], 'groups', 'of', user),
+    environment.key(['role_assignment', 'resource_instance'], 'groups', 'of', user),
     (page, signal) => calls.list({ ...page, user }, signal),
   )
   return (
@@ -48,7 +48,9 @@ function GroupsOf({ user }: { readonly user: string }) {
           {
             id: 'group',
             header: texts.group,
-            cell: group => <Link href={place.to('groups', referenceOf(group))}>{referenceOf(group)}</Link>,
+            cell: group => (
+              <Link href={environment.to('groups', referenceOf(group))}>{referenceOf(group)}</Link>
+            ),
           },
           { id: 'end', header: all.parts.ends, cell: ({ expires_at }) => <EndText end={expires_at} /> },
           {
@@ -85,7 +87,7 @@ function GroupsOf({ user }: { readonly user: string }) {
 function RolesOf({ user }: { readonly user: string }) {
   const all = useTexts()
   const texts = all.groups
-  const { path, key } = usePlace()
+  const { path, key } = useCurrentEnvironment()
   const pages = usePages(key('role_assignment', 'of', user), (page, signal) =>
     answerOf(
       service.GET('/v2/facts/{proj_id}/{env_id}/role_assignments', {

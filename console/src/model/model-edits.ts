@@ -3,10 +3,10 @@
  * only if that is unchanged.
  */
 import { onlyAs, type Schemas, service, taggedAnswerOf } from '../interface/client.ts'
-import type { Place } from '../shell/place.tsx'
+import type { CurrentEnvironment } from '../shell/current-environment.tsx'
 import type { ModelRole, ModelType, TenantRole } from './model-reads.ts'
 
-type Path = Place['path']
+type Path = CurrentEnvironment['path']
 
 export const TYPES = '/v2/schema/{proj_id}/{env_id}/resources'
 export const TYPE = `${TYPES}/{resource_id}` as const

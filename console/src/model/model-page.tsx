@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
 import { Page } from '../parts/page.tsx'
-import { usePlace } from '../shell/place.tsx'
+import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useTexts } from '../texts/texts.tsx'
 
 export function ModelPage({
@@ -25,14 +25,14 @@ export function ModelPage({
 }
 
 function ModelTabs() {
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const texts = useTexts().model.tabs
   const [location] = useLocation()
   const tabs = [
-    [place.to('model'), texts.graph],
-    [place.to('model', 'matrix'), texts.matrix],
-    [place.to('model', 'sets'), texts.sets],
-    [place.to('model', 'file'), texts.file],
+    [environment.to('model'), texts.graph],
+    [environment.to('model', 'matrix'), texts.matrix],
+    [environment.to('model', 'sets'), texts.sets],
+    [environment.to('model', 'file'), texts.file],
   ] as const
   const current = tabs.findLast(([to]) => location === to || location.startsWith(`${to}/`))?.[0]
   return (

@@ -5,7 +5,7 @@
 import { type InfiniteData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { answerOf, type Schemas, service } from '../interface/client.ts'
-import { usePlace } from '../shell/place.tsx'
+import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 
 export type ModelType = Schemas['Resource']
 export type ModelRole = Schemas['ResourceRole']
@@ -33,14 +33,14 @@ interface KnownTypes {
 
 /** Loads all pages one after the other, and shows each as soon as it has arrived. */
 export function useTypes(): KnownTypes {
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const query = useInfiniteQuery({
-    queryKey: place.key(MODEL_NOUNS, 'types'),
+    queryKey: environment.key(MODEL_NOUNS, 'types'),
     queryFn: async ({ pageParam, signal }): Promise<TypePage> => {
       const page = await answerOf(
         service.GET('/v2/schema/{proj_id}/{env_id}/resources', {
           params: {
-            path: place.path,
+            path: environment.path,
             query: { page: pageParam, per_page: TYPES_A_PAGE, include_total_count: true },
           },
           signal,
@@ -73,13 +73,13 @@ function joined({ pages }: InfiniteData<TypePage>): { types: readonly ModelType[
 
 /** Loads one type completely. */
 export function useType(key: string, isEnabled = true) {
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   return useQuery({
-    queryKey: place.key(MODEL_NOUNS, 'type', key),
+    queryKey: environment.key(MODEL_NOUNS, 'type', key),
     queryFn: ({ signal }) =>
       answerOf(
         service.GET('/v2/schema/{proj_id}/{env_id}/resources/{resource_id}', {
-          params: { path: { ...place.path, resource_id: key } },
+          params: { path: { ...environment.path, resource_id: key } },
           signal,
         }),
       ),

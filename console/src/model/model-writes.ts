@@ -1,6 +1,6 @@
 /** API calls that change the model, one function per call. Functions that add something return its `ETag`. */
 import { answerOf, onlyAs, type Schemas, service, taggedAnswerOf } from '../interface/client.ts'
-import type { Place } from '../shell/place.tsx'
+import type { CurrentEnvironment } from '../shell/current-environment.tsx'
 import {
   ACTION,
   ACTION_GROUP,
@@ -19,7 +19,7 @@ import {
 } from './model-edits.ts'
 import type { Derivation } from './model-facts.ts'
 
-type Path = Place['path']
+type Path = CurrentEnvironment['path']
 
 type Tag = string | null
 

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas, service } from '../interface/client.ts'
 import { Problem } from '../interface/problem.ts'
-import type { Place } from '../shell/place.tsx'
+import type { CurrentEnvironment } from '../shell/current-environment.tsx'
 
 /** Polling interval, equal to the sampling interval. Polling pauses while the page is hidden. */
 export const AGAIN_MS = 5_000
@@ -44,20 +44,20 @@ export function useNodes() {
 }
 
 /**
- * Current revision of the environment, which every response about it contains. Without a place, there is
+ * Current revision of the environment, which every response about it contains. Without an environment, there is
  * none.
  */
-export function useRevision(place: Place | null) {
+export function useRevision(environment: CurrentEnvironment | null) {
   return useQuery({
-    queryKey: place === null ? ['revision'] : place.key('any', 'revision'),
+    queryKey: environment === null ? ['revision'] : environment.key('any', 'revision'),
     queryFn: async ({ signal }) => {
       const { error, response } = await service.GET('/v2/schema/{proj_id}/{env_id}/resources', {
-        params: { path: place!.path, query: { per_page: 1 } },
+        params: { path: environment!.path, query: { per_page: 1 } },
         signal,
       })
       if (!response.ok) throw Problem.of(response, error)
       return response.headers.get('x-revision')
     },
-    enabled: place !== null,
+    enabled: environment !== null,
   })
 }

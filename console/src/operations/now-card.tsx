@@ -5,7 +5,7 @@
 import type { ReactNode } from 'react'
 import { Card } from '../parts/page.tsx'
 import { ProblemNote } from '../parts/problem-note.tsx'
-import { usePlaceIfAny } from '../shell/place.tsx'
+import { useCurrentEnvironmentIfAny } from '../shell/current-environment.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { useNodes, useRevision, useStanding } from './health.ts'
 import { useSpokenFigures } from './spoken-figures.ts'
@@ -14,11 +14,11 @@ import { StandingBadge } from './standing-badge.tsx'
 export function NowCard() {
   const texts = useTexts().operations.now
   const { span } = useSpokenFigures()
-  const place = usePlaceIfAny()
+  const environment = useCurrentEnvironmentIfAny()
   const ready = useStanding('/ready')
   const fresh = useStanding('/fresh')
   const { data: list } = useNodes()
-  const revision = useRevision(place)
+  const revision = useRevision(environment)
   const staleMs = list?.nodes.find(({ is_this }) => is_this)?.stale_ms
   const refusal = ready.data?.writeRefusal ?? null
   const reasons = [ready.data?.reason, fresh.data?.reason, refusal].filter(
@@ -41,7 +41,7 @@ export function NowCard() {
         <Figure name={texts.staleness}>
           {staleMs !== undefined && (staleMs === 0 ? texts.notBehind : span(staleMs))}
         </Figure>
-        {place === null ? null : (
+        {environment === null ? null : (
           <Figure name={texts.revision}>
             {typeof revision.data === 'string' && <code>{revision.data}</code>}
           </Figure>

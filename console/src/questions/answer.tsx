@@ -4,7 +4,7 @@ import { resourceName } from '../explanation/explained.ts'
 import { endOfWay, type Way, wayOfAllow } from '../explanation/way.ts'
 import { EndText } from '../parts/ends.tsx'
 import { Card } from '../parts/page.tsx'
-import { usePlace } from '../shell/place.tsx'
+import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useSpoken } from '../texts/texts.tsx'
 import { useType } from './use-type.ts'
 import type { Explanation } from './explanation.ts'
@@ -42,7 +42,7 @@ function VerdictTold({ explanation, way }: { readonly explanation: Explanation; 
   const { allow, debug } = explained
   const { request } = debug
   const type = useType(request.resource.type)
-  const { live } = usePlace()
+  const { live } = useCurrentEnvironment()
   const change = useChange(allow)
   return (
     <section className={`card verdict ${allow ? 'allow' : 'deny'}`}>

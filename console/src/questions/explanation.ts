@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { Explained } from '../explanation/explained.ts'
 import { answerOf, service } from '../interface/client.ts'
 import { Problem } from '../interface/problem.ts'
-import { type Place, usePlace } from '../shell/place.tsx'
+import { type CurrentEnvironment, useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { bodyOf, isComplete, type Question } from './question.ts'
 
 export interface Explanation {
@@ -17,18 +17,22 @@ export interface Explanation {
 
 /** `isAllowedToAsk`: the key of the session can request decisions. */
 export function useExplanation(question: Question, isAllowedToAsk: boolean) {
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   return useQuery({
-    queryKey: place.key('any', 'explanation', question),
-    queryFn: ({ signal }) => explain(place, question, signal),
+    queryKey: environment.key('any', 'explanation', question),
+    queryFn: ({ signal }) => explain(environment, question, signal),
     enabled: isAllowedToAsk && isComplete(question),
     staleTime: 0,
   })
 }
 
-async function explain(place: Place, question: Question, signal: AbortSignal): Promise<Explanation> {
+async function explain(
+  environment: CurrentEnvironment,
+  question: Question,
+  signal: AbortSignal,
+): Promise<Explanation> {
   // Ensures that the decision reflects all earlier changes.
-  const revision = await revisionOf(place, signal)
+  const revision = await revisionOf(environment, signal)
   const explained = await answerOf(
     service.POST('/allowed/explain', {
       params: {
@@ -40,11 +44,11 @@ async function explain(place: Place, question: Question, signal: AbortSignal): P
     }),
   )
   const isTypeKnown = explained.debug.rbac.code !== 'no_such_resource'
-  const storedIn = isTypeKnown ? await tenantOf(place, question, signal) : undefined
+  const storedIn = isTypeKnown ? await tenantOf(environment, question, signal) : undefined
   return { explained, revision, storedIn, askedAt: new Date().toISOString() }
 }
 
-async function revisionOf({ path }: Place, signal: AbortSignal): Promise<string | null> {
+async function revisionOf({ path }: CurrentEnvironment, signal: AbortSignal): Promise<string | null> {
   const { error, response } = await service.GET('/v2/facts/{proj_id}/{env_id}/tenants', {
     params: { path, query: { per_page: 1 } },
     signal,
@@ -59,7 +63,7 @@ const NAMESAKES_MAX = 100
  * Tenant in which the resource is stored. Uses a list request, because a missing resource is a result and not
  * an error.
  */
-async function tenantOf({ path }: Place, { type, key }: Question, signal: AbortSignal) {
+async function tenantOf({ path }: CurrentEnvironment, { type, key }: Question, signal: AbortSignal) {
   if (key === '') return undefined
   const answered = await service.GET('/v2/facts/{proj_id}/{env_id}/resource_instances', {
     params: { path, query: { resource: type, search: key, per_page: NAMESAKES_MAX } },

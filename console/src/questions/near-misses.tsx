@@ -7,7 +7,7 @@ import { wayOfNearMiss } from '../explanation/near-miss-way.ts'
 import type { Words } from '../explanation/stops.ts'
 import { ActionLink } from '../parts/action.tsx'
 import { Card } from '../parts/page.tsx'
-import { usePlace } from '../shell/place.tsx'
+import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { addressOf } from '../shell/links.ts'
 import { WayTold } from './way-told.tsx'
@@ -30,9 +30,9 @@ export function NearMisses({ debug: { request, rebac } }: Pick<Explained, 'debug
 function OneMiss({ miss, request }: { readonly miss: NearMiss; readonly request: Request }) {
   const all = useTexts()
   const texts = all.explanation
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const { type, key } = miss.instance
-  const address = addressOf(place, { kind: 'instance', type, key })
+  const address = addressOf(environment, { kind: 'instance', type, key })
   return (
     <section className="near-miss stack">
       <h3>{titleOf(miss, texts)}</h3>

@@ -12,7 +12,7 @@ import {
 import { type FieldProblem, Problem } from '../interface/problem.ts'
 import { Action } from '../parts/action.tsx'
 import { KeyInput, LongTextInput } from '../parts/fields.tsx'
-import { usePlace } from '../shell/place.tsx'
+import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { useType } from './use-type.ts'
 import { ATTRIBUTES, type Field, isComplete, type Question } from './question.ts'
@@ -45,7 +45,7 @@ export function QuestionForm({
   readonly problem: unknown
 }) {
   const texts = useTexts().questions
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const [question, setQuestion] = useState(asked)
   // A link to another check fills the fields again. After a submission of this form, the focus stays.
   const [filledWith, setFilledWith] = useState(asked)
@@ -84,33 +84,33 @@ export function QuestionForm({
       <div className="question-fields">
         <KeyInput
           {...look('user')}
-          queryKey={place.key('user', 'question', 'users')}
-          load={completeUsers(place)}
+          queryKey={environment.key('user', 'question', 'users')}
+          load={completeUsers(environment)}
           isRequired
         />
         <KeyInput
           {...look('action')}
-          queryKey={place.key('resource', 'question', 'actions', question.type)}
-          load={completeActions(place, question.type)}
+          queryKey={environment.key('resource', 'question', 'actions', question.type)}
+          load={completeActions(environment, question.type)}
           isRequired
         />
         <KeyInput
           {...look('type')}
-          queryKey={place.key('resource', 'question', 'types')}
-          load={completeTypes(place)}
+          queryKey={environment.key('resource', 'question', 'types')}
+          load={completeTypes(environment)}
           isRequired
         />
         <KeyInput
           {...look('key')}
           description={texts.keyHelp}
-          queryKey={place.key('resource_instance', 'question', 'instances', knownType)}
-          load={completeInstances(place, knownType ?? '')}
+          queryKey={environment.key('resource_instance', 'question', 'instances', knownType)}
+          load={completeInstances(environment, knownType ?? '')}
         />
         <KeyInput
           {...look('tenant')}
           description={texts.tenantHelp}
-          queryKey={place.key('tenant', 'question', 'tenants')}
-          load={completeTenants(place)}
+          queryKey={environment.key('tenant', 'question', 'tenants')}
+          load={completeTenants(environment)}
         />
       </div>
       <details className="more-fields" open={ATTRIBUTES.some(field => asked[field] !== '')}>
@@ -140,19 +140,19 @@ function trimmedOf(question: Question): Question {
 }
 
 /** Error for a field of the check, from a message such as `user.key: must not …` or from findings. */
-function problemAt(problem: unknown, place: string): FieldProblem | null {
+function problemAt(problem: unknown, prefix: string): FieldProblem | null {
   if (!(problem instanceof Problem)) return null
   const found = problem.findings.find(({ place: parts }) =>
     parts
       .filter(part => part !== 'body')
       .join('.')
-      .startsWith(place),
+      .startsWith(prefix),
   )
   if (found !== undefined) return found
-  return problem.message.startsWith(`${place}:`) || problem.message.startsWith(`${place}.`) ? problem : null
+  return problem.message.startsWith(`${prefix}:`) || problem.message.startsWith(`${prefix}.`) ? problem : null
 }
 
 /** True if a field shows the error. */
 export function isAboutField(problem: unknown): boolean {
-  return Object.values(PLACES).some(place => problemAt(problem, place) !== null)
+  return Object.values(PLACES).some(environment => problemAt(problem, environment) !== null)
 }

@@ -8,7 +8,7 @@ import { Card, Page } from '../parts/page.tsx'
 import { Skeleton } from '../parts/paged-table.tsx'
 import { ProblemNote } from '../parts/problem-note.tsx'
 import { useDecides } from '../session/decides.ts'
-import { usePlace } from '../shell/place.tsx'
+import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import type { Texts } from '../texts/en.ts'
 import { useTexts } from '../texts/texts.tsx'
 import '../styles/questions.css'
@@ -21,7 +21,7 @@ import { whySentence } from './why.ts'
 export default function QuestionPage() {
   const all = useTexts()
   const texts = all.questions
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   // Reads the raw address, because the router decodes it. The router hook only triggers the update.
   const [, go] = useLocation()
   const { hash } = globalThis.location
@@ -30,7 +30,7 @@ export default function QuestionPage() {
   const mayNot = decides === 'not' || decides === 'elsewhere'
   const { data, error, isFetching, isLoading, refetch } = useExplanation(asked, decides === 'here')
   const ask = (question: Question): void => {
-    const address = questionAddress(place, question)
+    const address = questionAddress(environment, question)
     if (`#${address}` === hash) void refetch()
     else go(address)
   }
@@ -63,14 +63,14 @@ function answerHeard(explanation: Explanation, texts: Texts): string {
  */
 function MayNotDecide({ reason }: { readonly reason: 'manages' | 'elsewhere' }) {
   const texts = useTexts().questions.mayNot
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   return (
     <div className="note warn" role="status">
       <b>{texts.title}</b>
       <span>{texts[reason]}</span>
       {reason === 'manages' ? (
         <span>
-          <ActionLink to={place.to('operations', 'keys')} isSmall>
+          <ActionLink to={environment.to('operations', 'keys')} isSmall>
             {texts.keys}
           </ActionLink>
         </span>

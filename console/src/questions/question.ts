@@ -4,7 +4,7 @@
  */
 import { attributesIn } from '../interface/attributes.ts'
 import type { Schemas } from '../interface/client.ts'
-import type { Place } from '../shell/place.tsx'
+import type { CurrentEnvironment } from '../shell/current-environment.tsx'
 
 /** Values of the form fields. Attributes are JSON texts. */
 export interface Question {
@@ -53,9 +53,9 @@ export function questionIn(hash: string): Question {
 }
 
 /** Address of the page for this check. Other pages link to it. */
-export function questionAddress(place: Place, question: Partial<Question>): string {
+export function questionAddress(environment: CurrentEnvironment, question: Partial<Question>): string {
   const filled = FIELDS.flatMap(field => (question[field] ? [[field, question[field]]] : []))
-  return `${place.to('questions')}/${new URLSearchParams(filled).toString()}`
+  return `${environment.to('questions')}/${new URLSearchParams(filled).toString()}`
 }
 
 /** True if the check can be sent. */

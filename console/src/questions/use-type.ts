@@ -3,16 +3,16 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { Schemas } from '../interface/client.ts'
 import { typesLike } from '../interface/completions.ts'
 import { useSettled } from '../parts/settled.ts'
-import { usePlace } from '../shell/place.tsx'
+import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 
 /** The type with that name; null if it does not exist, undefined if it is not known yet. */
 export function useType(name: string): Schemas['Resource'] | null | undefined {
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const type = useSettled(name)
   const { data } = useQuery({
-    queryKey: place.key('resource', 'type', type),
+    queryKey: environment.key('resource', 'type', type),
     queryFn: async ({ signal }) => {
-      const types = await typesLike(place, type, signal)
+      const types = await typesLike(environment, type, signal)
       return types.find(({ key }) => key === type) ?? null
     },
     placeholderData: keepPreviousData,

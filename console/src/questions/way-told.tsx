@@ -6,7 +6,7 @@ import type { Stop } from '../explanation/stops.ts'
 import type { Way } from '../explanation/way.ts'
 import { EndText } from '../parts/ends.tsx'
 import { Badge } from '../parts/page.tsx'
-import { usePlace } from '../shell/place.tsx'
+import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { addressOf } from '../shell/links.ts'
 import { useLayout, WayDrawing } from './way-drawing.tsx'
@@ -55,10 +55,10 @@ export function WayTold({
 
 function StopLinks({ stops }: { readonly stops: readonly Stop[] }) {
   const texts = useTexts().questions
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const links = new Map(
     stops.flatMap(stop => {
-      const address = addressOf(place, stop)
+      const address = addressOf(environment, stop)
       return address === null ? [] : [[address, nameOf(stop)] as const]
     }),
   )

@@ -6,7 +6,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, service } from '../interface/client.ts'
 import { Problem } from '../interface/problem.ts'
-import { usePlace } from '../shell/place.tsx'
+import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useScope } from './scope.ts'
 
 /** `elsewhere`: for another environment than that of the page. */
@@ -15,7 +15,7 @@ export type Decides = 'here' | 'elsewhere' | 'not'
 /** Null if it is not known yet. */
 export function useDecides(): Decides | null {
   const { data: scope } = useScope()
-  const { path, key } = usePlace()
+  const { path, key } = useCurrentEnvironment()
   const own = scope?.environment_id
   // An address names an environment by key or by id. The management API resolves both, and rejects all
   // environments except that of the key.

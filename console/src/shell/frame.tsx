@@ -12,7 +12,7 @@ import { Brand } from './brand.tsx'
 import type { IconName } from './icons.tsx'
 import { leave } from './leaving.ts'
 import { Navigation } from './navigation.tsx'
-import { usePlace } from './place.tsx'
+import { useCurrentEnvironment } from './current-environment.tsx'
 import { Settings } from './settings.tsx'
 import { SkipLink } from './skip-link.tsx'
 
@@ -32,7 +32,7 @@ const PAGES: readonly {
 
 export function Frame({ children }: { readonly children: ReactNode }) {
   const texts = useTexts().shell
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   return (
     <div className="frame">
       <SkipLink />
@@ -42,10 +42,10 @@ export function Frame({ children }: { readonly children: ReactNode }) {
         </Link>
         <span className="row small">
           <span
-            className={`live-mark ${place.live}`}
+            className={`live-mark ${environment.live}`}
             role="img"
-            aria-label={texts.live[place.live]}
-            title={texts.live[place.live]}
+            aria-label={texts.live[environment.live]}
+            title={texts.live[environment.live]}
           />
           <EnvironmentName />
         </span>
@@ -58,7 +58,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
       </header>
       <Navigation
         links={PAGES.map(({ name, icon, parts }) => ({
-          to: place.to(...parts),
+          to: environment.to(...parts),
           text: texts.pages[name],
           icon,
         }))}
@@ -73,7 +73,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
 /** Names of the project and the environment, if the key can read them. An environment key cannot. */
 function EnvironmentName() {
   const texts = useTexts().shell
-  const { path, key } = usePlace()
+  const { path, key } = useCurrentEnvironment()
   const { data: scope } = useScope()
   const { data } = useQuery({
     queryKey: key('none', 'name'),

@@ -1,5 +1,5 @@
 /** Addresses of the pages about entities. */
-import type { Place } from './place.tsx'
+import type { CurrentEnvironment } from './current-environment.tsx'
 
 export interface Named {
   readonly kind: 'user' | 'tenant' | 'role' | 'type' | 'set' | 'instance'
@@ -15,20 +15,24 @@ export type View = 'users' | 'resources' | 'audit'
 export const GROUP = 'group'
 
 /** Null if no page is about the entity. */
-export function addressOf(place: Place, { kind, type, key }: Named): string | null {
-  if (kind === 'user') return viewAddress(place, 'users', { user: key })
-  if (kind === 'set') return place.to('model', 'sets', key)
-  if (kind === 'type') return place.to('model', 'types', key)
+export function addressOf(environment: CurrentEnvironment, { kind, type, key }: Named): string | null {
+  if (kind === 'user') return viewAddress(environment, 'users', { user: key })
+  if (kind === 'set') return environment.to('model', 'sets', key)
+  if (kind === 'type') return environment.to('model', 'types', key)
   if (kind !== 'instance' || type === undefined) return null
   return type === GROUP
-    ? place.to('groups', groupReference(type, key))
-    : viewAddress(place, 'resources', { type, instance: key })
+    ? environment.to('groups', groupReference(type, key))
+    : viewAddress(environment, 'resources', { type, instance: key })
 }
 
 /** Address of a view with these filters: `access/users/user/bob/action/read`. Empty filters are omitted. */
-export function viewAddress(place: Place, view: View, filters: Readonly<Record<string, string>>): string {
+export function viewAddress(
+  environment: CurrentEnvironment,
+  view: View,
+  filters: Readonly<Record<string, string>>,
+): string {
   const pairs = Object.entries(filters).filter(([, value]) => value !== '')
-  return place.to('access', view, ...pairs.flat())
+  return environment.to('access', view, ...pairs.flat())
 }
 
 /** Name of a group in paths and in the user interface. A bare key has the type `group`. */

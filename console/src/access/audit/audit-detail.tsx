@@ -1,7 +1,7 @@
 /** Shows all fields of one audit log entry. */
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useSpoken, useTexts } from '../../texts/texts.tsx'
 import { viewAddress } from '../../shell/links.ts'
 import { ADMIN, useKeyName } from './keys.ts'
@@ -12,7 +12,7 @@ import { Who } from './who.tsx'
 export function AuditDetail({ entry }: { readonly entry: Entry }) {
   const { texts, number } = useSpoken()
   const said = texts.access.audit
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const { operation, api_key_id: id, request_id: request, created_at: at, sequence } = entry
   const cause = causeOf(operation)
   const isCalled = id !== null || request !== ''
@@ -21,7 +21,7 @@ export function AuditDetail({ entry }: { readonly entry: Entry }) {
       <p>{said.causeSentences[cause]}</p>
       <dl className="facts">
         <Fact name={said.operation}>
-          <Link href={viewAddress(place, 'audit', { operation })}>
+          <Link href={viewAddress(environment, 'audit', { operation })}>
             <code>{operation}</code>
           </Link>
         </Fact>
@@ -40,7 +40,7 @@ export function AuditDetail({ entry }: { readonly entry: Entry }) {
         {request === '' ? null : (
           <Fact name={said.request}>
             <code>{request}</code>{' '}
-            <Link className="small" href={viewAddress(place, 'audit', { request })}>
+            <Link className="small" href={viewAddress(environment, 'audit', { request })}>
               {said.sameRequest}
             </Link>
           </Fact>
@@ -56,9 +56,9 @@ export function AuditDetail({ entry }: { readonly entry: Entry }) {
 
 function SameKey({ id }: { readonly id: string }) {
   const said = useTexts().access.audit
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   return (
-    <Link className="small" href={viewAddress(place, 'audit', { key: id })}>
+    <Link className="small" href={viewAddress(environment, 'audit', { key: id })}>
       {said.sameKey}
     </Link>
   )

@@ -3,7 +3,7 @@ import { answerOf, service } from '../../interface/client.ts'
 import { usePages } from '../../interface/pages.ts'
 import { Badge, Card } from '../../parts/page.tsx'
 import { PagedTable } from '../../parts/paged-table.tsx'
-import { type Place, usePlace } from '../../shell/place.tsx'
+import { type CurrentEnvironment, useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useSpoken } from '../../texts/texts.tsx'
 import { type Cell, fileName } from '../csv.ts'
 import { ExportAction } from '../export-action.tsx'
@@ -30,12 +30,14 @@ const EXPORT_PAGE_SIZE = 100
 export function AuditList({ asked }: { readonly asked: AuditFilters }) {
   const { texts, moment } = useSpoken()
   const said = texts.access.audit
-  const place = usePlace()
-  const pages = usePages(place.key('any', 'audit', asked), (page, signal) => load(place, asked, page, signal))
+  const environment = useCurrentEnvironment()
+  const pages = usePages(environment.key('any', 'audit', asked), (page, signal) =>
+    load(environment, asked, page, signal),
+  )
   async function* rows(signal: AbortSignal): AsyncGenerator<readonly (readonly Cell[])[]> {
     let former = new Set<string>()
     for (let page = 1; ; page += 1) {
-      const { data } = await load(place, asked, { page, per_page: EXPORT_PAGE_SIZE }, signal)
+      const { data } = await load(environment, asked, { page, per_page: EXPORT_PAGE_SIZE }, signal)
       // Entries that are added during the export move the others to later pages: some entries of the former
       // page are repeated, but none is skipped.
       yield data.filter(({ id }) => !former.has(id)).map(cellsOf)
@@ -93,7 +95,7 @@ export function AuditList({ asked }: { readonly asked: AuditFilters }) {
 }
 
 function load(
-  { path }: Place,
+  { path }: CurrentEnvironment,
   { operation, about, named, key, request, since, until }: AuditFilters,
   page: { readonly page: number; readonly per_page: number },
   signal: AbortSignal,

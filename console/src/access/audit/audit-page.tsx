@@ -2,7 +2,7 @@
 import { KeyInput, TextInput } from '../../parts/fields.tsx'
 import { isoMoment, localMoment } from '../../parts/moments.ts'
 import { Page } from '../../parts/page.tsx'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { useFilters, useTyped } from '../address.ts'
 import { FilterForm } from '../filter-form.tsx'
@@ -15,7 +15,7 @@ import { SubjectInput } from './subject-input.tsx'
 export default function AuditPage() {
   const texts = useTexts()
   const said = texts.access.audit
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const readsKeys = useReadsKeys()
   const [asked, show] = useFilters('audit', AUDIT_FILTERS)
   const [typed, type] = useTyped(asked)
@@ -36,7 +36,7 @@ export default function AuditPage() {
           placeholder={said.everyKey}
           value={typed.key}
           onChange={type('key')}
-          queryKey={place.key('none', 'keys', readsKeys)}
+          queryKey={environment.key('none', 'keys', readsKeys)}
           load={keysLike(readsKeys, said)}
         />
         <TextInput label={said.request} value={typed.request} onChange={type('request')} />

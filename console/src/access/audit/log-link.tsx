@@ -1,7 +1,7 @@
 /** Links to the audit log entries about one entity. */
 import { ActionLink } from '../../parts/action.tsx'
 import { viewAddress } from '../../shell/links.ts'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import type { Subject } from './subjects.ts'
 
@@ -21,7 +21,7 @@ export function LogLink({
   const label = said.logOf(named)
   return (
     <ActionLink
-      to={viewAddress(usePlace(), 'audit', { about, named })}
+      to={viewAddress(useCurrentEnvironment(), 'audit', { about, named })}
       kind="quiet"
       isSmall={isSmall}
       label={label}

@@ -1,6 +1,6 @@
 /** Selects the subject of the audit log entries: a kind of entity and then one entity of that kind. */
 import { Choice, KeyInput } from '../../parts/fields.tsx'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { isSubject, SUBJECTS, subjectsLike } from './subjects.ts'
 
@@ -19,7 +19,7 @@ export function SubjectInput({
   readonly onName: (name: string) => void
 }) {
   const said = useTexts().access.audit
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const chosen = isSubject(kind) ? kind : null
   return (
     <>
@@ -41,8 +41,8 @@ export function SubjectInput({
           label={said.named[chosen]}
           value={name}
           onChange={onName}
-          queryKey={place.key('any', 'audit', 'subjects', chosen)}
-          load={subjectsLike(place, chosen)}
+          queryKey={environment.key('any', 'audit', 'subjects', chosen)}
+          load={subjectsLike(environment, chosen)}
         />
       )}
     </>

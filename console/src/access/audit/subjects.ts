@@ -7,7 +7,7 @@ import {
   completeUsers,
   keysIn,
 } from '../../interface/completions.ts'
-import type { Place } from '../../shell/place.tsx'
+import type { CurrentEnvironment } from '../../shell/current-environment.tsx'
 
 export const SUBJECTS = [
   'user',
@@ -24,21 +24,21 @@ export function isSubject(text: string): text is Subject {
   return (SUBJECTS as readonly string[]).includes(text)
 }
 
-export function subjectsLike(place: Place, kind: Subject): Complete {
+export function subjectsLike(environment: CurrentEnvironment, kind: Subject): Complete {
   switch (kind) {
     case 'user':
-      return completeUsers(place)
+      return completeUsers(environment)
     case 'tenant':
-      return completeTenants(place)
+      return completeTenants(environment)
     case 'resource':
-      return completeTypes(place)
+      return completeTypes(environment)
     case 'resource_instance':
-      return completeReferences(place)
+      return completeReferences(environment)
     case 'group':
     case 'role':
     case 'condition_set':
       return async (prefix, signal) => {
-        const found = await keysIn(place, { kind, prefix }, undefined, signal)
+        const found = await keysIn(environment, { kind, prefix }, undefined, signal)
         // Roles of several types can have the same key.
         return [...new Set(found.map(({ key }) => key))].map(id => ({ id }))
       }
@@ -46,15 +46,15 @@ export function subjectsLike(place: Place, kind: Subject): Complete {
 }
 
 /** Completes `type:key`: first the type, then the key. */
-function completeReferences(place: Place): Complete {
+function completeReferences(environment: CurrentEnvironment): Complete {
   return async (text, signal) => {
     const colon = text.indexOf(':')
     if (colon < 0) {
-      const types = await completeTypes(place)(text, signal)
+      const types = await completeTypes(environment)(text, signal)
       return types.map(({ id, ...rest }) => ({ ...rest, id: `${id}:` }))
     }
     const type = text.slice(0, colon)
-    const found = await completeInstances(place, type)(text.slice(colon + 1), signal)
+    const found = await completeInstances(environment, type)(text.slice(colon + 1), signal)
     return found.map(({ id, ...rest }) => ({ ...rest, id: `${type}:${id}` }))
   }
 }

@@ -1,6 +1,6 @@
 /** Dialog that adds an action group to a type: one name for several actions. */
 import { useState } from 'react'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { addActionGroup, removeActionGroup } from '../model-writes.ts'
 import { ActionsChoice } from './actions-choice.tsx'
@@ -14,7 +14,7 @@ export function AddActionGroup({
   readonly actions: readonly string[]
 }) {
   const texts = useTexts().model.graph.addActionGroup
-  const { path } = usePlace()
+  const { path } = useCurrentEnvironment()
   const [members, setMembers] = useState<readonly string[]>([])
   return (
     <AddPart

@@ -1,12 +1,12 @@
 /** Dialog that adds an action to a type. */
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { addAction, removeAction } from '../model-writes.ts'
 import { AddPart } from './add-part.tsx'
 
 export function AddAction({ type }: { readonly type: string }) {
   const texts = useTexts().model.graph.addAction
-  const { path } = usePlace()
+  const { path } = useCurrentEnvironment()
   return (
     <AddPart
       trigger={texts.open}

@@ -1,6 +1,6 @@
 /** Dialog that declares an attribute of a type, so that the editor can check conditions that use it. */
 import { useState } from 'react'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import type { AttributeKind } from '../model-edits.ts'
 import { addAttribute, removeAttribute } from '../model-writes.ts'
@@ -9,7 +9,7 @@ import { KindChoice } from './kind-choice.tsx'
 
 export function AddAttribute({ type }: { readonly type: string }) {
   const texts = useTexts().model.graph.addAttribute
-  const { path } = usePlace()
+  const { path } = useCurrentEnvironment()
   const [kind, setKind] = useState<AttributeKind>('string')
   return (
     <AddPart

@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import { ActionDialog } from '../../parts/dialogs.tsx'
 import { Choice } from '../../parts/fields.tsx'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { type Derivation, isGuarded, relationsOf, rolesOf } from '../model-facts.ts'
 import { type ModelType, useType } from '../model-reads.ts'
@@ -12,7 +12,7 @@ import { useAdd } from './use-add.ts'
 
 export function AddDerivation({ type }: { readonly type: ModelType }) {
   const texts = useTexts().model.graph
-  const { path } = usePlace()
+  const { path } = useCurrentEnvironment()
   const make = useAdd()
   const relations = relationsOf(type)
   const roles = rolesOf(type)

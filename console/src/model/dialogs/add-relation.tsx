@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import { completeTypes } from '../../interface/completions.ts'
 import { KeyInput } from '../../parts/fields.tsx'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { MODEL_NOUNS } from '../model-reads.ts'
 import { addRelation, removeRelation } from '../model-writes.ts'
@@ -10,7 +10,7 @@ import { AddPart } from './add-part.tsx'
 
 export function AddRelation({ type }: { readonly type: string }) {
   const texts = useTexts().model.graph.addRelation
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const [subject, setSubject] = useState('')
   return (
     <AddPart
@@ -21,8 +21,8 @@ export function AddRelation({ type }: { readonly type: string }) {
       keyHelp={texts.keyHelp}
       isNamed={false}
       onOpen={() => setSubject('')}
-      add={part => addRelation(place.path, type, { ...part, subject_resource: subject })}
-      remove={(key, tag) => removeRelation(place.path, type, key, tag)}
+      add={part => addRelation(environment.path, type, { ...part, subject_resource: subject })}
+      remove={(key, tag) => removeRelation(environment.path, type, key, tag)}
     >
       {problem => (
         <KeyInput
@@ -30,8 +30,8 @@ export function AddRelation({ type }: { readonly type: string }) {
           value={subject}
           onChange={setSubject}
           description={texts.subjectHelp(type)}
-          queryKey={place.key(MODEL_NOUNS, 'type-options')}
-          load={completeTypes(place)}
+          queryKey={environment.key(MODEL_NOUNS, 'type-options')}
+          load={completeTypes(environment)}
           problem={problem?.status === 404 ? problem : problem?.about('subject_resource')}
           isRequired
         />

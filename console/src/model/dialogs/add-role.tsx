@@ -1,7 +1,7 @@
 /** Dialog that adds a role to a type, or a tenant role if `type` is null. */
 import { useState } from 'react'
 import type { ActionLook } from '../../parts/action.tsx'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { addRole, removeRole } from '../model-writes.ts'
 import { ActionsChoice } from './actions-choice.tsx'
@@ -18,7 +18,7 @@ export function AddRole({
   readonly look?: ActionLook
 }) {
   const texts = useTexts().model.graph.addRole
-  const { path } = usePlace()
+  const { path } = useCurrentEnvironment()
   const [given, setGiven] = useState<readonly string[]>([])
   return (
     <AddPart

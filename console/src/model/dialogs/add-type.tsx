@@ -2,14 +2,14 @@
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { TextInput } from '../../parts/fields.tsx'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { addType, removeType } from '../model-writes.ts'
 import { AddPart } from './add-part.tsx'
 
 export function AddType() {
   const { addType: texts, actions: label } = useTexts().model.graph
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const [, go] = useLocation()
   const [typed, setTyped] = useState('')
   const actions = typed.split(/[\s,]+/).filter(action => action !== '')
@@ -22,10 +22,13 @@ export function AddType() {
       said={texts.said}
       onOpen={() => setTyped('')}
       add={part =>
-        addType(place.path, { ...part, actions: Object.fromEntries(actions.map(action => [action, {}])) })
+        addType(environment.path, {
+          ...part,
+          actions: Object.fromEntries(actions.map(action => [action, {}])),
+        })
       }
-      remove={(key, tag) => removeType(place.path, key, tag)}
-      onDone={key => go(place.to('model', 'types', key))}
+      remove={(key, tag) => removeType(environment.path, key, tag)}
+      onDone={key => go(environment.to('model', 'types', key))}
     >
       {problem => (
         <TextInput

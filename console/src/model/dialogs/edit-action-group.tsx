@@ -1,5 +1,5 @@
 /** Dialog that edits an action group: its actions, name, description and attributes. */
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { editableActionGroup } from '../model-edits.ts'
 import { ActionsChoice } from './actions-choice.tsx'
@@ -17,7 +17,7 @@ export function EditActionGroup({
   readonly actions: readonly string[]
 }) {
   const { editActionGroup: texts, edit: common, addActionGroup } = useTexts().model.graph
-  const { path } = usePlace()
+  const { path } = useCurrentEnvironment()
   return (
     <EditPart
       label={texts.label(group)}

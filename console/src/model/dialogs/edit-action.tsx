@@ -1,5 +1,5 @@
 /** Dialog that edits the name, description and attributes of an action. */
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { editableAction } from '../model-edits.ts'
 import { BLANK_DESCRIBED, describedChangeOf, describedDraftOf, DescribedFields } from './described.tsx'
@@ -7,7 +7,7 @@ import { EditPart } from './edit-part.tsx'
 
 export function EditAction({ type, action }: { readonly type: string; readonly action: string }) {
   const texts = useTexts().model.graph.editAction
-  const { path } = usePlace()
+  const { path } = useCurrentEnvironment()
   return (
     <EditPart
       label={texts.label(action)}

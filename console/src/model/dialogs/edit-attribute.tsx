@@ -1,6 +1,6 @@
 /** Dialog that edits the kind of values and the description of an attribute. */
 import { TextInput } from '../../parts/fields.tsx'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { type AttributeKind, editableAttribute } from '../model-edits.ts'
 import { EditPart } from './edit-part.tsx'
@@ -15,7 +15,7 @@ const BLANK: Draft = { kind: 'string', description: '' }
 
 export function EditAttribute({ type, attribute }: { readonly type: string; readonly attribute: string }) {
   const { editAttribute: texts, edit: common } = useTexts().model.graph
-  const { path } = usePlace()
+  const { path } = useCurrentEnvironment()
   return (
     <EditPart
       label={texts.label(attribute)}

@@ -2,7 +2,7 @@
  * Dialog that edits the guard of a role. If it is set, no derivation of the role has an effect for users with
  * a direct role on the object itself.
  */
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { Check } from '../check.tsx'
 import { editableGuard } from '../model-edits.ts'
@@ -10,7 +10,7 @@ import { EditPart } from './edit-part.tsx'
 
 export function EditGuard({ type, role }: { readonly type: string; readonly role: string }) {
   const { guard: texts, edit: common } = useTexts().model.graph
-  const { path } = usePlace()
+  const { path } = useCurrentEnvironment()
   return (
     <EditPart
       trigger={texts.open}

@@ -1,5 +1,5 @@
 /** Dialog that edits the name, description and attributes of a role. A null `type` means a tenant role. */
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { editableRole } from '../model-edits.ts'
 import { BLANK_DESCRIBED, describedChangeOf, describedDraftOf, DescribedFields } from './described.tsx'
@@ -7,7 +7,7 @@ import { EditPart } from './edit-part.tsx'
 
 export function EditRole({ type, role }: { readonly type: string | null; readonly role: string }) {
   const texts = useTexts().model.graph.editRole
-  const { path } = usePlace()
+  const { path } = useCurrentEnvironment()
   return (
     <EditPart
       label={texts.label(role)}

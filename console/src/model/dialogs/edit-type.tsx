@@ -1,5 +1,5 @@
 /** Dialog that edits the name and description of a type. */
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { editableType } from '../model-edits.ts'
 import { BLANK_NAMED, namedChangeOf, namedDraftOf, NamedFields } from './described.tsx'
@@ -7,7 +7,7 @@ import { EditPart } from './edit-part.tsx'
 
 export function EditType({ type }: { readonly type: string }) {
   const texts = useTexts().model.graph.editType
-  const { path } = usePlace()
+  const { path } = useCurrentEnvironment()
   return (
     <EditPart
       look={{ isSmall: true }}

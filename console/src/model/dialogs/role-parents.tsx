@@ -7,7 +7,7 @@ import { itemsOf, searched } from '../../interface/completions.ts'
 import { ActionDialog } from '../../parts/dialogs.tsx'
 import { Choice, KeyInput, type Option } from '../../parts/fields.tsx'
 import { useWrite } from '../../parts/writes.ts'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { TENANT_ROLES } from '../model-edits.ts'
 import type { ModelRole, TenantRole } from '../model-reads.ts'
@@ -47,7 +47,7 @@ export function RoleParents({
 /** For a tenant role: the choice is a search, because there can be many roles. */
 export function TenantRoleParents({ role }: { readonly role: TenantRole }) {
   const texts = useTexts().model.graph.parents
-  const { path, key } = usePlace()
+  const { path, key } = useCurrentEnvironment()
   const load = async (text: string, signal: AbortSignal): Promise<readonly Option[]> => {
     const found = await answerOf(
       service.GET(TENANT_ROLES, { params: { path, query: searched(text) }, signal }),
@@ -86,7 +86,7 @@ function Parents({
   readonly children: (chosen: string, choose: (parent: string) => void) => ReactNode
 }) {
   const texts = useTexts().model.graph
-  const { path } = usePlace()
+  const { path } = useCurrentEnvironment()
   const write = useWrite()
   const [parent, setParent] = useState<string | null>(null)
   const chosen = parent ?? begin

@@ -7,7 +7,7 @@ import { CopyAction } from '../../parts/copy-action.tsx'
 import { download } from '../../parts/download.ts'
 import { Skeleton } from '../../parts/paged-table.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useSpoken } from '../../texts/texts.tsx'
 import { ModelPage } from '../model-page.tsx'
 
@@ -17,15 +17,15 @@ const TYPE = 'application/yaml'
 const FILE_NAME = 'model.yaml'
 
 export default function ModelFilePage() {
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const { texts: all, number } = useSpoken()
   const texts = all.model.file
   const { data, error } = useQuery({
-    queryKey: place.key(['resource', 'role', 'relation', 'condition_set', 'set_rule'], 'model-file'),
+    queryKey: environment.key(['resource', 'role', 'relation', 'condition_set', 'set_rule'], 'model-file'),
     queryFn: ({ signal }) =>
       answerOf(
         service.GET('/v2/schema/{proj_id}/{env_id}/model', {
-          params: { path: place.path },
+          params: { path: environment.path },
           parseAs: 'text',
           signal,
         }),

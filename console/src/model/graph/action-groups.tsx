@@ -1,6 +1,6 @@
 /** Action groups of a type: names that stand for several actions. */
 import { Badge } from '../../parts/page.tsx'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { AddActionGroup } from '../dialogs/add-action-group.tsx'
 import { EditActionGroup } from '../dialogs/edit-action-group.tsx'
@@ -11,7 +11,7 @@ import { addActionGroup, removeActionGroup } from '../model-writes.ts'
 import { PanelSection } from '../panel-section.tsx'
 
 export function ActionGroups({ type }: { readonly type: ModelType }) {
-  const { path } = usePlace()
+  const { path } = useCurrentEnvironment()
   const texts = useTexts().model.graph
   const actions = Object.keys(type.actions)
   // Without actions, there is nothing to group.

@@ -1,5 +1,5 @@
 /** Attributes that the model declares for instances of a type. */
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { AddAttribute } from '../dialogs/add-attribute.tsx'
 import { EditAttribute } from '../dialogs/edit-attribute.tsx'
@@ -9,7 +9,7 @@ import { addAttribute, removeAttribute } from '../model-writes.ts'
 import { PanelSection } from '../panel-section.tsx'
 
 export function Attributes({ type }: { readonly type: ModelType }) {
-  const { path } = usePlace()
+  const { path } = useCurrentEnvironment()
   const texts = useTexts().model.graph
   return (
     <PanelSection

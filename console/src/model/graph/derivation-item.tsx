@@ -1,5 +1,5 @@
 /** A derivation as a sentence: a role that follows from another one. */
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { RemovePart } from '../dialogs/remove-part.tsx'
 import { type Derivation, isGuarded } from '../model-facts.ts'
@@ -13,7 +13,7 @@ export function DerivationItem({
   readonly type: string
 }) {
   const texts = useTexts().model.graph
-  const { path } = usePlace()
+  const { path } = useCurrentEnvironment()
   const { from, to, along, isOfGroups } = derivation
   const sentence = texts.derivationSentence(
     from.role,

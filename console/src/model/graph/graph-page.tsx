@@ -9,7 +9,7 @@ import { completeTypes } from '../../interface/completions.ts'
 import { KeyInput } from '../../parts/fields.tsx'
 import { Skeleton } from '../../parts/paged-table.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useSpoken } from '../../texts/texts.tsx'
 import { AddType } from '../dialogs/add-type.tsx'
 import { ModelPage } from '../model-page.tsx'
@@ -29,7 +29,7 @@ const DETAILED_MAX = 24
 export default function GraphPage({ chosen }: { readonly chosen: string | null }) {
   const { texts: all, number } = useSpoken()
   const texts = all.model.graph
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const [, go] = useLocation()
   const { types: first, total, isLoading, error } = useTypes()
   // The selected type is in the graph even if it is beyond the maximum number of loaded types.
@@ -51,7 +51,7 @@ export default function GraphPage({ chosen }: { readonly chosen: string | null }
   const groups = useMemo(() => groupTypesOf(types), [types])
 
   const choose = (key: string | null): void =>
-    go(key === null ? place.to('model') : place.to('model', 'types', key))
+    go(key === null ? environment.to('model') : environment.to('model', 'types', key))
   const seek = (typed: string): void => {
     setSearch(typed)
     if (!offered.current.has(typed)) return
@@ -77,9 +77,9 @@ export default function GraphPage({ chosen }: { readonly chosen: string | null }
                 value={search}
                 onChange={seek}
                 onChoose={seek}
-                queryKey={place.key(MODEL_NOUNS, 'type-options')}
+                queryKey={environment.key(MODEL_NOUNS, 'type-options')}
                 load={async (typed, signal) => {
-                  const options = await completeTypes(place)(typed, signal)
+                  const options = await completeTypes(environment)(typed, signal)
                   for (const { id } of options) offered.current.add(id)
                   return options
                 }}

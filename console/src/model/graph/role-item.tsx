@@ -1,6 +1,6 @@
 /** A role of a type: its permissions, the roles that it extends, its derivations, and actions on it. */
 import { Badge } from '../../parts/page.tsx'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { EditGuard } from '../dialogs/edit-guard.tsx'
 import { EditRole } from '../dialogs/edit-role.tsx'
@@ -20,7 +20,7 @@ export function RoleItem({
   readonly roles: readonly ModelRole[]
 }) {
   const texts = useTexts().model.graph
-  const { path } = usePlace()
+  const { path } = useCurrentEnvironment()
   const { when, users_with_role: entries } = role.granted_to
   const isGuarded = when.no_direct_roles_on_object
   return (

@@ -1,13 +1,13 @@
 /** The whole model as text, for screen readers and for the text search of the browser. */
 import { Link } from 'wouter'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { derivationsOf, isGuarded, relationsOf, rolesOf } from '../model-facts.ts'
 import type { ModelType } from '../model-reads.ts'
 
 export function TypeList({ types }: { readonly types: readonly ModelType[] }) {
   const texts = useTexts().model.graph
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   return (
     <details className="card">
       <summary>{texts.asList}</summary>
@@ -16,7 +16,7 @@ export function TypeList({ types }: { readonly types: readonly ModelType[] }) {
           const roles = rolesOf(type)
           return (
             <li key={type.key} className="stack tight">
-              <Link href={place.to('model', 'types', type.key)}>{type.name}</Link>
+              <Link href={environment.to('model', 'types', type.key)}>{type.name}</Link>
               <span className="small">
                 {texts.listActions(Object.keys(type.actions).join(', '))}{' '}
                 {texts.listRoles(roles.map(({ key }) => key).join(', '))}

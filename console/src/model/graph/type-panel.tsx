@@ -3,7 +3,7 @@ import { LogLink } from '../../access/audit/log-link.tsx'
 import { ActionLink } from '../../parts/action.tsx'
 import { Skeleton } from '../../parts/paged-table.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { AddAction } from '../dialogs/add-action.tsx'
 import { AddDerivation } from '../dialogs/add-derivation.tsx'
@@ -36,8 +36,8 @@ export function TypePanel({ type, types }: { readonly type: string; readonly typ
 
 function Shown({ type, types }: { readonly type: ModelType; readonly types: readonly ModelType[] }) {
   const texts = useTexts().model.graph
-  const place = usePlace()
-  const { path } = place
+  const environment = useCurrentEnvironment()
+  const { path } = environment
   const roles = rolesOf(type)
   const relations = relationsOf(type)
   const derivations = derivationsOf(type)
@@ -57,7 +57,7 @@ function Shown({ type, types }: { readonly type: ModelType; readonly types: read
           {type.description === null ? null : <> · {type.description}</>}
         </span>
         <div className="row">
-          <ActionLink isSmall to={place.to('model', 'matrix', type.key)}>
+          <ActionLink isSmall to={environment.to('model', 'matrix', type.key)}>
             {texts.toMatrix}
           </ActionLink>
           <EditType type={type.key} />
@@ -66,7 +66,7 @@ function Shown({ type, types }: { readonly type: ModelType; readonly types: read
             title={texts.removeType.title}
             sentence={texts.removeType.sentence(type.key)}
             said={texts.removeType.said(type.key)}
-            leadsTo={place.to('model')}
+            leadsTo={environment.to('model')}
             remove={() => removeType(path, type.key)}
           />
         </div>
@@ -138,7 +138,7 @@ function Shown({ type, types }: { readonly type: ModelType; readonly types: read
 
 function RelationItem({ relation, type }: { readonly relation: ModelRelation; readonly type: string }) {
   const texts = useTexts().model.graph
-  const { path } = usePlace()
+  const { path } = useCurrentEnvironment()
   const { key, subject, object, isOfGroups } = relation
   return (
     <>

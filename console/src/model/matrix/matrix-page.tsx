@@ -3,7 +3,7 @@
  */
 import { useLocation } from 'wouter'
 import { Choice } from '../../parts/fields.tsx'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useSpoken } from '../../texts/texts.tsx'
 import { ModelPage } from '../model-page.tsx'
 import { useTypes } from '../model-reads.ts'
@@ -19,7 +19,7 @@ const TENANTS = ':tenants'
 export default function MatrixPage({ type }: { readonly type: string | null }) {
   const { texts: all, number } = useSpoken()
   const texts = all.model.matrix
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const [, go] = useLocation()
   const { types, total, isLoading } = useTypes()
   const isListed = type === null || types.some(({ key }) => key === type)
@@ -31,7 +31,11 @@ export default function MatrixPage({ type }: { readonly type: string | null }) {
             label={texts.of}
             value={type ?? TENANTS}
             onChange={chosen =>
-              go(chosen === TENANTS ? place.to('model', 'matrix') : place.to('model', 'matrix', chosen))
+              go(
+                chosen === TENANTS
+                  ? environment.to('model', 'matrix')
+                  : environment.to('model', 'matrix', chosen),
+              )
             }
             options={[
               { id: TENANTS, text: texts.tenantRoles },

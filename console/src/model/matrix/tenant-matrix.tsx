@@ -11,7 +11,7 @@ import { SearchInput } from '../../parts/fields.tsx'
 import { Skeleton } from '../../parts/paged-table.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 import { useSettled } from '../../parts/settled.ts'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useSpoken } from '../../texts/texts.tsx'
 import { AddRole } from '../dialogs/add-role.tsx'
 import { MODEL_NOUNS, type ModelType } from '../model-reads.ts'
@@ -23,13 +23,13 @@ import { useToggle } from './use-toggle.ts'
 export function TenantMatrix() {
   const { texts: all, number } = useSpoken()
   const texts = all.model.matrix
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const [typed, setTyped] = useState('')
   const search = useSettled(typed)
   const toggle = useToggle(null)
-  const { path } = place
+  const { path } = environment
   const roles = useTenantRoles()
-  const types = usePages<ModelType>(place.key(MODEL_NOUNS, 'types-of-matrix', search), (page, signal) =>
+  const types = usePages<ModelType>(environment.key(MODEL_NOUNS, 'types-of-matrix', search), (page, signal) =>
     answerOf(
       service.GET('/v2/schema/{proj_id}/{env_id}/resources', {
         params: {
@@ -59,7 +59,7 @@ export function TenantMatrix() {
           columns={roles.items.map(({ role: { key } }) => ({ key, header: <code>{key}</code> }))}
           groups={types.items.map(type => ({
             key: type.key,
-            header: <Link href={place.to('model', 'matrix', type.key)}>{type.name}</Link>,
+            header: <Link href={environment.to('model', 'matrix', type.key)}>{type.name}</Link>,
             rows: Object.keys(type.actions).map(action => {
               const permission = `${type.key}:${action}`
               return {

@@ -1,5 +1,5 @@
 /** List of the tenant roles in the columns of the matrix: the description of each, and actions on it. */
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { EditRole } from '../dialogs/edit-role.tsx'
 import { RemovePart } from '../dialogs/remove-part.tsx'
@@ -11,7 +11,7 @@ import { PanelSection } from '../panel-section.tsx'
 
 export function TenantRoleList({ roles }: { readonly roles: readonly TenantRole[] }) {
   const { graph: texts, matrix } = useTexts().model
-  const { path } = usePlace()
+  const { path } = useCurrentEnvironment()
   return (
     <div className="card">
       <PanelSection title={matrix.tenantRoleList} items={roles} none="" itemKey={({ key }) => key} level={2}>

@@ -6,7 +6,7 @@
 import { answerOf, service } from '../../interface/client.ts'
 import { itemsOf } from '../../interface/completions.ts'
 import { type Pages, usePages } from '../../interface/pages.ts'
-import { type Place, usePlace } from '../../shell/place.tsx'
+import { type CurrentEnvironment, useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { inheritedPermissions, unknownParents } from '../model-facts.ts'
 import { TENANT_ROLE, TENANT_ROLES } from '../model-edits.ts'
 import type { TenantRole } from '../model-reads.ts'
@@ -18,7 +18,7 @@ export interface RoleWithInherited {
 }
 
 export function useTenantRoles(): Pages<RoleWithInherited> {
-  const { path, key } = usePlace()
+  const { path, key } = useCurrentEnvironment()
   return usePages(key('role', 'tenant-roles'), async (page, signal) => {
     const answer = await answerOf(
       service.GET(TENANT_ROLES, { params: { path, query: { ...page, include_total_count: true } }, signal }),
@@ -34,7 +34,7 @@ export function useTenantRoles(): Pages<RoleWithInherited> {
  * another page.
  */
 async function withAncestors(
-  path: Place['path'],
+  path: CurrentEnvironment['path'],
   roles: readonly TenantRole[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, TenantRole>> {

@@ -1,14 +1,14 @@
 /** Grants a permission to a role or revokes it. The change is reported in a toast and can be undone there. */
 import { useCallback } from 'react'
 import { useWrite } from '../../parts/writes.ts'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { setPermission } from '../model-writes.ts'
 import type { PermissionCell } from './permission-cell.ts'
 
 /** `type`: null for tenant roles. */
 export function useToggle(type: string | null): (cell: PermissionCell) => Promise<void> {
-  const { path } = usePlace()
+  const { path } = useCurrentEnvironment()
   const texts = useTexts().model.matrix
   const write = useWrite()
   return useCallback(

@@ -4,7 +4,7 @@ import { answerOf, onlyAs, service } from '../../interface/client.ts'
 import { ActionDialog } from '../../parts/dialogs.tsx'
 import { useWrite } from '../../parts/writes.ts'
 import { forgetEdits } from '../../shell/leaving.ts'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { Resting } from './resting.tsx'
 import { KEPT_RULES_MAX, type SavedSet, useRestingOn } from './use-set.ts'
@@ -17,13 +17,13 @@ export function DeleteSet({
   readonly current: SavedSet
   readonly restore: () => Promise<unknown>
 }) {
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const texts = useTexts().model.sets
   const write = useWrite()
   const [, go] = useLocation()
   const { data: resting } = useRestingOn(set)
   const remove = async (): Promise<void> => {
-    const path = { ...place.path, condition_set_id: set.key }
+    const path = { ...environment.path, condition_set_id: set.key }
     // If more rules exist than were loaded, undo could restore only some of them.
     const isKept = resting !== undefined && resting.total <= KEPT_RULES_MAX
     const undo = async (): Promise<void> => {
@@ -31,7 +31,7 @@ export function DeleteSet({
       for (const { user_set, permission, resource_set } of resting?.rules ?? []) {
         await answerOf(
           service.POST('/v2/facts/{proj_id}/{env_id}/set_rules', {
-            params: { path: place.path },
+            params: { path: environment.path },
             body: { user_set, permission, resource_set },
           }),
         )
@@ -47,7 +47,7 @@ export function DeleteSet({
         // Discards the edits and leaves the page before its queries request the deleted set. The user must
         // not be asked about edits of a deleted set.
         forgetEdits()
-        go(place.to('model', 'sets'))
+        go(environment.to('model', 'sets'))
       },
       said: texts.deleted(set.name),
       undo: isKept ? undo : undefined,

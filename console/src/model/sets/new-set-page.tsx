@@ -5,7 +5,7 @@ import { answerOf, onlyAs, service, taggedAnswerOf } from '../../interface/clien
 import { ActionDialog } from '../../parts/dialogs.tsx'
 import { useWrite } from '../../parts/writes.ts'
 import { forgetEdits, useEdits } from '../../shell/leaving.ts'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { ModelPage } from '../model-page.tsx'
 import { conditionWords } from './condition-words.ts'
@@ -16,7 +16,7 @@ const SETS = '/v2/schema/{proj_id}/{env_id}/condition_sets'
 const SET = `${SETS}/{condition_set_id}` as const
 
 export default function NewSetPage() {
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const texts = useTexts().model.sets
   const write = useWrite()
   const [, go] = useLocation()
@@ -25,7 +25,7 @@ export default function NewSetPage() {
   useEdits(draft.key !== '' || differences(draft, NEW_SET).length > 0)
   const name = draft.name === '' ? draft.key : draft.name
   const create = async (): Promise<void> => {
-    const { path } = place
+    const { path } = environment
     const body = bodyOf(draft)
     const at = { path: { ...path, condition_set_id: draft.key } }
     let made: string | null = null
@@ -43,7 +43,7 @@ export default function NewSetPage() {
       throw refused
     }
     forgetEdits()
-    go(place.to('model', 'sets', draft.key))
+    go(environment.to('model', 'sets', draft.key))
   }
   const read = readJson(draft.text)
   return (

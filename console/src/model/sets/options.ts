@@ -11,7 +11,7 @@ import {
   named,
   searched,
 } from '../../interface/completions.ts'
-import type { Place } from '../../shell/place.tsx'
+import type { CurrentEnvironment } from '../../shell/current-environment.tsx'
 import type { SetType } from './set-draft.ts'
 
 const SHOWN_MAX = 20
@@ -20,7 +20,7 @@ const SHOWN_MAX = 20
  * Completes instances as `type:key`, limited to `resource`. If it is empty, the type comes from the typed
  * text, or all types match.
  */
-export function loadInstances({ path }: Place, resource: string): Complete {
+export function loadInstances({ path }: CurrentEnvironment, resource: string): Complete {
   return async (search, signal) => {
     const [type, key] = search.includes(':') ? splitAtColon(search) : [resource, search]
     const of = { kind: 'resource_instance', ...(type !== '' && { resource: type }) } as const
@@ -31,7 +31,7 @@ export function loadInstances({ path }: Place, resource: string): Complete {
 }
 
 /** `of`: key of a saved set whose possible parents are searched; null for a new set. */
-export function loadParents({ path }: Place, type: SetType, of: string | null): Complete {
+export function loadParents({ path }: CurrentEnvironment, type: SetType, of: string | null): Complete {
   return async (search, signal) => {
     if (of !== null) {
       const sets = await answerOf(
@@ -47,7 +47,7 @@ export function loadParents({ path }: Place, type: SetType, of: string | null): 
 }
 
 async function loadSets(
-  path: Place['path'],
+  path: CurrentEnvironment['path'],
   type: SetType,
   search: string,
   signal: AbortSignal,
@@ -64,7 +64,7 @@ async function loadSets(
 }
 
 /** Completes the user side of a rule: user sets, and tenant roles. `roleNote`: text next to a role. */
-export function loadUserSides({ path }: Place, roleNote: string): Complete {
+export function loadUserSides({ path }: CurrentEnvironment, roleNote: string): Complete {
   return async (search, signal) => {
     const [sets, roles] = await Promise.all([
       loadSets(path, 'userset', search, signal),
@@ -82,11 +82,11 @@ export function loadUserSides({ path }: Place, roleNote: string): Complete {
 }
 
 /** Completes the resource side of a rule: resource sets, and whole resource types. */
-export function loadResourceSides(place: Place, resourceNote: string): Complete {
+export function loadResourceSides(environment: CurrentEnvironment, resourceNote: string): Complete {
   return async (search, signal) => {
     const [sets, resources] = await Promise.all([
-      loadSets(place.path, 'resourceset', search, signal),
-      completeTypes(place)(search, signal),
+      loadSets(environment.path, 'resourceset', search, signal),
+      completeTypes(environment)(search, signal),
     ])
     const taken = new Set(sets.map(({ id }) => id))
     const others = resources.filter(({ id }) => !taken.has(id))
@@ -95,7 +95,7 @@ export function loadResourceSides(place: Place, resourceNote: string): Complete 
 }
 
 /** Completes permissions as `resource:action`, limited to `resource` unless it is empty. */
-export function loadPermissions({ path }: Place, resource: string): Complete {
+export function loadPermissions({ path }: CurrentEnvironment, resource: string): Complete {
   return async (search, signal) => {
     const [type, action] = search.includes(':') ? splitAtColon(search) : [resource, search]
     const typed = resource === '' && !search.includes(':') ? search : type

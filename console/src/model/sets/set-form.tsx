@@ -6,7 +6,7 @@ import { Choice, KeyInput, LongTextInput, TextInput } from '../../parts/fields.t
 import { Card } from '../../parts/page.tsx'
 import { Skeleton } from '../../parts/paged-table.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { loadParents } from './options.ts'
 import { keyOfName, type SetDraft, type SetType } from './set-draft.ts'
@@ -73,7 +73,7 @@ function SetFields({
   readonly savedKey: string | null
   readonly problem: unknown
 }) {
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const texts = useTexts().model.sets
   const [isKeyTyped, setIsKeyTyped] = useState(false)
   const about = (field: string) => (problem instanceof Problem ? problem.about(field) : null)
@@ -116,8 +116,8 @@ function SetFields({
             label={texts.resource}
             value={draft.resource}
             onChange={resource => put({ resource })}
-            queryKey={place.key('resource', 'set-resources')}
-            load={completeTypes(place)}
+            queryKey={environment.key('resource', 'set-resources')}
+            load={completeTypes(environment)}
             problem={about('resource_id')}
             description={texts.resourceHelp}
           />
@@ -126,8 +126,8 @@ function SetFields({
           label={texts.parent}
           value={draft.parent}
           onChange={parent => put({ parent })}
-          queryKey={place.key('condition_set', 'parents', draft.type, savedKey)}
-          load={loadParents(place, draft.type, savedKey)}
+          queryKey={environment.key('condition_set', 'parents', draft.type, savedKey)}
+          load={loadParents(environment, draft.type, savedKey)}
           problem={about('parent_id')}
           description={texts.parentHelp}
         />

@@ -11,7 +11,7 @@ import { ProblemNote } from '../../parts/problem-note.tsx'
 import { sayProblem } from '../../parts/toasts.tsx'
 import { useWrite } from '../../parts/writes.ts'
 import { useEdits } from '../../shell/leaving.ts'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { ModelPage } from '../model-page.tsx'
 import { DeleteSet } from './delete-set.tsx'
@@ -42,7 +42,7 @@ export default function SetPage({ setKey }: { readonly setKey: string }) {
 
 /** `current`: the set as stored now, including changes by other users. */
 function SavedSetPage({ current }: { readonly current: SavedSet }) {
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const texts = useTexts().model.sets
   const write = useWrite()
   const queries = useQueryClient()
@@ -67,7 +67,7 @@ function SavedSetPage({ current }: { readonly current: SavedSet }) {
     setDraft(from)
   }
   const { set } = current
-  const path = { ...place.path, condition_set_id: set.key }
+  const path = { ...environment.path, condition_set_id: set.key }
   const patch = (fields: SetDraft, tag: string | null) =>
     taggedAnswerOf(
       service.PATCH('/v2/schema/{proj_id}/{env_id}/condition_sets/{condition_set_id}', {
@@ -93,7 +93,7 @@ function SavedSetPage({ current }: { readonly current: SavedSet }) {
       if (refused instanceof Problem && refused.isStale) {
         // If both versions differ, the page shows the current one next to the draft.
         sayProblem(refused)
-        await queries.invalidateQueries({ queryKey: place.key('condition_set') })
+        await queries.invalidateQueries({ queryKey: environment.key('condition_set') })
         return
       }
       setProblem(refused)
@@ -131,7 +131,7 @@ function SavedSetPage({ current }: { readonly current: SavedSet }) {
             restore={() =>
               answerOf(
                 service.POST('/v2/schema/{proj_id}/{env_id}/condition_sets', {
-                  params: { path: place.path },
+                  params: { path: environment.path },
                   body: {
                     key: set.key,
                     type: set.type,

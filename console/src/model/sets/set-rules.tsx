@@ -11,7 +11,7 @@ import { KeyInput } from '../../parts/fields.tsx'
 import { Card } from '../../parts/page.tsx'
 import { type Column, PagedTable } from '../../parts/paged-table.tsx'
 import { useWrite } from '../../parts/writes.ts'
-import { type Place, usePlace } from '../../shell/place.tsx'
+import { type CurrentEnvironment, useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { loadPermissions, loadResourceSides, loadUserSides } from './options.ts'
 import { RuleText, SideName } from './rule-text.tsx'
@@ -21,14 +21,14 @@ import type { SetRule } from './use-set.ts'
 type RuleBody = Pick<SetRule, 'user_set' | 'permission' | 'resource_set'>
 
 export function SetRules({ set }: { readonly set: ConditionSet }) {
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const texts = useTexts().model.sets
   const { key, type } = set
-  const pages = usePages<SetRule>(place.key('set_rule', 'of-set', key, type), (page, signal) =>
+  const pages = usePages<SetRule>(environment.key('set_rule', 'of-set', key, type), (page, signal) =>
     answerOf(
       service.GET('/v2/facts/{proj_id}/{env_id}/set_rules', {
         params: {
-          path: place.path,
+          path: environment.path,
           query: {
             ...page,
             ...(type === 'userset' ? { user_set: key } : { resource_set: key }),
@@ -70,7 +70,7 @@ export function SetRules({ set }: { readonly set: ConditionSet }) {
 }
 
 function AddRule({ set }: { readonly set: ConditionSet }) {
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const texts = useTexts().model.sets
   const write = useWrite()
   const [permission, setPermission] = useState('')
@@ -83,7 +83,11 @@ function AddRule({ set }: { readonly set: ConditionSet }) {
   }
   const resource = set.resource?.key ?? ''
   const add = (): Promise<void> =>
-    write({ make: () => createRule(place, rule), said: texts.ruleAdded, undo: () => deleteRule(place, rule) })
+    write({
+      make: () => createRule(environment, rule),
+      said: texts.ruleAdded,
+      undo: () => deleteRule(environment, rule),
+    })
   const isWhole = permission !== '' && other !== ''
   const clear = (): void => {
     setPermission('')
@@ -115,8 +119,8 @@ function AddRule({ set }: { readonly set: ConditionSet }) {
               label={texts.permission}
               value={permission}
               onChange={setPermission}
-              queryKey={place.key('resource', 'permissions', resource)}
-              load={loadPermissions(place, resource)}
+              queryKey={environment.key('resource', 'permissions', resource)}
+              load={loadPermissions(environment, resource)}
               description={texts.permissionHelp}
               problem={about('permission')}
               isRequired
@@ -127,11 +131,11 @@ function AddRule({ set }: { readonly set: ConditionSet }) {
               label={isUserSet ? texts.resourceSide : texts.userSide}
               value={other}
               onChange={setOther}
-              queryKey={place.key('condition_set', 'sides', isUserSet)}
+              queryKey={environment.key('condition_set', 'sides', isUserSet)}
               load={
                 isUserSet
-                  ? loadResourceSides(place, texts.wholeResource)
-                  : loadUserSides(place, texts.tenantRole)
+                  ? loadResourceSides(environment, texts.wholeResource)
+                  : loadUserSides(environment, texts.tenantRole)
               }
               description={isUserSet ? texts.resourceSideHelp : texts.userSideHelp}
               problem={about(isUserSet ? 'resource_set' : 'user_set')}
@@ -145,7 +149,7 @@ function AddRule({ set }: { readonly set: ConditionSet }) {
 }
 
 function RemoveRule({ rule }: { readonly rule: SetRule }) {
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const texts = useTexts().model.sets
   const write = useWrite()
   const { user_set, permission, resource_set } = rule
@@ -165,19 +169,19 @@ function RemoveRule({ rule }: { readonly rule: SetRule }) {
       isDanger
       onSubmit={() =>
         write({
-          make: () => deleteRule(place, body),
+          make: () => deleteRule(environment, body),
           said: texts.ruleRemoved,
-          undo: () => createRule(place, body),
+          undo: () => createRule(environment, body),
         })
       }
     />
   )
 }
 
-function createRule({ path }: Place, body: RuleBody): Promise<unknown> {
+function createRule({ path }: CurrentEnvironment, body: RuleBody): Promise<unknown> {
   return answerOf(service.POST('/v2/facts/{proj_id}/{env_id}/set_rules', { params: { path }, body }))
 }
 
-function deleteRule({ path }: Place, body: RuleBody): Promise<unknown> {
+function deleteRule({ path }: CurrentEnvironment, body: RuleBody): Promise<unknown> {
   return answerOf(service.DELETE('/v2/facts/{proj_id}/{env_id}/set_rules', { params: { path }, body }))
 }

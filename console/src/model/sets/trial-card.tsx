@@ -3,7 +3,7 @@ import { completeTenants, completeUsers } from '../../interface/completions.ts'
 import { Action } from '../../parts/action.tsx'
 import { KeyInput, LongTextInput } from '../../parts/fields.tsx'
 import { Badge, Card } from '../../parts/page.tsx'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useSpoken } from '../../texts/texts.tsx'
 import { loadInstances } from './options.ts'
 import { readObject, type SetDraft } from './set-draft.ts'
@@ -22,7 +22,7 @@ export function TrialCard({
   readonly trial: UsedTrial
   readonly samples: Samples
 }) {
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const { texts: all, number } = useSpoken()
   const texts = all.model.sets.trial
   const { surroundings } = samples
@@ -61,8 +61,8 @@ export function TrialCard({
             label={texts.tenant}
             value={surroundings.tenant}
             onChange={tenant => samples.surround({ tenant })}
-            queryKey={place.key('tenant', 'sample-tenants')}
-            load={completeTenants(place)}
+            queryKey={environment.key('tenant', 'sample-tenants')}
+            load={completeTenants(environment)}
             description={texts.tenantHelp}
           />
           <LongTextInput
@@ -94,7 +94,7 @@ function Sample({
   readonly isCurrent: boolean
   readonly samples: Samples
 }) {
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const texts = useSpoken().texts.model.sets.trial
   const put = (fields: Partial<SampleDraft>): void => samples.put(sample.id, fields)
   const user = (
@@ -103,8 +103,8 @@ function Sample({
       label={texts.user(number)}
       value={sample.user}
       onChange={value => put({ user: value })}
-      queryKey={place.key('user', 'sample-users')}
-      load={completeUsers(place)}
+      queryKey={environment.key('user', 'sample-users')}
+      load={completeUsers(environment)}
     />
   )
   const instance = (
@@ -113,8 +113,8 @@ function Sample({
       label={texts.instance(number)}
       value={sample.instance}
       onChange={value => put({ instance: value })}
-      queryKey={place.key('resource_instance', 'sample-instances', draft.resource)}
-      load={loadInstances(place, draft.resource)}
+      queryKey={environment.key('resource_instance', 'sample-instances', draft.resource)}
+      load={loadInstances(environment, draft.resource)}
     />
   )
   const isUserSet = draft.type === 'userset'

@@ -5,7 +5,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
 import { answerOf, service } from '../../interface/client.ts'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import type { KnownAttribute } from './editor/completion.ts'
 
 const KEPT_MS = 60_000
@@ -14,20 +14,20 @@ const TENANTS = '__tenant'
 
 /** `resource`: key of the resource type to which the set is limited; empty for none. */
 export function useAttributes(resource: string): () => Promise<readonly KnownAttribute[]> {
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const queries = useQueryClient()
   return useCallback(async () => {
     const query = { per_page: LISTED_MAX }
     const users = () =>
       answerOf(
         service.GET('/v2/schema/{proj_id}/{env_id}/users/attributes', {
-          params: { path: place.path, query },
+          params: { path: environment.path, query },
         }),
       )
     const of = (key: string) => () =>
       answerOf(
         service.GET('/v2/schema/{proj_id}/{env_id}/resources/{resource_id}/attributes', {
-          params: { path: { ...place.path, resource_id: key }, query },
+          params: { path: { ...environment.path, resource_id: key }, query },
         }),
       )
     const carriers = [
@@ -38,7 +38,7 @@ export function useAttributes(resource: string): () => Promise<readonly KnownAtt
     const lists = carriers.map(async ([root, key, load]): Promise<KnownAttribute[]> => {
       const attributes = await queries
         .fetchQuery({
-          queryKey: place.key('resource', 'attributes', root, key),
+          queryKey: environment.key('resource', 'attributes', root, key),
           queryFn: load,
           staleTime: KEPT_MS,
           retry: false,
@@ -52,5 +52,5 @@ export function useAttributes(resource: string): () => Promise<readonly KnownAtt
       }))
     })
     return (await Promise.all(lists)).flat()
-  }, [place, queries, resource])
+  }, [environment, queries, resource])
 }

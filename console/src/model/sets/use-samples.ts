@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { completeUsers } from '../../interface/completions.ts'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { loadInstances } from './options.ts'
 import type { SetType } from './set-draft.ts'
 import type { SampleDraft, Surroundings } from './use-trial.ts'
@@ -19,11 +19,13 @@ export interface Samples {
 }
 
 export function useSamples(type: SetType, resource: string): Samples {
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const { data } = useQuery({
-    queryKey: place.key('none', 'given-samples', type, resource),
+    queryKey: environment.key('none', 'given-samples', type, resource),
     queryFn: ({ signal }) =>
-      type === 'userset' ? completeUsers(place)('', signal) : loadInstances(place, resource)('', signal),
+      type === 'userset'
+        ? completeUsers(environment)('', signal)
+        : loadInstances(environment, resource)('', signal),
     retry: false,
   })
   const given = useMemo(() => {

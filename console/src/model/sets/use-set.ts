@@ -4,7 +4,7 @@
  */
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas, service, taggedAnswerOf } from '../../interface/client.ts'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { type ConditionSet, draftOf, type SetDraft } from './set-draft.ts'
 
 /** Maximum number of rules that are listed before a change. If there are more, only their number is shown. */
@@ -19,11 +19,11 @@ export interface SavedSet {
 }
 
 export function useSet(key: string) {
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   return useQuery({
-    queryKey: place.key('condition_set', 'one', key),
+    queryKey: environment.key('condition_set', 'one', key),
     queryFn: async ({ signal }): Promise<SavedSet> => {
-      const path = { ...place.path, condition_set_id: key }
+      const path = { ...environment.path, condition_set_id: key }
       const { value: set, tag } = await taggedAnswerOf(
         service.GET('/v2/schema/{proj_id}/{env_id}/condition_sets/{condition_set_id}', {
           params: { path },
@@ -54,16 +54,16 @@ interface RestingOnSet {
 }
 
 export function useRestingOn(set: Pick<ConditionSet, 'key' | 'type'>) {
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const { key, type } = set
   return useQuery({
-    queryKey: place.key(['set_rule', 'condition_set'], 'resting-on-set', key, type),
+    queryKey: environment.key(['set_rule', 'condition_set'], 'resting-on-set', key, type),
     queryFn: async ({ signal }): Promise<RestingOnSet> => {
       const [rules, below] = await Promise.all([
         answerOf(
           service.GET('/v2/facts/{proj_id}/{env_id}/set_rules', {
             params: {
-              path: place.path,
+              path: environment.path,
               query: {
                 ...(type === 'userset' ? { user_set: key } : { resource_set: key }),
                 per_page: KEPT_RULES_MAX,
@@ -75,7 +75,7 @@ export function useRestingOn(set: Pick<ConditionSet, 'key' | 'type'>) {
         ),
         answerOf(
           service.GET('/v2/schema/{proj_id}/{env_id}/condition_sets/{condition_set_id}/descendants', {
-            params: { path: { ...place.path, condition_set_id: key } },
+            params: { path: { ...environment.path, condition_set_id: key } },
             signal,
           }),
         ),

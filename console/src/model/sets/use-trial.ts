@@ -4,7 +4,7 @@ import { useMemo } from 'react'
 import { answerOf, type Schemas, service } from '../../interface/client.ts'
 import { parsedJson } from '../../interface/json.ts'
 import { useSettled } from '../../parts/settled.ts'
-import { usePlace } from '../../shell/place.tsx'
+import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { readJson, readObject, type SetDraft } from './set-draft.ts'
 
@@ -55,7 +55,7 @@ export function useTrial(
   samples: readonly SampleDraft[],
   surroundings: Surroundings,
 ): UsedTrial {
-  const place = usePlace()
+  const environment = useCurrentEnvironment()
   const texts = useTexts().model.sets.editor
   const asked = useMemo(
     () => requestOf(draft, savedKey, samples, surroundings),
@@ -63,11 +63,11 @@ export function useTrial(
   )
   const settled = useSettled(asked.body ?? '', PAUSE_MS)
   const query = useQuery({
-    queryKey: place.key(TRIED_NOUNS, 'condition-set-trial', settled),
+    queryKey: environment.key(TRIED_NOUNS, 'condition-set-trial', settled),
     queryFn: ({ signal }) =>
       answerOf(
         service.POST('/v2/schema/{proj_id}/{env_id}/condition_sets/try', {
-          params: { path: place.path },
+          params: { path: environment.path },
           body: parsedJson(settled) as Schemas['TryConditionSetBody'],
           signal,
         }),

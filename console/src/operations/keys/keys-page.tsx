@@ -10,7 +10,7 @@ import { Badge, Card, Page } from '../../parts/page.tsx'
 import { PagedTable, Skeleton } from '../../parts/paged-table.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 import { useScope } from '../../session/scope.ts'
-import { usePlaceIfAny } from '../../shell/place.tsx'
+import { useCurrentEnvironmentIfAny } from '../../shell/current-environment.tsx'
 import { useSpoken, useTexts } from '../../texts/texts.tsx'
 import { type ApiKey, KEYS, useKeyName, useOpenedNames } from './keys.ts'
 import { MakeKey } from './make-key.tsx'
@@ -50,12 +50,12 @@ export function KeysPage() {
 function KeyList({ ownProject }: { readonly ownProject: string | null }) {
   const { texts, moment } = useSpoken()
   const said = texts.operations.keys
-  const place = usePlaceIfAny()
+  const current = useCurrentEnvironmentIfAny()
   const [kind, setKind] = useState<Kind>('all')
   const [within, setWithin] = useState('everywhere')
   const query = {
     ...(kind === 'all' ? {} : { object_type: kind }),
-    ...(within === 'thisProject' && place !== null ? { proj_id: place.project } : {}),
+    ...(within === 'thisProject' && current !== null ? { proj_id: current.project } : {}),
   }
   const pages = usePages([KEYS, query], async (page, signal) =>
     answerOf(service.GET('/v2/api-key', { params: { query: { ...page, ...query } }, signal })),
@@ -71,7 +71,7 @@ function KeyList({ ownProject }: { readonly ownProject: string | null }) {
             onChange={chosen => setKind(chosen as Kind)}
             options={kinds.map(id => ({ id, text: said.kinds[id] }))}
           />
-          {place === null ? null : (
+          {current === null ? null : (
             <Choice
               label={said.within}
               value={within}

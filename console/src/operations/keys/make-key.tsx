@@ -6,7 +6,7 @@ import { Problem } from '../../interface/problem.ts'
 import { ActionDialog } from '../../parts/dialogs.tsx'
 import { Choice, KeyInput, TextInput } from '../../parts/fields.tsx'
 import { useSettled } from '../../parts/settled.ts'
-import { usePlaceIfAny } from '../../shell/place.tsx'
+import { useCurrentEnvironmentIfAny } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { type ApiKey, KEYS } from './keys.ts'
 import { SecretText } from './secret-text.tsx'
@@ -20,7 +20,7 @@ type Kind = ApiKey['object_type']
 /** `ownProject`: project in which the session can create keys; null if it can create any key. */
 export function MakeKey({ ownProject }: { readonly ownProject: string | null }) {
   const texts = useTexts().operations.keys
-  const place = usePlaceIfAny()
+  const current = useCurrentEnvironmentIfAny()
   const queries = useQueryClient()
   const [name, setName] = useState('')
   const [kind, setKind] = useState<Kind>('env')
@@ -34,8 +34,8 @@ export function MakeKey({ ownProject }: { readonly ownProject: string | null }) 
   const clear = (): void => {
     setName('')
     setKind('env')
-    setProject(ownProject ?? place?.project ?? '')
-    setEnvironment(place?.environment ?? '')
+    setProject(ownProject ?? current?.project ?? '')
+    setEnvironment(current?.environment ?? '')
   }
   const sentence = {
     org: texts.makeSentence.org,

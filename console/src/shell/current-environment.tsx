@@ -5,7 +5,7 @@ import { followChanges, type LiveState } from '../interface/live.ts'
 import { Problem } from '../interface/problem.ts'
 import { escaped } from './address.ts'
 
-export interface Place {
+export interface CurrentEnvironment {
   readonly project: string
   readonly environment: string
   /** Path parameters of the environment in the API. */
@@ -39,13 +39,13 @@ type Noun =
   | 'any'
   | 'none'
 
-const PlaceContext = createContext<Place | null>(null)
+const CurrentEnvironmentContext = createContext<CurrentEnvironment | null>(null)
 
 /** Changes within this time are combined into one reload. If changes continue, the pauses become longer. */
 const TOGETHER_MS = 300
 const TOGETHER_MS_MAX = 5000
 
-export function PlaceProvider({
+export function CurrentEnvironmentProvider({
   project,
   environment,
   children,
@@ -55,8 +55,8 @@ export function PlaceProvider({
   readonly children: ReactNode
 }) {
   const live = useLiveQueries(project, environment)
-  const place = useMemo(
-    (): Place => ({
+  const current = useMemo(
+    (): CurrentEnvironment => ({
       project,
       environment,
       path: { proj_id: project, env_id: environment },
@@ -66,18 +66,18 @@ export function PlaceProvider({
     }),
     [project, environment, live],
   )
-  return <PlaceContext value={place}>{children}</PlaceContext>
+  return <CurrentEnvironmentContext value={current}>{children}</CurrentEnvironmentContext>
 }
 
 /** Null if the page is not about an environment. */
-export function usePlaceIfAny(): Place | null {
-  return useContext(PlaceContext)
+export function useCurrentEnvironmentIfAny(): CurrentEnvironment | null {
+  return useContext(CurrentEnvironmentContext)
 }
 
-export function usePlace(): Place {
-  const place = useContext(PlaceContext)
-  if (place === null) throw new Error('this page is about an environment')
-  return place
+export function useCurrentEnvironment(): CurrentEnvironment {
+  const current = useContext(CurrentEnvironmentContext)
+  if (current === null) throw new Error('this page is about an environment')
+  return current
 }
 
 /** Reloads the data on the screen when the environment changes. */

@@ -13,7 +13,7 @@ import { useScope } from '../session/scope.ts'
 import { useTexts } from '../texts/texts.tsx'
 import { PlainFrame } from './plain-frame.tsx'
 
-export function Entrance() {
+export function EnvironmentPicker() {
   const texts = useTexts().shell
   const [, go] = useLocation()
   const { data: scope, error } = useScope()
