@@ -6,7 +6,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect } from 'react'
 import { Redirect, Route, Router, Switch, useLocation } from 'wouter'
 import { Problem } from './interface/problem.ts'
-import { MishapBoundary } from './parts/mishap.tsx'
+import { ErrorBoundary } from './parts/error-boundary.tsx'
 import { Skeleton } from './parts/paged-table.tsx'
 import { forgetSaid, Toasts } from './parts/toasts.tsx'
 import { useSession } from './session/session.ts'
@@ -105,7 +105,7 @@ function SignedIn() {
 function Pages() {
   const [path] = useLocation()
   return (
-    <MishapBoundary place={path}>
+    <ErrorBoundary address={path}>
       <Suspense fallback={<Skeleton />}>
         <Switch>
           <Route path="/:project/:environment/questions/*?">
@@ -128,6 +128,6 @@ function Pages() {
           </Route>
         </Switch>
       </Suspense>
-    </MishapBoundary>
+    </ErrorBoundary>
   )
 }

@@ -6,7 +6,7 @@ import { EndInput } from '../parts/ends.tsx'
 import { useWrite } from '../parts/writes.ts'
 import { useTexts } from '../texts/texts.tsx'
 import { granting, ToldNote, useSeen } from './granting.tsx'
-import { saidOf, useUntil } from './said.ts'
+import { fieldErrorOf, useUntil } from './field-errors.ts'
 
 export function EndDialog({
   what,
@@ -39,7 +39,7 @@ export function EndDialog({
         setEnd(present)
         seen.forget()
       }}
-      isSaidBeside={problem => saidOf(problem, 'expires_at') !== null}
+      isShownAtField={problem => fieldErrorOf(problem, 'expires_at') !== null}
       onSubmit={() =>
         seen.noting(
           what,
@@ -52,7 +52,7 @@ export function EndDialog({
     >
       {problem => (
         <>
-          <EndInput initial={shown} onChange={setEnd} problem={saidOf(problem, 'expires_at')} />
+          <EndInput initial={shown} onChange={setEnd} problem={fieldErrorOf(problem, 'expires_at')} />
           <ToldNote seen={seen} what={what} gone="endGone" />
         </>
       )}

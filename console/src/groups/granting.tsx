@@ -7,7 +7,7 @@ import { useState } from 'react'
 import { type End, endToldBy, type Grant } from '../interface/granted.ts'
 import { Problem } from '../interface/problem.ts'
 import { useTexts } from '../texts/texts.tsx'
-import { useUntil } from './said.ts'
+import { useUntil } from './field-errors.ts'
 
 interface Seen {
   /**

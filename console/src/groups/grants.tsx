@@ -6,7 +6,7 @@ import { ActionDialog } from '../parts/dialogs.tsx'
 import { EndInput, EndText } from '../parts/ends.tsx'
 import { KeyInput } from '../parts/fields.tsx'
 import { PagedTable } from '../parts/paged-table.tsx'
-import { useSettled } from '../parts/settled.ts'
+import { useDebounced } from '../parts/debounce.ts'
 import { useWrite } from '../parts/writes.ts'
 import { useTexts } from '../texts/texts.tsx'
 import { useCompletions } from './completions.ts'
@@ -22,7 +22,7 @@ import {
 } from './group-calls.ts'
 import { Part, type PartOfGroup } from './part.tsx'
 import { RemoveDialog } from './remove-dialog.tsx'
-import { saidOf, useUntil } from './said.ts'
+import { fieldErrorOf, useUntil } from './field-errors.ts'
 
 export function Grants({
   group,
@@ -95,7 +95,7 @@ function GrantRole({ group }: { readonly group: Group }) {
   const [end, setEnd] = useState<End>(null)
   const [sent, setSent] = useState<Granted>(NOTHING)
   const { type, role, instance } = granted
-  const settledType = useSettled(type)
+  const debouncedType = useDebounced(type)
   const name = referenceOf(group)
   const object = `${type}:${instance}`
   const seen = useSeen()
@@ -111,12 +111,12 @@ function GrantRole({ group }: { readonly group: Group }) {
     await seen.noting(what, write({ ...granting(calls.granted(group, granted), end, before), said }))
   }
   const said = (problem: unknown) => ({
-    type: saidOf(problem, 'resource', sent.type),
-    role: saidOf(problem, 'role', sent.role),
+    type: fieldErrorOf(problem, 'resource', sent.type),
+    role: fieldErrorOf(problem, 'role', sent.role),
     instance:
-      saidOf(problem, 'resource_instance', sent.instance) ??
-      saidOf(problem, '', `${sent.type}:${sent.instance}`),
-    end: saidOf(problem, 'expires_at'),
+      fieldErrorOf(problem, 'resource_instance', sent.instance) ??
+      fieldErrorOf(problem, '', `${sent.type}:${sent.instance}`),
+    end: fieldErrorOf(problem, 'expires_at'),
   })
   return (
     <ActionDialog
@@ -130,7 +130,7 @@ function GrantRole({ group }: { readonly group: Group }) {
         setEnd(null)
         seen.forget()
       }}
-      isSaidBeside={problem => Object.values(said(problem)).some(each => each !== null)}
+      isShownAtField={problem => Object.values(said(problem)).some(each => each !== null)}
       onSubmit={grant}
     >
       {problem => (
@@ -150,7 +150,7 @@ function GrantRole({ group }: { readonly group: Group }) {
             onChange={typed => setGranted({ ...granted, role: typed })}
             isRequired
             problem={said(problem).role}
-            {...completions.roles(settledType)}
+            {...completions.roles(debouncedType)}
           />
           <KeyInput
             label={texts.instance}
@@ -158,7 +158,7 @@ function GrantRole({ group }: { readonly group: Group }) {
             onChange={typed => setGranted({ ...granted, instance: typed })}
             isRequired
             problem={said(problem).instance}
-            {...completions.instances(settledType, group.group_tenant)}
+            {...completions.instances(debouncedType, group.group_tenant)}
           />
           <EndInput onChange={setEnd} problem={said(problem).end} />
           <ToldNote seen={seen} what={what} />

@@ -14,7 +14,7 @@ import { type Pages, usePages } from '../interface/pages.ts'
 import { KeyInput, SearchInput } from '../parts/fields.tsx'
 import { Skeleton } from '../parts/paged-table.tsx'
 import { ProblemNote, useProblemText } from '../parts/problem-note.tsx'
-import { useSettled } from '../parts/settled.ts'
+import { useDebounced } from '../parts/debounce.ts'
 import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useSpoken, useTexts } from '../texts/texts.tsx'
 import { chainOf, useAncestors } from './ancestors.ts'
@@ -64,8 +64,8 @@ export function GroupTree({
   const environment = useCurrentEnvironment()
   const calls = useGroupCalls()
   const [, go] = useLocation()
-  const search = useSettled(state.search).trim()
-  const tenant = useSettled(state.tenant).trim()
+  const search = useDebounced(state.search).trim()
+  const tenant = useDebounced(state.tenant).trim()
   const [lastWay, setLastWay] = useState<string | null>(null)
   const loaders = useMemo(() => new Map<string, () => void>(), [])
   const top = usePages(environment.key(NOUNS, 'groups', 'top', search, tenant), (page, signal) =>

@@ -17,7 +17,7 @@ import { granting, ToldNote, useSeen } from './granting.tsx'
 import { type Group, type Member, referenceOf, useGroupCalls } from './group-calls.ts'
 import { Part, type PartOfGroup } from './part.tsx'
 import { RemoveDialog } from './remove-dialog.tsx'
-import { saidOf, useUntil } from './said.ts'
+import { fieldErrorOf, useUntil } from './field-errors.ts'
 
 export function Members({ group, heading, onGone, pages }: PartOfGroup & { readonly pages: Pages<Member> }) {
   const all = useTexts()
@@ -104,8 +104,8 @@ function AddMember({ group }: { readonly group: Group }) {
         setEnd(null)
         seen.forget()
       }}
-      isSaidBeside={problem =>
-        saidOf(problem, 'user_id', sent) !== null || saidOf(problem, 'expires_at') !== null
+      isShownAtField={problem =>
+        fieldErrorOf(problem, 'user_id', sent) !== null || fieldErrorOf(problem, 'expires_at') !== null
       }
       onSubmit={add}
     >
@@ -117,10 +117,10 @@ function AddMember({ group }: { readonly group: Group }) {
             onChange={setUser}
             isRequired
             autoFocus
-            problem={saidOf(problem, 'user_id', sent)}
+            problem={fieldErrorOf(problem, 'user_id', sent)}
             {...users}
           />
-          <EndInput onChange={setEnd} problem={saidOf(problem, 'expires_at')} />
+          <EndInput onChange={setEnd} problem={fieldErrorOf(problem, 'expires_at')} />
           <ToldNote seen={seen} what={what} />
         </>
       )}

@@ -10,7 +10,7 @@ import { useTexts } from '../texts/texts.tsx'
 import { useCompletions } from './completions.ts'
 import { granting, ToldNote, useSeen } from './granting.tsx'
 import { type Group, type Nesting, referenceIn, referenceOf, useGroupCalls } from './group-calls.ts'
-import { saidOf, useUntil } from './said.ts'
+import { fieldErrorOf, useUntil } from './field-errors.ts'
 
 /** Nests a typed group in `group`, or `group` in the typed group. */
 export function NestDialog({
@@ -53,7 +53,9 @@ export function NestDialog({
         setEnd(null)
         seen.forget()
       }}
-      isSaidBeside={problem => saidOfGroup(problem, sent) !== null || saidOf(problem, 'expires_at') !== null}
+      isShownAtField={problem =>
+        groupErrorOf(problem, sent) !== null || fieldErrorOf(problem, 'expires_at') !== null
+      }
       onSubmit={nest}
     >
       {problem => (
@@ -64,10 +66,10 @@ export function NestDialog({
             onChange={setOther}
             isRequired
             autoFocus
-            problem={saidOfGroup(problem, sent)}
+            problem={groupErrorOf(problem, sent)}
             {...groups(group.group_tenant)}
           />
-          <EndInput onChange={setEnd} problem={saidOf(problem, 'expires_at')} />
+          <EndInput onChange={setEnd} problem={fieldErrorOf(problem, 'expires_at')} />
           <ToldNote seen={seen} what={what} />
         </>
       )}
@@ -134,7 +136,7 @@ export function MoveDialog({
         seen.forget()
       }}
       isReady={isElsewhere && end !== undefined}
-      isSaidBeside={problem => saidOfGroup(problem, sent) !== null}
+      isShownAtField={problem => groupErrorOf(problem, sent) !== null}
       onSubmit={move}
     >
       {problem => (
@@ -145,7 +147,7 @@ export function MoveDialog({
             onChange={setTarget}
             isRequired
             autoFocus
-            problem={saidOfGroup(problem, sent)}
+            problem={groupErrorOf(problem, sent)}
             {...groups(tenant)}
           />
           <ToldNote seen={seen} what={whatLeft} />
@@ -172,9 +174,9 @@ async function bothOrNone({
 }
 
 /** Field error about a group. Messages quote the group as typed or with its type. */
-function saidOfGroup(problem: unknown, typed: string): FieldProblem | null {
+function groupErrorOf(problem: unknown, typed: string): FieldProblem | null {
   return (
-    saidOf(problem, 'group_instance_key', typed) ??
-    (typed === '' ? null : saidOf(problem, '', `group:${typed}`))
+    fieldErrorOf(problem, 'group_instance_key', typed) ??
+    (typed === '' ? null : fieldErrorOf(problem, '', `group:${typed}`))
   )
 }

@@ -9,7 +9,7 @@ import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { useCompletions } from './completions.ts'
 import { type GroupCalls, referenceOf, useGroupCalls } from './group-calls.ts'
-import { saidOf } from './said.ts'
+import { fieldErrorOf } from './field-errors.ts'
 
 const FIRST_TENANT = 'default'
 
@@ -23,9 +23,10 @@ export function NewGroup() {
   const [name, setName] = useState('')
   const [tenant, setTenant] = useState(FIRST_TENANT)
   const [sent, setSent] = useState({ name, tenant })
-  const saidOfKey = (problem: unknown): FieldProblem | null =>
-    saidOf(problem, 'group_instance_key', sent.name.includes(':') ? sent.name : `group:${sent.name}`)
-  const saidOfTenant = (problem: unknown): FieldProblem | null => saidOf(problem, 'group_tenant', sent.tenant)
+  const keyError = (problem: unknown): FieldProblem | null =>
+    fieldErrorOf(problem, 'group_instance_key', sent.name.includes(':') ? sent.name : `group:${sent.name}`)
+  const tenantError = (problem: unknown): FieldProblem | null =>
+    fieldErrorOf(problem, 'group_tenant', sent.tenant)
   return (
     <ActionDialog
       trigger={texts.newGroup}
@@ -33,7 +34,7 @@ export function NewGroup() {
       sentence={texts.newSentence(name, tenant)}
       submit={texts.create}
       onOpen={() => setName('')}
-      isSaidBeside={problem => saidOfKey(problem) !== null || saidOfTenant(problem) !== null}
+      isShownAtField={problem => keyError(problem) !== null || tenantError(problem) !== null}
       onSubmit={async () => {
         setSent({ name, tenant })
         let made = name
@@ -60,14 +61,14 @@ export function NewGroup() {
             onChange={setName}
             isRequired
             autoFocus
-            problem={saidOfKey(problem)}
+            problem={keyError(problem)}
           />
           <KeyInput
             label={texts.tenant}
             value={tenant}
             onChange={setTenant}
             isRequired
-            problem={saidOfTenant(problem)}
+            problem={tenantError(problem)}
             {...tenants}
           />
         </>

@@ -34,7 +34,7 @@ interface DialogLook<Result> {
   readonly onSubmit: () => Promise<Result>
   readonly onOpen?: () => void
   /** True if a field already shows the error, so that the dialog does not repeat it. */
-  readonly isSaidBeside?: (problem: unknown) => boolean
+  readonly isShownAtField?: (problem: unknown) => boolean
   /** Absent: the dialog closes after the action. */
   readonly outcome?: Outcome<Result>
   readonly onClose?: () => void
@@ -79,7 +79,7 @@ function DialogForm<Result>({
   isDanger = false,
   isReady = true,
   onSubmit,
-  isSaidBeside,
+  isShownAtField,
   onDone,
   outcome,
   onOutcome,
@@ -141,7 +141,7 @@ function DialogForm<Result>({
         </Heading>
         {children?.(problem)}
         <p>{sentence}</p>
-        {isSaidBeside?.(problem) ? null : <ProblemNote error={problem} />}
+        {isShownAtField?.(problem) ? null : <ProblemNote error={problem} />}
         <div className="buttons">
           <Action slot="close">{texts.cancel}</Action>
           <Action

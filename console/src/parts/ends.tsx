@@ -3,7 +3,7 @@ import { useState } from 'react'
 import type { FieldProblem } from '../interface/problem.ts'
 import { useSpoken, useTexts } from '../texts/texts.tsx'
 import { Choice, TextInput } from './fields.tsx'
-import { isoMoment, localMoment } from './moments.ts'
+import { isoDateTime, localDateTime } from './date-time.ts'
 import { Badge } from './page.tsx'
 
 const HOUR_MS = 3_600_000
@@ -31,13 +31,13 @@ export function EndInput({
 }) {
   const texts = useTexts().parts
   const [span, setSpan] = useState<Span>(initial === null ? 'never' : 'moment')
-  const [moment, setMoment] = useState(initial === null ? '' : localMoment(initial))
+  const [moment, setMoment] = useState(initial === null ? '' : localDateTime(initial))
   const choose = (chosen: string): void => {
     const next = chosen as Span
     setSpan(next)
     if (next === 'never') onChange(null)
     else if (next !== 'moment') onChange(new Date(Date.now() + SPANS[next]).toISOString())
-    else onChange(isoMoment(moment))
+    else onChange(isoDateTime(moment))
   }
   const spans = ['never', 'hour', 'workday', 'day', 'week', 'month', 'moment'] as const
   return (
@@ -56,7 +56,7 @@ export function EndInput({
           value={moment}
           onChange={value => {
             setMoment(value)
-            onChange(isoMoment(value))
+            onChange(isoDateTime(value))
           }}
           problem={problem}
         />

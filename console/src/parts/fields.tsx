@@ -15,7 +15,7 @@ import type { FieldProblem } from '../interface/problem.ts'
 import { useTexts } from '../texts/texts.tsx'
 import { ProblemSaid } from './problem-note.tsx'
 import { fieldProblemText } from './problem-text.ts'
-import { useSettled } from './settled.ts'
+import { useDebounced } from './debounce.ts'
 
 interface FieldLook {
   readonly label: string
@@ -130,7 +130,7 @@ export function KeyInput({
   readonly isRequired?: boolean
   readonly autoFocus?: boolean
 }) {
-  const search = useSettled(value)
+  const search = useDebounced(value)
   const queries = useQueryClient()
   const asked = [...queryKey, 'options', search]
   const {

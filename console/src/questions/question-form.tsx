@@ -63,7 +63,7 @@ export function QuestionForm({
       return texts.required
     return problemAt(problem, PLACES[field])
   }
-  const saidOfAttributes = (field: (typeof ATTRIBUTES)[number]): FieldProblem | null =>
+  const attributesError = (field: (typeof ATTRIBUTES)[number]): FieldProblem | null =>
     isRefused && attributesIn(question[field]) === null ? texts.noObject : said(field)
   const look = (field: Field) => ({
     label: texts[field],
@@ -119,7 +119,7 @@ export function QuestionForm({
           <p className="soft small">{texts.attributesHelp}</p>
           <div className="attribute-fields">
             {ATTRIBUTES.map(field => (
-              <LongTextInput key={field} {...look(field)} problem={saidOfAttributes(field)} rows={4} />
+              <LongTextInput key={field} {...look(field)} problem={attributesError(field)} rows={4} />
             ))}
           </div>
         </div>

@@ -2,13 +2,13 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { Schemas } from '../interface/client.ts'
 import { typesLike } from '../interface/completions.ts'
-import { useSettled } from '../parts/settled.ts'
+import { useDebounced } from '../parts/debounce.ts'
 import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 
 /** The type with that name; null if it does not exist, undefined if it is not known yet. */
 export function useType(name: string): Schemas['Resource'] | null | undefined {
   const environment = useCurrentEnvironment()
-  const type = useSettled(name)
+  const type = useDebounced(name)
   const { data } = useQuery({
     queryKey: environment.key('resource', 'type', type),
     queryFn: async ({ signal }) => {

@@ -42,10 +42,10 @@ export const de: Texts = {
     notCopied:
       'Der Browser lässt diese Seite nichts kopieren. Markieren Sie den Text und kopieren Sie ihn selbst.',
     notFound: 'Diese Seite gibt es nicht.',
-    mishap: 'Diese Seite konnte nicht angezeigt werden.',
-    mishapHelp:
+    pageError: 'Diese Seite konnte nicht angezeigt werden.',
+    pageErrorHelp:
       'Vielleicht ist der Dienst gerade nicht erreichbar, oder er wurde aktualisiert, seit Sie die Konsole geöffnet haben. Was gespeichert war, ist nicht verloren.',
-    loadAnew: 'Neu laden',
+    reload: 'Neu laden',
   },
   problems: problemsDe,
   shell: {

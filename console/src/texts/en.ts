@@ -44,10 +44,10 @@ export const en = {
     copy: 'Copy',
     notCopied: 'The browser does not let this page copy. Select the text and copy it yourself.',
     notFound: 'There is no such page.',
-    mishap: 'This page could not be shown.',
-    mishapHelp:
+    pageError: 'This page could not be shown.',
+    pageErrorHelp:
       'The service may be away for a moment, or may have been updated since you opened the console. Nothing that was saved is lost.',
-    loadAnew: 'Load anew',
+    reload: 'Load anew',
   },
   problems: problemsEn,
   shell: {

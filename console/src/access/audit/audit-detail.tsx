@@ -6,8 +6,8 @@ import { useSpoken, useTexts } from '../../texts/texts.tsx'
 import { viewAddress } from '../../shell/links.ts'
 import { ADMIN, useKeyName } from './keys.ts'
 import { causeOf } from './operations.ts'
-import { type Entry, expiredGrants, namedIn } from './told.ts'
-import { Who } from './who.tsx'
+import { type Entry, expiredGrants, namedIn } from './entry-summary.ts'
+import { Actor } from './actor.tsx'
 
 export function AuditDetail({ entry }: { readonly entry: Entry }) {
   const { texts, number } = useSpoken()
@@ -30,7 +30,7 @@ export function AuditDetail({ entry }: { readonly entry: Entry }) {
         </Fact>
         {id === null ? (
           <Fact name={said.who}>
-            <Who entry={entry} /> {isCalled ? <SameKey id={ADMIN} /> : null}
+            <Actor entry={entry} /> {isCalled ? <SameKey id={ADMIN} /> : null}
           </Fact>
         ) : (
           <Fact name={said.key}>

@@ -10,8 +10,8 @@ import { ExportAction } from '../export-action.tsx'
 import { AuditDetail } from './audit-detail.tsx'
 import type { AuditFilters } from './audit-filters.ts'
 import { causeOf, wordsOf } from './operations.ts'
-import { type Entry, expiredGrants, shortIn } from './told.ts'
-import { Who } from './who.tsx'
+import { type Entry, expiredGrants, shortIn } from './entry-summary.ts'
+import { Actor } from './actor.tsx'
 
 const HEADER = [
   'created_at',
@@ -80,7 +80,7 @@ export function AuditList({ asked }: { readonly asked: AuditFilters }) {
           },
           { id: 'what', header: said.what, cell: entry => <What entry={entry} /> },
           { id: 'about', header: said.about, cell: entry => <About entry={entry} /> },
-          { id: 'who', header: said.who, cell: entry => <Who entry={entry} /> },
+          { id: 'who', header: said.who, cell: entry => <Actor entry={entry} /> },
         ]}
         detail={{
           trigger: said.open,

@@ -1,6 +1,6 @@
 /** The audit log of the environment, newest first: what was changed, by which API key, and when. */
 import { KeyInput, TextInput } from '../../parts/fields.tsx'
-import { isoMoment, localMoment } from '../../parts/moments.ts'
+import { isoDateTime, localDateTime } from '../../parts/date-time.ts'
 import { Page } from '../../parts/page.tsx'
 import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
@@ -73,8 +73,8 @@ function MomentInput({
     <TextInput
       label={label}
       type="datetime-local"
-      value={localMoment(value)}
-      onChange={local => onChange(isoMoment(local))}
+      value={localDateTime(value)}
+      onChange={local => onChange(isoDateTime(local))}
     />
   )
 }

@@ -60,7 +60,7 @@ export function AddPart({
         setName('')
         onOpen?.()
       }}
-      isSaidBeside={problem => aboutKey(problem) !== null}
+      isShownAtField={problem => aboutKey(problem) !== null}
       onSubmit={async () => {
         await make({
           add: () => add({ key, name: name === '' ? key : name }),

@@ -10,7 +10,7 @@ import { Action } from '../../parts/action.tsx'
 import { SearchInput } from '../../parts/fields.tsx'
 import { Skeleton } from '../../parts/paged-table.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
-import { useSettled } from '../../parts/settled.ts'
+import { useDebounced } from '../../parts/debounce.ts'
 import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useSpoken } from '../../texts/texts.tsx'
 import { AddRole } from '../dialogs/add-role.tsx'
@@ -25,7 +25,7 @@ export function TenantMatrix() {
   const texts = all.model.matrix
   const environment = useCurrentEnvironment()
   const [typed, setTyped] = useState('')
-  const search = useSettled(typed)
+  const search = useDebounced(typed)
   const toggle = useToggle(null)
   const { path } = environment
   const roles = useTenantRoles()

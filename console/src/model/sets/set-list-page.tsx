@@ -7,7 +7,7 @@ import { ActionLink } from '../../parts/action.tsx'
 import { Choice, SearchInput } from '../../parts/fields.tsx'
 import { Badge } from '../../parts/page.tsx'
 import { type Column, PagedTable } from '../../parts/paged-table.tsx'
-import { useSettled } from '../../parts/settled.ts'
+import { useDebounced } from '../../parts/debounce.ts'
 import { NEW } from '../../shell/address.ts'
 import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
@@ -21,7 +21,7 @@ export function SetListPage() {
   const texts = useTexts().model.sets
   const [typed, setTyped] = useState('')
   const [type, setType] = useState<SetType | 'any'>('any')
-  const search = useSettled(typed)
+  const search = useDebounced(typed)
   const pages = usePages<ConditionSet>(
     environment.key('condition_set', 'list', type, search),
     (page, signal) =>

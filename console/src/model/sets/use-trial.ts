@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { answerOf, type Schemas, service } from '../../interface/client.ts'
 import { parsedJson } from '../../interface/json.ts'
-import { useSettled } from '../../parts/settled.ts'
+import { useDebounced } from '../../parts/debounce.ts'
 import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { readJson, readObject, type SetDraft } from './set-draft.ts'
@@ -61,21 +61,21 @@ export function useTrial(
     () => requestOf(draft, savedKey, samples, surroundings),
     [draft, savedKey, samples, surroundings],
   )
-  const settled = useSettled(asked.body ?? '', PAUSE_MS)
+  const debounced = useDebounced(asked.body ?? '', PAUSE_MS)
   const query = useQuery({
-    queryKey: environment.key(TRIED_NOUNS, 'condition-set-trial', settled),
+    queryKey: environment.key(TRIED_NOUNS, 'condition-set-trial', debounced),
     queryFn: ({ signal }) =>
       answerOf(
         service.POST('/v2/schema/{proj_id}/{env_id}/condition_sets/try', {
           params: { path: environment.path },
-          body: parsedJson(settled) as Schemas['TryConditionSetBody'],
+          body: parsedJson(debounced) as Schemas['TryConditionSetBody'],
           signal,
         }),
       ),
     placeholderData: keepPreviousData,
-    enabled: settled !== '',
+    enabled: debounced !== '',
   })
-  const isCurrent = settled === asked.body && !query.isPlaceholderData && query.data !== undefined
+  const isCurrent = debounced === asked.body && !query.isPlaceholderData && query.data !== undefined
   const data = query.data
   const findings = useMemo((): readonly ConditionFinding[] | null => {
     if (asked.faultAt !== null) return [{ place: asked.faultAt, message: texts.noJson }]
@@ -87,7 +87,7 @@ export function useTrial(
     warnings: data?.warnings.map(({ msg }) => msg) ?? [],
     samples: asked.faultAt === null ? (data?.samples ?? null) : null,
     isCurrent,
-    error: settled === asked.body ? query.error : null,
+    error: debounced === asked.body ? query.error : null,
   }
 }
 

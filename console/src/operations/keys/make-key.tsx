@@ -5,7 +5,7 @@ import { answerOf, service } from '../../interface/client.ts'
 import { Problem } from '../../interface/problem.ts'
 import { ActionDialog } from '../../parts/dialogs.tsx'
 import { Choice, KeyInput, TextInput } from '../../parts/fields.tsx'
-import { useSettled } from '../../parts/settled.ts'
+import { useDebounced } from '../../parts/debounce.ts'
 import { useCurrentEnvironmentIfAny } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { type ApiKey, KEYS } from './keys.ts'
@@ -26,7 +26,7 @@ export function MakeKey({ ownProject }: { readonly ownProject: string | null }) 
   const [kind, setKind] = useState<Kind>('env')
   const [project, setProject] = useState('')
   const [environment, setEnvironment] = useState('')
-  const settledProject = useSettled(project)
+  const debouncedProject = useDebounced(project)
   /** A partly typed key does not name a project yet. */
   const isProject = async (typed: string, signal: AbortSignal): Promise<boolean> =>
     typed !== '' &&
@@ -50,7 +50,7 @@ export function MakeKey({ ownProject }: { readonly ownProject: string | null }) 
       sentence={sentence[kind]}
       submit={texts.make}
       onOpen={clear}
-      isSaidBeside={problem =>
+      isShownAtField={problem =>
         problem instanceof Problem && FIELDS.some(field => problem.about(field) !== null)
       }
       onClose={() => void queries.invalidateQueries({ queryKey: [KEYS] })}
@@ -107,10 +107,10 @@ export function MakeKey({ ownProject }: { readonly ownProject: string | null }) 
                 label={texts.environmentField}
                 value={environment}
                 onChange={setEnvironment}
-                queryKey={['environments', settledProject]}
+                queryKey={['environments', debouncedProject]}
                 load={async (search, signal) =>
-                  (await isProject(settledProject, signal))
-                    ? environmentsLike(settledProject, search, signal)
+                  (await isProject(debouncedProject, signal))
+                    ? environmentsLike(debouncedProject, search, signal)
                     : []
                 }
                 problem={about('environment_id')}

@@ -7,7 +7,7 @@ import type { End } from '../interface/granted.ts'
  * Finds the error for a field, by its name or by the typed text that the message quotes. Null if there is
  * none.
  */
-export function saidOf(problem: unknown, field: string, typed = ''): FieldProblem | null {
+export function fieldErrorOf(problem: unknown, field: string, typed = ''): FieldProblem | null {
   if (!(problem instanceof Problem)) return null
   const named = problem.about(field)
   if (named !== null) return named

@@ -34,10 +34,10 @@ export function namedIn({ input }: Entry): readonly Named[] {
   const sent = isMembers(body) ? Object.entries(body) : body === undefined ? [] : [['body', body] as const]
   // When a group is nested in another group, the path names the outer group and the body names the inner
   // group.
-  const told = sent.map(
+  const fields = sent.map(
     ([name, value]) => [Object.hasOwn(path, name) ? `body.${name}` : name, value] as const,
   )
-  const named = [...Object.entries(path), ...told, ...asked].filter(([, value]) => value !== null)
+  const named = [...Object.entries(path), ...fields, ...asked].filter(([, value]) => value !== null)
   return named.toSorted(([one], [other]) => rankOf(one) - rankOf(other))
 }
 

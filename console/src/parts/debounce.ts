@@ -3,11 +3,11 @@ import { useEffect, useState } from 'react'
 
 const PAUSE_MS = 200
 
-export function useSettled(value: string, pauseMs = PAUSE_MS): string {
-  const [settled, setSettled] = useState(value)
+export function useDebounced(value: string, pauseMs = PAUSE_MS): string {
+  const [debounced, setDebounced] = useState(value)
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), pauseMs)
+    const timer = setTimeout(() => setDebounced(value), pauseMs)
     return () => clearTimeout(timer)
   }, [value, pauseMs])
-  return settled
+  return debounced
 }

@@ -1,11 +1,11 @@
 /** The author of a change: an API key, shown by name if the session can read it, or the service itself. */
 import { useTexts } from '../../texts/texts.tsx'
 import { useKeyName } from './keys.ts'
-import type { Entry } from './told.ts'
+import type { Entry } from './entry-summary.ts'
 
 const SHORT_ID_LENGTH = 8
 
-export function Who({ entry: { api_key_id: id, request_id: request } }: { readonly entry: Entry }) {
+export function Actor({ entry: { api_key_id: id, request_id: request } }: { readonly entry: Entry }) {
   const said = useTexts().access.audit
   const name = useKeyName(id)
   if (id === null) return <span>{request === '' ? said.service : said.adminKey}</span>

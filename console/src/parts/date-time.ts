@@ -2,14 +2,14 @@
 const MINUTE_MS = 60_000
 
 /** Empty if the text is not a valid date and time. */
-export function localMoment(iso: string): string {
+export function localDateTime(iso: string): string {
   const time = new Date(iso)
   if (Number.isNaN(time.getTime())) return ''
   return new Date(time.getTime() - time.getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 16)
 }
 
 /** RFC 3339. An invalid text is returned unchanged, and the API rejects it. */
-export function isoMoment(typed: string): string {
+export function isoDateTime(typed: string): string {
   const time = new Date(typed)
   return Number.isNaN(time.getTime()) ? typed : time.toISOString()
 }

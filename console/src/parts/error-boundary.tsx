@@ -9,29 +9,29 @@ import { ProblemNote } from './problem-note.tsx'
 
 interface Props {
   /** Current address. Navigation to another address resets the error. */
-  readonly place: string
+  readonly address: string
   readonly children: ReactNode
 }
 
 interface State {
-  readonly place: string
+  readonly address: string
   readonly error: unknown
 }
 
-export class MishapBoundary extends Component<Props, State> {
-  override state: State = { place: this.props.place, error: null }
+export class ErrorBoundary extends Component<Props, State> {
+  override state: State = { address: this.props.address, error: null }
 
   static getDerivedStateFromError(error: unknown): Partial<State> {
     return { error }
   }
 
-  static getDerivedStateFromProps({ place }: Props, state: State): State | null {
-    return place === state.place ? null : { place, error: null }
+  static getDerivedStateFromProps({ address }: Props, state: State): State | null {
+    return address === state.address ? null : { address, error: null }
   }
 
   override render(): ReactNode {
     const { error } = this.state
-    return error === null ? this.props.children : <Mishap error={error} />
+    return error === null ? this.props.children : <ErrorPage error={error} />
   }
 }
 
@@ -39,17 +39,17 @@ export class MishapBoundary extends Component<Props, State> {
  * A module that failed to load is not retried, so the page is reloaded. The key stays in the session storage
  * of the tab.
  */
-function Mishap({ error }: { readonly error: unknown }) {
+function ErrorPage({ error }: { readonly error: unknown }) {
   const texts = useTexts().parts
   return (
     <article className="page">
       <h1 tabIndex={-1} ref={heading => heading?.focus()}>
-        {texts.mishap}
+        {texts.pageError}
       </h1>
-      <p>{texts.mishapHelp}</p>
+      <p>{texts.pageErrorHelp}</p>
       <div className="row">
         <Action kind="primary" onPress={() => location.reload()}>
-          {texts.loadAnew}
+          {texts.reload}
         </Action>
       </div>
       <ProblemNote error={error} />
