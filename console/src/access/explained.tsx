@@ -4,8 +4,8 @@
  */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import type { Stop } from '../explanation/stops.ts'
-import { type Way, wayOfAllow, whyAllowed } from '../explanation/way.ts'
+import type { PathNode } from '../explanation/path-nodes.ts'
+import { type Path, pathOfAllow, whyAllowed } from '../explanation/path.ts'
 import { answerOf, service } from '../interface/client.ts'
 import { EndText } from '../parts/ends.tsx'
 import { Skeleton } from '../parts/paged-table.tsx'
@@ -32,11 +32,11 @@ export function Explained({ asked }: { readonly asked: Asked }) {
   })
   if (data === undefined) return error === null ? <Skeleton /> : <ProblemNote error={error} />
   if (!data.allow) return <p className="note warn">{texts.access.why.noMore}</p>
-  const way = wayOfAllow(data, texts.explanation)
+  const path = pathOfAllow(data, texts.explanation)
   return (
     <div className="explained stack tight">
       <p>{whyAllowed(data, texts.explanation)}</p>
-      {way === null ? null : <WayShown way={way} action={asked.action} />}
+      {path === null ? null : <PathShown path={path} action={asked.action} />}
     </div>
   )
 }
@@ -46,20 +46,20 @@ function questionOf({ user, action, type, instance, tenant }: Asked) {
   return { user: { key: user }, action, resource }
 }
 
-function WayShown({ way: { stops, legs }, action }: { readonly way: Way; readonly action: string }) {
+function PathShown({ path: { nodes, edges }, action }: { readonly path: Path; readonly action: string }) {
   const said = useTexts().access.why
   return (
     <>
       <ol className="chain" aria-label={said.chain}>
-        {stops.map((stop, index) => (
+        {nodes.map((node, index) => (
           <li key={index}>
-            {index === 0 ? null : <LegShown leg={legs[index - 1]!} />}
-            <StopShown stop={stop} action={action} />
+            {index === 0 ? null : <EdgeShown edge={edges[index - 1]!} />}
+            <NodeShown node={node} action={action} />
           </li>
         ))}
       </ol>
       <ul className="sentences">
-        {legs.map(({ sentence, end }, index) => (
+        {edges.map(({ sentence, end }, index) => (
           <li key={index}>
             {sentence} {end === undefined ? null : <EndText end={end} />}
           </li>
@@ -69,7 +69,7 @@ function WayShown({ way: { stops, legs }, action }: { readonly way: Way; readonl
   )
 }
 
-function LegShown({ leg: { text, notes, end } }: { readonly leg: Way['legs'][number] }) {
+function EdgeShown({ edge: { text, notes, end } }: { readonly edge: Path['edges'][number] }) {
   return (
     <span className="by">
       <span>{text}</span>
@@ -82,9 +82,9 @@ function LegShown({ leg: { text, notes, end } }: { readonly leg: Way['legs'][num
 }
 
 /** One node of the path, as a link to its page if it has one. */
-function StopShown({ stop, action }: { readonly stop: Stop; readonly action: string }) {
+function NodeShown({ node, action }: { readonly node: PathNode; readonly action: string }) {
   const environment = useCurrentEnvironment()
-  const { kind, kindText, type, key, role } = stop
+  const { kind, kindText, type, key, role } = node
   const look = `thing ${type === GROUP ? 'group' : kind}`
   const inside = (
     <>
@@ -93,7 +93,7 @@ function StopShown({ stop, action }: { readonly stop: Stop; readonly action: str
       {role === undefined ? null : <span className="role">{role}</span>}
     </>
   )
-  const to = addressWithAction(environment, stop, action)
+  const to = addressWithAction(environment, node, action)
   if (to === null) return <span className={look}>{inside}</span>
   return (
     <Link href={to} className={look}>
@@ -103,10 +103,10 @@ function StopShown({ stop, action }: { readonly stop: Stop; readonly action: str
 }
 
 /** Address of a user or resource with the same action filter, so that the user can continue from there. */
-function addressWithAction(environment: CurrentEnvironment, stop: Stop, action: string): string | null {
-  const { kind, type, key } = stop
+function addressWithAction(environment: CurrentEnvironment, node: PathNode, action: string): string | null {
+  const { kind, type, key } = node
   if (kind === 'user') return viewAddress(environment, 'users', { user: key, action })
   if (kind === 'instance' && type !== undefined && type !== GROUP)
     return viewAddress(environment, 'resources', { type, instance: key, action })
-  return addressOf(environment, stop)
+  return addressOf(environment, node)
 }

@@ -110,7 +110,7 @@ function GrantRole({ group }: { readonly group: Group }) {
         : texts.endChanged(what, until(end))
     await seen.noting(what, write({ ...granting(calls.granted(group, granted), end, before), said }))
   }
-  const said = (problem: unknown) => ({
+  const errorsOf = (problem: unknown) => ({
     type: fieldErrorOf(problem, 'resource', sent.type),
     role: fieldErrorOf(problem, 'role', sent.role),
     instance:
@@ -130,7 +130,7 @@ function GrantRole({ group }: { readonly group: Group }) {
         setEnd(null)
         seen.forget()
       }}
-      isShownAtField={problem => Object.values(said(problem)).some(each => each !== null)}
+      isShownAtField={problem => Object.values(errorsOf(problem)).some(each => each !== null)}
       onSubmit={grant}
     >
       {problem => (
@@ -141,7 +141,7 @@ function GrantRole({ group }: { readonly group: Group }) {
             onChange={typed => setGranted({ ...granted, type: typed })}
             isRequired
             autoFocus
-            problem={said(problem).type}
+            problem={errorsOf(problem).type}
             {...completions.types}
           />
           <KeyInput
@@ -149,7 +149,7 @@ function GrantRole({ group }: { readonly group: Group }) {
             value={role}
             onChange={typed => setGranted({ ...granted, role: typed })}
             isRequired
-            problem={said(problem).role}
+            problem={errorsOf(problem).role}
             {...completions.roles(debouncedType)}
           />
           <KeyInput
@@ -157,10 +157,10 @@ function GrantRole({ group }: { readonly group: Group }) {
             value={instance}
             onChange={typed => setGranted({ ...granted, instance: typed })}
             isRequired
-            problem={said(problem).instance}
+            problem={errorsOf(problem).instance}
             {...completions.instances(debouncedType, group.group_tenant)}
           />
-          <EndInput onChange={setEnd} problem={said(problem).end} />
+          <EndInput onChange={setEnd} problem={errorsOf(problem).end} />
           <ToldNote seen={seen} what={what} />
         </>
       )}

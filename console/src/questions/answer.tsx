@@ -1,7 +1,7 @@
 /** Result of a check: allowed or denied, the reason, and the path that leads to it or nearly does. */
 import { useEffect, useRef, useState } from 'react'
 import { resourceName } from '../explanation/explained.ts'
-import { endOfWay, type Way, wayOfAllow } from '../explanation/way.ts'
+import { endOfPath, type Path, pathOfAllow } from '../explanation/path.ts'
 import { EndText } from '../parts/ends.tsx'
 import { Card } from '../parts/page.tsx'
 import { useCurrentEnvironment } from '../shell/current-environment.tsx'
@@ -9,33 +9,39 @@ import { useSpoken } from '../texts/texts.tsx'
 import { useType } from './use-type.ts'
 import type { Explanation } from './explanation.ts'
 import { NearMisses } from './near-misses.tsx'
-import { Parts } from './parts-told.tsx'
+import { ResultBySource } from './result-by-source.tsx'
 import { Rules } from './rules.tsx'
 import { Sharing } from './sharing.tsx'
-import { WayTold } from './way-told.tsx'
+import { PathView } from './path-view.tsx'
 import { hintsOf, whySentence } from './why.ts'
 
 export function Answer({ explanation }: { readonly explanation: Explanation }) {
   const { texts: all } = useSpoken()
   const texts = all.questions
   const { explained } = explanation
-  const way = explained.allow ? wayOfAllow(explained, all.explanation) : null
+  const path = explained.allow ? pathOfAllow(explained, all.explanation) : null
   return (
     <>
-      <VerdictTold explanation={explanation} way={way} />
-      {way === null ? null : (
+      <DecisionCard explanation={explanation} path={path} />
+      {path === null ? null : (
         <Card title={texts.path}>
-          <WayTold way={way} outcome="allow" />
+          <PathView path={path} outcome="allow" />
         </Card>
       )}
       {explained.allow ? null : <NearMisses debug={explained.debug} />}
       <Rules {...explained} />
-      <Parts {...explained} />
+      <ResultBySource {...explained} />
     </>
   )
 }
 
-function VerdictTold({ explanation, way }: { readonly explanation: Explanation; readonly way: Way | null }) {
+function DecisionCard({
+  explanation,
+  path,
+}: {
+  readonly explanation: Explanation
+  readonly path: Path | null
+}) {
   const { texts: all, moment } = useSpoken()
   const texts = all.questions
   const { explained, revision, askedAt } = explanation
@@ -66,10 +72,10 @@ function VerdictTold({ explanation, way }: { readonly explanation: Explanation; 
           <dt>{texts.tenantIs}</dt>
           <dd className="key">{request.tenant}</dd>
         </div>
-        {allow && way !== null ? (
+        {allow && path !== null ? (
           <div>
             <dt>{texts.ends}</dt>
-            <dd>{endOfWay(way) === null ? texts.lasts : <EndText end={endOfWay(way) ?? undefined} />}</dd>
+            <dd>{endOfPath(path) === null ? texts.lasts : <EndText end={endOfPath(path) ?? undefined} />}</dd>
           </div>
         ) : null}
         <div>

@@ -3,14 +3,14 @@
  * that.
  */
 import { type Explained, type NearMiss, type Request, resourceName } from '../explanation/explained.ts'
-import { wayOfNearMiss } from '../explanation/near-miss-way.ts'
-import type { Words } from '../explanation/stops.ts'
+import { pathOfNearMiss } from '../explanation/near-miss-path.ts'
+import type { Words } from '../explanation/path-nodes.ts'
 import { ActionLink } from '../parts/action.tsx'
 import { Card } from '../parts/page.tsx'
 import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { addressOf } from '../shell/links.ts'
-import { WayTold } from './way-told.tsx'
+import { PathView } from './path-view.tsx'
 
 export function NearMisses({ debug: { request, rebac } }: Pick<Explained, 'debug'>) {
   const texts = useTexts().explanation
@@ -36,7 +36,7 @@ function OneMiss({ miss, request }: { readonly miss: NearMiss; readonly request:
   return (
     <section className="near-miss stack">
       <h3>{titleOf(miss, texts)}</h3>
-      <WayTold way={wayOfNearMiss(miss, request, texts)} outcome="deny" hasLinks={false} />
+      <PathView path={pathOfNearMiss(miss, request, texts)} outcome="deny" hasLinks={false} />
       <div className="near-need">
         <span>
           {needOf(miss, request.user.key, texts)}

@@ -3,7 +3,7 @@
  * unknown.
  */
 import type { Explained, Rule } from '../explanation/explained.ts'
-import { namesOfRule, resourceSideStop, type Stop, userSideStop } from '../explanation/stops.ts'
+import { namesOfRule, resourceSideNode, type PathNode, userSideNode } from '../explanation/path-nodes.ts'
 import { Badge, Card } from '../parts/page.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { isTest, type Test, type Tree, type Truth, treeOf } from './condition-tree.ts'
@@ -35,14 +35,14 @@ function OneRule({ rule, isOpen }: { readonly rule: Rule; readonly isOpen: boole
   const all = useTexts()
   const texts = all.questions.rules
   const names = namesOfRule(rule)
-  const user = userSideStop(names, all.explanation)
-  const resource = resourceSideStop(names, all.explanation)
+  const user = userSideNode(names, all.explanation)
+  const resource = resourceSideNode(names, all.explanation)
   const allows = rule.outcome === 'yes'
   return (
     <details className="rule" open={isOpen}>
       <summary>
         <span className="rule-name">
-          <Set stop={user} /> <span aria-hidden="true">→</span> <Set stop={resource} />
+          <Set node={user} /> <span aria-hidden="true">→</span> <Set node={resource} />
         </span>
         <Badge kind={allows ? 'allow' : 'deny'}>
           {allows ? '✓' : '✕'} {allows ? texts.allows : texts.allowsNot}
@@ -70,7 +70,7 @@ function OneRule({ rule, isOpen }: { readonly rule: Rule; readonly isOpen: boole
   )
 }
 
-function Set({ stop: { kindText, key } }: { readonly stop: Stop }) {
+function Set({ node: { kindText, key } }: { readonly node: PathNode }) {
   return (
     <>
       <span className="soft">{kindText}</span> <b>{key}</b>

@@ -1,6 +1,6 @@
 /** Explains a decision in one sentence, and gives hints about a denied check. */
 import { resourceName } from '../explanation/explained.ts'
-import { whyAllowed } from '../explanation/way.ts'
+import { whyAllowed } from '../explanation/path.ts'
 import type { Schemas } from '../interface/client.ts'
 import type { Texts } from '../texts/en.ts'
 import type { Explanation } from './explanation.ts'

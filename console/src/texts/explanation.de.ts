@@ -22,7 +22,7 @@ export const explanationDe: Texts['explanation'] = {
       `${user} hat auf ${resource} eine Rolle, die es erlaubt. Dorthin führt zu viel, um den Weg zu nennen.`,
     byRuleUntold: 'Eine Regel erlaubt es.',
   },
-  way: {
+  path: {
     holds: 'hat',
     may: action => `darf ${action}`,
     contains: 'enthält sie',

@@ -1,6 +1,6 @@
 /** Why something is allowed or nearly is, in English: what the pages that say why have in common. */
 
-export interface DerivedLeg {
+export interface DerivedEdge {
   readonly from: string
   readonly relation: string
   readonly to: string
@@ -31,7 +31,7 @@ export const explanationEn = {
       `${user} holds a role on ${resource} that allows it. Too much leads there to say how the role is held.`,
     byRuleUntold: 'A rule allows it.',
   },
-  way: {
+  path: {
     holds: 'holds',
     may: (action: string) => `may ${action}`,
     contains: 'contains it',
@@ -58,7 +58,7 @@ export const explanationEn = {
       `The group ${inner} is in the group ${outer}: its members are members there, too.`,
     groupHolds: (group: string, role: string, on: string) =>
       `The group ${group} is granted the role ${role} on ${on}: its members hold it.`,
-    derives: ({ from, relation, to, held, role }: DerivedLeg) =>
+    derives: ({ from, relation, to, held, role }: DerivedEdge) =>
       `${from} is ${relation} of ${to}: whoever holds ${held} on ${from} holds ${role} on ${to}.`,
   },
   rule: {

@@ -1,17 +1,17 @@
 /** Drawing of a path: nodes as boxes and edges as arrows. The same path is shown as text next to it. */
 import { type RefObject, useLayoutEffect, useMemo, useState } from 'react'
-import type { Stop } from '../explanation/stops.ts'
-import type { Way } from '../explanation/way.ts'
+import type { PathNode } from '../explanation/path-nodes.ts'
+import type { Path } from '../explanation/path.ts'
 import { useSpoken } from '../texts/texts.tsx'
-import { layOut, type Layout, NODE_HEIGHT, type PlacedLeg, type PlacedNode } from './way-layout.ts'
+import { layOut, type Layout, NODE_HEIGHT, type PlacedEdge, type PlacedNode } from './path-layout.ts'
 
-export function WayDrawing({
-  way,
+export function PathDrawing({
+  path,
   layout,
   label,
   outcome,
 }: {
-  readonly way: Way
+  readonly path: Path
   readonly layout: Layout
   readonly label: string
   /** Determines the color of the last box. */
@@ -19,21 +19,26 @@ export function WayDrawing({
 }) {
   return (
     <svg
-      className="way"
+      className="path-drawing"
       role="img"
       aria-label={label}
       width={layout.width * layout.scale}
       height={layout.height * layout.scale}
       viewBox={`0 0 ${layout.width} ${layout.height}`}
     >
-      {layout.legs.map((leg, index) => (
-        <DrawnLeg key={index} leg={leg} isLying={layout.isLying} state={way.legs[index]!.state} />
+      {layout.edges.map((edge, index) => (
+        <DrawnEdge
+          key={index}
+          edge={edge}
+          isHorizontal={layout.isHorizontal}
+          state={path.edges[index]!.state}
+        />
       ))}
-      {layout.nodes.map((node, index) => (
+      {layout.nodes.map((placed, index) => (
         <DrawnNode
           key={index}
-          node={node}
-          stop={way.stops[index]!}
+          placed={placed}
+          node={path.nodes[index]!}
           look={index === 0 ? 'first' : index === layout.nodes.length - 1 ? outcome : ''}
         />
       ))}
@@ -42,7 +47,7 @@ export function WayDrawing({
 }
 
 /** Computes the layout again when the available width changes; null until the width is known. */
-export function useLayout(way: Way, room: RefObject<HTMLElement | null>): Layout | null {
+export function useLayout(path: Path, room: RefObject<HTMLElement | null>): Layout | null {
   const { texts, moment } = useSpoken()
   const [available, setAvailable] = useState(0)
   useLayoutEffect(() => {
@@ -56,13 +61,13 @@ export function useLayout(way: Way, room: RefObject<HTMLElement | null>): Layout
   }, [room])
   return useMemo(() => {
     if (available === 0) return null
-    const notes = way.legs.map(({ notes: own, end, state }) => [
-      ...(state === 'missing' ? [texts.explanation.way.missing] : []),
+    const notes = path.edges.map(({ notes: own, end, state }) => [
+      ...(state === 'missing' ? [texts.explanation.path.missing] : []),
       ...own,
       ...(end === undefined ? [] : [texts.parts.until(moment(end))]),
     ])
-    return layOut(way, notes, available)
-  }, [way, available, texts, moment])
+    return layOut(path, notes, available)
+  }, [path, available, texts, moment])
 }
 
 /** Icon paths on a grid of 24 × 24. */
@@ -77,26 +82,26 @@ const MARKS: Readonly<Record<string, string>> = {
   thing: 'M6 3h8l4 4v14H6zM13.5 3v4.500H18',
 }
 
-function markOf({ kind, type }: Stop): string {
+function markOf({ kind, type }: PathNode): string {
   if (kind === 'instance') return MARKS[type === 'group' ? 'group' : 'thing']!
   return MARKS[kind] ?? MARKS['thing']!
 }
 
 function DrawnNode({
+  placed,
   node,
-  stop,
   look,
 }: {
-  readonly node: PlacedNode
-  readonly stop: Stop
+  readonly placed: PlacedNode
+  readonly node: PathNode
   readonly look: string
 }) {
-  const { x, y, width, height, name, kind, role } = node
+  const { x, y, width, height, name, kind, role } = placed
   return (
     <g className={`node ${look}`} transform={`translate(${x} ${y})`}>
       <rect className="box" x="0.75" y="0.75" width={width - 1.5} height={height - 1.5} rx="10" />
       <g transform="translate(12 13) scale(0.8)" className="mark">
-        <path d={markOf(stop)} />
+        <path d={markOf(node)} />
       </g>
       <text className="kind" x="40" y="24">
         {kind}
@@ -116,36 +121,39 @@ function DrawnNode({
   )
 }
 
-function DrawnLeg({
-  leg: { from, to, textAt, text, notes },
-  isLying,
+function DrawnEdge({
+  edge: { from, to, textAt, text, notes },
+  isHorizontal,
   state,
 }: {
-  readonly leg: PlacedLeg
-  readonly isLying: boolean
-  readonly state: Way['legs'][number]['state']
+  readonly edge: PlacedEdge
+  readonly isHorizontal: boolean
+  readonly state: Path['edges'][number]['state']
 }) {
   const [x, y] = to
   const [textX, textY] = textAt
-  const anchor = isLying ? 'middle' : 'start'
-  const head = isLying ? `M${x - 2} ${y}l-9 -5v10z` : `M${x} ${y - 2}l-5 -9h10z`
+  const anchor = isHorizontal ? 'middle' : 'start'
+  const head = isHorizontal ? `M${x - 2} ${y}l-9 -5v10z` : `M${x} ${y - 2}l-5 -9h10z`
   const [middleX, middleY] = [(from[0] + x) / 2, (from[1] + y) / 2]
   return (
-    <g className={`leg ${state}`}>
-      <path className="line" d={`M${from[0]} ${from[1]}L${isLying ? x - 9 : x} ${isLying ? y : y - 9}`} />
+    <g className={`edge ${state}`}>
+      <path
+        className="line"
+        d={`M${from[0]} ${from[1]}L${isHorizontal ? x - 9 : x} ${isHorizontal ? y : y - 9}`}
+      />
       <path className="head" d={head} />
       {state === 'there' ? null : (
         <path className="cross" d={`M${middleX - 6} ${middleY - 6}l12 12m0 -12l-12 12`} />
       )}
-      <text className="leg-text" x={textX} y={isLying ? textY - 11 : textY} textAnchor={anchor}>
+      <text className="edge-text" x={textX} y={isHorizontal ? textY - 11 : textY} textAnchor={anchor}>
         {text}
       </text>
       {notes.map((note, index) => (
         <text
           key={index}
-          className="leg-note"
+          className="edge-note"
           x={textX}
-          y={isLying ? textY + 21 + index * 17 : textY + 17 + index * 17}
+          y={isHorizontal ? textY + 21 + index * 17 : textY + 17 + index * 17}
           textAnchor={anchor}
         >
           {note}

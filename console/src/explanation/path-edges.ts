@@ -1,9 +1,9 @@
 /** Edges of a path: labels for the drawing, and the same as sentences. */
 import { GROUP, groupReference } from '../shell/links.ts'
 import { type Derivation, type Instance, resourceName } from './explained.ts'
-import type { Words } from './stops.ts'
+import type { Words } from './path-nodes.ts'
 
-export interface Leg {
+export interface PathEdge {
   readonly text: string
   /** Additional notes about the edge, one per line. */
   readonly notes: readonly string[]
@@ -18,45 +18,45 @@ export interface Leg {
 /** Key of the role of group members. */
 const MEMBER = 'member'
 
-export function plainLeg(text: string, sentence: string, end?: string): Leg {
+export function plainEdge(text: string, sentence: string, end?: string): PathEdge {
   return { text, notes: [], state: 'there', sentence, ...endOf(end) }
 }
 
 /** Edge for a role that the user holds on an instance. On a group, the role can be the membership. */
-export function heldLeg(
+export function heldEdge(
   user: string,
   { role, instance, end }: { readonly role: string; readonly instance: Instance; readonly end?: string },
-  { way }: Words,
-): Leg {
+  { path }: Words,
+): PathEdge {
   return instance.type === GROUP && role === MEMBER
-    ? plainLeg(way.isIn, way.memberOf(user, groupReference(instance.type, instance.key)), end)
-    : plainLeg(way.holds, way.holdsOn(user, role, resourceName(instance)), end)
+    ? plainEdge(path.isIn, path.memberOf(user, groupReference(instance.type, instance.key)), end)
+    : plainEdge(path.holds, path.holdsOn(user, role, resourceName(instance)), end)
 }
 
-export function derivedLeg(step: Derivation, state: Leg['state'], { way }: Words): Leg {
+export function derivedEdge(step: Derivation, state: PathEdge['state'], { path }: Words): PathEdge {
   const { subject, relation, object, role, derivation } = step
   const from = resourceName(subject)
   const to = resourceName(object)
   // If both nodes have the same role, the nodes already show it.
-  const becomes = derivation.role === role ? [] : [way.becomes(derivation.role, role)]
-  const leg = { state, ...endOf(step.expires_at) }
-  const notes = derivation.guarded ? [way.guarded] : []
+  const becomes = derivation.role === role ? [] : [path.becomes(derivation.role, role)]
+  const edge = { state, ...endOf(step.expires_at) }
+  const notes = derivation.guarded ? [path.guarded] : []
   switch (kindOf(step)) {
     case 'grant':
       return {
-        ...leg,
+        ...edge,
         notes,
-        text: way.granted,
-        sentence: way.groupHolds(groupReference(subject.type, subject.key), role, to),
+        text: path.granted,
+        sentence: path.groupHolds(groupReference(subject.type, subject.key), role, to),
       }
     case 'nesting':
-      return { ...leg, notes, text: way.isIn, sentence: way.groupIsIn(subject.key, object.key) }
+      return { ...edge, notes, text: path.isIn, sentence: path.groupIsIn(subject.key, object.key) }
     case 'relation':
       return {
-        ...leg,
+        ...edge,
         notes: [...becomes, ...notes],
         text: relation,
-        sentence: way.derives({ from, relation, to, held: derivation.role, role }),
+        sentence: path.derives({ from, relation, to, held: derivation.role, role }),
       }
   }
 }

@@ -1,5 +1,5 @@
 /** Layout of a path: horizontal if it fits, otherwise vertical. */
-import type { Way } from '../explanation/way.ts'
+import type { Path } from '../explanation/path.ts'
 
 /** Smallest scale that is used to keep a path horizontal. */
 const SCALE_MIN = 0.85
@@ -9,19 +9,19 @@ const NODE_WIDTH_MIN = 104
 const NODE_WIDTH_MAX = 212
 /** Horizontal padding of a node, including its icon. */
 const NODE_INSET = 50
-const LEG_LENGTH_MIN = 84
-const LEG_LENGTH_MAX = 210
+const EDGE_LENGTH_MIN = 84
+const EDGE_LENGTH_MAX = 210
 /** Distance between the text of an edge and the nodes. */
-const LEG_INSET = 26
-const LEG_HEIGHT = 70
+const EDGE_INSET = 26
+const EDGE_HEIGHT = 70
 const MARGIN = 4
 /** Space for the text lines above and below a horizontal edge. */
-const LYING_TOP = 18
+const HORIZONTAL_TOP = 18
 
 export const FONTS = {
   name: '600 14px system-ui, sans-serif',
   kind: '12px system-ui, sans-serif',
-  leg: '550 12.5px system-ui, sans-serif',
+  edge: '550 12.5px system-ui, sans-serif',
   note: '12px system-ui, sans-serif',
 } as const
 type Font = keyof typeof FONTS
@@ -36,7 +36,7 @@ export interface PlacedNode {
   readonly role: string | null
 }
 
-export interface PlacedLeg {
+export interface PlacedEdge {
   readonly from: readonly [x: number, y: number]
   readonly to: readonly [x: number, y: number]
   /** Position of the texts: next to a vertical edge, above and below a horizontal one. */
@@ -46,18 +46,18 @@ export interface PlacedLeg {
 }
 
 export interface Layout {
-  readonly isLying: boolean
+  readonly isHorizontal: boolean
   readonly width: number
   readonly height: number
   /** Scale of the drawing; 1 for full size. */
   readonly scale: number
   readonly nodes: readonly PlacedNode[]
-  readonly legs: readonly PlacedLeg[]
+  readonly edges: readonly PlacedEdge[]
 }
 
 /** `notes`: lines of text below each edge. `available`: available width in pixels. */
-export function layOut(way: Way, notes: readonly (readonly string[])[], available: number): Layout {
-  const nodeWidths = way.stops.map(({ key, kindText, role }) =>
+export function layOut(path: Path, notes: readonly (readonly string[])[], available: number): Layout {
+  const nodeWidths = path.nodes.map(({ key, kindText, role }) =>
     between(
       NODE_WIDTH_MIN,
       Math.max(widthOf(key, 'name'), widthOf(kindText, 'kind'), role ? widthOf(role, 'note') - 10 : 0) +
@@ -65,81 +65,81 @@ export function layOut(way: Way, notes: readonly (readonly string[])[], availabl
       NODE_WIDTH_MAX,
     ),
   )
-  const legLengths = way.legs.map(({ text }, index) =>
+  const edgeLengths = path.edges.map(({ text }, index) =>
     between(
-      LEG_LENGTH_MIN,
-      Math.max(widthOf(text, 'leg'), ...notes[index]!.map(note => widthOf(note, 'note'))) + LEG_INSET,
-      LEG_LENGTH_MAX,
+      EDGE_LENGTH_MIN,
+      Math.max(widthOf(text, 'edge'), ...notes[index]!.map(note => widthOf(note, 'note'))) + EDGE_INSET,
+      EDGE_LENGTH_MAX,
     ),
   )
-  const lyingWidth = sum(nodeWidths) + sum(legLengths) + 2 * MARGIN
-  return lyingWidth * SCALE_MIN <= available
-    ? { ...lying(way, notes, nodeWidths, legLengths), scale: Math.min(1, available / lyingWidth) }
-    : hanging(way, notes, Math.max(available, NODE_WIDTH_MIN * 2))
+  const horizontalWidth = sum(nodeWidths) + sum(edgeLengths) + 2 * MARGIN
+  return horizontalWidth * SCALE_MIN <= available
+    ? { ...horizontal(path, notes, nodeWidths, edgeLengths), scale: Math.min(1, available / horizontalWidth) }
+    : vertical(path, notes, Math.max(available, NODE_WIDTH_MIN * 2))
 }
 
-function lying(
-  { stops, legs }: Way,
+function horizontal(
+  { nodes, edges }: Path,
   notes: readonly (readonly string[])[],
   nodeWidths: readonly number[],
-  legLengths: readonly number[],
+  edgeLengths: readonly number[],
 ): Omit<Layout, 'scale'> {
   let x = MARGIN
-  const top = MARGIN + LYING_TOP
+  const top = MARGIN + HORIZONTAL_TOP
   const middle = top + NODE_HEIGHT / 2
-  const nodes: PlacedNode[] = []
-  const placed: PlacedLeg[] = []
-  for (const [index, stop] of stops.entries()) {
+  const placedNodes: PlacedNode[] = []
+  const placedEdges: PlacedEdge[] = []
+  for (const [index, node] of nodes.entries()) {
     const width = nodeWidths[index]!
-    nodes.push({ x, y: top, width, ...nodeTexts(stop, width) })
+    placedNodes.push({ x, y: top, width, ...nodeTexts(node, width) })
     x += width
-    const leg = legs[index]
-    if (leg === undefined) continue
-    const length = legLengths[index]!
-    placed.push({
+    const edge = edges[index]
+    if (edge === undefined) continue
+    const length = edgeLengths[index]!
+    placedEdges.push({
       from: [x, middle],
       to: [x + length, middle],
       textAt: [x + length / 2, middle],
-      text: fitted(leg.text, length - LEG_INSET + 2, 'leg'),
-      notes: notes[index]!.map(note => fitted(note, length - LEG_INSET + 2, 'note')),
+      text: fitted(edge.text, length - EDGE_INSET + 2, 'edge'),
+      notes: notes[index]!.map(note => fitted(note, length - EDGE_INSET + 2, 'note')),
     })
     x += length
   }
   const noteLines = Math.max(0, ...notes.map(({ length }) => length))
   const height = Math.max(
-    top + Math.max(...nodes.map(node => node.height)) + MARGIN,
+    top + Math.max(...placedNodes.map(node => node.height)) + MARGIN,
     middle + 12 + noteLines * 17,
   )
-  return { isLying: true, width: x + MARGIN, height, nodes, legs: placed }
+  return { isHorizontal: true, width: x + MARGIN, height, nodes: placedNodes, edges: placedEdges }
 }
 
-function hanging({ stops, legs }: Way, notes: readonly (readonly string[])[], available: number): Layout {
+function vertical({ nodes, edges }: Path, notes: readonly (readonly string[])[], available: number): Layout {
   const width = Math.min(available, 340)
   let y = MARGIN
-  const nodes: PlacedNode[] = []
-  const placed: PlacedLeg[] = []
+  const placedNodes: PlacedNode[] = []
+  const placedEdges: PlacedEdge[] = []
   const nodeWidth = width - 2 * MARGIN
   const x = MARGIN + 34
-  for (const [index, stop] of stops.entries()) {
-    const node = { x: MARGIN, y, width: nodeWidth, ...nodeTexts(stop, nodeWidth) }
-    nodes.push(node)
-    y += node.height
-    const leg = legs[index]
-    if (leg === undefined) continue
-    const length = LEG_HEIGHT + Math.max(0, notes[index]!.length - 1) * 17
-    placed.push({
+  for (const [index, node] of nodes.entries()) {
+    const box = { x: MARGIN, y, width: nodeWidth, ...nodeTexts(node, nodeWidth) }
+    placedNodes.push(box)
+    y += box.height
+    const edge = edges[index]
+    if (edge === undefined) continue
+    const length = EDGE_HEIGHT + Math.max(0, notes[index]!.length - 1) * 17
+    placedEdges.push({
       from: [x, y],
       to: [x, y + length],
       textAt: [x + 18, y + length / 2 - (notes[index]!.length * 17) / 2 + 4],
-      text: fitted(leg.text, nodeWidth - 60, 'leg'),
+      text: fitted(edge.text, nodeWidth - 60, 'edge'),
       notes: notes[index]!.map(note => fitted(note, nodeWidth - 60, 'note')),
     })
     y += length
   }
-  return { isLying: false, scale: 1, width, height: y + MARGIN, nodes, legs: placed }
+  return { isHorizontal: false, scale: 1, width, height: y + MARGIN, nodes: placedNodes, edges: placedEdges }
 }
 
-function nodeTexts({ key, kindText, role }: Way['stops'][number], width: number) {
+function nodeTexts({ key, kindText, role }: Path['nodes'][number], width: number) {
   return {
     height: NODE_HEIGHT + (role === undefined ? 0 : ROLE_HEIGHT),
     name: fitted(key, width - NODE_INSET + 4, 'name'),

@@ -2,68 +2,69 @@
 import { useRef } from 'react'
 import { Link } from 'wouter'
 import { resourceName } from '../explanation/explained.ts'
-import type { Stop } from '../explanation/stops.ts'
-import type { Way } from '../explanation/way.ts'
+import type { PathNode } from '../explanation/path-nodes.ts'
+import type { Path } from '../explanation/path.ts'
 import { EndText } from '../parts/ends.tsx'
 import { Badge } from '../parts/page.tsx'
 import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { addressOf } from '../shell/links.ts'
-import { useLayout, WayDrawing } from './way-drawing.tsx'
+import { useLayout, PathDrawing } from './path-drawing.tsx'
 
-export function WayTold({
-  way,
+export function PathView({
+  path,
   outcome,
   hasLinks = true,
 }: {
-  readonly way: Way
+  readonly path: Path
   readonly outcome: 'allow' | 'deny'
   /** True if the nodes link to their pages. */
   readonly hasLinks?: boolean
 }) {
   const { questions: texts, explanation } = useTexts()
   const room = useRef<HTMLDivElement>(null)
-  const layout = useLayout(way, room)
-  const [first, last] = [way.stops[0], way.stops.at(-1)]
+  const layout = useLayout(path, room)
+  const [first, last] = [path.nodes[0], path.nodes.at(-1)]
   if (first === undefined || last === undefined) return null
   return (
-    <div className={`way-told ${layout?.isLying === false ? 'hanging' : ''}`} ref={room}>
+    <div className={`path-view ${layout?.isHorizontal === false ? 'vertical' : ''}`} ref={room}>
       {layout === null ? null : (
-        <WayDrawing
-          way={way}
+        <PathDrawing
+          path={path}
           layout={layout}
           outcome={outcome}
           label={texts.pathPicture(nameOf(first), nameOf(last))}
         />
       )}
       <div className="stack">
-        <ol className="way-steps">
-          {way.legs.map(({ sentence, state, end }, index) => (
+        <ol className="path-steps">
+          {path.edges.map(({ sentence, state, end }, index) => (
             <li key={index} className={state}>
               <span>
-                {sentence} {state === 'missing' ? <Badge kind="deny">{explanation.way.missing}</Badge> : null}
+                {sentence}{' '}
+                {state === 'missing' ? <Badge kind="deny">{explanation.path.missing}</Badge> : null}
                 {end === undefined ? null : <EndText end={end} />}
               </span>
             </li>
           ))}
         </ol>
-        {hasLinks ? <StopLinks stops={way.stops} /> : null}
+        {hasLinks ? <NodeLinks nodes={path.nodes} /> : null}
       </div>
     </div>
   )
 }
 
-function StopLinks({ stops }: { readonly stops: readonly Stop[] }) {
+function NodeLinks({ nodes }: { readonly nodes: readonly PathNode[] }) {
   const texts = useTexts().questions
   const environment = useCurrentEnvironment()
   const links = new Map(
-    stops.flatMap(stop => {
-      const address = addressOf(environment, stop)
-      return address === null ? [] : [[address, nameOf(stop)] as const]
+    nodes.flatMap(node => {
+      const address = addressOf(environment, node)
+      return address === null ? [] : [[address, nameOf(node)] as const]
     }),
   )
   return (
-    <div className="row way-links">
+    <div className="row path-links">
       <span className="soft small">{texts.openThese}</span>
       {[...links].map(([address, name]) => (
         <Link key={address} href={address} className="key">
@@ -74,6 +75,6 @@ function StopLinks({ stops }: { readonly stops: readonly Stop[] }) {
   )
 }
 
-function nameOf({ kind, type, key }: Stop): string {
+function nameOf({ kind, type, key }: PathNode): string {
   return kind === 'instance' && type !== undefined ? resourceName({ type, key }) : key
 }

@@ -5,41 +5,44 @@ import type { Instance, Request, Rule, RuleNames } from './explained.ts'
 
 export type Words = Texts['explanation']
 
-export interface Stop extends Named {
+export interface PathNode extends Named {
   /** Label for the kind of the node. */
   readonly kindText: string
   /** Role that is held at this node of the path. */
   readonly role?: string | undefined
 }
 
-export function userStop({ user }: Request, { kinds }: Words): Stop {
+export function userNode({ user }: Request, { kinds }: Words): PathNode {
   return { kind: 'user', kindText: kinds.user, key: user.key }
 }
 
-export function tenantStop(tenant: string, role: string, { kinds }: Words): Stop {
+export function tenantNode(tenant: string, role: string, { kinds }: Words): PathNode {
   return { kind: 'tenant', kindText: kinds.tenant, key: tenant, role }
 }
 
-export function instanceStop({ type, key }: Instance, role: string | undefined, { kinds }: Words): Stop {
+export function instanceNode({ type, key }: Instance, role: string | undefined, { kinds }: Words): PathNode {
   return { kind: 'instance', kindText: type === GROUP ? kinds.group : type, type, key, role }
 }
 
 /** Node for the checked resource: an instance, or a type as a whole. */
-export function resourceStop({ resource: { type, key } }: Request, words: Words): Stop {
+export function resourceNode({ resource: { type, key } }: Request, words: Words): PathNode {
   return key === null
     ? { kind: 'type', kindText: words.kinds.every, key: type }
-    : instanceStop({ type, key }, undefined, words)
+    : instanceNode({ type, key }, undefined, words)
 }
 
 /** Node for the user side of a rule. */
-export function userSideStop({ userset, role }: RuleNames, { kinds }: Words): Stop {
+export function userSideNode({ userset, role }: RuleNames, { kinds }: Words): PathNode {
   return userset === undefined
     ? { kind: 'role', kindText: kinds.role, key: role ?? '' }
     : { kind: 'set', kindText: kinds.userSet, key: userset }
 }
 
 /** Node for the resource side of a rule. */
-export function resourceSideStop({ resourceset, resource_type: type }: RuleNames, { kinds }: Words): Stop {
+export function resourceSideNode(
+  { resourceset, resource_type: type }: RuleNames,
+  { kinds }: Words,
+): PathNode {
   return resourceset === undefined
     ? { kind: 'type', kindText: kinds.every, key: type ?? '' }
     : { kind: 'set', kindText: kinds.resourceSet, key: resourceset }

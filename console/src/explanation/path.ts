@@ -3,26 +3,26 @@
  * The drawing and the text on every page are generated from the same path.
  */
 import { type Explained, type Request, resourceName, type RuleNames, type Step } from './explained.ts'
-import { derivedLeg, heldLeg, type Leg, plainLeg } from './legs.ts'
+import { derivedEdge, heldEdge, type PathEdge, plainEdge } from './path-edges.ts'
 import {
-  instanceStop,
-  resourceSideStop,
-  resourceStop,
-  type Stop,
-  tenantStop,
-  userSideStop,
-  userStop,
+  instanceNode,
+  resourceSideNode,
+  resourceNode,
+  type PathNode,
+  tenantNode,
+  userSideNode,
+  userNode,
   type Words,
-} from './stops.ts'
+} from './path-nodes.ts'
 
 /** One edge between each node and the next. */
-export interface Way {
-  readonly stops: readonly Stop[]
-  readonly legs: readonly Leg[]
+export interface Path {
+  readonly nodes: readonly PathNode[]
+  readonly edges: readonly PathEdge[]
 }
 
 /** Null if the check is denied, or if the response does not contain the derivation. */
-export function wayOfAllow({ debug }: Explained, words: Words): Way | null {
+export function pathOfAllow({ debug }: Explained, words: Words): Path | null {
   const { request, rbac, rebac, abac } = debug
   const [tenantRole] = rbac.allowing_roles
   if (rbac.allow && tenantRole !== undefined) {
@@ -57,60 +57,65 @@ export function whyAllowed({ debug }: Explained, { why, ...words }: Words): stri
 }
 
 /** Earliest expiration time of the edges; null if none of them expires. */
-export function endOfWay({ legs }: Way): string | null {
-  const ends = legs.flatMap(({ end }) => (end === undefined ? [] : [end]))
+export function endOfPath({ edges }: Path): string | null {
+  const ends = edges.flatMap(({ end }) => (end === undefined ? [] : [end]))
   return ends.toSorted((one, other) => Date.parse(one) - Date.parse(other))[0] ?? null
 }
 
-function overSteps(request: Request, steps: readonly Step[], words: Words): Way {
-  const stops: Stop[] = [userStop(request, words)]
-  const legs: Leg[] = []
+function overSteps(request: Request, steps: readonly Step[], words: Words): Path {
+  const nodes: PathNode[] = [userNode(request, words)]
+  const edges: PathEdge[] = []
   const user = request.user.key
   for (const step of steps) {
     if (step.kind === 'derivation') {
-      stops.push(instanceStop(step.object, step.role, words))
-      legs.push(derivedLeg(step, 'there', words))
+      nodes.push(instanceNode(step.object, step.role, words))
+      edges.push(derivedEdge(step, 'there', words))
     } else if (step.kind === 'instance-role') {
       const { instance, role, expires_at: end } = step
-      stops.push(instanceStop(instance, role, words))
-      legs.push(heldLeg(user, { role, instance, ...(end === undefined ? {} : { end }) }, words))
+      nodes.push(instanceNode(instance, role, words))
+      edges.push(heldEdge(user, { role, instance, ...(end === undefined ? {} : { end }) }, words))
     } else {
       const { tenant, role, expires_at: end } = step
-      stops.push(tenantStop(tenant, role, words))
-      legs.push(plainLeg(words.way.holds, words.way.holdsIn(user, role, tenant), end))
+      nodes.push(tenantNode(tenant, role, words))
+      edges.push(plainEdge(words.path.holds, words.path.holdsIn(user, role, tenant), end))
     }
   }
   const last = steps.at(-1)
   if (last?.kind === 'tenant-role') {
-    const sentence = words.way.roleMay(last.role, request.action, resourceName(request.resource), last.tenant)
-    stops.push(resourceStop(request, words))
-    legs.push(plainLeg(words.way.may(request.action), sentence))
+    const sentence = words.path.roleMay(
+      last.role,
+      request.action,
+      resourceName(request.resource),
+      last.tenant,
+    )
+    nodes.push(resourceNode(request, words))
+    edges.push(plainEdge(words.path.may(request.action), sentence))
   }
-  return { stops, legs }
+  return { nodes, edges }
 }
 
-function overRule(request: Request, rule: RuleNames, words: Words): Way {
-  const { way } = words
-  const [who, what] = [userSideStop(rule, words), resourceSideStop(rule, words)]
+function overRule(request: Request, rule: RuleNames, words: Words): Path {
+  const { path } = words
+  const [who, what] = [userSideNode(rule, words), resourceSideNode(rule, words)]
   const user = request.user.key
   const resource = resourceName(request.resource)
   return {
-    stops: [userStop(request, words), who, what, resourceStop(request, words)],
-    legs: [
+    nodes: [userNode(request, words), who, what, resourceNode(request, words)],
+    edges: [
       who.kind === 'role'
-        ? plainLeg(way.holds, way.holdsRole(user, who.key))
-        : plainLeg(way.isIn, way.isInUserSet(user, who.key)),
-      plainLeg(way.may(request.action), ruleSentence(rule, request.action, words)),
+        ? plainEdge(path.holds, path.holdsRole(user, who.key))
+        : plainEdge(path.isIn, path.isInUserSet(user, who.key)),
+      plainEdge(path.may(request.action), ruleSentence(rule, request.action, words)),
       what.kind === 'type'
-        ? plainLeg(way.isType, way.isOfType(resource, what.key))
-        : plainLeg(way.contains, way.isInResourceSet(resource, what.key)),
+        ? plainEdge(path.isType, path.isOfType(resource, what.key))
+        : plainEdge(path.contains, path.isInResourceSet(resource, what.key)),
     ],
   }
 }
 
 function ruleSentence(rule: RuleNames, action: string, words: Words): string {
   const { who: whoIs, what: whatIs } = words.rule
-  const [who, what] = [userSideStop(rule, words), resourceSideStop(rule, words)]
+  const [who, what] = [userSideNode(rule, words), resourceSideNode(rule, words)]
   return words.rule.may(
     who.kind === 'role' ? whoIs.role(who.key) : whoIs.set(who.key),
     action,

@@ -5,11 +5,11 @@ import { useTexts } from '../texts/texts.tsx'
 
 const PARTS = ['rbac', 'rebac', 'abac'] as const
 
-export function Parts({ debug, rules }: Pick<Explained, 'debug' | 'rules'>) {
+export function ResultBySource({ debug, rules }: Pick<Explained, 'debug' | 'rules'>) {
   const texts = useTexts().questions.parts
   return (
     <Card title={texts.title}>
-      <ul className="parts-told">
+      <ul className="result-by-source">
         {PARTS.map(part => {
           const { allow, code, reason } = debug[part]
           return (
