@@ -8,7 +8,7 @@ import { Redirect, Route, Router, Switch, useLocation } from 'wouter'
 import { Problem } from './interface/problem.ts'
 import { ErrorBoundary } from './parts/error-boundary.tsx'
 import { Skeleton } from './parts/paged-table.tsx'
-import { forgetSaid, Toasts } from './parts/toasts.tsx'
+import { clearNotifications, Toasts } from './parts/toasts.tsx'
 import { useSession } from './session/session.ts'
 import { SignIn } from './session/sign-in.tsx'
 import { hashOf, partOf, useEscapedAddress } from './shell/address.ts'
@@ -61,7 +61,7 @@ function SignedIn() {
   useEffect(
     () => () => {
       queries.clear()
-      forgetSaid()
+      clearNotifications()
     },
     [key],
   )

@@ -47,10 +47,10 @@ function questionOf({ user, action, type, instance, tenant }: Asked) {
 }
 
 function PathShown({ path: { nodes, edges }, action }: { readonly path: Path; readonly action: string }) {
-  const said = useTexts().access.why
+  const labels = useTexts().access.why
   return (
     <>
-      <ol className="chain" aria-label={said.chain}>
+      <ol className="chain" aria-label={labels.chain}>
         {nodes.map((node, index) => (
           <li key={index}>
             {index === 0 ? null : <EdgeShown edge={edges[index - 1]!} />}

@@ -48,18 +48,18 @@ export function ExportAction({
       setState(stopped.signal.aborted ? { is: 'cancelled' } : { is: 'failed', problem })
     }
   }
-  const said = texts.access.export
+  const labels = texts.access.export
   const textOf = (of: State): string => {
-    if (of.is === 'cancelled') return said.cancelled
-    if (of.is === 'writing') return said.writing(number(of.rows))
+    if (of.is === 'cancelled') return labels.cancelled
+    if (of.is === 'writing') return labels.writing(number(of.rows))
     if (of.is !== 'written') return ''
-    return of.isCut ? said.cut(number(ROWS_MAX), of.file) : said.written(number(of.rows), of.file)
+    return of.isCut ? labels.cut(number(ROWS_MAX), of.file) : labels.written(number(of.rows), of.file)
   }
   return (
     <div className="export">
       <div className="row">
         <Action isSmall isPending={state.is === 'writing'} onPress={() => void write()} aria-label={label}>
-          {said.start}
+          {labels.start}
         </Action>
         {state.is === 'writing' ? (
           <Action isSmall onPress={() => running.current?.abort()}>

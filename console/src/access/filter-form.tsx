@@ -18,7 +18,7 @@ export function FilterForm({
   readonly onClear: () => void
   readonly children: ReactNode
 }) {
-  const said = useTexts().access
+  const labels = useTexts().access
   return (
     <search className="card" aria-label={label}>
       <Form
@@ -31,10 +31,10 @@ export function FilterForm({
         <div className="asked">{children}</div>
         <div className="row">
           <Action type="submit" kind="primary">
-            {said.show}
+            {labels.show}
           </Action>
           <Action kind="quiet" onPress={onClear}>
-            {said.clear}
+            {labels.clear}
           </Action>
         </div>
       </Form>

@@ -14,14 +14,14 @@ import { Until } from './until.tsx'
 
 /** `name` has the form `type:key`. */
 export function ResourceGrants({ name }: { readonly name: string }) {
-  const said = useTexts().access.grants
+  const labels = useTexts().access.grants
   return (
     <div className="stack">
-      <Card title={said.users(name)}>
+      <Card title={labels.users(name)}>
         <UserGrants name={name} />
       </Card>
-      <Card title={said.related(name)}>
-        <p className="soft small">{said.relatedLead}</p>
+      <Card title={labels.related(name)}>
+        <p className="soft small">{labels.relatedLead}</p>
         <Related name={name} />
       </Card>
     </div>
@@ -29,7 +29,7 @@ export function ResourceGrants({ name }: { readonly name: string }) {
 }
 
 function UserGrants({ name }: { readonly name: string }) {
-  const said = useTexts().access
+  const labels = useTexts().access
   const environment = useCurrentEnvironment()
   const { path, key } = environment
   const pages = usePages(key('role_assignment', 'on', name), async (page, signal) => {
@@ -41,29 +41,29 @@ function UserGrants({ name }: { readonly name: string }) {
   })
   return (
     <PagedTable
-      label={said.grants.users(name)}
+      label={labels.grants.users(name)}
       pages={pages}
       rowKey={({ id }) => id}
       columns={[
         {
           id: 'user',
-          header: said.user,
+          header: labels.user,
           cell: ({ user }) => (
             <Link className="key" href={viewAddress(environment, 'users', { user })}>
               {user}
             </Link>
           ),
         },
-        { id: 'role', header: said.role, cell: ({ role }) => <span className="key short">{role}</span> },
-        { id: 'end', header: said.roles.ends, cell: ({ expires_at }) => <Until end={expires_at} /> },
+        { id: 'role', header: labels.role, cell: ({ role }) => <span className="key short">{role}</span> },
+        { id: 'end', header: labels.roles.ends, cell: ({ expires_at }) => <Until end={expires_at} /> },
       ]}
-      empty={said.grants.noUsers}
+      empty={labels.grants.noUsers}
     />
   )
 }
 
 function Related({ name }: { readonly name: string }) {
-  const said = useTexts().access
+  const labels = useTexts().access
   const { path, key } = useCurrentEnvironment()
   const pages = usePages(key('relationship_tuple', 'to', name), async (page, signal) => {
     const query = { ...page, object: name, include_total_count: true }
@@ -74,23 +74,23 @@ function Related({ name }: { readonly name: string }) {
   })
   return (
     <PagedTable
-      label={said.grants.related(name)}
+      label={labels.grants.related(name)}
       pages={pages}
       rowKey={({ id }) => id}
       columns={[
         {
           id: 'subject',
-          header: said.grants.what,
+          header: labels.grants.what,
           cell: ({ subject }) => <InstanceLink reference={subject} />,
         },
         {
           id: 'relation',
-          header: said.grants.relation,
+          header: labels.grants.relation,
           cell: ({ relation }) => <span className="key">{relation}</span>,
         },
-        { id: 'end', header: said.roles.ends, cell: ({ expires_at }) => <Until end={expires_at} /> },
+        { id: 'end', header: labels.roles.ends, cell: ({ expires_at }) => <Until end={expires_at} /> },
       ]}
-      empty={said.grants.noneRelated}
+      empty={labels.grants.noneRelated}
     />
   )
 }

@@ -16,7 +16,7 @@ import { EXPORT_PAGE_SIZE, type HoldersAsked, pageOfHolders } from './searches.t
 const HEADER = ['resource_type', 'resource', 'action', 'user']
 
 export function ResourceHolders({ asked }: { readonly asked: HoldersAsked }) {
-  const said = useTexts().access
+  const labels = useTexts().access
   const environment = useCurrentEnvironment()
   const { type, instance, action } = asked
   const name = `${type}:${instance}`
@@ -29,13 +29,13 @@ export function ResourceHolders({ asked }: { readonly asked: HoldersAsked }) {
     const load = (token: string) => pageOfHolders(asked, token, { limit: EXPORT_PAGE_SIZE, signal })
     for await (const page of eachPage('', load)) yield page.map(user => [type, instance, action, user])
   }
-  const title = said.resources.who(action, name)
+  const title = labels.resources.who(action, name)
   return (
     <Card
       title={title}
       actions={
         <ExportAction
-          label={said.export.of(title)}
+          label={labels.export.of(title)}
           file={fileName('access', type, instance, action)}
           header={HEADER}
           pages={rows}
@@ -49,7 +49,7 @@ export function ResourceHolders({ asked }: { readonly asked: HoldersAsked }) {
         columns={[
           {
             id: 'user',
-            header: said.user,
+            header: labels.user,
             cell: user => (
               <Link className="key" href={viewAddress(environment, 'users', { user, action, type })}>
                 {user}
@@ -58,11 +58,11 @@ export function ResourceHolders({ asked }: { readonly asked: HoldersAsked }) {
           },
         ]}
         detail={{
-          trigger: said.why.open,
-          label: user => said.why.openUser(user),
+          trigger: labels.why.open,
+          label: user => labels.why.openUser(user),
           content: user => <Explained asked={{ user, action, type, instance, tenant: '' }} />,
         }}
-        empty={pages.hasMore ? said.noneYet : said.resources.none(action, name)}
+        empty={pages.hasMore ? labels.noneYet : labels.resources.none(action, name)}
       />
       {pages.isCutShort ? <CutShortNote /> : null}
     </Card>

@@ -18,7 +18,7 @@ const NAMES = ['type', 'instance', 'action'] as const
 const NOTHING: Filters<(typeof NAMES)[number]> = { type: '', instance: '', action: '' }
 
 export default function ResourcePage() {
-  const said = useTexts().access
+  const labels = useTexts().access
   const environment = useCurrentEnvironment()
   const decides = useDecides()
   const [asked, show] = useFilters('resources', NAMES)
@@ -27,14 +27,14 @@ export default function ResourcePage() {
   const isChosen = asked.type !== '' && asked.instance !== ''
   return (
     <Page
-      title={said.resources.title}
-      lead={said.resources.lead}
+      title={labels.resources.title}
+      lead={labels.resources.lead}
       actions={isChosen ? <LogLink about="resource_instance" named={name} isNameShown /> : null}
     >
       <AccessTabs current="resources" />
-      <FilterForm label={said.resources.form} onShow={() => show(typed)} onClear={() => show(NOTHING)}>
+      <FilterForm label={labels.resources.form} onShow={() => show(typed)} onClear={() => show(NOTHING)}>
         <KeyInput
-          label={said.type}
+          label={labels.type}
           value={typed.type}
           onChange={type('type')}
           queryKey={environment.key('resource', 'like')}
@@ -42,7 +42,7 @@ export default function ResourcePage() {
           isRequired
         />
         <KeyInput
-          label={said.resource}
+          label={labels.resource}
           value={typed.instance}
           onChange={type('instance')}
           queryKey={environment.key('resource_instance', 'like', typed.type)}
@@ -50,7 +50,7 @@ export default function ResourcePage() {
           isRequired
         />
         <KeyInput
-          label={said.action}
+          label={labels.action}
           value={typed.action}
           onChange={type('action')}
           queryKey={environment.key('resource', 'actions', typed.type)}
@@ -59,13 +59,13 @@ export default function ResourcePage() {
       </FilterForm>
       <DecidesNotNote decides={decides} />
       {!isChosen ? (
-        <div className="empty">{said.resources.chooseResource}</div>
+        <div className="empty">{labels.resources.chooseResource}</div>
       ) : (
         <div className="access-columns">
           {decides === null ? (
             <Skeleton />
           ) : decides !== 'here' ? null : asked.action === '' ? (
-            <div className="empty">{said.resources.chooseAction(name)}</div>
+            <div className="empty">{labels.resources.chooseAction(name)}</div>
           ) : (
             <ResourceHolders asked={asked} />
           )}

@@ -5,17 +5,17 @@ import { useTexts } from '../texts/texts.tsx'
 import { viewAddress } from '../shell/links.ts'
 
 export function AccessTabs({ current }: { readonly current: 'users' | 'resources' }) {
-  const said = useTexts().access
+  const labels = useTexts().access
   const environment = useCurrentEnvironment()
   return (
-    <nav className="tabs" aria-label={said.tabs}>
+    <nav className="tabs" aria-label={labels.tabs}>
       {(['users', 'resources'] as const).map(view => (
         <Link
           key={view}
           href={viewAddress(environment, view, {})}
           {...(view === current ? { 'aria-current': 'page' as const } : {})}
         >
-          {said[view].tab}
+          {labels[view].tab}
         </Link>
       ))}
     </nav>

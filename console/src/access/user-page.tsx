@@ -18,21 +18,21 @@ const NAMES = ['user', 'action', 'type', 'tenant'] as const
 const NOTHING: Filters<(typeof NAMES)[number]> = { user: '', action: '', type: '', tenant: '' }
 
 export default function UserPage() {
-  const said = useTexts().access
+  const labels = useTexts().access
   const environment = useCurrentEnvironment()
   const decides = useDecides()
   const [asked, show] = useFilters('users', NAMES)
   const [typed, type] = useTyped(asked)
   return (
     <Page
-      title={said.users.title}
-      lead={said.users.lead}
+      title={labels.users.title}
+      lead={labels.users.lead}
       actions={asked.user === '' ? null : <LogLink about="user" named={asked.user} isNameShown />}
     >
       <AccessTabs current="users" />
-      <FilterForm label={said.users.form} onShow={() => show(typed)} onClear={() => show(NOTHING)}>
+      <FilterForm label={labels.users.form} onShow={() => show(typed)} onClear={() => show(NOTHING)}>
         <KeyInput
-          label={said.user}
+          label={labels.user}
           value={typed.user}
           onChange={type('user')}
           queryKey={environment.key('user', 'like')}
@@ -40,23 +40,23 @@ export default function UserPage() {
           isRequired
         />
         <KeyInput
-          label={said.action}
+          label={labels.action}
           value={typed.action}
           onChange={type('action')}
           queryKey={environment.key('resource', 'actions', typed.type)}
           load={completeActions(environment, typed.type)}
         />
         <KeyInput
-          label={said.type}
-          placeholder={said.allTypes}
+          label={labels.type}
+          placeholder={labels.allTypes}
           value={typed.type}
           onChange={type('type')}
           queryKey={environment.key('resource', 'like')}
           load={completeTypes(environment)}
         />
         <KeyInput
-          label={said.tenant}
-          placeholder={said.allTenants}
+          label={labels.tenant}
+          placeholder={labels.allTenants}
           value={typed.tenant}
           onChange={type('tenant')}
           queryKey={environment.key('tenant', 'like')}
@@ -65,13 +65,13 @@ export default function UserPage() {
       </FilterForm>
       <DecidesNotNote decides={decides} />
       {asked.user === '' ? (
-        <div className="empty">{said.users.chooseUser}</div>
+        <div className="empty">{labels.users.chooseUser}</div>
       ) : (
         <div className="access-columns">
           {decides === null ? (
             <Skeleton />
           ) : decides !== 'here' ? null : asked.action === '' ? (
-            <div className="empty">{said.users.chooseAction(asked.user)}</div>
+            <div className="empty">{labels.users.chooseAction(asked.user)}</div>
           ) : (
             <UserResources asked={asked} />
           )}

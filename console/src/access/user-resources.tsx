@@ -17,7 +17,7 @@ import { EXPORT_PAGE_SIZE, FIRST_RESOURCE, pageOfResources, type ResourcesAsked 
 const HEADER = ['user', 'action', 'asked_tenant', 'resource_type', 'resource']
 
 export function UserResources({ asked }: { readonly asked: ResourcesAsked }) {
-  const said = useTexts().access
+  const labels = useTexts().access
   const environment = useCurrentEnvironment()
   const loadTypes = useLoadTypes()
   const { user, action, type, tenant } = asked
@@ -33,13 +33,13 @@ export function UserResources({ asked }: { readonly asked: ResourcesAsked }) {
       yield page.map(instance => [user, action, tenant, instance.type, instance.id])
     }
   }
-  const title = said.users.may(user, action)
+  const title = labels.users.may(user, action)
   return (
     <Card
       title={title}
       actions={
         <ExportAction
-          label={said.export.of(title)}
+          label={labels.export.of(title)}
           file={fileName('access', user, action, type, tenant)}
           header={HEADER}
           pages={rows}
@@ -53,7 +53,7 @@ export function UserResources({ asked }: { readonly asked: ResourcesAsked }) {
         columns={[
           {
             id: 'resource',
-            header: said.resource,
+            header: labels.resource,
             cell: ({ type: its, id }) => (
               <span className="row tight-row">
                 <Badge>{its}</Badge>
@@ -68,13 +68,13 @@ export function UserResources({ asked }: { readonly asked: ResourcesAsked }) {
           },
         ]}
         detail={{
-          trigger: said.why.open,
-          label: ({ type: its, id }) => said.why.openResource(`${its}:${id}`),
+          trigger: labels.why.open,
+          label: ({ type: its, id }) => labels.why.openResource(`${its}:${id}`),
           content: ({ type: its, id }) => (
             <Explained asked={{ user, action, type: its, instance: id, tenant }} />
           ),
         }}
-        empty={pages.hasMore ? said.noneYet : said.users.none(user, action)}
+        empty={pages.hasMore ? labels.noneYet : labels.users.none(user, action)}
       />
       {pages.isCutShort ? <CutShortNote /> : null}
     </Card>

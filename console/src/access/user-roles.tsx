@@ -15,7 +15,7 @@ import { InstanceLink } from './instance-link.tsx'
 import { Until } from './until.tsx'
 
 export function UserRoles({ user }: { readonly user: string }) {
-  const said = useTexts().access
+  const labels = useTexts().access
   const environment = useCurrentEnvironment()
   const { path, key } = environment
   const { data: known, error } = useQuery({
@@ -27,18 +27,18 @@ export function UserRoles({ user }: { readonly user: string }) {
   })
   const isUnknown = error instanceof Problem && error.status === 404
   return (
-    <Card title={said.roles.title(user)}>
+    <Card title={labels.roles.title(user)}>
       {known === undefined || nameOfUser(known) === undefined ? null : (
         <p className="soft small key">{nameOfUser(known)}</p>
       )}
-      {isUnknown ? <div className="empty">{said.roles.unknown(user)}</div> : <ProblemNote error={error} />}
+      {isUnknown ? <div className="empty">{labels.roles.unknown(user)}</div> : <ProblemNote error={error} />}
       {known === undefined ? null : <RolesTable user={user} />}
     </Card>
   )
 }
 
 function RolesTable({ user }: { readonly user: string }) {
-  const said = useTexts().access
+  const labels = useTexts().access
   const { path, key } = useCurrentEnvironment()
   const pages = usePages(key('role_assignment', 'of-user', user), async (page, signal) => {
     const query = { ...page, user: [user], include_total_count: true }
@@ -49,26 +49,26 @@ function RolesTable({ user }: { readonly user: string }) {
   })
   return (
     <PagedTable
-      label={said.roles.title(user)}
+      label={labels.roles.title(user)}
       pages={pages}
       rowKey={({ id }) => id}
       columns={[
-        { id: 'role', header: said.role, cell: ({ role }) => <span className="key short">{role}</span> },
+        { id: 'role', header: labels.role, cell: ({ role }) => <span className="key short">{role}</span> },
         {
           id: 'where',
-          header: said.roles.where,
+          header: labels.roles.where,
           cell: ({ resource_instance: instance, tenant }) =>
             instance === null ? (
               <span className="row tight-row">
-                <Badge>{said.tenant}</Badge> <span className="key">{tenant}</span>
+                <Badge>{labels.tenant}</Badge> <span className="key">{tenant}</span>
               </span>
             ) : (
               <InstanceLink reference={instance} />
             ),
         },
-        { id: 'end', header: said.roles.ends, cell: ({ expires_at }) => <Until end={expires_at} /> },
+        { id: 'end', header: labels.roles.ends, cell: ({ expires_at }) => <Until end={expires_at} /> },
       ]}
-      empty={said.roles.none(user)}
+      empty={labels.roles.none(user)}
     />
   )
 }

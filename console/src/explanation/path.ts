@@ -46,14 +46,14 @@ export function whyAllowed({ debug }: Explained, { why, ...words }: Words): stri
     return why.byTenantRole(user, tenantRole, request.tenant, request.action, request.resource.type)
   const [role] = rebac.allowing_roles
   if (rebac.allow) {
-    if (role === undefined) return why.byRoleUntold(user, resource)
+    if (role === undefined) return why.byRoleWithoutPath(user, resource)
     const [first] = rebac.path ?? []
     return first?.kind === 'instance-role' && resourceName(first.instance) !== resource
       ? why.byRoleFrom(user, role, resource, request.action, resourceName(first.instance))
       : why.byRole(user, role, resource, request.action)
   }
   const [rule] = abac.allowing_rules
-  return rule === undefined ? why.byRuleUntold : ruleSentence(rule, request.action, { why, ...words })
+  return rule === undefined ? why.byUnnamedRule : ruleSentence(rule, request.action, { why, ...words })
 }
 
 /** Earliest expiration time of the edges; null if none of them expires. */

@@ -41,7 +41,7 @@ export function DeleteGroup({ group, counts }: { readonly group: Group; readonly
             // Leaves the page before its queries request the deleted group again.
             go(environment.to('groups'))
           },
-          said: texts.deleted(name),
+          message: texts.deleted(name),
         })
       }
     >

@@ -5,7 +5,7 @@ import { ActionDialog } from '../parts/dialogs.tsx'
 import { EndInput } from '../parts/ends.tsx'
 import { useWrite } from '../parts/writes.ts'
 import { useTexts } from '../texts/texts.tsx'
-import { granting, ToldNote, useSeen } from './granting.tsx'
+import { granting, ConflictNote, useSeen } from './granting.tsx'
 import { fieldErrorOf, useUntil } from './field-errors.ts'
 
 export function EndDialog({
@@ -45,7 +45,7 @@ export function EndDialog({
           what,
           write({
             ...granting(grant, end, seen.endOf(what, shown)),
-            said: texts.endChanged(what, until(end)),
+            message: texts.endChanged(what, until(end)),
           }),
         )
       }
@@ -53,7 +53,7 @@ export function EndDialog({
       {problem => (
         <>
           <EndInput initial={shown} onChange={setEnd} problem={fieldErrorOf(problem, 'expires_at')} />
-          <ToldNote seen={seen} what={what} gone="endGone" />
+          <ConflictNote seen={seen} what={what} gone="endGone" />
         </>
       )}
     </ActionDialog>

@@ -4,7 +4,7 @@
  * submit again.
  */
 import { useState } from 'react'
-import { type End, endToldBy, type Grant } from '../interface/granted.ts'
+import { type End, endReportedBy, type Grant } from '../interface/granted.ts'
 import { Problem } from '../interface/problem.ts'
 import { useTexts } from '../texts/texts.tsx'
 import { useUntil } from './field-errors.ts'
@@ -18,25 +18,25 @@ interface Seen {
   /** Awaits a change, and remembers the current state that a conflict response reports. */
   readonly noting: <Done>(what: string, change: Promise<Done>) => Promise<Done>
   /** Current states reported by conflict responses, by the name of the grant in sentences. */
-  readonly told: ReadonlyMap<string, End | undefined>
+  readonly reported: ReadonlyMap<string, End | undefined>
   readonly forget: () => void
 }
 
 export function useSeen(): Seen {
-  const [told, setTold] = useState<Seen['told']>(new Map())
+  const [reported, setReported] = useState<Seen['reported']>(new Map())
   return {
-    endOf: (what, shown) => (told.has(what) ? told.get(what) : shown),
+    endOf: (what, shown) => (reported.has(what) ? reported.get(what) : shown),
     noting: async (what, change) => {
       try {
         return await change
       } catch (refused) {
         if (refused instanceof Problem && refused.isStale)
-          setTold(known => new Map(known).set(what, endToldBy(refused)))
+          setReported(known => new Map(known).set(what, endReportedBy(refused)))
         throw refused
       }
     },
-    told,
-    forget: () => setTold(new Map()),
+    reported,
+    forget: () => setReported(new Map()),
   }
 }
 
@@ -59,7 +59,7 @@ export function granting(
  * Note about a concurrent change by another user; renders nothing if there was none. `gone`: text for a grant
  * that was revoked.
  */
-export function ToldNote({
+export function ConflictNote({
   seen,
   what,
   gone = 'gone',
@@ -70,7 +70,7 @@ export function ToldNote({
 }) {
   const texts = useTexts().groups
   const until = useUntil()
-  if (!seen.told.has(what)) return null
-  const end = seen.told.get(what)
+  if (!seen.reported.has(what)) return null
+  const end = seen.reported.get(what)
   return <p className="note warn">{end === undefined ? texts[gone](what) : texts.endNow(what, until(end))}</p>
 }

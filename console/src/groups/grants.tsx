@@ -11,7 +11,7 @@ import { useWrite } from '../parts/writes.ts'
 import { useTexts } from '../texts/texts.tsx'
 import { useCompletions } from './completions.ts'
 import { EndDialog } from './end-dialog.tsx'
-import { granting, ToldNote, useSeen } from './granting.tsx'
+import { granting, ConflictNote, useSeen } from './granting.tsx'
 import {
   type Granted,
   type Group,
@@ -68,7 +68,7 @@ export function Grants({
                     {...granted}
                     label={texts.removeRole(role.key, object)}
                     sentence={texts.removeRoleSentence(role.key, object, name)}
-                    said={texts.roleRemoved(role.key, object, name)}
+                    message={texts.roleRemoved(role.key, object, name)}
                     onGone={onGone}
                   />
                 </>
@@ -104,11 +104,11 @@ function GrantRole({ group }: { readonly group: Group }) {
     setSent(granted)
     await calls.requireInstance(type, instance)
     const before = seen.endOf(what)
-    const said =
+    const message =
       before === undefined
         ? texts.roleGranted(role, object, name, until(end))
         : texts.endChanged(what, until(end))
-    await seen.noting(what, write({ ...granting(calls.granted(group, granted), end, before), said }))
+    await seen.noting(what, write({ ...granting(calls.granted(group, granted), end, before), message }))
   }
   const errorsOf = (problem: unknown) => ({
     type: fieldErrorOf(problem, 'resource', sent.type),
@@ -161,7 +161,7 @@ function GrantRole({ group }: { readonly group: Group }) {
             {...completions.instances(debouncedType, group.group_tenant)}
           />
           <EndInput onChange={setEnd} problem={errorsOf(problem).end} />
-          <ToldNote seen={seen} what={what} />
+          <ConflictNote seen={seen} what={what} />
         </>
       )}
     </ActionDialog>

@@ -27,19 +27,19 @@ export function Links({
 }) {
   const texts = useTexts().groups
   const name = referenceOf(group)
-  const said = isOuter
+  const labels = isOuter
     ? { title: texts.parts.inside, lead: texts.insideLead, label: texts.insideOf, empty: texts.noneInside }
     : { title: texts.parts.around, lead: texts.aroundLead, label: texts.aroundOf, empty: texts.noneAround }
   return (
     <Part
       heading={heading}
-      title={said.title}
-      lead={said.lead(name)}
+      title={labels.title}
+      lead={labels.lead(name)}
       action={<NestDialog group={group} isOuter={isOuter} />}
     >
       <LinksTable
-        label={said.label(name)}
-        empty={said.empty}
+        label={labels.label(name)}
+        empty={labels.empty}
         pages={pages}
         nesting={row => (isOuter ? { child: row, parent: name } : { child: name, parent: row })}
         onGone={onGone}
@@ -96,7 +96,7 @@ function LinksTable({
                   {...granted}
                   label={texts.unnest(child, parent)}
                   sentence={texts.unnestSentence(child, parent)}
-                  said={texts.unnested(child, parent)}
+                  message={texts.unnested(child, parent)}
                   onGone={onGone}
                 />
               </>

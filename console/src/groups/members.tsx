@@ -13,7 +13,7 @@ import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useTexts } from '../texts/texts.tsx'
 import { useCompletions } from './completions.ts'
 import { EndDialog } from './end-dialog.tsx'
-import { granting, ToldNote, useSeen } from './granting.tsx'
+import { granting, ConflictNote, useSeen } from './granting.tsx'
 import { type Group, type Member, referenceOf, useGroupCalls } from './group-calls.ts'
 import { Part, type PartOfGroup } from './part.tsx'
 import { RemoveDialog } from './remove-dialog.tsx'
@@ -59,7 +59,7 @@ export function Members({ group, heading, onGone, pages }: PartOfGroup & { reado
                     {...granted}
                     label={texts.removeMember(key)}
                     sentence={texts.removeMemberSentence(key, name)}
-                    said={texts.memberRemoved(key, name)}
+                    message={texts.memberRemoved(key, name)}
                     onGone={onGone}
                   />
                 </>
@@ -88,9 +88,9 @@ function AddMember({ group }: { readonly group: Group }) {
   const add = async (): Promise<void> => {
     setSent(user)
     const before = seen.endOf(what)
-    const said =
+    const message =
       before === undefined ? texts.memberAdded(user, name, until(end)) : texts.endChanged(what, until(end))
-    await seen.noting(what, write({ ...granting(calls.membership(group, user), end, before), said }))
+    await seen.noting(what, write({ ...granting(calls.membership(group, user), end, before), message }))
   }
   return (
     <ActionDialog
@@ -121,7 +121,7 @@ function AddMember({ group }: { readonly group: Group }) {
             {...users}
           />
           <EndInput onChange={setEnd} problem={fieldErrorOf(problem, 'expires_at')} />
-          <ToldNote seen={seen} what={what} />
+          <ConflictNote seen={seen} what={what} />
         </>
       )}
     </ActionDialog>

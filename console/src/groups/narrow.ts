@@ -5,9 +5,9 @@ const narrow = matchMedia('(max-width: 50rem)')
 
 export function useIsNarrow(): boolean {
   return useSyncExternalStore(
-    told => {
-      narrow.addEventListener('change', told)
-      return () => narrow.removeEventListener('change', told)
+    onChange => {
+      narrow.addEventListener('change', onChange)
+      return () => narrow.removeEventListener('change', onChange)
     },
     () => narrow.matches,
   )

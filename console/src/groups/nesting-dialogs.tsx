@@ -8,7 +8,7 @@ import { useWrite } from '../parts/writes.ts'
 import type { FieldProblem } from '../interface/problem.ts'
 import { useTexts } from '../texts/texts.tsx'
 import { useCompletions } from './completions.ts'
-import { granting, ToldNote, useSeen } from './granting.tsx'
+import { granting, ConflictNote, useSeen } from './granting.tsx'
 import { type Group, type Nesting, referenceIn, referenceOf, useGroupCalls } from './group-calls.ts'
 import { fieldErrorOf, useUntil } from './field-errors.ts'
 
@@ -37,9 +37,9 @@ export function NestDialog({
   const nest = async (): Promise<void> => {
     setSent(other)
     const before = seen.endOf(what)
-    const said =
+    const message =
       before === undefined ? texts.nested(child, parent, until(end)) : texts.endChanged(what, until(end))
-    await seen.noting(what, write({ ...granting(calls.nesting({ child, parent }), end, before), said }))
+    await seen.noting(what, write({ ...granting(calls.nesting({ child, parent }), end, before), message }))
   }
   return (
     <ActionDialog
@@ -70,7 +70,7 @@ export function NestDialog({
             {...groups(group.group_tenant)}
           />
           <EndInput onChange={setEnd} problem={fieldErrorOf(problem, 'expires_at')} />
-          <ToldNote seen={seen} what={what} />
+          <ConflictNote seen={seen} what={what} />
         </>
       )}
     </ActionDialog>
@@ -116,7 +116,7 @@ export function MoveDialog({
           back: made.undo,
           second: () => seen.noting(whatLeft, left.drop(end)),
         }),
-      said: texts.moved(child, parent, target),
+      message: texts.moved(child, parent, target),
       undo: () =>
         bothOrNone({ first: () => left.put(end, undefined), back: () => left.drop(end), second: made.undo }),
     })
@@ -150,8 +150,8 @@ export function MoveDialog({
             problem={groupErrorOf(problem, sent)}
             {...groups(tenant)}
           />
-          <ToldNote seen={seen} what={whatLeft} />
-          <ToldNote seen={seen} what={whatMade} />
+          <ConflictNote seen={seen} what={whatLeft} />
+          <ConflictNote seen={seen} what={whatMade} />
         </>
       )}
     </ActionDialog>

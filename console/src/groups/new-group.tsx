@@ -42,7 +42,7 @@ export function NewGroup() {
           make: async () => {
             made = referenceOf(await calls.create(name, tenant))
           },
-          said: texts.created(name),
+          message: texts.created(name),
           undo: async () => {
             const tag = await tagOfEmpty(calls, made)
             go(environment.to('groups'))

@@ -4,13 +4,13 @@ import type { End, Grant } from '../interface/granted.ts'
 import { ActionDialog } from '../parts/dialogs.tsx'
 import { useWrite } from '../parts/writes.ts'
 import { useTexts } from '../texts/texts.tsx'
-import { ToldNote, useSeen } from './granting.tsx'
+import { ConflictNote, useSeen } from './granting.tsx'
 
 export function RemoveDialog({
   what,
   label,
   sentence,
-  said,
+  message,
   end,
   grant,
   onGone,
@@ -19,7 +19,7 @@ export function RemoveDialog({
   readonly what: string
   readonly label: string
   readonly sentence: string
-  readonly said: string
+  readonly message: string
   readonly end: End
   readonly grant: Grant
   readonly onGone: () => void
@@ -47,7 +47,7 @@ export function RemoveDialog({
         if (present === undefined) return
         const removal = write({
           make: () => grant.drop(present),
-          said,
+          message,
           undo: () => grant.put(present, undefined),
         })
         await seen.noting(what, removal)
@@ -56,7 +56,7 @@ export function RemoveDialog({
         requestAnimationFrame(() => requestAnimationFrame(onGone))
       }}
       // Without content to read first, the button gets the focus.
-      {...(seen.told.has(what) && { children: () => <ToldNote seen={seen} what={what} /> })}
+      {...(seen.reported.has(what) && { children: () => <ConflictNote seen={seen} what={what} /> })}
     />
   )
 }

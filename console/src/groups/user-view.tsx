@@ -71,7 +71,7 @@ function GroupsOf({ user }: { readonly user: string }) {
                     {...granted}
                     label={texts.removeFrom(user, name)}
                     sentence={texts.removeMemberSentence(user, name)}
-                    said={texts.memberRemoved(user, name)}
+                    message={texts.memberRemoved(user, name)}
                     onGone={() => document.querySelector<HTMLElement>('h1')?.focus()}
                   />
                 </>

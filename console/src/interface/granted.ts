@@ -39,9 +39,9 @@ function tagOf(end: End): string {
 const END_TAG = /^(?:W\/)?"(null|\d{4}-\d\d-\d\dT[\d:.]+Z)/
 
 /** Current expiration time as reported by a rejected change; undefined if the grant does not exist. */
-export function endToldBy({ tag }: Problem): End | undefined {
-  const told = END_TAG.exec(tag ?? '')?.[1]
-  return told === 'null' ? null : told
+export function endReportedBy({ tag }: Problem): End | undefined {
+  const end = END_TAG.exec(tag ?? '')?.[1]
+  return end === 'null' ? null : end
 }
 
 /** Treats the removal of a grant that no longer exists as successful. */

@@ -66,10 +66,10 @@ class Sight {
   readonly #stale = new Set<number>()
   /** Number of pages that each load has processed so far. */
   readonly #loads = new WeakMap<AbortSignal, number>()
-  #isTold = false
+  #isReported = false
 
   see(page: number, isInSight: boolean): void {
-    this.#isTold = true
+    this.#isReported = true
     if (isInSight) this.#inSight.add(page)
     else this.#inSight.delete(page)
   }
@@ -92,7 +92,8 @@ class Sight {
    * Returns whether this page, of `count` pages, is reloaded, and records whether it is now current or stale.
    */
   takes(page: number, count: number): boolean {
-    const isTaken = page === 0 || page >= count - 1 || (this.#isTold ? this.#inSight.has(page) : page < FIRST)
+    const isTaken =
+      page === 0 || page >= count - 1 || (this.#isReported ? this.#inSight.has(page) : page < FIRST)
     if (isTaken) this.#stale.delete(page)
     else this.#stale.add(page)
     return isTaken

@@ -44,8 +44,8 @@ export function useNodes() {
 }
 
 /**
- * Current revision of the environment, which every response about it contains. Without an environment, there is
- * none.
+ * Current revision of the environment, which every response about it contains. There is none without an
+ * environment.
  */
 export function useRevision(environment: CurrentEnvironment | null) {
   return useQuery({

@@ -13,25 +13,25 @@ const BRIEF_LENGTH = 8
 export function NodesCard() {
   const { texts, moment, number } = useSpoken()
   const { clock, span } = useSpokenFigures()
-  const said = texts.operations.nodes
+  const labels = texts.operations.nodes
   const { data, error, isPending } = useNodes()
   const [shown, setShown] = useState(PAGE_SIZE)
   const nodes = data?.nodes ?? []
   return (
-    <Card title={said.title}>
-      <p className="soft small">{said.lead}</p>
+    <Card title={labels.title}>
+      <p className="soft small">{labels.lead}</p>
       {data !== undefined && !data.is_complete ? (
         <div className="note warn" role="status">
-          {said.incomplete(data.missing ?? '')}
+          {labels.incomplete(data.missing ?? '')}
         </div>
       ) : null}
       {new Set(nodes.map(({ version }) => version)).size > 1 ? (
-        <div className="note warn">{said.mixed}</div>
+        <div className="note warn">{labels.mixed}</div>
       ) : null}
       <div className="nodes">
         <PagedTable
-          label={said.title}
-          empty={said.none}
+          label={labels.title}
+          empty={labels.none}
           rowKey={({ id }: Node) => id}
           pages={{
             items: nodes.slice(0, shown),
@@ -45,34 +45,34 @@ export function NodesCard() {
           columns={[
             {
               id: 'node',
-              header: said.node,
+              header: labels.node,
               cell: ({ name, is_this }) => (
                 <span className="row">
                   <span className="key">{name}</span>
-                  {is_this ? <Badge kind="accent">{said.isThis}</Badge> : null}
+                  {is_this ? <Badge kind="accent">{labels.isThis}</Badge> : null}
                 </span>
               ),
             },
             {
               id: 'state',
-              header: said.state,
+              header: labels.state,
               cell: ({ ready, fresh, stale_ms }) => (
                 <span className="row">
-                  <StandingBadge isGood={ready} good={said.ready} bad={said.notReady} />
-                  <StandingBadge isGood={fresh} good={said.fresh} bad={said.stale(span(stale_ms))} />
+                  <StandingBadge isGood={ready} good={labels.ready} bad={labels.notReady} />
+                  <StandingBadge isGood={fresh} good={labels.fresh} bad={labels.stale(span(stale_ms))} />
                 </span>
               ),
             },
-            { id: 'since', header: said.since, cell: ({ started_at }) => moment(started_at) },
-            { id: 'seen', header: said.seen, cell: ({ seen_at }) => clock(seen_at) },
-            { id: 'release', header: said.release, cell: ({ version }) => version },
-            { id: 'threads', header: said.threads, cell: ({ http_threads }) => number(http_threads) },
+            { id: 'since', header: labels.since, cell: ({ started_at }) => moment(started_at) },
+            { id: 'seen', header: labels.seen, cell: ({ seen_at }) => clock(seen_at) },
+            { id: 'release', header: labels.release, cell: ({ version }) => version },
+            { id: 'threads', header: labels.threads, cell: ({ http_threads }) => number(http_threads) },
             {
               id: 'revision',
-              header: said.revision,
+              header: labels.revision,
               cell: ({ revision }) =>
                 revision === null ? (
-                  <span className="soft">{said.noRevision}</span>
+                  <span className="soft">{labels.noRevision}</span>
                 ) : (
                   <code>{briefRevision(revision)}</code>
                 ),

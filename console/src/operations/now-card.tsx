@@ -49,7 +49,7 @@ export function NowCard() {
       </dl>
       {reasons.map(reason => (
         <div key={reason} className="note warn" role="status">
-          {texts.said(reason)}
+          {texts.serviceMessage(reason)}
         </div>
       ))}
       <ProblemNote error={ready.error ?? fresh.error ?? revision.error} />

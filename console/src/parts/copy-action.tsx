@@ -26,13 +26,13 @@ export function CopyAction({
   readonly autoFocus?: boolean
 }) {
   const texts = useTexts().parts
-  const [said, setSaid] = useState<string | null>(null)
+  const [outcome, setOutcome] = useState<string | null>(null)
   const copy = async (): Promise<void> => {
     try {
       await navigator.clipboard.writeText(text)
-      setSaid(copied)
+      setOutcome(copied)
     } catch {
-      setSaid(notCopied ?? texts.notCopied)
+      setOutcome(notCopied ?? texts.notCopied)
       onRefused?.()
     }
   }
@@ -42,7 +42,7 @@ export function CopyAction({
         {label ?? texts.copy}
       </Action>
       <span className="small" aria-live="polite">
-        {said}
+        {outcome}
       </span>
     </span>
   )

@@ -13,7 +13,7 @@ import { Text } from 'react-aria-components/Text'
 import { TextArea } from 'react-aria-components/TextArea'
 import type { FieldProblem } from '../interface/problem.ts'
 import { useTexts } from '../texts/texts.tsx'
-import { ProblemSaid } from './problem-note.tsx'
+import { ProblemSentence } from './problem-note.tsx'
 import { fieldProblemText } from './problem-text.ts'
 import { useDebounced } from './debounce.ts'
 
@@ -46,7 +46,7 @@ export function TextInput({
     <TextField {...fieldProps(look)} type={type as 'text'} autoComplete={autoComplete}>
       <Label>{look.label}</Label>
       <Input placeholder={placeholder ?? ''} spellCheck="false" />
-      <Said {...look} />
+      <FieldNotes {...look} />
     </TextField>
   )
 }
@@ -56,7 +56,7 @@ export function LongTextInput({ rows = 6, ...look }: TextLook & { readonly rows?
     <TextField {...fieldProps(look)}>
       <Label>{look.label}</Label>
       <TextArea rows={rows} spellCheck="false" />
-      <Said {...look} />
+      <FieldNotes {...look} />
     </TextField>
   )
 }
@@ -89,7 +89,7 @@ export function Choice({
       onSelectionChange={chosen => {
         if (chosen !== null) onChange(String(chosen))
       }}
-      isInvalid={isSaid(look.problem)}
+      isInvalid={hasError(look.problem)}
       isDisabled={look.isDisabled ?? false}
     >
       <Label>{look.label}</Label>
@@ -97,7 +97,7 @@ export function Choice({
         <SelectValue />
         <span aria-hidden="true">▾</span>
       </Button>
-      <Said {...look} />
+      <FieldNotes {...look} />
       <Popover className="popover">
         <ListBox className="options" items={options}>
           {optionItem}
@@ -163,7 +163,7 @@ export function KeyInput({
       }}
       items={search === value && !isPlaceholderData ? data : likelyOf(data, value)}
       defaultFilter={() => true}
-      isInvalid={isSaid(look.problem)}
+      isInvalid={hasError(look.problem)}
       isRequired={look.isRequired ?? false}
       validationBehavior="aria"
       autoFocus={look.autoFocus ?? false}
@@ -175,7 +175,7 @@ export function KeyInput({
           <span aria-hidden="true">▾</span>
         </Button>
       </div>
-      <Said {...look} />
+      <FieldNotes {...look} />
       <Popover className="popover">
         <ListBox className="options">{optionItem}</ListBox>
       </Popover>
@@ -227,7 +227,7 @@ const optionItem = ({ id, text = id, note }: Option): ReactNode => (
   </ListBoxItem>
 )
 
-function Said({ description, problem }: Omit<FieldLook, 'label'>) {
+function FieldNotes({ description, problem }: Omit<FieldLook, 'label'>) {
   const texts = useTexts()
   const text = problem === null || problem === undefined ? null : fieldProblemText(problem, texts)
   return (
@@ -237,7 +237,7 @@ function Said({ description, problem }: Omit<FieldLook, 'label'>) {
           {description}
         </Text>
       )}
-      <FieldError className="problem">{text === null ? '' : <ProblemSaid {...text} />}</FieldError>
+      <FieldError className="problem">{text === null ? '' : <ProblemSentence {...text} />}</FieldError>
     </>
   )
 }
@@ -257,11 +257,11 @@ function fieldProps({
     isRequired,
     isReadOnly,
     autoFocus,
-    isInvalid: isSaid(problem),
+    isInvalid: hasError(problem),
     validationBehavior: 'aria',
   } as const
 }
 
-function isSaid(problem: FieldProblem | null | undefined): boolean {
+function hasError(problem: FieldProblem | null | undefined): boolean {
   return problem !== null && problem !== undefined
 }

@@ -8,18 +8,18 @@ export function ProblemNote({ error }: { readonly error: unknown }) {
   return (
     <div className="note problem" role="alert">
       <span>
-        <ProblemSaid {...text} />
+        <ProblemSentence {...text} />
       </span>
     </div>
   )
 }
 
-export function ProblemSaid({ sentence, words }: ProblemText) {
-  const { words: theServiceSays } = useTexts().problems
+export function ProblemSentence({ sentence, words }: ProblemText) {
+  const { words: serviceIntro } = useTexts().problems
   if (words === null) return sentence
   return (
     <>
-      {sentence === '' ? null : `${sentence} ${theServiceSays} `}
+      {sentence === '' ? null : `${sentence} ${serviceIntro} `}
       <span lang="en">{words}</span>
     </>
   )

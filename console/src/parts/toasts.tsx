@@ -10,7 +10,7 @@ import {
 import { useTexts } from '../texts/texts.tsx'
 import { useProblemText } from './problem-note.tsx'
 
-interface Said {
+interface Notification {
   readonly text: string | null
   readonly problem: unknown
   readonly undo: (() => void) | null
@@ -20,20 +20,20 @@ const SHOWN_MS = 12_000
 /** Long enough for users who read slowly or need many key presses to reach the button. */
 const UNDO_MS = 60_000
 
-const queue = new ToastQueue<Said>({ maxVisibleToasts: 3 })
+const queue = new ToastQueue<Notification>({ maxVisibleToasts: 3 })
 
 /** `undo`: reverts the change; null if it cannot be undone. */
-export function say(text: string, undo: (() => void) | null = null): void {
+export function notify(text: string, undo: (() => void) | null = null): void {
   queue.add({ text, problem: null, undo }, { timeout: undo === null ? SHOWN_MS : UNDO_MS })
 }
 
 /** Shows an error that does not belong to a field on the screen. */
-export function sayProblem(problem: unknown): void {
+export function notifyProblem(problem: unknown): void {
   queue.add({ text: null, problem, undo: null })
 }
 
 /** Removes all messages when the session ends, because they and their undo belong to that session. */
-export function forgetSaid(): void {
+export function clearNotifications(): void {
   queue.clear()
 }
 
@@ -45,7 +45,7 @@ export function Toasts() {
         <Toast toast={toast} className={`toast appears ${toast.content.text === null ? 'problem' : ''}`}>
           <ToastContent>
             <Text slot="title">
-              <SaidText {...toast.content} />
+              <NotificationText {...toast.content} />
             </Text>
           </ToastContent>
           {toast.content.undo === null ? null : (
@@ -68,7 +68,7 @@ export function Toasts() {
   )
 }
 
-function SaidText({ text, problem }: Said) {
+function NotificationText({ text, problem }: Notification) {
   const problemText = useProblemText(problem)
   return <>{text ?? problemText}</>
 }

@@ -2,12 +2,12 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
 import { useTexts } from '../texts/texts.tsx'
-import { say, sayProblem } from './toasts.tsx'
+import { notify, notifyProblem } from './toasts.tsx'
 
 export interface Write {
   readonly make: () => Promise<unknown>
   /** Sentence in the past tense: `alice is a member of platform now.` */
-  readonly said: string
+  readonly message: string
   /** Restores the former state; absent if that is not possible. */
   readonly undo?: (() => Promise<unknown>) | undefined
 }
@@ -20,20 +20,20 @@ export function useWrite(): (write: Write) => Promise<void> {
   const queries = useQueryClient()
   const texts = useTexts().parts
   return useCallback(
-    async ({ make, said, undo }: Write) => {
+    async ({ make, message, undo }: Write) => {
       const reload = (): Promise<void> => queries.invalidateQueries({ queryKey: ['environment'] })
       await make()
       const takeBack = (): void => {
         if (undo === undefined) return
         undo().then(
           () => {
-            say(texts.undone)
+            notify(texts.undone)
             void reload()
           },
-          (problem: unknown) => sayProblem(problem),
+          (problem: unknown) => notifyProblem(problem),
         )
       }
-      say(said, undo === undefined ? null : takeBack)
+      notify(message, undo === undefined ? null : takeBack)
       await reload()
     },
     [queries, texts],

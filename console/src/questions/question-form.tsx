@@ -58,18 +58,18 @@ export function QuestionForm({
   const knownType = type === null || type === undefined ? null : type.key
 
   const put = (field: Field) => (value: string) => setQuestion(former => ({ ...former, [field]: value }))
-  const said = (field: Field): FieldProblem | null => {
+  const fieldError = (field: Field): FieldProblem | null => {
     if (isRefused && ['user', 'action', 'type'].includes(field) && question[field] === '')
       return texts.required
     return problemAt(problem, PLACES[field])
   }
   const attributesError = (field: (typeof ATTRIBUTES)[number]): FieldProblem | null =>
-    isRefused && attributesIn(question[field]) === null ? texts.noObject : said(field)
+    isRefused && attributesIn(question[field]) === null ? texts.noObject : fieldError(field)
   const look = (field: Field) => ({
     label: texts[field],
     value: question[field],
     onChange: put(field),
-    problem: said(field),
+    problem: fieldError(field),
   })
   return (
     <Form

@@ -102,7 +102,7 @@ function RuleSide({
 function node(tree: Tree, level: number, key: string) {
   return (
     <li key={key} className={tree.value}>
-      {isTest(tree) ? <TestTold test={tree} /> : <Connective tree={tree} level={level} />}
+      {isTest(tree) ? <TestResult test={tree} /> : <Connective tree={tree} level={level} />}
     </li>
   )
 }
@@ -122,7 +122,7 @@ function Connective({ tree, level }: { readonly tree: Exclude<Tree, Test>; reado
   )
 }
 
-function TestTold({ test }: { readonly test: Test }) {
+function TestResult({ test }: { readonly test: Test }) {
   const texts = useTexts().questions.rules
   return (
     <div className="test">

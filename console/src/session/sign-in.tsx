@@ -30,7 +30,7 @@ export function SignIn() {
     }
   }
   const isRefused = problem instanceof Problem && problem.status === 401
-  const said = isRefused || (problem === null && endedBy === 'refused') ? texts.keyRefused : problemText
+  const keyError = isRefused || (problem === null && endedBy === 'refused') ? texts.keyRefused : problemText
   return (
     <main className="sign-in">
       <section className="card stack">
@@ -53,7 +53,7 @@ export function SignIn() {
             type="password"
             value={key}
             onChange={value => setKey(value.trim())}
-            problem={said}
+            problem={keyError}
             autoFocus
             isRequired
           />

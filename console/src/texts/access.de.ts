@@ -128,7 +128,7 @@ export const accessDe: Texts['access'] = {
     asked: 'Was verlangt wurde',
     ended: 'Was geendet hat',
     cutShortly: 'zu viel, um aufgehoben zu werden',
-    nothingSaid: 'Mehr enthielt der Aufruf nicht.',
+    noDetails: 'Mehr enthielt der Aufruf nicht.',
     cut: 'Was der Aufruf mitschickte, war zu lang, um aufgehoben zu werden. Was sein Pfad nannte, steht hier.',
   },
   operations: {

@@ -131,7 +131,7 @@ export const accessEn = {
     asked: 'What was asked for',
     ended: 'What ended',
     cutShortly: 'too much to be kept',
-    nothingSaid: 'The call said nothing more.',
+    noDetails: 'The call said nothing more.',
     cut: 'What the call sent was too long to be kept. What its path named is here.',
   },
   operations: {

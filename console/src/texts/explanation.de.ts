@@ -18,9 +18,9 @@ export const explanationDe: Texts['explanation'] = {
       `${user} hat auf ${resource} die Rolle ${role}. Sie erlaubt die Aktion ${action}.`,
     byRoleFrom: (user, role, resource, action, from) =>
       `Über ${from} hat ${user} auf ${resource} die Rolle ${role}. Sie erlaubt die Aktion ${action}.`,
-    byRoleUntold: (user, resource) =>
+    byRoleWithoutPath: (user, resource) =>
       `${user} hat auf ${resource} eine Rolle, die es erlaubt. Dorthin führt zu viel, um den Weg zu nennen.`,
-    byRuleUntold: 'Eine Regel erlaubt es.',
+    byUnnamedRule: 'Eine Regel erlaubt es.',
   },
   path: {
     holds: 'hat',

@@ -27,9 +27,9 @@ export const explanationEn = {
       `${user} holds the role ${role} on ${resource}, and that role may ${action}.`,
     byRoleFrom: (user: string, role: string, resource: string, action: string, from: string) =>
       `By way of ${from}, ${user} holds the role ${role} on ${resource}, and that role may ${action}.`,
-    byRoleUntold: (user: string, resource: string) =>
+    byRoleWithoutPath: (user: string, resource: string) =>
       `${user} holds a role on ${resource} that allows it. Too much leads there to say how the role is held.`,
-    byRuleUntold: 'A rule allows it.',
+    byUnnamedRule: 'A rule allows it.',
   },
   path: {
     holds: 'holds',

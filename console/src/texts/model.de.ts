@@ -65,35 +65,35 @@ export const modelGraphDe: Texts['model']['graph'] = {
       'Ihre Schlüssel, durch Kommas getrennt, etwa read, update. Weitere können später dazukommen.',
     sentence: (key, actions) =>
       `Legt den Typ ${key === '' ? '…' : key} an, ${actions === '' ? 'ohne Aktionen' : `mit dem, was man tun kann: ${actions}`}. Niemand darf etwas damit tun, bis eine Rolle es erlaubt.`,
-    said: key => `Den Typ ${key} gibt es jetzt.`,
+    done: key => `Den Typ ${key} gibt es jetzt.`,
   },
   removeType: {
     label: key => `Typ ${key} löschen`,
     title: 'Typ löschen',
     sentence: key =>
       `Löscht den Typ ${key} mit seinen Aktionen, Rollen, Beziehungen und Ressourcen und allem, was darauf zugewiesen wurde. Das lässt sich nicht rückgängig machen.`,
-    said: key => `Der Typ ${key} ist gelöscht.`,
+    done: key => `Der Typ ${key} ist gelöscht.`,
   },
   addAction: {
     open: 'Aktion anlegen',
     title: type => `Aktion von ${type} anlegen`,
     sentence: (key, type) =>
       `Mit ${type} kann man dann auch ${key === '' ? '…' : key}. Niemand darf es, bis eine Rolle es erlaubt.`,
-    said: (key, type) => `Mit ${type} kann man jetzt ${key}.`,
+    done: (key, type) => `Mit ${type} kann man jetzt ${key}.`,
   },
   editAction: {
     label: key => `Aktion ${key} bearbeiten`,
     title: (key, type) => `Aktion ${key} von ${type} bearbeiten`,
     sentence: (key, type) =>
       `Ändert, wie die Aktion ${key} von ${type} heißt und beschrieben wird. Wer sie darf, bleibt, wie es ist.`,
-    said: (key, type) => `Die Aktion ${key} von ${type} ist geändert.`,
+    done: (key, type) => `Die Aktion ${key} von ${type} ist geändert.`,
   },
   removeAction: {
     label: key => `Aktion ${key} löschen`,
     title: 'Aktion löschen',
     sentence: (key, type) =>
       `Löscht die Aktion ${key} von ${type} und entzieht sie jeder Rolle, die sie hat. Das lässt sich nicht rückgängig machen.`,
-    said: (key, type) => `Die Aktion ${key} von ${type} ist gelöscht.`,
+    done: (key, type) => `Die Aktion ${key} von ${type} ist gelöscht.`,
   },
   addActionGroup: {
     open: 'Aktionsgruppe anlegen',
@@ -101,21 +101,21 @@ export const modelGraphDe: Texts['model']['graph'] = {
     actions: 'Steht für',
     sentence: (key, type, actions) =>
       `${key === '' ? '…' : key} steht dann in Programmen, die das Modell von ${type} lesen, für ${actions === '' ? 'noch keine Aktion' : actions}. Wer was darf, bleibt, wie es ist.`,
-    said: (key, type) => `Die Aktionsgruppe ${key} von ${type} gibt es jetzt.`,
+    done: (key, type) => `Die Aktionsgruppe ${key} von ${type} gibt es jetzt.`,
   },
   editActionGroup: {
     label: key => `Aktionsgruppe ${key} bearbeiten`,
     title: (key, type) => `Aktionsgruppe ${key} von ${type} bearbeiten`,
     sentence: (key, actions) =>
       `${key} steht dann für ${actions === '' ? 'keine Aktion' : actions}. Wer was darf, bleibt, wie es ist.`,
-    said: (key, type) => `Die Aktionsgruppe ${key} von ${type} ist geändert.`,
+    done: (key, type) => `Die Aktionsgruppe ${key} von ${type} ist geändert.`,
   },
   removeActionGroup: {
     label: key => `Aktionsgruppe ${key} löschen`,
     title: 'Aktionsgruppe löschen',
     sentence: (key, type) =>
       `Löscht die Aktionsgruppe ${key} von ${type}. Ihre Aktionen bleiben, und wer was darf, auch.`,
-    said: (key, type) => `Die Aktionsgruppe ${key} von ${type} ist gelöscht.`,
+    done: (key, type) => `Die Aktionsgruppe ${key} von ${type} ist gelöscht.`,
   },
   addRole: {
     open: 'Rolle anlegen',
@@ -126,7 +126,7 @@ export const modelGraphDe: Texts['model']['graph'] = {
       `Legt die Rolle ${key === '' ? '…' : key} von ${type} an, die ${actions === '' ? 'noch nichts darf' : `${actions} darf`}. Niemand hat sie, bis sie zugewiesen wird.`,
     tenantSentence: key =>
       `Legt die Mandantenrolle ${key === '' ? '…' : key} an, die noch nichts darf. Niemand hat sie, bis sie in einem Mandanten zugewiesen wird.`,
-    said: key => `Die Rolle ${key} gibt es jetzt.`,
+    done: key => `Die Rolle ${key} gibt es jetzt.`,
   },
   editRole: {
     label: key => `Rolle ${key} bearbeiten`,
@@ -134,7 +134,7 @@ export const modelGraphDe: Texts['model']['graph'] = {
     tenantTitle: key => `Mandantenrolle ${key} bearbeiten`,
     sentence: key =>
       `Ändert, wie die Rolle ${key} heißt und beschrieben wird. Was man mit ihr darf, bleibt, wie es ist.`,
-    said: key => `Die Rolle ${key} ist geändert.`,
+    done: key => `Die Rolle ${key} ist geändert.`,
   },
   guard: {
     open: 'Vorbehalt…',
@@ -145,7 +145,7 @@ export const modelGraphDe: Texts['model']['graph'] = {
       `Wer durch eine andere Rolle ${role} von etwas vom Typ ${type} ist, ist es dann nur, wo niemand direkt eine Rolle darauf hat.`,
     frees: (role, type) =>
       `Wer durch eine andere Rolle ${role} von etwas vom Typ ${type} ist, ist es dann, wer auch immer eine Rolle darauf hat, sofern nicht eine Ableitung selbst anderes sagt.`,
-    said: (role, type) => `Wann ${role} von ${type} folgt, ist geändert.`,
+    done: (role, type) => `Wann ${role} von ${type} folgt, ist geändert.`,
     sentence: type => `Folgt nur, wo niemand direkt eine Rolle auf ${type} hat.`,
     on: 'nur wo niemand direkt eine Rolle hat',
     off: 'überall',
@@ -155,10 +155,10 @@ export const modelGraphDe: Texts['model']['graph'] = {
     title: 'Rolle löschen',
     sentence: (key, type) =>
       `Löscht die Rolle ${key} von ${type}. Alle, denen sie zugewiesen wurde, verlieren sie und was aus ihr folgt. Das lässt sich nicht rückgängig machen.`,
-    said: (key, type) => `Die Rolle ${key} von ${type} ist gelöscht.`,
+    done: (key, type) => `Die Rolle ${key} von ${type} ist gelöscht.`,
     tenantSentence: key =>
       `Löscht die Mandantenrolle ${key}. Alle, denen sie in einem Mandanten zugewiesen wurde, verlieren sie. Das lässt sich nicht rückgängig machen.`,
-    tenantSaid: key => `Die Mandantenrolle ${key} ist gelöscht.`,
+    tenantDone: key => `Die Mandantenrolle ${key} ist gelöscht.`,
   },
   parents: {
     open: 'Erweitert…',
@@ -179,14 +179,14 @@ export const modelGraphDe: Texts['model']['graph'] = {
     subjectHelp: type => `Was das von ${type} sein kann, etwa folder.`,
     sentence: (key, subject, type) =>
       `${subject === '' ? '…' : subject} kann dann ${key === '' ? '…' : key} von ${type} sein. Niemand gewinnt etwas dadurch, bis ihr entlang eine Rolle folgt.`,
-    said: (key, subject, type) => `${subject} kann jetzt ${key} von ${type} sein.`,
+    done: (key, subject, type) => `${subject} kann jetzt ${key} von ${type} sein.`,
   },
   removeRelation: {
     label: key => `Beziehung ${key} löschen`,
     title: 'Beziehung löschen',
     sentence: (key, subject, object) =>
       `Löscht die Beziehung ${key} von ${subject} zu ${object} mit allem, was sie verbindet, und den Rollen, die ihr entlang folgen. Das lässt sich nicht rückgängig machen.`,
-    said: (key, object) => `Die Beziehung ${key} zu ${object} ist gelöscht.`,
+    done: (key, object) => `Die Beziehung ${key} zu ${object} ist gelöscht.`,
   },
   addDerivation: {
     open: 'Ableitung anlegen',
@@ -198,7 +198,7 @@ export const modelGraphDe: Texts['model']['graph'] = {
     unfinished: 'Wählen Sie eine Beziehung und an jedem ihrer Enden eine Rolle.',
     sentence: (fromRole, fromType, toRole, toType, along, isGuarded) =>
       `Wer ${fromRole} von ${fromType} ist, ist dann ${toRole} von allem vom Typ ${toType}, dessen ${along} es ist${isGuarded ? ' und auf dem niemand direkt eine Rolle hat' : ''}.`,
-    said: (fromRole, fromType, toRole, toType) =>
+    done: (fromRole, fromType, toRole, toType) =>
       `${fromRole} von ${fromType} gibt jetzt ${toRole} von ${toType}.`,
   },
   removeDerivation: {
@@ -206,7 +206,7 @@ export const modelGraphDe: Texts['model']['graph'] = {
     title: 'Ableitung löschen',
     sentence: (fromRole, fromType, toRole, toType, along) =>
       `Wer ${fromRole} von ${fromType} ist, ist dann nicht mehr ${toRole} von allem vom Typ ${toType}, dessen ${along} es ist. Wer ${toRole} direkt zugewiesen bekommen hat, behält die Rolle.`,
-    said: (fromRole, fromType, toRole, toType) =>
+    done: (fromRole, fromType, toRole, toType) =>
       `${fromRole} von ${fromType} gibt nicht mehr ${toRole} von ${toType}.`,
   },
   addAttribute: {
@@ -215,20 +215,20 @@ export const modelGraphDe: Texts['model']['graph'] = {
     keyHelp: 'So nennen es Bedingungen und Programme, etwa size oder stage.',
     sentence: (key, type) =>
       `Sagt, dass etwas vom Typ ${type} ${key === '' ? '…' : key} hat, damit Fehler in Bedingungen darüber auffallen. Was entschieden wird, bleibt, wie es ist.`,
-    said: (key, type) => `Das Attribut ${key} von ${type} ist festgelegt.`,
+    done: (key, type) => `Das Attribut ${key} von ${type} ist festgelegt.`,
   },
   editAttribute: {
     label: key => `Attribut ${key} bearbeiten`,
     title: (key, type) => `Attribut ${key} von ${type} bearbeiten`,
     sentence: key => `Ändert, was von ${key} gesagt wird. Was entschieden wird, bleibt, wie es ist.`,
-    said: (key, type) => `Das Attribut ${key} von ${type} ist geändert.`,
+    done: (key, type) => `Das Attribut ${key} von ${type} ist geändert.`,
   },
   removeAttribute: {
     label: key => `Attribut ${key} löschen`,
     title: 'Attribut löschen',
     sentence: (key, type) =>
       `Sagt nicht mehr, dass etwas vom Typ ${type} ${key} hat. Was die Dinge haben, bleibt, und was entschieden wird, auch.`,
-    said: (key, type) => `Das Attribut ${key} von ${type} ist nicht mehr festgelegt.`,
+    done: (key, type) => `Das Attribut ${key} von ${type} ist nicht mehr festgelegt.`,
   },
   kind: 'Enthält',
   kinds: {
@@ -245,7 +245,7 @@ export const modelGraphDe: Texts['model']['graph'] = {
     label: type => `Typ ${type} bearbeiten`,
     title: type => `${type} bearbeiten`,
     sentence: type => `Ändert, wie ${type} heißt und beschrieben wird. Was erlaubt ist, bleibt, wie es ist.`,
-    said: type => `${type} ist geändert.`,
+    done: type => `${type} ist geändert.`,
   },
   edit: {
     open: 'Bearbeiten',

@@ -71,35 +71,35 @@ export const modelGraphEn = {
     actionsHelp: 'Their keys, with commas between, such as read, update. More can be added later.',
     sentence: (key: string, actions: string) =>
       `Adds the type ${key === '' ? '…' : key} ${actions === '' ? 'without actions' : `with what can be done: ${actions}`}. Nobody may do anything with it until a role says so.`,
-    said: (key: string) => `The type ${key} is there.`,
+    done: (key: string) => `The type ${key} is there.`,
   },
   removeType: {
     label: (key: string) => `Delete the type ${key}`,
     title: 'Delete a type',
     sentence: (key: string) =>
       `Deletes the type ${key} with its actions, roles, relations and instances, and everything that was granted on them. There is no way back.`,
-    said: (key: string) => `The type ${key} is gone.`,
+    done: (key: string) => `The type ${key} is gone.`,
   },
   addAction: {
     open: 'Add action',
     title: (type: string) => `Add an action of ${type}`,
     sentence: (key: string, type: string) =>
       `Adds ${key === '' ? '…' : key} to what can be done with ${type}. Nobody may do it until a role says so.`,
-    said: (key: string, type: string) => `${key} can be done with ${type} now.`,
+    done: (key: string, type: string) => `${key} can be done with ${type} now.`,
   },
   editAction: {
     label: (key: string) => `Edit the action ${key}`,
     title: (key: string, type: string) => `Edit the action ${key} of ${type}`,
     sentence: (key: string, type: string) =>
       `Changes how the action ${key} of ${type} is called and described. Who may do it stays as it is.`,
-    said: (key: string, type: string) => `The action ${key} of ${type} is changed.`,
+    done: (key: string, type: string) => `The action ${key} of ${type} is changed.`,
   },
   removeAction: {
     label: (key: string) => `Delete the action ${key}`,
     title: 'Delete an action',
     sentence: (key: string, type: string) =>
       `Deletes the action ${key} of ${type}, and takes it from every role that has it. There is no way back.`,
-    said: (key: string, type: string) => `The action ${key} of ${type} is gone.`,
+    done: (key: string, type: string) => `The action ${key} of ${type} is gone.`,
   },
   addActionGroup: {
     open: 'Add action group',
@@ -107,21 +107,21 @@ export const modelGraphEn = {
     actions: 'Stands for',
     sentence: (key: string, type: string, actions: string) =>
       `${key === '' ? '…' : key} then stands for ${actions === '' ? 'no action yet' : actions} in programs that read the model of ${type}. Who may do what stays as it is.`,
-    said: (key: string, type: string) => `The action group ${key} of ${type} is there.`,
+    done: (key: string, type: string) => `The action group ${key} of ${type} is there.`,
   },
   editActionGroup: {
     label: (key: string) => `Edit the action group ${key}`,
     title: (key: string, type: string) => `Edit the action group ${key} of ${type}`,
     sentence: (key: string, actions: string) =>
       `${key} then stands for ${actions === '' ? 'no action' : actions}. Who may do what stays as it is.`,
-    said: (key: string, type: string) => `The action group ${key} of ${type} is changed.`,
+    done: (key: string, type: string) => `The action group ${key} of ${type} is changed.`,
   },
   removeActionGroup: {
     label: (key: string) => `Delete the action group ${key}`,
     title: 'Delete an action group',
     sentence: (key: string, type: string) =>
       `Deletes the action group ${key} of ${type}. Its actions stay, and so does who may do what.`,
-    said: (key: string, type: string) => `The action group ${key} of ${type} is gone.`,
+    done: (key: string, type: string) => `The action group ${key} of ${type} is gone.`,
   },
   addRole: {
     open: 'Add role',
@@ -132,7 +132,7 @@ export const modelGraphEn = {
       `Adds the role ${key === '' ? '…' : key} of ${type}, which ${actions === '' ? 'may do nothing yet' : `may ${actions}`}. Nobody has it until it is granted.`,
     tenantSentence: (key: string) =>
       `Adds the tenant role ${key === '' ? '…' : key}, which may do nothing yet. Nobody has it until it is granted in a tenant.`,
-    said: (key: string) => `The role ${key} is there.`,
+    done: (key: string) => `The role ${key} is there.`,
   },
   editRole: {
     label: (key: string) => `Edit the role ${key}`,
@@ -140,7 +140,7 @@ export const modelGraphEn = {
     tenantTitle: (key: string) => `Edit the tenant role ${key}`,
     sentence: (key: string) =>
       `Changes how the role ${key} is called and described. What who has it may do stays as it is.`,
-    said: (key: string) => `The role ${key} is changed.`,
+    done: (key: string) => `The role ${key} is changed.`,
   },
   guard: {
     open: 'Guard…',
@@ -151,7 +151,7 @@ export const modelGraphEn = {
       `Who is ${role} of a ${type} by another role is it then only where nobody has a role on it directly.`,
     frees: (role: string, type: string) =>
       `Who is ${role} of a ${type} by another role is it then whoever has a role on it, unless a derivation itself says otherwise.`,
-    said: (role: string, type: string) => `When ${role} of ${type} follows is changed.`,
+    done: (role: string, type: string) => `When ${role} of ${type} follows is changed.`,
     sentence: (type: string) => `Follows only where nobody has a role on the ${type} directly.`,
     on: 'only where nobody has a role directly',
     off: 'everywhere',
@@ -161,10 +161,10 @@ export const modelGraphEn = {
     title: 'Delete a role',
     sentence: (key: string, type: string) =>
       `Deletes the role ${key} of ${type}. Everybody who was granted it loses it, and what follows from it. There is no way back.`,
-    said: (key: string, type: string) => `The role ${key} of ${type} is gone.`,
+    done: (key: string, type: string) => `The role ${key} of ${type} is gone.`,
     tenantSentence: (key: string) =>
       `Deletes the tenant role ${key}. Everybody who was granted it in a tenant loses it. There is no way back.`,
-    tenantSaid: (key: string) => `The tenant role ${key} is gone.`,
+    tenantDone: (key: string) => `The tenant role ${key} is gone.`,
   },
   parents: {
     open: 'Extends…',
@@ -186,14 +186,14 @@ export const modelGraphEn = {
     subjectHelp: (type: string) => `What may be that of ${type}, such as folder.`,
     sentence: (key: string, subject: string, type: string) =>
       `${subject === '' ? '…' : subject} may then be ${key === '' ? '…' : key} of ${type}. Nobody gains anything by it until a role follows along it.`,
-    said: (key: string, subject: string, type: string) => `${subject} may be ${key} of ${type} now.`,
+    done: (key: string, subject: string, type: string) => `${subject} may be ${key} of ${type} now.`,
   },
   removeRelation: {
     label: (key: string) => `Delete the relation ${key}`,
     title: 'Delete a relation',
     sentence: (key: string, subject: string, object: string) =>
       `Deletes the relation ${key} from ${subject} to ${object}, with everything that is joined by it, and the roles that follow along it. There is no way back.`,
-    said: (key: string, object: string) => `The relation ${key} to ${object} is gone.`,
+    done: (key: string, object: string) => `The relation ${key} to ${object} is gone.`,
   },
   addDerivation: {
     open: 'Add derivation',
@@ -212,7 +212,7 @@ export const modelGraphEn = {
       isGuarded: boolean,
     ) =>
       `Everybody who is ${fromRole} of ${fromType} is then ${toRole} of each ${toType} that it is ${along} of${isGuarded ? ' and that nobody has a role on directly' : ''}.`,
-    said: (fromRole: string, fromType: string, toRole: string, toType: string) =>
+    done: (fromRole: string, fromType: string, toRole: string, toType: string) =>
       `${fromRole} of ${fromType} gives ${toRole} of ${toType} now.`,
   },
   removeDerivation: {
@@ -220,7 +220,7 @@ export const modelGraphEn = {
     title: 'Delete a derivation',
     sentence: (fromRole: string, fromType: string, toRole: string, toType: string, along: string) =>
       `Who is ${fromRole} of ${fromType} is then no longer ${toRole} of each ${toType} that it is ${along} of. Who was granted ${toRole} directly keeps it.`,
-    said: (fromRole: string, fromType: string, toRole: string, toType: string) =>
+    done: (fromRole: string, fromType: string, toRole: string, toType: string) =>
       `${fromRole} of ${fromType} no longer gives ${toRole} of ${toType}.`,
   },
   addAttribute: {
@@ -229,20 +229,20 @@ export const modelGraphEn = {
     keyHelp: 'What conditions and programs call it, such as size or stage.',
     sentence: (key: string, type: string) =>
       `Says that a ${type} has ${key === '' ? '…' : key}, so that mistakes in conditions about it are noticed. What is decided stays as it is.`,
-    said: (key: string, type: string) => `The attribute ${key} of ${type} is declared.`,
+    done: (key: string, type: string) => `The attribute ${key} of ${type} is declared.`,
   },
   editAttribute: {
     label: (key: string) => `Edit the attribute ${key}`,
     title: (key: string, type: string) => `Edit the attribute ${key} of ${type}`,
     sentence: (key: string) => `Changes what is said of ${key}. What is decided stays as it is.`,
-    said: (key: string, type: string) => `The attribute ${key} of ${type} is changed.`,
+    done: (key: string, type: string) => `The attribute ${key} of ${type} is changed.`,
   },
   removeAttribute: {
     label: (key: string) => `Delete the attribute ${key}`,
     title: 'Delete an attribute',
     sentence: (key: string, type: string) =>
       `No longer says that a ${type} has ${key}. What things have stays, and so does what is decided.`,
-    said: (key: string, type: string) => `The attribute ${key} of ${type} is no longer declared.`,
+    done: (key: string, type: string) => `The attribute ${key} of ${type} is no longer declared.`,
   },
   kind: 'Holds',
   kinds: {
@@ -260,7 +260,7 @@ export const modelGraphEn = {
     title: (type: string) => `Edit ${type}`,
     sentence: (type: string) =>
       `Changes how ${type} is called and described. What is allowed stays as it is.`,
-    said: (type: string) => `${type} is changed.`,
+    done: (type: string) => `${type} is changed.`,
   },
   edit: {
     open: 'Edit',

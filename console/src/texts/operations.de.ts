@@ -17,7 +17,7 @@ export const operationsDe: typeof operationsEn = {
     staleness: 'Rückstand zu den anderen',
     notBehind: 'keiner',
     revision: 'Revision dieser Umgebung',
-    said: what => `Der Dienst sagt: ${what}`,
+    serviceMessage: what => `Der Dienst sagt: ${what}`,
   },
   nodes: {
     title: 'Knoten',

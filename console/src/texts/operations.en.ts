@@ -15,7 +15,7 @@ export const operationsEn = {
     staleness: 'Behind the others',
     notBehind: 'not at all',
     revision: 'Revision of this environment',
-    said: (what: string) => `The service says: ${what}`,
+    serviceMessage: (what: string) => `The service says: ${what}`,
   },
   nodes: {
     title: 'Nodes',

@@ -6,13 +6,13 @@ import type { Entry } from './entry-summary.ts'
 const SHORT_ID_LENGTH = 8
 
 export function Actor({ entry: { api_key_id: id, request_id: request } }: { readonly entry: Entry }) {
-  const said = useTexts().access.audit
+  const labels = useTexts().access.audit
   const name = useKeyName(id)
-  if (id === null) return <span>{request === '' ? said.service : said.adminKey}</span>
+  if (id === null) return <span>{request === '' ? labels.service : labels.adminKey}</span>
   if (name !== null) return <span title={id}>{name}</span>
   return (
     <span title={id}>
-      {said.keyNumber} <span className="mono">{id.slice(-SHORT_ID_LENGTH)}</span>
+      {labels.keyNumber} <span className="mono">{id.slice(-SHORT_ID_LENGTH)}</span>
     </span>
   )
 }

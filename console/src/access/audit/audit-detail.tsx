@@ -11,55 +11,55 @@ import { Actor } from './actor.tsx'
 
 export function AuditDetail({ entry }: { readonly entry: Entry }) {
   const { texts, number } = useSpoken()
-  const said = texts.access.audit
+  const labels = texts.access.audit
   const environment = useCurrentEnvironment()
   const { operation, api_key_id: id, request_id: request, created_at: at, sequence } = entry
   const cause = causeOf(operation)
   const isCalled = id !== null || request !== ''
   return (
     <div className="entry stack tight">
-      <p>{said.causeSentences[cause]}</p>
+      <p>{labels.causeSentences[cause]}</p>
       <dl className="facts">
-        <Fact name={said.operation}>
+        <Fact name={labels.operation}>
           <Link href={viewAddress(environment, 'audit', { operation })}>
             <code>{operation}</code>
           </Link>
         </Fact>
-        <Fact name={said.exactly}>
+        <Fact name={labels.exactly}>
           <code>{at}</code>
         </Fact>
         {id === null ? (
-          <Fact name={said.who}>
+          <Fact name={labels.who}>
             <Actor entry={entry} /> {isCalled ? <SameKey id={ADMIN} /> : null}
           </Fact>
         ) : (
-          <Fact name={said.key}>
+          <Fact name={labels.key}>
             <KeyShown id={id} /> <SameKey id={id} />
           </Fact>
         )}
         {request === '' ? null : (
-          <Fact name={said.request}>
+          <Fact name={labels.request}>
             <code>{request}</code>{' '}
             <Link className="small" href={viewAddress(environment, 'audit', { request })}>
-              {said.sameRequest}
+              {labels.sameRequest}
             </Link>
           </Fact>
         )}
-        <Fact name={said.commit}>{number(sequence)}</Fact>
+        <Fact name={labels.commit}>{number(sequence)}</Fact>
       </dl>
-      <h3>{cause === 'expired' ? said.ended : said.asked}</h3>
+      <h3>{cause === 'expired' ? labels.ended : labels.asked}</h3>
       {cause === 'expired' ? <Expired entry={entry} /> : <Asked entry={entry} />}
-      {entry.is_input_cut ? <p className="note warn">{said.cut}</p> : null}
+      {entry.is_input_cut ? <p className="note warn">{labels.cut}</p> : null}
     </div>
   )
 }
 
 function SameKey({ id }: { readonly id: string }) {
-  const said = useTexts().access.audit
+  const labels = useTexts().access.audit
   const environment = useCurrentEnvironment()
   return (
     <Link className="small" href={viewAddress(environment, 'audit', { key: id })}>
-      {said.sameKey}
+      {labels.sameKey}
     </Link>
   )
 }
@@ -104,7 +104,7 @@ function Expired({ entry }: { readonly entry: Entry }) {
 function Asked({ entry }: { readonly entry: Entry }) {
   const { texts } = useSpoken()
   const named = namedIn(entry)
-  if (named.length === 0) return <p className="soft">{texts.access.audit.nothingSaid}</p>
+  if (named.length === 0) return <p className="soft">{texts.access.audit.noDetails}</p>
   return (
     <dl className="facts">
       {named.map(([name, value], index) => (

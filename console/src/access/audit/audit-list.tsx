@@ -29,7 +29,7 @@ const EXPORT_PAGE_SIZE = 100
 
 export function AuditList({ asked }: { readonly asked: AuditFilters }) {
   const { texts, moment } = useSpoken()
-  const said = texts.access.audit
+  const labels = texts.access.audit
   const environment = useCurrentEnvironment()
   const pages = usePages(environment.key('any', 'audit', asked), (page, signal) =>
     load(environment, asked, page, signal),
@@ -47,10 +47,10 @@ export function AuditList({ asked }: { readonly asked: AuditFilters }) {
   }
   return (
     <Card
-      title={said.entries}
+      title={labels.entries}
       actions={
         <ExportAction
-          label={texts.access.export.of(said.title)}
+          label={texts.access.export.of(labels.title)}
           file={fileName(
             'audit-log',
             asked.operation,
@@ -65,30 +65,30 @@ export function AuditList({ asked }: { readonly asked: AuditFilters }) {
       }
     >
       <PagedTable
-        label={said.title}
+        label={labels.title}
         pages={pages}
         rowKey={({ id }) => id}
         columns={[
           {
             id: 'when',
-            header: said.when,
+            header: labels.when,
             cell: ({ created_at: at }) => (
               <time dateTime={at} title={at}>
                 {moment(at)}
               </time>
             ),
           },
-          { id: 'what', header: said.what, cell: entry => <What entry={entry} /> },
-          { id: 'about', header: said.about, cell: entry => <About entry={entry} /> },
-          { id: 'who', header: said.who, cell: entry => <Actor entry={entry} /> },
+          { id: 'what', header: labels.what, cell: entry => <What entry={entry} /> },
+          { id: 'about', header: labels.about, cell: entry => <About entry={entry} /> },
+          { id: 'who', header: labels.who, cell: entry => <Actor entry={entry} /> },
         ]}
         detail={{
-          trigger: said.open,
+          trigger: labels.open,
           label: entry =>
-            said.openEntry(wordsOf(entry.operation, texts) ?? entry.operation, moment(entry.created_at)),
+            labels.openEntry(wordsOf(entry.operation, texts) ?? entry.operation, moment(entry.created_at)),
           content: entry => <AuditDetail entry={entry} />,
         }}
-        empty={said.none}
+        empty={labels.none}
       />
     </Card>
   )

@@ -14,17 +14,17 @@ import { SubjectInput } from './subject-input.tsx'
 
 export default function AuditPage() {
   const texts = useTexts()
-  const said = texts.access.audit
+  const labels = texts.access.audit
   const environment = useCurrentEnvironment()
   const readsKeys = useReadsKeys()
   const [asked, show] = useFilters('audit', AUDIT_FILTERS)
   const [typed, type] = useTyped(asked)
   return (
-    <Page title={said.title} lead={said.lead}>
-      <FilterForm label={said.form} onShow={() => show(whole(typed))} onClear={() => show(NO_FILTERS)}>
+    <Page title={labels.title} lead={labels.lead}>
+      <FilterForm label={labels.form} onShow={() => show(whole(typed))} onClear={() => show(NO_FILTERS)}>
         <KeyInput
-          label={said.operation}
-          placeholder={said.everything}
+          label={labels.operation}
+          placeholder={labels.everything}
           value={typed.operation}
           onChange={type('operation')}
           queryKey={['operations', texts.access.audit.title]}
@@ -32,16 +32,16 @@ export default function AuditPage() {
         />
         <SubjectInput kind={typed.about} name={typed.named} onKind={type('about')} onName={type('named')} />
         <KeyInput
-          label={said.key}
-          placeholder={said.everyKey}
+          label={labels.key}
+          placeholder={labels.everyKey}
           value={typed.key}
           onChange={type('key')}
           queryKey={environment.key('none', 'keys', readsKeys)}
-          load={keysLike(readsKeys, said)}
+          load={keysLike(readsKeys, labels)}
         />
-        <TextInput label={said.request} value={typed.request} onChange={type('request')} />
-        <MomentInput label={said.since} value={typed.since} onChange={type('since')} />
-        <MomentInput label={said.until} value={typed.until} onChange={type('until')} />
+        <TextInput label={labels.request} value={typed.request} onChange={type('request')} />
+        <MomentInput label={labels.since} value={typed.since} onChange={type('since')} />
+        <MomentInput label={labels.until} value={typed.until} onChange={type('until')} />
       </FilterForm>
       <AuditList asked={asked} />
     </Page>

@@ -53,12 +53,12 @@ async function listKeys(search: string, signal: AbortSignal): Promise<readonly S
   return (await answerOf(service.GET('/v2/api-key', { params, signal }))).data
 }
 
-export function keysLike(readsKeys: boolean, said: Texts['access']['audit']) {
+export function keysLike(readsKeys: boolean, labels: Texts['access']['audit']) {
   return async (search: string, signal: AbortSignal): Promise<readonly Option[]> => {
     const part = search.toLowerCase()
     const keys = readsKeys ? await listKeys(search, signal) : []
     const options = [
-      { id: ADMIN, note: said.adminKey },
+      { id: ADMIN, note: labels.adminKey },
       ...keys.map(({ id, name }) => ({ id, ...(name === null ? {} : { note: name }) })),
     ]
     return options.filter(({ id, note = '' }) => `${id} ${note}`.toLowerCase().includes(part))

@@ -17,8 +17,8 @@ export function LogLink({
   /** False or absent: the link text does not contain the name, because the page title already does. */
   readonly isNameShown?: boolean
 }) {
-  const said = useTexts().access.audit
-  const label = said.logOf(named)
+  const labels = useTexts().access.audit
+  const label = labels.logOf(named)
   return (
     <ActionLink
       to={viewAddress(useCurrentEnvironment(), 'audit', { about, named })}
@@ -26,7 +26,7 @@ export function LogLink({
       isSmall={isSmall}
       label={label}
     >
-      {isNameShown ? label : said.title}
+      {isNameShown ? label : labels.title}
     </ActionLink>
   )
 }

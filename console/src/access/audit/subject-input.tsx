@@ -18,27 +18,27 @@ export function SubjectInput({
   readonly onKind: (kind: string) => void
   readonly onName: (name: string) => void
 }) {
-  const said = useTexts().access.audit
+  const labels = useTexts().access.audit
   const environment = useCurrentEnvironment()
   const chosen = isSubject(kind) ? kind : null
   return (
     <>
       <Choice
-        label={said.about}
+        label={labels.about}
         value={chosen ?? ANYTHING}
         onChange={id => {
           onKind(id === ANYTHING ? '' : id)
           onName('')
         }}
         options={[
-          { id: ANYTHING, text: said.anything },
-          ...SUBJECTS.map(id => ({ id, text: said.subjects[id] })),
+          { id: ANYTHING, text: labels.anything },
+          ...SUBJECTS.map(id => ({ id, text: labels.subjects[id] })),
         ]}
       />
       {chosen === null ? null : (
         <KeyInput
           key={chosen}
-          label={said.named[chosen]}
+          label={labels.named[chosen]}
           value={name}
           onChange={onName}
           queryKey={environment.key('any', 'audit', 'subjects', chosen)}

@@ -28,10 +28,10 @@ export function CodeView({
   readonly isReadOnly?: boolean
 }) {
   const host = useRef<HTMLDivElement>(null)
-  const told = useRef(value)
+  const reported = useRef(value)
   const { phrases } = useTexts().model.code
   const change = useEffectEvent((text: string) => {
-    told.current = text
+    reported.current = text
     onChange?.(text)
   })
   const stateOf = useEffectEvent(() =>
@@ -65,8 +65,8 @@ export function CodeView({
   // Applies changes from outside the editor, such as an undo.
   useEffect(() => {
     const made = view.current
-    if (made === null || value === told.current) return
-    told.current = value
+    if (made === null || value === reported.current) return
+    reported.current = value
     made.dispatch({ changes: { from: 0, to: made.state.doc.length, insert: value } })
   }, [value, view])
   return <div className="code-view" ref={host} />

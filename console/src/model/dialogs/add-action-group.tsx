@@ -21,7 +21,7 @@ export function AddActionGroup({
       trigger={texts.open}
       title={texts.title(type)}
       sentence={key => texts.sentence(key, type, members.join(', '))}
-      said={key => texts.said(key, type)}
+      message={key => texts.done(key, type)}
       onOpen={() => setMembers([])}
       add={part => addActionGroup(path, type, { ...part, actions: [...members] })}
       remove={(key, tag) => removeActionGroup(path, type, key, tag)}

@@ -12,7 +12,7 @@ export function AddAction({ type }: { readonly type: string }) {
       trigger={texts.open}
       title={texts.title(type)}
       sentence={key => texts.sentence(key, type)}
-      said={key => texts.said(key, type)}
+      message={key => texts.done(key, type)}
       add={part => addAction(path, type, part)}
       remove={(key, tag) => removeAction(path, type, key, tag)}
     />

@@ -16,7 +16,7 @@ export function AddAttribute({ type }: { readonly type: string }) {
       trigger={texts.open}
       title={texts.title(type)}
       sentence={key => texts.sentence(key, type)}
-      said={key => texts.said(key, type)}
+      message={key => texts.done(key, type)}
       keyHelp={texts.keyHelp}
       isNamed={false}
       onOpen={() => setKind('string')}

@@ -64,7 +64,7 @@ export function AddDerivation({ type }: { readonly type: ModelType }) {
       onSubmit={() =>
         make({
           add: () => addDerivation(path, derivation!),
-          said: texts.addDerivation.said(fromRole!, derivation!.from.type, toRole!, type.key),
+          message: texts.addDerivation.done(fromRole!, derivation!.from.type, toRole!, type.key),
           remove: tag => removeDerivation(path, derivation!, tag),
         })
       }

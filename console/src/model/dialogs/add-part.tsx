@@ -15,7 +15,7 @@ export function AddPart({
   look = { kind: 'quiet', isSmall: true },
   title,
   sentence,
-  said,
+  message,
   keyHelp,
   isNamed = true,
   add,
@@ -29,7 +29,7 @@ export function AddPart({
   readonly title: string
   /** Sentence that describes the effect of the submit button. */
   readonly sentence: (key: string) => string
-  readonly said: (key: string) => string
+  readonly message: (key: string) => string
   /** Help text for the key; absent: the default text. */
   readonly keyHelp?: string
   /** False if the part has no name. */
@@ -64,7 +64,7 @@ export function AddPart({
       onSubmit={async () => {
         await make({
           add: () => add({ key, name: name === '' ? key : name }),
-          said: said(key),
+          message: message(key),
           remove: tag => remove(key, tag),
         })
         onDone?.(key)

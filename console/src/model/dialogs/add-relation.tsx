@@ -17,7 +17,7 @@ export function AddRelation({ type }: { readonly type: string }) {
       trigger={texts.open}
       title={texts.title(type)}
       sentence={key => texts.sentence(key, subject, type)}
-      said={key => texts.said(key, subject, type)}
+      message={key => texts.done(key, subject, type)}
       keyHelp={texts.keyHelp}
       isNamed={false}
       onOpen={() => setSubject('')}

@@ -28,7 +28,7 @@ export function AddRole({
       sentence={key =>
         type === null ? texts.tenantSentence(key) : texts.sentence(key, type, given.join(', '))
       }
-      said={texts.said}
+      message={texts.done}
       onOpen={() => setGiven([])}
       add={part => addRole(path, type, { ...part, permissions: [...given] })}
       remove={(key, tag) => removeRole(path, type, key, tag)}

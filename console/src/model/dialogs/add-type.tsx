@@ -19,7 +19,7 @@ export function AddType() {
       look={{ kind: 'primary' }}
       title={texts.title}
       sentence={key => texts.sentence(key, actions.join(', '))}
-      said={texts.said}
+      message={texts.done}
       onOpen={() => setTyped('')}
       add={part =>
         addType(environment.path, {

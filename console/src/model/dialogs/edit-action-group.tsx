@@ -23,7 +23,7 @@ export function EditActionGroup({
       label={texts.label(group)}
       title={texts.title(group, type)}
       sentence={({ members }) => texts.sentence(group, members.join(', '))}
-      said={texts.said(group, type)}
+      message={texts.done(group, type)}
       editable={editableActionGroup(path, type, group)}
       blank={{ ...BLANK_DESCRIBED, members: [] as readonly string[] }}
       draftOf={thing => ({ ...describedDraftOf(thing), members: thing.actions })}

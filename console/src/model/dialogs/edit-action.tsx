@@ -13,7 +13,7 @@ export function EditAction({ type, action }: { readonly type: string; readonly a
       label={texts.label(action)}
       title={texts.title(action, type)}
       sentence={texts.sentence(action, type)}
-      said={texts.said(action, type)}
+      message={texts.done(action, type)}
       editable={editableAction(path, type, action)}
       blank={BLANK_DESCRIBED}
       draftOf={describedDraftOf}

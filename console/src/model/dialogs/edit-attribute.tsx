@@ -21,7 +21,7 @@ export function EditAttribute({ type, attribute }: { readonly type: string; read
       label={texts.label(attribute)}
       title={texts.title(attribute, type)}
       sentence={texts.sentence(attribute)}
-      said={texts.said(attribute, type)}
+      message={texts.done(attribute, type)}
       editable={editableAttribute(path, type, attribute)}
       blank={BLANK}
       draftOf={(thing): Draft => ({ kind: thing.type, description: thing.description ?? '' })}

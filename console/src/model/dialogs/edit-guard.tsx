@@ -17,7 +17,7 @@ export function EditGuard({ type, role }: { readonly type: string; readonly role
       label={texts.label(role)}
       title={texts.title(role, type)}
       sentence={({ isGuarded }) => (isGuarded ? texts.guards(role, type) : texts.frees(role, type))}
-      said={texts.said(role, type)}
+      message={texts.done(role, type)}
       editable={editableGuard(path, type, role)}
       blank={{ isGuarded: false }}
       draftOf={isGuarded => ({ isGuarded })}

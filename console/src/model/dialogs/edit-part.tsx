@@ -30,7 +30,7 @@ export function EditPart<Thing, Draft, Change>({
   label,
   title,
   sentence,
-  said,
+  message,
   editable,
   blank,
   draftOf,
@@ -43,7 +43,7 @@ export function EditPart<Thing, Draft, Change>({
   readonly label: string
   readonly title: string
   readonly sentence: string | ((draft: Draft) => string)
-  readonly said: string
+  readonly message: string
   readonly editable: Editable<Thing, Change>
   /** Values of the fields until the part has been loaded. */
   readonly blank: Draft
@@ -84,7 +84,7 @@ export function EditPart<Thing, Draft, Change>({
         make: async () => {
           written = await editable.change(change, read.tag)
         },
-        said,
+        message,
         // Undo must not overwrite later changes by other users.
         undo: before === null ? undefined : () => editable.change(before, written),
       })

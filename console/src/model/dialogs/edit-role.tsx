@@ -13,7 +13,7 @@ export function EditRole({ type, role }: { readonly type: string | null; readonl
       label={texts.label(role)}
       title={type === null ? texts.tenantTitle(role) : texts.title(role, type)}
       sentence={texts.sentence(role)}
-      said={texts.said(role)}
+      message={texts.done(role)}
       editable={editableRole(path, type, role)}
       blank={BLANK_DESCRIBED}
       draftOf={describedDraftOf}

@@ -14,7 +14,7 @@ export function EditType({ type }: { readonly type: string }) {
       label={texts.label(type)}
       title={texts.title(type)}
       sentence={texts.sentence(type)}
-      said={texts.said(type)}
+      message={texts.done(type)}
       editable={editableType(path, type)}
       blank={BLANK_NAMED}
       draftOf={namedDraftOf}

@@ -8,7 +8,7 @@ export function RemovePart<Removed>({
   label,
   title,
   sentence,
-  said,
+  message,
   leadsTo,
   remove,
   undo,
@@ -17,7 +17,7 @@ export function RemovePart<Removed>({
   readonly label: string
   readonly title: string
   readonly sentence: string
-  readonly said: string
+  readonly message: string
   /** Address to open if the removed part was the subject of the page. */
   readonly leadsTo?: string
   /** Removes the part and returns the data that `undo` needs. */
@@ -45,7 +45,7 @@ export function RemovePart<Removed>({
             // Leaves the page before its queries request the removed part again.
             if (leadsTo !== undefined) go(leadsTo)
           },
-          said,
+          message,
           undo: undo && (() => undo(removed!)),
         })
       }}

@@ -109,7 +109,9 @@ function Parents({
       onSubmit={() =>
         write({
           make: () => setExtends(path, { ...at, extend: !isExtended }),
-          said: isExtended ? texts.parents.removed(role.key, chosen) : texts.parents.added(role.key, chosen),
+          message: isExtended
+            ? texts.parents.removed(role.key, chosen)
+            : texts.parents.added(role.key, chosen),
           undo: () => setExtends(path, { ...at, extend: isExtended }),
         })
       }

@@ -8,7 +8,7 @@ import { useWrite } from '../../parts/writes.ts'
 interface Addition {
   /** Creates the part and returns its `ETag`. */
   readonly add: () => Promise<string | null>
-  readonly said: string
+  readonly message: string
   /** Removes the part if it still has this `ETag`. */
   readonly remove: (tag: string | null) => Promise<unknown>
 }
@@ -16,13 +16,13 @@ interface Addition {
 export function useAdd(): (addition: Addition) => Promise<void> {
   const write = useWrite()
   return useCallback(
-    ({ add, said, remove }) => {
+    ({ add, message, remove }) => {
       let made: string | null = null
       return write({
         make: async () => {
           made = await add()
         },
-        said,
+        message,
         undo: () => remove(made),
       })
     },

@@ -40,7 +40,7 @@ export function ActionGroups({ type }: { readonly type: ModelType }) {
               label={texts.removeActionGroup.label(key)}
               title={texts.removeActionGroup.title}
               sentence={texts.removeActionGroup.sentence(key, type.key)}
-              said={texts.removeActionGroup.said(key, type.key)}
+              message={texts.removeActionGroup.done(key, type.key)}
               remove={async () => {
                 // Reads the group just before its removal, so that undo restores exactly what was removed.
                 const { value, tag } = await editableActionGroup(path, type.key, key).load()

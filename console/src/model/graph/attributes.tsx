@@ -33,7 +33,7 @@ export function Attributes({ type }: { readonly type: ModelType }) {
               label={texts.removeAttribute.label(key)}
               title={texts.removeAttribute.title}
               sentence={texts.removeAttribute.sentence(key, type.key)}
-              said={texts.removeAttribute.said(key, type.key)}
+              message={texts.removeAttribute.done(key, type.key)}
               remove={() => removeAttribute(path, type.key, key)}
               undo={() => addAttribute(path, type.key, { key, type: kind, description })}
             />

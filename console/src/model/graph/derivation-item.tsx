@@ -34,7 +34,7 @@ export function DerivationItem({
           label={texts.removeDerivation.label(sentence)}
           title={texts.removeDerivation.title}
           sentence={texts.removeDerivation.sentence(from.role, from.type, to.role, to.type, along)}
-          said={texts.removeDerivation.said(from.role, from.type, to.role, to.type)}
+          message={texts.removeDerivation.done(from.role, from.type, to.role, to.type)}
           remove={() => removeDerivation(path, derivation)}
           undo={() => addDerivation(path, derivation)}
         />

@@ -33,7 +33,7 @@ export function RoleItem({
             label={texts.removeRole.label(role.key)}
             title={texts.removeRole.title}
             sentence={texts.removeRole.sentence(role.key, type)}
-            said={texts.removeRole.said(role.key, type)}
+            message={texts.removeRole.done(role.key, type)}
             remove={() => removeRole(path, type, role.key)}
           />
         </span>

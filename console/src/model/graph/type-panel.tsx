@@ -65,7 +65,7 @@ function Shown({ type, types }: { readonly type: ModelType; readonly types: read
             label={texts.removeType.label(type.key)}
             title={texts.removeType.title}
             sentence={texts.removeType.sentence(type.key)}
-            said={texts.removeType.said(type.key)}
+            message={texts.removeType.done(type.key)}
             leadsTo={environment.to('model')}
             remove={() => removeType(path, type.key)}
           />
@@ -91,7 +91,7 @@ function Shown({ type, types }: { readonly type: ModelType; readonly types: read
                 label={texts.removeAction.label(key)}
                 title={texts.removeAction.title}
                 sentence={texts.removeAction.sentence(key, type.key)}
-                said={texts.removeAction.said(key, type.key)}
+                message={texts.removeAction.done(key, type.key)}
                 remove={() => removeAction(path, type.key, key)}
               />
             </span>
@@ -153,7 +153,7 @@ function RelationItem({ relation, type }: { readonly relation: ModelRelation; re
           label={texts.removeRelation.label(key)}
           title={texts.removeRelation.title}
           sentence={texts.removeRelation.sentence(key, subject, object)}
-          said={texts.removeRelation.said(key, object)}
+          message={texts.removeRelation.done(key, object)}
           remove={() => removeRelation(path, object, key)}
         />
       ) : null}

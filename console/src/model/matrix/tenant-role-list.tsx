@@ -31,7 +31,7 @@ export function TenantRoleList({ roles }: { readonly roles: readonly TenantRole[
                 label={texts.removeRole.label(role.key)}
                 title={texts.removeRole.title}
                 sentence={texts.removeRole.tenantSentence(role.key)}
-                said={texts.removeRole.tenantSaid(role.key)}
+                message={texts.removeRole.tenantDone(role.key)}
                 remove={() => removeRole(path, null, role.key)}
               />
             </span>

@@ -16,7 +16,7 @@ export function useToggle(type: string | null): (cell: PermissionCell) => Promis
       const to = (isGiven: boolean) => () => setPermission(path, { type, role, permission, isGiven })
       return write({
         make: to(!isDirect),
-        said: isDirect ? texts.taken(role, permission) : texts.given(role, permission),
+        message: isDirect ? texts.taken(role, permission) : texts.given(role, permission),
         undo: to(isDirect),
       })
     },

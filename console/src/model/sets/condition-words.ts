@@ -20,16 +20,16 @@ export function conditionWords(conditions: unknown, words: Words, lengthMax = 16
   }
   /** Joins the parts; parts beyond the limit are replaced by an ellipsis. */
   const joined = (parts: readonly (() => string)[], word: string, isInner: boolean): string => {
-    const told: string[] = []
+    const texts: string[] = []
     for (const part of parts) {
       if (room <= 0) {
-        told.push('…')
+        texts.push('…')
         break
       }
-      told.push(part())
+      texts.push(part())
       room -= word.length + 2
     }
-    const text = told.join(` ${word} `)
+    const text = texts.join(` ${word} `)
     return isInner && parts.length > 1 ? `(${text})` : text
   }
   const several = (

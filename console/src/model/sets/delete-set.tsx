@@ -49,7 +49,7 @@ export function DeleteSet({
         forgetEdits()
         go(environment.to('model', 'sets'))
       },
-      said: texts.deleted(set.name),
+      message: texts.deleted(set.name),
       undo: isKept ? undo : undefined,
     })
   }

@@ -35,7 +35,7 @@ export default function NewSetPage() {
           await answerOf(service.POST(SETS, { params: { path }, body }))
           made = (await taggedAnswerOf(service.GET(SET, { params: at }))).tag
         },
-        said: texts.created(name),
+        message: texts.created(name),
         undo: () => answerOf(service.DELETE(SET, { params: { ...at, header: onlyAs(made) } })),
       })
     } catch (refused) {

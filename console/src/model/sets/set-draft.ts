@@ -58,10 +58,10 @@ export function readJson(text: string): ReadJson {
 }
 
 /** Browsers report the position only inside the error message. */
-function faultPlace(text: string, said: string): number {
-  const position = /position (\d+)/.exec(said)
+function faultPlace(text: string, message: string): number {
+  const position = /position (\d+)/.exec(message)
   if (position) return Math.min(Number(position[1]), text.length)
-  const place = /line (\d+) column (\d+)/.exec(said)
+  const place = /line (\d+) column (\d+)/.exec(message)
   if (!place) return text.length
   const before = text.split('\n').slice(0, Number(place[1]) - 1)
   return Math.min(before.join('\n').length + Number(place[2]), text.length)

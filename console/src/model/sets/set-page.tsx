@@ -8,7 +8,7 @@ import { ActionDialog } from '../../parts/dialogs.tsx'
 import { Badge } from '../../parts/page.tsx'
 import { Skeleton } from '../../parts/paged-table.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
-import { sayProblem } from '../../parts/toasts.tsx'
+import { notifyProblem } from '../../parts/toasts.tsx'
 import { useWrite } from '../../parts/writes.ts'
 import { useEdits } from '../../shell/leaving.ts'
 import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
@@ -86,13 +86,13 @@ function SavedSetPage({ current }: { readonly current: SavedSet }) {
           const { value, tag } = after
           setBase({ set: value, tag, draft: draftOf(value, draft.parent === '' ? null : draft.parent) })
         },
-        said: texts.saved(draft.name),
+        message: texts.saved(draft.name),
         undo: () => patch(former, after?.tag ?? null),
       })
     } catch (refused) {
       if (refused instanceof Problem && refused.isStale) {
         // If both versions differ, the page shows the current one next to the draft.
-        sayProblem(refused)
+        notifyProblem(refused)
         await queries.invalidateQueries({ queryKey: environment.key('condition_set') })
         return
       }

@@ -85,7 +85,7 @@ function AddRule({ set }: { readonly set: ConditionSet }) {
   const add = (): Promise<void> =>
     write({
       make: () => createRule(environment, rule),
-      said: texts.ruleAdded,
+      message: texts.ruleAdded,
       undo: () => deleteRule(environment, rule),
     })
   const isWhole = permission !== '' && other !== ''
@@ -170,7 +170,7 @@ function RemoveRule({ rule }: { readonly rule: SetRule }) {
       onSubmit={() =>
         write({
           make: () => deleteRule(environment, body),
-          said: texts.ruleRemoved,
+          message: texts.ruleRemoved,
           undo: () => createRule(environment, body),
         })
       }

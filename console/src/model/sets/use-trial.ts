@@ -99,7 +99,7 @@ function requestOf(
 ): { readonly body: string | null; readonly faultAt: number | null } {
   const read = readJson(draft.text)
   if ('faultAt' in read) return { body: null, faultAt: read.faultAt }
-  const told = {
+  const body = {
     ...(savedKey === null
       ? {
           type: draft.type,
@@ -117,7 +117,7 @@ function requestOf(
     ...filled('context', readObject(context)),
     ...(tenant !== '' && { tenant }),
   }
-  return { body: JSON.stringify(told), faultAt: null }
+  return { body: JSON.stringify(body), faultAt: null }
 }
 
 function filled(name: string, value: object | null | undefined): object {

@@ -49,7 +49,7 @@ export function KeysPage() {
  */
 function KeyList({ ownProject }: { readonly ownProject: string | null }) {
   const { texts, moment } = useSpoken()
-  const said = texts.operations.keys
+  const labels = texts.operations.keys
   const current = useCurrentEnvironmentIfAny()
   const [kind, setKind] = useState<Kind>('all')
   const [within, setWithin] = useState('everywhere')
@@ -66,49 +66,49 @@ function KeyList({ ownProject }: { readonly ownProject: string | null }) {
       {ownProject !== null ? null : (
         <div className="filters">
           <Choice
-            label={said.kind}
+            label={labels.kind}
             value={kind}
             onChange={chosen => setKind(chosen as Kind)}
-            options={kinds.map(id => ({ id, text: said.kinds[id] }))}
+            options={kinds.map(id => ({ id, text: labels.kinds[id] }))}
           />
           {current === null ? null : (
             <Choice
-              label={said.within}
+              label={labels.within}
               value={within}
               onChange={setWithin}
-              options={(['everywhere', 'thisProject'] as const).map(id => ({ id, text: said[id] }))}
+              options={(['everywhere', 'thisProject'] as const).map(id => ({ id, text: labels[id] }))}
             />
           )}
         </div>
       )}
       <PagedTable
-        label={said.list}
+        label={labels.list}
         pages={pages}
         rowKey={({ id }: ApiKey) => id}
-        empty={said.none}
+        empty={labels.none}
         columns={[
-          { id: 'name', header: said.name, cell: apiKey => <KeyName apiKey={apiKey} /> },
-          { id: 'opens', header: said.opens, cell: apiKey => <Opened apiKey={apiKey} /> },
-          { id: 'made', header: said.made, cell: apiKey => <Made apiKey={apiKey} /> },
+          { id: 'name', header: labels.name, cell: apiKey => <KeyName apiKey={apiKey} /> },
+          { id: 'opens', header: labels.opens, cell: apiKey => <Opened apiKey={apiKey} /> },
+          { id: 'made', header: labels.made, cell: apiKey => <Made apiKey={apiKey} /> },
           {
             id: 'used',
-            header: said.lastUsed,
+            header: labels.lastUsed,
             cell: ({ last_used_at: at }) =>
-              at === null ? <span className="soft">{said.notUsed}</span> : said.usedAbout(moment(at)),
+              at === null ? <span className="soft">{labels.notUsed}</span> : labels.usedAbout(moment(at)),
           },
           {
             id: 'former',
-            header: said.former,
+            header: labels.former,
             cell: ({ former_secret_valid_until: until }) =>
               until === undefined ? (
-                <span className="soft">{said.formerOver}</span>
+                <span className="soft">{labels.formerOver}</span>
               ) : (
-                <Badge kind="warn">{said.formerUntil(moment(until))}</Badge>
+                <Badge kind="warn">{labels.formerUntil(moment(until))}</Badge>
               ),
           },
           {
             id: 'actions',
-            header: said.actions,
+            header: labels.actions,
             isActions: true,
             cell: apiKey => (
               <span className="row key-actions">
@@ -139,14 +139,14 @@ function KeyName({ apiKey }: { readonly apiKey: ApiKey }) {
  */
 function Made({ apiKey: { created_at: at, created_by: by } }: { readonly apiKey: ApiKey }) {
   const { texts, moment } = useSpoken()
-  const said = texts.operations.keys
+  const labels = texts.operations.keys
   const id = by?.api_key_id ?? null
   return (
     <span className="stack tight">
       <span>{moment(at)}</span>
       {by === undefined ? null : (
         <span className="soft small" title={id ?? undefined}>
-          {said.madeBy(id === null ? said.operatorsKey : (by.name ?? said.keyNumber(id.slice(-8))))}
+          {labels.madeBy(id === null ? labels.operatorsKey : (by.name ?? labels.keyNumber(id.slice(-8))))}
         </span>
       )}
     </span>

@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { answerOf, service } from '../../interface/client.ts'
 import { ActionDialog } from '../../parts/dialogs.tsx'
-import { say } from '../../parts/toasts.tsx'
+import { notify } from '../../parts/toasts.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { type ApiKey, KEYS, useKeyName, useOpenedNames } from './keys.ts'
 
@@ -19,7 +19,7 @@ export function RevokeKey({ apiKey }: { readonly apiKey: ApiKey }) {
   const revoke = async (): Promise<void> => {
     const path = { api_key_id: apiKey.id }
     await answerOf(service.DELETE('/v2/api-key/{api_key_id}', { params: { path } }))
-    say(texts.revoked(name))
+    notify(texts.revoked(name))
     void queries.invalidateQueries({ queryKey: [KEYS] }).then(readFromTop)
   }
   return (

@@ -16,7 +16,7 @@ const HOUR: Overlap = 3_600
 
 export function RotateKey({ apiKey }: { readonly apiKey: ApiKey }) {
   const { texts, moment } = useSpoken()
-  const said = texts.operations.keys
+  const labels = texts.operations.keys
   const name = useKeyName(apiKey)
   const queries = useQueryClient()
   const [overlap, setOverlap] = useState<Overlap>(HOUR)
@@ -25,17 +25,17 @@ export function RotateKey({ apiKey }: { readonly apiKey: ApiKey }) {
   const isMaybeOwn = object_type === 'org'
   return (
     <ActionDialog
-      trigger={said.rotate}
-      triggerLabel={said.rotateLabel(name)}
+      trigger={labels.rotate}
+      triggerLabel={labels.rotateLabel(name)}
       triggerLook={{ kind: 'quiet', isSmall: true }}
-      title={said.rotateTitle(name)}
+      title={labels.rotateTitle(name)}
       sentence={
         <>
-          {overlap === 0 ? said.rotateAtOnce(name) : said.rotateSentence(name, said.overlaps[overlap])}
-          {former === undefined ? null : ` ${said.formerEnds(moment(former))}`}
+          {overlap === 0 ? labels.rotateAtOnce(name) : labels.rotateSentence(name, labels.overlaps[overlap])}
+          {former === undefined ? null : ` ${labels.formerEnds(moment(former))}`}
         </>
       }
-      submit={said.rotate}
+      submit={labels.rotate}
       onOpen={() => setOverlap(HOUR)}
       onClose={() => void queries.invalidateQueries({ queryKey: [KEYS] })}
       onSubmit={() =>
@@ -47,20 +47,20 @@ export function RotateKey({ apiKey }: { readonly apiKey: ApiKey }) {
         )
       }
       outcome={{
-        title: said.rotatedTitle,
+        title: labels.rotatedTitle,
         content: ({ secret }) => <SecretText secret={secret ?? ''} />,
-        close: said.close,
+        close: labels.close,
       }}
     >
       {() => (
         <Choice
-          label={said.overlap}
-          {...(isMaybeOwn ? { description: said.ownOverlap } : {})}
+          label={labels.overlap}
+          {...(isMaybeOwn ? { description: labels.ownOverlap } : {})}
           value={String(overlap)}
           onChange={chosen => setOverlap(Number(chosen) as Overlap)}
           options={OVERLAPS.filter(seconds => seconds > 0 || !isMaybeOwn).map(seconds => ({
             id: String(seconds),
-            text: said.overlaps[seconds],
+            text: labels.overlaps[seconds],
           }))}
         />
       )}

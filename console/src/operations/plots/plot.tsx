@@ -56,7 +56,7 @@ export function Plot({ plot, samples }: { readonly plot: PlotKind; readonly samp
     if (value === null) return texts.noValue
     return plot.unit === 'none' ? figures.figure(value) : texts[plot.unit](figures.figure(value))
   }
-  const said = plot.lines.map(line => `${nameOf(line)} ${valueOf(line, samples.at(-1))}`).join(', ')
+  const summary = plot.lines.map(line => `${nameOf(line)} ${valueOf(line, samples.at(-1))}`).join(', ')
   return (
     <figure className="plot" ref={figure} aria-labelledby={id}>
       <figcaption>
@@ -80,7 +80,7 @@ export function Plot({ plot, samples }: { readonly plot: PlotKind; readonly samp
           </li>
         ))}
       </ul>
-      <div className="plot-canvas" ref={canvas} role="img" aria-label={`${title}: ${said}`} />
+      <div className="plot-canvas" ref={canvas} role="img" aria-label={`${title}: ${summary}`} />
       <SampleTable
         title={title}
         samples={samples}
