@@ -1,13 +1,14 @@
 /**
- * How the console is bundled: one page, which loads its files from `console/` beside it, by relative paths, so that it works behind a
- * proxy that puts a path in front. `npm run console` serves it while one works on it, and asks the service at `VERDICT` the rest.
+ * Bundles the console into one page. The page loads its files from `console/` by relative paths, so that it also
+ * works behind a proxy that adds a path prefix. `npm run console` starts a development server, which forwards
+ * API requests to the service at `VERDICT`.
  */
 import optimizeLocales from '@react-aria/optimize-locales-plugin'
 import { defineConfig } from 'vite'
 import { LANGUAGES } from './src/texts/languages.ts'
 
 const SERVICE = process.env['VERDICT'] ?? 'http://127.0.0.1:7766'
-const ASKED = [
+const API_PATHS = [
   '/allowed',
   '/access',
   '/user-permissions',
@@ -22,7 +23,8 @@ const ASKED = [
 
 export default defineConfig({
   base: './',
-  // The components' own words, as those of a screen reader, in no language but ours. They have no British English.
+  // Includes the texts of the components, such as those for screen readers, only in the languages of the console.
+  // The components have no British English.
   plugins: [
     {
       ...optimizeLocales.vite({ locales: Object.keys(LANGUAGES) }),
@@ -35,14 +37,14 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     target: 'es2024',
-    // Licences of what is bundled are in NOTICE.
+    // NOTICE contains the licenses of the bundled packages.
     rolldownOptions: {
       output: { comments: false },
-      // Packages say `use client` of what runs in browsers. Here all does.
-      onLog: (level, log, say) => {
-        if (log.code !== 'MODULE_LEVEL_DIRECTIVE') say(level, log)
+      // Packages mark browser code with `use client`. The whole console runs in browsers.
+      onLog: (level, log, report) => {
+        if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log)
       },
     },
   },
-  server: { proxy: Object.fromEntries(ASKED.map(path => [path, SERVICE])) },
+  server: { proxy: Object.fromEntries(API_PATHS.map(path => [path, SERVICE])) },
 })

@@ -1,6 +1,6 @@
 /**
- * Writes the types of the HTTP interface, made of the description that the service gives of itself: what the console asks for is checked
- * against what there is. They are no part of the sources; `npm run check:types` writes them first.
+ * Generates the types of the HTTP interface from the OpenAPI description of the service, so that the compiler
+ * checks the requests of the console. The types are not committed; `npm run check:types` generates them first.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -14,7 +14,7 @@ const service = await InProcessService.open(error => {
 })
 const { status, body } = await service.answer('GET', '/openapi.json', '')
 await service.close()
-if (status !== 200) throw new Error(`the description was answered with ${status}`)
+if (status !== 200) throw new Error(`the request for the OpenAPI description returned status ${status}`)
 const types = await openapiTypes(JSON.parse(Buffer.from(body).toString()), { defaultNonNullable: false })
 mkdirSync(FOLDER, { recursive: true })
 writeFileSync(fileURLToPath(new URL('interface.d.ts', FOLDER)), astToString(types))
