@@ -1,7 +1,7 @@
 /**
- * Bundles the console into one page. The page loads its files from `console/` by relative paths, so that it also
- * works behind a proxy that adds a path prefix. `npm run console` starts a development server, which forwards
- * API requests to the service at `VERDICT`.
+ * Bundles the console into one page. The page loads its files from `console/` by relative paths, so that it
+ * also works behind a proxy that adds a path prefix. `npm run console` starts a development server, which
+ * forwards API requests to the service at `VERDICT`.
  */
 import optimizeLocales from '@react-aria/optimize-locales-plugin'
 import { defineConfig } from 'vite'
@@ -23,8 +23,8 @@ const API_PATHS = [
 
 export default defineConfig({
   base: './',
-  // Includes the texts of the components, such as those for screen readers, only in the languages of the console.
-  // The components have no British English.
+  // Includes the texts of the components, such as those for screen readers, only in the languages of the
+  // console. The components have no British English.
   plugins: [
     {
       ...optimizeLocales.vite({ locales: Object.keys(LANGUAGES) }),

@@ -1,6 +1,7 @@
 /**
  * Generates the types of the HTTP interface from the OpenAPI description of the service, so that the compiler
- * checks the requests of the console. The types are not committed; `npm run check:types` generates them first.
+ * checks the requests of the console. The types are not committed; `npm run check:types` generates them
+ * first.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

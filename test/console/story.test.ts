@@ -34,7 +34,7 @@ test('an administrator signs in, changes the model, grants a role to a group, re
   await verdict.user('alice')
   await verdict.instance('document:plan')
   const page = await open('model')
-  const types = page.getByRole('group', { name: 'Types and what joins them' })
+  const types = page.getByRole('group', { name: 'Types and their relations' })
   await types.getByRole('button', { name: /^document/ }).waitFor()
   await expectAccessible(page)
 
@@ -49,7 +49,7 @@ test('an administrator signs in, changes the model, grants a role to a group, re
   await goTo(page, 'groups')
   await press(page, 'New group')
   await page.getByRole('textbox', { name: 'Key' }).pressSequentially('team')
-  await press(dialog(page), 'Make group')
+  await press(dialog(page), 'Create group')
   await page.getByRole('heading', { level: 1, name: 'team' }).waitFor()
   await dialogClosed(page)
   await press(page, 'Add member')
@@ -72,7 +72,7 @@ test('an administrator signs in, changes the model, grants a role to a group, re
   const steps = await page.locator('main ol li').allTextContents()
   expect(steps.map(text => text.trim())).toEqual([
     'alice is a member of the group team.',
-    'The group team is granted the role viewer on document:plan: its members hold it.',
+    'Members of the group team have the role viewer on document:plan.',
   ])
   await expectAccessible(page)
   expect(page.url()).not.toContain(API_KEY)

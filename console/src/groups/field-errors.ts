@@ -15,10 +15,10 @@ export function fieldErrorOf(problem: unknown, field: string, typed = ''): Field
 }
 
 /**
- * Suffix for a sentence: `, until 3 Dec 2026`. Empty if the grant does not expire or the typed text is not a
+ * Suffix for a sentence: ` until 3 Dec 2026`. Empty if the grant does not expire or the typed text is not a
  * date.
  */
 export function useUntil(): (end: End) => string {
   const { texts, moment } = useSpoken()
-  return end => (end === null || Number.isNaN(Date.parse(end)) ? '' : `, ${texts.parts.until(moment(end))}`)
+  return end => (end === null || Number.isNaN(Date.parse(end)) ? '' : ` ${texts.parts.until(moment(end))}`)
 }

@@ -1,12 +1,12 @@
-/** Why something is allowed or nearly is, in English: what the pages that say why have in common. */
+/** English texts that explain why an action is allowed or nearly allowed. Several pages share them. */
 
 export interface DerivedEdge {
   readonly from: string
   readonly relation: string
   readonly to: string
-  /** The role on `from`. */
+  /** Role on `from`. */
   readonly held: string
-  /** The role that it gives on `to`. */
+  /** Role on `to` that is derived from it. */
   readonly role: string
 }
 
@@ -22,80 +22,80 @@ export const explanationEn = {
   },
   why: {
     byTenantRole: (user: string, role: string, tenant: string, action: string, type: string) =>
-      `${user} holds the role ${role} in the tenant ${tenant}, and that role may ${action} every ${type} there.`,
+      `${user} has the role ${role} in the tenant ${tenant}. This role allows ${action} on every ${type} there.`,
     byRole: (user: string, role: string, resource: string, action: string) =>
-      `${user} holds the role ${role} on ${resource}, and that role may ${action}.`,
+      `${user} has the role ${role} on ${resource}. This role allows ${action}.`,
     byRoleFrom: (user: string, role: string, resource: string, action: string, from: string) =>
-      `By way of ${from}, ${user} holds the role ${role} on ${resource}, and that role may ${action}.`,
+      `${user} has the role ${role} on ${resource} through ${from}. This role allows ${action}.`,
     byRoleWithoutPath: (user: string, resource: string) =>
-      `${user} holds a role on ${resource} that allows it. Too much leads there to say how the role is held.`,
+      `${user} has a role on ${resource} that allows it. The path is not shown because too many paths lead to the resource.`,
     byUnnamedRule: 'A rule allows it.',
   },
   path: {
-    holds: 'holds',
+    holds: 'has',
     may: (action: string) => `may ${action}`,
-    contains: 'contains it',
-    isType: 'is its type',
+    contains: 'contains',
+    isType: 'is the type of',
     needs: (roles: string) => `needs ${roles}`,
-    holdsOnly: (roles: string) => `holds ${roles}`,
+    holdsOnly: (roles: string) => `has ${roles}`,
     granted: 'is granted',
     isIn: 'is in',
     becomes: (from: string, to: string) => `${from} → ${to}`,
     guarded: 'if no direct role',
-    blocked: (roles: string) => `void: ${roles} held directly`,
+    blocked: (roles: string) => `void: direct role ${roles}`,
     missing: 'missing',
     memberOf: (user: string, group: string) => `${user} is a member of the group ${group}.`,
-    holdsOn: (user: string, role: string, on: string) => `${user} holds the role ${role} on ${on}.`,
+    holdsOn: (user: string, role: string, on: string) => `${user} has the role ${role} on ${on}.`,
     holdsIn: (user: string, role: string, tenant: string) =>
-      `${user} holds the role ${role} in the tenant ${tenant}.`,
-    holdsRole: (user: string, role: string) => `${user} holds the role ${role}.`,
+      `${user} has the role ${role} in the tenant ${tenant}.`,
+    holdsRole: (user: string, role: string) => `${user} has the role ${role}.`,
     isInUserSet: (user: string, set: string) => `${user} is in the user set ${set}.`,
     isInResourceSet: (name: string, set: string) => `${name} is in the resource set ${set}.`,
     isOfType: (name: string, type: string) => `${name} is of the type ${type}.`,
     roleMay: (role: string, action: string, resource: string, tenant: string) =>
-      `${role} may ${action} ${resource}, which belongs to the tenant ${tenant}.`,
+      `${role} allows ${action} on ${resource}, which belongs to the tenant ${tenant}.`,
     groupIsIn: (inner: string, outer: string) =>
-      `The group ${inner} is in the group ${outer}: its members are members there, too.`,
+      `The group ${inner} is nested in the group ${outer}, so its members are also members of ${outer}.`,
     groupHolds: (group: string, role: string, on: string) =>
-      `The group ${group} is granted the role ${role} on ${on}: its members hold it.`,
+      `Members of the group ${group} have the role ${role} on ${on}.`,
     derives: ({ from, relation, to, held, role }: DerivedEdge) =>
-      `${from} is ${relation} of ${to}: whoever holds ${held} on ${from} holds ${role} on ${to}.`,
+      `${from} is ${relation} of ${to}, so users with the role ${held} on ${from} have the role ${role} on ${to}.`,
   },
   rule: {
-    may: (who: string, action: string, what: string) => `By a rule, ${who} may ${action} ${what}.`,
+    may: (who: string, action: string, what: string) => `A rule allows ${who} to ${action} ${what}.`,
     who: {
-      set: (set: string) => `whoever is in the user set ${set}`,
-      role: (role: string) => `whoever holds the role ${role}`,
+      set: (set: string) => `users in the user set ${set}`,
+      role: (role: string) => `users with the role ${role}`,
     },
     what: {
-      set: (set: string) => `what is in the resource set ${set}`,
+      set: (set: string) => `resources in the resource set ${set}`,
       type: (type: string) => `every ${type}`,
     },
   },
   near: {
-    title: 'What is nearest to an allow',
-    lead: 'Each of these would have allowed it, but for one thing.',
-    more: 'There are more, or may be.',
-    onlyMore: 'Too much leads to the resource for all of it to be looked at, so what is nearest is not told.',
+    title: 'Near misses',
+    lead: 'Each of these paths would allow the action if one condition were met.',
+    more: 'There might be more near misses.',
+    onlyMore: 'Near misses are not shown because too many paths lead to the resource.',
     otherRoleTitle: (needed: string, on: string) => `The role ${needed} on ${on}`,
     guardTitle: (on: string) => `No direct role on ${on}`,
-    noTupleTitle: (relation: string, on: string) => `A ${relation} of ${on}`,
+    noTupleTitle: (relation: string, on: string) => `A relation ${relation} to ${on}`,
     otherRole: (user: string, held: string, needed: string, on: string) =>
-      `${user} would need the role ${needed} on ${on}, and holds ${held}.`,
+      `${user} needs the role ${needed} on ${on}, but has ${held}.`,
     extending: (held: string, needed: string) =>
-      `${held} extends ${needed}: that gives its permissions, but what is derived asks for the role itself.`,
+      `${held} extends ${needed} and includes its permissions, but the derivation requires the role ${needed} itself.`,
     guarded: (user: string, blocking: string, on: string, from: string) =>
-      `What comes from ${from} counts only for whoever holds no role on ${on} directly, and ${user} holds ${blocking} there.`,
+      `The role that is derived from ${from} is valid only for users without a direct role on ${on}, and ${user} has ${blocking} there.`,
     noTuple: (from: string, relation: string, to: string, role: string) =>
-      `Nothing is ${relation} of ${to}. ${from} would do, as would another on which the role ${role} is held.`,
+      `No resource is ${relation} of ${to}. The user has the role ${role} on ${from}, which could be this resource.`,
     needOtherRole: (user: string, needed: string, on: string) =>
-      `What it takes: grant ${user} the role ${needed} on ${on}.`,
+      `To allow the action, grant ${user} the role ${needed} on ${on}.`,
     needMembership: (user: string, needed: string, group: string) =>
-      `What it takes: make ${user} a ${needed} of the group ${group}.`,
+      `To allow the action, make ${user} a ${needed} of the group ${group}.`,
     needGuard: (user: string, blocking: string, on: string) =>
-      `What it takes: take ${blocking} on ${on} from ${user}, or grant a role there that allows it.`,
+      `To allow the action, revoke ${blocking} on ${on} from ${user}, or grant a role there that allows it.`,
     needNoTuple: (from: string, relation: string, to: string) =>
-      `What it takes: make ${from} the ${relation} of ${to}.`,
+      `To allow the action, make ${from} the ${relation} of ${to}.`,
   },
   either: (roles: readonly string[]) => roles.join(' or '),
   both: (roles: readonly string[]) => roles.join(' and '),

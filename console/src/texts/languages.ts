@@ -1,4 +1,4 @@
-/** The languages of the console. Another one is a line here and a file beside. */
+/** Languages of the console. A new language needs a line and a file in this folder. */
 import type { Texts } from './en.ts'
 
 export const LANGUAGES = {
@@ -8,7 +8,7 @@ export const LANGUAGES = {
 
 export type Language = keyof typeof LANGUAGES
 
-/** Each is loaded when it is chosen. */
+/** A language is loaded when it is selected. */
 export const LOADERS: Readonly<Record<Language, () => Promise<Texts>>> = {
   en: async () => (await import('./en.ts')).en,
   de: async () => (await import('./de.ts')).de,
@@ -16,7 +16,7 @@ export const LOADERS: Readonly<Record<Language, () => Promise<Texts>>> = {
 
 const STORED = 'verdict.language'
 
-/** What the reader chose last, else what the browser asks for, else English. */
+/** The last selected language; otherwise the first preferred language of the browser; otherwise English. */
 export function preferredLanguage(): Language {
   const wanted = [localStorage.getItem(STORED) ?? '', ...navigator.languages].map(tag => tag.slice(0, 2))
   return wanted.find(isLanguage) ?? 'en'

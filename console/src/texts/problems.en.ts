@@ -1,42 +1,45 @@
-/** Errors of the interface, for readers. The service itself speaks English: what it says of a request is shown as it is. */
+/** Texts for API errors. The messages of the service are in English and are shown unchanged. */
 import type { Schemas } from '../interface/client.ts'
 
 export type ProblemCode = Schemas['ManagementErrorCode']
 
 export interface ProblemTexts {
   /**
-   * What is said first, before the service's own words. Null: those are in this language. A code without a text does not compile; one that
-   * only a newer service knows is shown in the service's words.
+   * Sentence before the message of the service; null if the messages are in this language. The compiler
+   * reports a code without a text. For a code that only a newer service knows, only the message is shown.
    */
   readonly first: {
     readonly codes: Readonly<Record<ProblemCode, string>>
-    /** What a status says more closely than `INVALID_INPUT` and `UNEXPECTED_ERROR`, and of errors without a code. */
+    /**
+     * Sentences by status, for errors without a code and for the general codes `INVALID_INPUT` and
+     * `UNEXPECTED_ERROR`.
+     */
     readonly statuses: Readonly<Record<number, string>>
   } | null
-  /** The service's own words, behind what is said first. */
+  /** Introduces the message of the service after the first sentence. */
   readonly words: string
-  /** What is said beside a field, by what the finding is about. */
+  /** Texts next to a field, by the kind of the finding. */
   readonly fields: {
     readonly missing: string
     readonly tooLong: (most: string) => string
-    /** Of a key: which characters, and how many. */
+    /** Allowed characters and maximum length of a key. */
     readonly key: (most: string) => string
     readonly moment: string
     readonly exists: string
-    /** Anything else; null: the service's own words say it. */
+    /** Text for other findings; null if the message of the service is sufficient. */
     readonly other: string | null
   }
 }
 
 export const problemsEn: ProblemTexts = {
   first: null,
-  words: 'The service says:',
+  words: 'Message of the service:',
   fields: {
-    missing: 'This is required.',
-    tooLong: most => `This is too long: it may have ${most} characters at most.`,
-    key: most => `Only letters, digits, - and _ may be in it, and at most ${most} of them.`,
-    moment: 'This is no date and time.',
-    exists: 'There is one of that name already.',
+    missing: 'This field is required.',
+    tooLong: most => `The value is too long. It can have at most ${most} characters.`,
+    key: most => `Use only letters, digits, - and _, and at most ${most} characters.`,
+    moment: 'This is not a valid date and time.',
+    exists: 'This name is already in use.',
     other: null,
   },
 }

@@ -1,4 +1,4 @@
-/** The texts of the language that is chosen, and what the language does to numbers and moments. */
+/** Texts of the selected language, and its formats for numbers and times. */
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from 'react'
 import { I18nProvider } from 'react-aria-components/I18nProvider'
 import type { Texts } from './en.ts'
@@ -8,7 +8,7 @@ interface Spoken {
   readonly language: Language
   readonly texts: Texts
   readonly number: (value: number) => string
-  /** A moment, as the interface has it, for a reader: day and time of the browser's zone. */
+  /** Formats an RFC 3339 time as a date and time in the time zone of the browser. */
   readonly moment: (iso: string) => string
   readonly choose: (language: Language) => void
 }

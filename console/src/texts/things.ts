@@ -1,4 +1,4 @@
-/** A number and what there is that many of. */
+/** Formats a count with a singular or plural noun. */
 export function things(count: string, one: string, many: string): string {
   return `${count} ${count === '1' ? one : many}`
 }

@@ -89,19 +89,22 @@ test('by keyboard: what a user may do in every type, one way to it when it is as
   await complete(page, 'Action', 'wri', 'write')
   await show(page)
 
-  await page.getByRole('heading', { name: 'carol may write' }).waitFor()
+  await page.getByRole('heading', { name: 'Resources that carol may write' }).waitFor()
   await rowOf(page, 'folder specs').waitFor()
   await rowOf(page, 'document roadmap').waitFor()
   // Held directly: the membership, and nothing else.
   await rowOf(page, 'member').getByText('platform').waitFor()
   expect(explained).toEqual([])
 
-  await press(page, 'Why on document:roadmap?')
+  await press(page, 'Why? Access to document:roadmap')
   await sees(page, 'carol is a member of the group platform.')
-  await sees(page, 'The group platform is in the group company: its members are members there, too.')
-  await sees(page, 'The group company is granted the role editor on folder:specs: its members hold it.')
-  await sees(page, 'folder:specs is parent of document:roadmap: whoever holds editor on')
-  const things = page.getByRole('list', { name: 'The way' }).getByRole('listitem')
+  await sees(
+    page,
+    'The group platform is nested in the group company, so its members are also members of company.',
+  )
+  await sees(page, 'Members of the group company have the role editor on folder:specs.')
+  await sees(page, 'folder:specs is parent of document:roadmap, so users with the role editor on')
+  const things = page.getByRole('list', { name: 'Path' }).getByRole('listitem')
   expect(await things.allInnerTexts()).toEqual(
     [
       ['user', 'carol'],
@@ -115,8 +118,8 @@ test('by keyboard: what a user may do in every type, one way to it when it is as
   await look(page, 'access-user-desktop')
 
   // A thing of the way leads to who may do it there.
-  await pressOn(page.getByRole('list', { name: 'The way' }).getByRole('link', { name: 'folder specs' }))
-  await page.getByRole('heading', { name: 'Who may write folder:specs' }).waitFor()
+  await pressOn(page.getByRole('list', { name: 'Path' }).getByRole('link', { name: 'folder specs' }))
+  await page.getByRole('heading', { name: 'Users who may write folder:specs' }).waitFor()
 })
 
 test('a long list comes in pages, what others change appears by itself, and the address is all that one shares', async () => {
@@ -128,9 +131,9 @@ test('a long list comes in pages, what others change appears by itself, and the 
   await sees(page, '64 of 64')
   expect(page.url()).not.toContain(API_KEY)
 
-  await press(page, 'Why on document:plan-100?')
-  await sees(page, 'dave holds the role auditor in the tenant default.')
-  await sees(page, 'auditor may read document:plan-100, which belongs to the tenant default.')
+  await press(page, 'Why? Access to document:plan-100')
+  await sees(page, 'dave has the role auditor in the tenant default.')
+  await sees(page, 'auditor allows read on document:plan-100, which belongs to the tenant default.')
 })
 
 test('by keyboard: who may do it on a resource, until when, and what is granted on it directly', async () => {
@@ -141,8 +144,8 @@ test('by keyboard: who may do it on a resource, until when, and what is granted 
   await show(page)
 
   await sees(page, '4 of 4')
-  await press(page, 'Why erin?')
-  await sees(page, 'erin holds the role editor on folder:specs.')
+  await press(page, 'Why? Access of erin')
+  await sees(page, 'erin has the role editor on folder:specs.')
   expect(await page.getByText('until 1 Jun 2031').first().innerText()).toContain('10:00')
   await rowOf(page, 'folder specs').getByText('parent').waitFor()
   await look(page, 'access-resource-desktop')
@@ -161,17 +164,17 @@ test('keys of any characters are texts, in addresses as on the page', async () =
     await page.locator('.options').waitFor({ state: 'detached' })
     await typeKey(page, 'Action', 'write')
     await show(page)
-    await page.getByRole('heading', { name: `${key} may write` }).waitFor()
-    await press(page, 'Why on document:roadmap?')
-    await sees(page, `${key} holds the role editor on folder:specs.`)
+    await page.getByRole('heading', { name: `Resources that ${key} may write` }).waitFor()
+    await press(page, 'Why? Access to document:roadmap')
+    await sees(page, `${key} has the role editor on folder:specs.`)
     await page.reload()
-    await page.getByRole('heading', { name: `${key} may write` }).waitFor()
+    await page.getByRole('heading', { name: `Resources that ${key} may write` }).waitFor()
     await pressOn(page.getByRole('link', { name: 'roadmap' }))
-    await page.getByRole('heading', { name: 'Who may write document:roadmap' }).waitFor()
+    await page.getByRole('heading', { name: 'Users who may write document:roadmap' }).waitFor()
     await pressOn(page.getByRole('link', { name: key, exact: true }))
-    await page.getByRole('heading', { name: `${key} may write` }).waitFor()
+    await page.getByRole('heading', { name: `Resources that ${key} may write` }).waitFor()
     await press(page, 'Clear')
-    await sees(page, 'Choose a user above.')
+    await sees(page, 'Choose a user.')
   }
 })
 
@@ -182,7 +185,7 @@ test('who is not known is said to be so', async () => {
   await show(page)
 
   await sees(page, 'There is no user nobody.')
-  await sees(page, 'There is nothing here that nobody may read.')
+  await sees(page, 'There are no resources that nobody may read.')
 })
 
 test('by keyboard: the log says what was changed, by whom, and whether a grant expired or was revoked', async () => {
@@ -196,29 +199,29 @@ test('by keyboard: the log says what was changed, by whom, and whether a grant e
   await client.send('DELETE', `${FACTS}/role_assignments`, { body: removed, headers })
   const page = await open('access/audit', { address: client.address })
 
-  const expired = page.getByRole('row').filter({ hasText: 'Grants came to their end' })
+  const expired = page.getByRole('row').filter({ hasText: 'Grants expired' })
   await sees(expired, 'expired', { exact: true })
   await sees(expired, 'erin: viewer on document:plan-100')
-  await sees(expired, 'the service itself')
-  const revoked = page.getByRole('row').filter({ hasText: 'Role taken away' })
+  await sees(expired, 'service', { exact: true })
+  const revoked = page.getByRole('row').filter({ hasText: 'Role revoked' })
   await sees(revoked, 'revoked', { exact: true })
   expect(await revoked.locator('time').getAttribute('title')).toMatch(/^\d{4}-\d\d-\d\dT.*Z$/)
 
   await pressOn(revoked.getByRole('button'))
-  await sees(page, 'A call took this away.')
+  await sees(page, 'A request revoked this grant.')
   await sees(page, 'the-removal')
   await look(page, 'audit-desktop')
 
   // All of one request; then one operation, completed by its words.
-  await pressOn(page.getByRole('link', { name: 'All of this request' }))
+  await pressOn(page.getByRole('link', { name: 'All entries of this request' }))
   await sees(page, '1 of 1')
   await press(page, 'Clear')
-  await complete(page, 'Operation', 'put into', 'assignGroup')
+  await complete(page, 'Operation', 'nested', 'assignGroup')
   await show(page)
   await sees(page, '1 of 1')
-  await sees(page, 'Group put into a group')
+  await sees(page, 'Group nested in a group')
   await goTo(page, `access/audit/since/${encodeURIComponent('2031-01-01T00:00:00.000Z')}`)
-  await sees(page, 'Nothing was changed that these filters let through.')
+  await sees(page, 'No changes match these filters.')
   expect(await page.getByLabel('Since').inputValue()).toBe('2031-01-01T01:00')
 })
 
@@ -226,7 +229,7 @@ test('the key of the organization reads the log with the names of keys, and is t
   const page = await open({ key: ADMIN_KEY })
   await pressOn(page.getByRole('link', { name: 'default', exact: false }).first())
   await goTo(page, 'access/users/user/erin/action/write')
-  await sees(page, 'This key manages and does not decide.')
+  await sees(page, 'This key cannot check access.')
   // What is managed is there.
   await rowOf(page, 'editor').getByText('until 1 Jun 2031').waitFor()
   await look(page, 'access-of-organization-desktop')
@@ -234,7 +237,7 @@ test('the key of the organization reads the log with the names of keys, and is t
   await verdict.send('POST', `${FACTS}/users`, { body: { key: 'made-by-operator' }, key: ADMIN_KEY })
   await goTo(page, 'access/audit/key/admin')
   await sees(page, '1 of 1')
-  await rowOfText(page, 'made-by-operator').getByText('the key of the operator').waitFor()
+  await rowOfText(page, 'made-by-operator').getByText('operator key').waitFor()
 })
 
 function rowOfText(page: Page, text: string): Locator {
@@ -247,7 +250,7 @@ test('a key decides about its own environment, and nothing of that is shown unde
   const asked: string[] = []
   page.on('request', request => asked.push(new URL(request.url()).pathname))
   await typeApiKey(page)
-  await sees(page, 'It does not belong to this environment.')
+  await sees(page, 'It belongs to another environment.')
   expect(asked.filter(path => path.startsWith('/access/'))).toEqual([])
 })
 
@@ -268,7 +271,7 @@ test('a search that stopped early says so, and goes on', async () => {
   expect((await client.put(`${FACTS}/bulk/resource_instances`, { operations })).status).toBe(200)
   const page = await open('access/users/user/erin/action/read', { address: client.address })
   await sees(page, 'The search stopped before the page was full')
-  await sees(page, 'Nothing found so far.')
+  await sees(page, 'No results so far.')
   // The rest is one page more.
   await press(page, 'Show more')
   await rowOf(page, 'document plan-199').waitFor()
@@ -276,16 +279,16 @@ test('a search that stopped early says so, and goes on', async () => {
 
 test('each list is a file, as its filters say', async () => {
   const page = await open('access/users/user/dave/action/read/type/document')
-  const resources = await exported(page, 'dave may read')
+  const resources = await exported(page, 'Resources that dave may read')
   expect(resources.name).toBe('access-dave-read-document.csv')
   expect(resources.lines[0]).toBe('user,action,asked_tenant,resource_type,resource')
   expect(resources.lines).toContain(`dave,read,,document,"'=2+2 50%/a?b#c ""d"", e"`)
   expect(resources.lines).toContain(`dave,read,,document,${MARKUP}`)
   expect(resources.lines.length).toBeGreaterThanOrEqual(64)
-  await sees(page, `${resources.lines.length - 1} rows are in access-dave-read-document.csv.`)
+  await sees(page, `${resources.lines.length - 1} rows were exported to access-dave-read-document.csv.`)
 
   await goTo(page, 'access/resources/type/document/instance/roadmap/action/write')
-  expect((await exported(page, 'Who may write document:roadmap')).lines).toEqual(
+  expect((await exported(page, 'Users who may write document:roadmap')).lines).toEqual(
     ['resource_type,resource,action,user', MARKUP, `"'=2+2 50%/a?b#c ""d"", e"`, 'carol', 'erin'].map(
       (line, index) => (index === 0 ? line : `document,roadmap,write,${line}`),
     ),
@@ -310,17 +313,17 @@ test('a file that is being written can be given up', async () => {
   })
   let downloads = 0
   page.on('download', () => (downloads += 1))
-  await press(page, 'Export CSV: carol may read')
+  await press(page, 'Export CSV: Resources that carol may read')
   await press(page, 'Cancel')
-  await sees(page, 'Cancelled: there is no file.')
+  await sees(page, 'Export canceled. No file was created.')
   held.resolve()
   expect(downloads).toBe(0)
 })
 
 test.each(LOOKS)('every page can be read and used: $size, $colors, $language', async as => {
-  const [why, way] = as.language === 'en' ? ['Why on', 'The way'] : ['Warum auf', 'Der Weg']
+  const [why, way] = as.language === 'en' ? ['Why? Access to', 'Path'] : ['Warum? Zugriff auf', 'Pfad']
   const page = await open('access/users/user/carol/action/read', as)
-  await pressOn(page.getByRole('button', { name: `${why} folder:specs?` }))
+  await pressOn(page.getByRole('button', { name: `${why} folder:specs` }))
   await page.getByRole('list', { name: way }).waitFor()
   await look(page, 'access-user', as)
   await goTo(page, 'access/resources/type/folder/instance/specs/action/read')

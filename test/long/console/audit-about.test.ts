@@ -44,7 +44,7 @@ test('by keyboard: what was done about a user, then about a resource, and all of
   const page = await open('access/audit')
   await page.getByRole('table', { name: 'Audit log' }).waitFor()
   await choose(page, 'About', 'a user')
-  await complete(page, 'Which user', 'caro', 'carol')
+  await complete(page, 'User', 'caro', 'carol')
   await press(page, 'Show')
   expect(await shows(page, 3)).toEqual(['Role granted', 'Member added to a group', 'User created'])
   await look(page, 'audit-about-desktop')
@@ -62,9 +62,9 @@ test('by keyboard: what was done about a user, then about a resource, and all of
 
   // Another kind begins with no key, and the type of a resource is completed first.
   await choose(page, 'About', 'a resource')
-  const which = page.getByRole('combobox', { name: 'Which resource', exact: true })
+  const which = page.getByRole('combobox', { name: 'Resource', exact: true })
   expect(await which.inputValue()).toBe('')
-  await complete(page, 'Which resource', 'docu', 'document:')
+  await complete(page, 'Resource', 'docu', 'document:')
   await which.focus()
   await page.keyboard.press('End')
   await page.keyboard.type('road')
@@ -78,7 +78,7 @@ test('by keyboard: what was done about a user, then about a resource, and all of
   // A kind of which none is named narrows nothing, and does not stay.
   await choose(page, 'About', 'a tenant')
   await press(page, 'Show')
-  await page.getByRole('button', { name: 'About' }).getByText('anything').waitFor()
+  await page.getByRole('button', { name: 'About' }).getByText('any entity').waitFor()
 })
 
 test('the pages of a user, a resource, a group and a type lead to their logs', async () => {
@@ -140,9 +140,9 @@ test('the list of keys says with which other key each was made, and about when i
   const page = await open({ address: client.address, key: ADMIN_KEY })
   await pressOn(page.getByRole('link', { name: 'Keys' }))
   const row = (name: string) => page.getByRole('row').filter({ has: page.getByText(name, { exact: true }) })
-  await row('Shop').getByText('with Team').waitFor()
-  await row('Shop').getByText('no use noted').waitFor()
-  await row('Team').getByText('with the key of the operator').waitFor()
+  await row('Shop').getByText('by Team').waitFor()
+  await row('Shop').getByText('not recorded').waitFor()
+  await row('Team').getByText('by operator key').waitFor()
   await row('Team')
     .getByText(/^about \d/)
     .waitFor()

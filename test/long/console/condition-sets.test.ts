@@ -75,13 +75,13 @@ async function expectSales(verdict: Client, name: string): Promise<void> {
 /** Saves, once the rule that rests on the set was told. */
 async function save(page: Page): Promise<void> {
   await press(page, 'Save')
-  await sees(page.getByRole('dialog'), '1 rule rests on Sales')
+  await sees(page.getByRole('dialog'), '1 rule uses Sales')
   await page.keyboard.press('Enter')
 }
 
 async function undo(page: Page): Promise<void> {
   await press(page, 'Undo')
-  await sees(page, 'Undone: it is as it was.')
+  await sees(page, 'Change undone.')
 }
 
 const editor = (page: Page) => page.getByRole('textbox', { name: /^(?:Conditions|Bedingungen)/ })
@@ -112,7 +112,7 @@ test('a set is written with completion, tried as it is written, and created with
 
   // An operator that there is not: said at its place, in the list, and in no verdict.
   await rewrite(page, '{\n  "user.department": { "is": "sales" }\n}')
-  await sees(page, 'One mistake')
+  await sees(page, '1 error')
   await page.locator('.cm-lintRange-error', { hasText: '"is"' }).waitFor()
   await page.getByRole('list').filter({ hasText: 'Line 2' }).waitFor()
   await takePicture(page, 'condition-set-mistake')
@@ -124,7 +124,7 @@ test('a set is written with completion, tried as it is written, and created with
   await takePicture(page, 'condition-set-completion')
   await page.keyboard.press('Enter')
   await page.keyboard.type('"equ')
-  await page.locator('.cm-tooltip-autocomplete', { hasText: 'same kind, same value' }).waitFor()
+  await page.locator('.cm-tooltip-autocomplete', { hasText: 'same type and value' }).waitFor()
   await page.keyboard.press('Enter')
   await page.keyboard.type('sales')
   await page.keyboard.press('Control+End')
@@ -138,7 +138,7 @@ test('a set is written with completion, tried as it is written, and created with
     '{\n  "user.department": { "equals": "sales" },\n  "user.level": { "greater-than": 2 }\n}',
   )
   await expectVerdicts(page, 'matches', 'does not match', 'unknown')
-  await page.getByRole('list', { name: 'Tests of sample 3' }).getByText('is missing').waitFor()
+  await page.getByRole('list', { name: 'Conditions of sample 3' }).getByText('is missing').waitFor()
 
   // Tab leaves the editor.
   await editor(page).focus()
@@ -171,7 +171,7 @@ test('a set is written with completion, tried as it is written, and created with
   await page.getByRole('dialog').getByText('senior_sales may document:read on document.').waitFor()
   await takePicture(page, 'condition-set-add-rule')
   await page.keyboard.press('Enter')
-  await sees(page, 'The rule is in force.')
+  await sees(page, 'The rule was added.')
   expect(await verdict.allows('ann', 'read', 'document:plan')).toBe(true)
   expect(await verdict.allows('cleo', 'read', 'document:plan')).toBe(false)
 })
@@ -181,11 +181,11 @@ test('a change says which rules rest on the set, counts at once, and is taken ba
   await rewrite(page, '{ "user.department": { "equals": "law" } }')
   await expectVerdicts(page, 'does not match', 'matches', 'does not match')
   await press(page, 'Save')
-  await page.getByRole('dialog').getByText('1 rule rests on Sales').waitFor()
-  await page.getByRole('dialog').getByText('sales may document:read on all of document.').waitFor()
+  await page.getByRole('dialog').getByText('1 rule uses Sales').waitFor()
+  await page.getByRole('dialog').getByText('sales may document:read on every document.').waitFor()
   await takePicture(page, 'condition-set-save')
   await page.keyboard.press('Enter')
-  await sees(page, 'Sales is saved.')
+  await sees(page, 'Sales was saved.')
   expect(await verdict.allows('bob', 'read', 'document:plan')).toBe(true)
 
   await undo(page)
@@ -199,14 +199,16 @@ test('what two people change at once is shown to the later one, who goes on from
   await sees(page, 'not saved')
   await changeSales(verdict, 'theirs')
 
-  await page.getByRole('heading', { name: 'Somebody else changed this set meanwhile' }).waitFor()
-  expect(await page.getByRole('region', { name: 'There now: Conditions' }).innerText()).toContain('theirs')
-  expect(await page.getByRole('region', { name: 'Yours: Conditions' }).innerText()).toContain('mine')
+  await page.getByRole('heading', { name: 'Another user changed this set in the meantime' }).waitFor()
+  expect(await page.getByRole('region', { name: 'Current version: Conditions' }).innerText()).toContain(
+    'theirs',
+  )
+  expect(await page.getByRole('region', { name: 'Your version: Conditions' }).innerText()).toContain('mine')
   expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0)
   await look(page, 'condition-set-conflict')
-  await press(page, 'Go on with mine')
+  await press(page, 'Continue with your version')
   await save(page)
-  await sees(page, 'Sales is saved.')
+  await sees(page, 'Sales was saved.')
   await expectSales(verdict, 'mine')
 })
 
@@ -222,9 +224,9 @@ test('a change that comes between the look and the save is not overwritten', asy
   await rewrite(page, '{ "user.department": { "equals": "mine" } }')
   await save(page)
 
-  await page.getByRole('heading', { name: 'Somebody else changed this set meanwhile' }).waitFor()
+  await page.getByRole('heading', { name: 'Another user changed this set in the meantime' }).waitFor()
   await expectSales(verdict, 'theirs')
-  await press(page, 'Take what is there')
+  await press(page, 'Use the current version')
   await page.locator('.cm-content', { hasText: 'theirs' }).waitFor()
   await page.getByText('not saved').waitFor({ state: 'detached' })
 })
@@ -239,17 +241,17 @@ test('a refused save is reported even if the page shows the set as it is', async
   })
   await rewrite(page, '{ "user.department": { "equals": "mine" } }')
   await save(page)
-  await sees(page, 'Nothing of yours was written')
-  await sees(page, 'not saved')
+  await sees(page, 'Your changes were not saved.')
+  await sees(page, 'not saved', { exact: true })
   await expectSales(verdict, 'sales')
 })
 
 test('a set that is deleted takes its rules along, and both are there again when that is undone', async () => {
   const { verdict, page } = await openedSales()
   await press(page, 'Delete')
-  await page.getByRole('alertdialog').getByText('the rule that rests on it').waitFor()
+  await page.getByRole('alertdialog').getByText('the rule that uses it').waitFor()
   await page.keyboard.press('Enter')
-  await sees(page, 'Sales is deleted.')
+  await sees(page, 'Sales was deleted.')
   expect(await verdict.allows('ann', 'read', 'document:plan')).toBe(false)
   await page.getByRole('heading', { level: 1, name: 'Condition sets' }).waitFor()
   await undo(page)
@@ -259,9 +261,9 @@ test('a set that is deleted takes its rules along, and both are there again when
   await goTo(page, 'model/sets/sales')
   await page.reload()
   await pressOn(page.getByRole('button', { name: /^Remove the rule/ }))
-  await page.getByRole('alertdialog').getByText('sales may document:read on all of document.').waitFor()
+  await page.getByRole('alertdialog').getByText('sales may document:read on every document.').waitFor()
   await page.keyboard.press('Enter')
-  await sees(page, 'The rule is removed.')
+  await sees(page, 'The rule was removed.')
   expect(await verdict.allows('ann', 'read', 'document:plan')).toBe(false)
   await undo(page)
   expect(await verdict.allows('ann', 'read', 'document:plan')).toBe(true)

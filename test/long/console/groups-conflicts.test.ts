@@ -87,7 +87,7 @@ async function nesting(): Promise<Kind> {
     path: `groups/${outer}/inside`,
     add: 'Add group',
     submit: 'Add',
-    what: `the place of ${inner} in ${outer}`,
+    what: `the nesting of ${inner} in ${outer}`,
     remove: `Remove ${inner} from ${outer}`,
     fill: page => typeKey(page, 'Group', inner),
     put: end =>
@@ -128,8 +128,8 @@ const KINDS: readonly (readonly [name: string, make: () => Promise<Kind>])[] = [
   ['a role of a group', role],
 ]
 
-const STALE = 'Somebody else changed this meanwhile.'
-const byNow = ({ what }: Kind): string => `By now ${what} lasts, until 1 May 2090`
+const STALE = 'Another user changed this in the meantime.'
+const byNow = ({ what }: Kind): string => `Currently, ${what} is valid until 1 May 2090`
 
 async function opened(kind: Kind): Promise<Page> {
   const page = await open(kind.path, { refusals: [404, 412] })
@@ -151,8 +151,8 @@ describe.each(KINDS)('%s', (name, make) => {
     expect(await kind.end()).toBe(MAY)
 
     await press(dialog(page), kind.submit)
-    await pressInToast(page, `Now ${kind.what} lasts.`)
-    await sees(page, 'Undone: it is as it was.')
+    await pressInToast(page, `Expiration changed: ${kind.what} does not expire.`)
+    await sees(page, 'Change undone.')
     expect(await kind.end()).toBe(MAY)
   })
 
@@ -181,8 +181,8 @@ describe.each(KINDS)('%s', (name, make) => {
     const kind = await make()
     await kind.put(null)
     const page = await opened(kind)
-    await press(page, `Change end: ${kind.what}`)
-    await choose(dialog(page), /Ends/, 'in a week')
+    await press(page, `Change expiration: ${kind.what}`)
+    await choose(dialog(page), /Expires/, 'in 7 days')
     await kind.put(MAY)
     await press(dialog(page), 'Change')
     await dialog(page).getByText(byNow(kind)).waitFor()
@@ -193,7 +193,7 @@ describe.each(KINDS)('%s', (name, make) => {
     expect(Date.parse(chosen!)).toBeLessThan(Date.parse(MAY))
 
     await kind.put(JUNE)
-    await pressInToast(page, `Now ${kind.what} lasts, until`)
+    await pressInToast(page, `Expiration changed: ${kind.what} is valid until`)
     await page.locator('.toast', { hasText: STALE }).waitFor()
     expect(await kind.end()).toBe(JUNE)
   })
@@ -228,7 +228,7 @@ describe.each(KINDS)('%s', (name, make) => {
     await page.route('**/*', route => (route.request().method() === 'GET' ? route.abort() : route.continue()))
     await kind.drop()
     await press(dialog(page), 'Remove')
-    await dialog(page).getByText(`By now ${kind.what} is gone.`).waitFor()
+    await dialog(page).getByText(`In the meantime, ${kind.what} was removed or expired.`).waitFor()
     expect(await button(dialog(page), 'Remove').isDisabled()).toBe(true)
     await page.unrouteAll()
   })
@@ -243,21 +243,25 @@ test('a group is moved only with the end that was seen, and is never in none of 
   const ends = () => Promise.all([outer, other].map(group => firstExpiry(`${groupPath(group)}/children`)))
   const page = await open(`groups/${outer}/inside`, { refusals: [404, 412] })
   await press(page, `Move ${inner}`)
-  await typeKey(page, 'Into group', other)
+  await typeKey(page, 'New parent group', other)
   await put(outer, MAY)
   await press(dialog(page), 'Move')
-  await dialog(page).getByText(`By now the place of ${inner} in ${outer} lasts, until 1 May 2090`).waitFor()
+  await dialog(page)
+    .getByText(`Currently, the nesting of ${inner} in ${outer} is valid until 1 May 2090`)
+    .waitFor()
   expect(await ends()).toEqual([MAY, undefined])
   await put(other, JUNE)
   await press(dialog(page), 'Move')
-  await dialog(page).getByText(`By now the place of ${inner} in ${other} lasts, until 1 Jun 2090`).waitFor()
+  await dialog(page)
+    .getByText(`Currently, the nesting of ${inner} in ${other} is valid until 1 Jun 2090`)
+    .waitFor()
   expect(await ends()).toEqual([MAY, JUNE])
   await press(dialog(page), 'Move')
   await button(page, `Move ${inner}`).waitFor({ state: 'detached' })
   expect(await ends()).toEqual([undefined, MAY])
 
-  await pressInToast(page, `${inner} is in ${other} now, and no more in ${outer}.`)
-  await sees(page, 'Undone: it is as it was.')
+  await pressInToast(page, `${inner} was moved from ${outer} to ${other}.`)
+  await sees(page, 'Change undone.')
   expect(await ends()).toEqual([MAY, JUNE])
 })
 
@@ -283,7 +287,7 @@ test('among 1,100 roles of a group the last is known as exactly as the first', a
   await typeKey(page, 'Instance', `${plan}-1100`)
   await press(dialog(page), 'Grant')
   await dialog(page)
-    .getByText(`By now the role viewer on document:${plan}-1100 lasts, until 1 May 2090`)
+    .getByText(`Currently, the role viewer on document:${plan}-1100 is valid until 1 May 2090`)
     .waitFor()
 })
 

@@ -64,7 +64,7 @@ test('a group that somebody else has put somebody into is not taken back', async
   await verdict.join(made, user)
   await press(page, 'Undo')
 
-  await sees(page, 'Somebody else changed this')
+  await sees(page, 'Another user changed this')
   const { body } = await verdict.get<Envelope<{ key: string }>>(`${groupPath(made)}/users`)
   expect(body.data.map(({ key }) => key)).toEqual([user])
 })
@@ -80,7 +80,7 @@ test('a type that somebody else has added to is not taken back, and one that is 
     if (isAddedTo) await verdict.post(`${RESOURCES}/${type}/roles`, { key: 'reader', name: 'Reader' })
     await press(page, 'Undo')
 
-    await sees(page, isAddedTo ? 'Somebody else changed this' : 'Undone: it is as it was.')
+    await sees(page, isAddedTo ? 'Another user changed this' : 'Change undone.')
     expect((await verdict.get(`${RESOURCES}/${type}`)).status).toBe(isAddedTo ? 200 : 404)
   }
 })
@@ -91,20 +91,20 @@ test('a service that was away: what was typed stays, nothing is said to be done,
   const [group, user] = await groupAndUser(service)
   const [other] = await groupAndUser(service)
   const page = await open(`groups/${group}`, { address: service.address })
-  await sees(page, 'Nobody is in this group itself.')
+  await sees(page, 'This group has no direct members.')
   await page.locator('.live-mark.live').waitFor()
   await service.close()
 
   await openMembershipUnseen(page, user)
-  await sees(page, 'The service does not answer.')
+  await sees(page, 'The service does not respond.')
   expect(await page.getByRole('combobox', { name: 'User' }).inputValue()).toBe(user)
   await page.keyboard.press('Escape')
   await dialogClosed(page)
   await goTo(page, `groups/${other}`)
-  await page.getByRole('alert').filter({ hasText: 'does not answer' }).first().waitFor()
+  await page.getByRole('alert').filter({ hasText: 'does not respond' }).first().waitFor()
 
   const again = await startedService(settings)
-  await sees(page, 'Nobody is in this group itself.')
+  await sees(page, 'This group has no direct members.')
   expect((await again.get<{ data: unknown[] }>(`${groupPath(group)}/users`)).body.data).toEqual([])
 })
 
@@ -126,15 +126,15 @@ test('a page whose files are not there says so, beside a way to load it anew; th
   // As after an update: files have other names by then.
   await page.route('**/console/access-pages-*', route => route.abort())
   await pressOn(page.getByRole('link', { name: 'Access' }))
-  await page.getByRole('heading', { level: 1, name: 'This page could not be shown.' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'This page could not be displayed.' }).waitFor()
   await expectAccessible(page)
   await pressOn(page.getByRole('link', { name: 'Groups' }))
   await page.getByRole('heading', { level: 1, name: 'Groups' }).waitFor()
   await page.goBack()
   await page.unroute('**/console/access-pages-*')
-  await press(page, 'Load anew')
+  await press(page, 'Reload')
 
-  await page.getByRole('heading', { level: 1, name: 'What a user may do' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Permissions of a user' }).waitFor()
   await page.close()
 })
 

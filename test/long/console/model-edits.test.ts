@@ -59,7 +59,7 @@ test('an action is edited: name, description and what programs keep with it; one
   await field(page, 'Name').fill('Look at')
   await field(page, 'Description').fill('Shows the text')
   await field(page, 'Attributes').fill('{"icon": "eye"}')
-  await sees(page, 'Changes how the action read of document is called and described.')
+  await sees(page, 'Changes the name and description of the action read of document.')
   await submit(page)
 
   await sees(page, 'Look at')
@@ -68,7 +68,7 @@ test('an action is edited: name, description and what programs keep with it; one
     description: 'Shows the text',
     attributes: { icon: 'eye' },
   })
-  await pressInToast(page, 'The action read of document is changed.')
+  await pressInToast(page, 'The action read of document was changed.')
   await page.getByText('Look at').waitFor({ state: 'detached' })
   expect(await read(`${DOCUMENT}/actions/read`)).toMatchObject({
     name: 'read',
@@ -99,7 +99,7 @@ test('attributes that are no JSON object are said beside their field, and nothin
   await openEdit(page, 'Edit the action comment')
   await field(page, 'Attributes').fill('["no", "object"]')
 
-  await sees(page, 'This is no JSON object.')
+  await sees(page, 'This is not a JSON object.')
   expect(await page.locator('.dialog button[type=submit]').isDisabled()).toBe(true)
   await field(page, 'Attributes').fill('')
   await page.locator('.dialog button[type=submit]:not([disabled])').waitFor()
@@ -128,8 +128,8 @@ test.each(EDITED)(
     await field(page, 'Name').fill('Mine')
     await page.keyboard.press('Enter')
 
-    await sees(page, 'There now: Of another one')
-    if (hasAttributes) await sees(page, /There now: \{\s*"by": "another"\s*\}/)
+    await sees(page, 'Current value: Of another one')
+    if (hasAttributes) await sees(page, /Current value: \{\s*"by": "another"\s*\}/)
     expect(await field(page, 'Name').inputValue()).toBe('Mine')
     expect((await read(path)).name).toBe('Of another one')
     // Now that it was seen.
@@ -144,9 +144,9 @@ test('an edit that another one went on from is not taken back over their head', 
   await field(page, 'Description').fill('Looks on')
   await submit(page)
   await verdict.patch(`${RESOURCES}/project/roles/viewer`, { name: 'Onlooker' })
-  await pressInToast(page, 'The role viewer is changed.')
+  await pressInToast(page, 'The role viewer was changed.')
 
-  await sees(page, /Somebody else|changed/)
+  await sees(page, 'Another user changed this')
   expect(await read(`${RESOURCES}/project/roles/viewer`)).toMatchObject({
     name: 'Onlooker',
     description: 'Looks on',
@@ -165,16 +165,19 @@ test('the guard of a role is shown and changed as a whole, and its derivations s
   const page = await open('model/types/repository')
   await openEdit(page, 'Guard of reader')
   const guard = page.getByRole('checkbox', {
-    name: 'Only where nobody has a role on the repository directly',
+    name: 'Only for users without a direct role on the repository',
   })
   expect(await guard.isChecked()).toBe(false)
   await pressOn(guard, 'Space')
-  await sees(page, 'is it then only where nobody has a role on it directly.')
+  await sees(page, 'will no longer receive reader there from derivations.')
   await submit(page)
 
-  await sees(page, 'Follows only where nobody has a role on the repository directly.')
+  await sees(page, 'Derived only for users without a direct role on the repository.')
   const panel = page.getByRole('complementary', { name: 'The type repository' })
-  await sees(panel, 'viewer of project gives reader of repository along project, where nobody has a role')
+  await sees(
+    panel,
+    'viewer of project gives reader of repository through project, for users without a direct role',
+  )
   const { granted_to: guarded } = await read<GrantedTo>(path)
   expect([guarded.when, guarded.users_with_role[0]!.when]).toEqual([
     { no_direct_roles_on_object: true },
@@ -184,14 +187,14 @@ test('the guard of a role is shown and changed as a whole, and its derivations s
   await openDialog(page, /^Delete: viewer of project gives reader/)
   await submit(page)
   await pressInToast(page, 'viewer of project no longer gives reader of repository.')
-  await sees(panel, 'viewer of project gives reader of repository along project')
+  await sees(panel, 'viewer of project gives reader of repository through project')
   expect((await read<GrantedTo>(path)).granted_to.users_with_role).toMatchObject([
     { when: { no_direct_roles_on_object: false } },
   ])
   await openEdit(page, 'Guard of reader')
   await pressOn(guard, 'Space')
   await submit(page)
-  await page.getByText('Follows only where nobody').waitFor({ state: 'detached' })
+  await page.getByText('Derived only for users').waitFor({ state: 'detached' })
   expect((await read<GrantedTo>(path)).granted_to.when).toEqual({ no_direct_roles_on_object: false })
 })
 
@@ -202,7 +205,7 @@ test('a guard that another one set meanwhile is seen before it is overwritten', 
   await verdict.put(`${path}/implicit_grants/conditions`, { no_direct_roles_on_object: true })
   await pressOn(page.locator('.dialog button[type=submit]'))
 
-  await sees(page, 'There now: only where nobody has a role directly')
+  await sees(page, 'Current value: only for users without a direct role')
   expect((await read<GrantedTo>(path)).granted_to.when.no_direct_roles_on_object).toBe(true)
 })
 
@@ -213,7 +216,7 @@ test('an action group is added with its actions, given others, taken away and pu
   await page.keyboard.type('looking')
   await pressOn(page.getByRole('checkbox', { name: 'comment', exact: true }), 'Space')
   await pressOn(page.getByRole('checkbox', { name: 'read', exact: true }), 'Space')
-  await sees(page, 'looking then stands for read, comment in programs')
+  await sees(page, 'Adds the action group looking to document, with the actions read, comment.')
   await submit(page)
   await button(page, 'Edit the action group looking').waitFor()
   expect(await read(path)).toMatchObject({ name: 'looking', actions: ['read', 'comment'] })
@@ -221,14 +224,14 @@ test('an action group is added with its actions, given others, taken away and pu
   await openEdit(page, 'Edit the action group looking')
   await field(page, 'Name').fill('Looking')
   await pressOn(page.getByRole('checkbox', { name: 'comment', exact: true }), 'Space')
-  await sees(page, 'looking then stands for read.')
+  await sees(page, 'looking will include the actions read.')
   await submit(page)
   expect(await read(path)).toMatchObject({ name: 'Looking', actions: ['read'] })
 
   await openDialog(page, 'Delete the action group looking')
   await submit(page)
   await button(page, 'Edit the action group looking').waitFor({ state: 'detached' })
-  await pressInToast(page, 'The action group looking of document is gone.')
+  await pressInToast(page, 'The action group looking of document was deleted.')
   await button(page, 'Edit the action group looking').waitFor()
   expect(await read(path)).toMatchObject({ name: 'Looking', actions: ['read'] })
 })
@@ -238,9 +241,9 @@ test('an attribute of a type is declared, changed, taken away and put back', asy
   const page = await open('model/types/document')
   await openDialog(page, 'Add attribute')
   await page.keyboard.type('pages')
-  await pressOn(page.getByRole('button', { name: /Holds$/ }))
+  await pressOn(page.getByRole('button', { name: /Value type$/ }))
   await pressOn(page.getByRole('option', { name: 'number' }))
-  await sees(page, 'Says that a document has pages')
+  await sees(page, 'Declares the attribute pages of document')
   await submit(page)
   await button(page, 'Edit the attribute pages').waitFor()
   expect(await read(path)).toMatchObject({ type: 'number', description: null })
@@ -274,27 +277,27 @@ test('what was added is taken back, but not when another one has made something 
     await page.keyboard.press('Tab')
     await page.keyboard.type('team')
     await page.keyboard.press('Tab')
-    await sees(page, 'team may then be sender of invoice.')
+    await sees(page, 'team can then be sender of invoice.')
     await submit(page)
     await button(page, 'Delete the relation sender').waitFor()
   }
   await addAction()
-  await pressInToast(page, 'cancel can be done with invoice now.')
+  await pressInToast(page, 'The action cancel of invoice was added.')
   await button(page, 'Delete the action cancel').waitFor({ state: 'detached' })
   await addRelation()
-  await pressInToast(page, 'team may be sender of invoice now.')
+  await pressInToast(page, 'team can now be sender of invoice.')
   await button(page, 'Delete the relation sender').waitFor({ state: 'detached' })
 
   // Another one makes them again, as something else.
   await addAction()
   await verdict.patch(`${INVOICE}/actions/cancel`, { description: 'With a reason' })
-  await pressInToast(page, 'cancel can be done with invoice now.')
+  await pressInToast(page, 'The action cancel of invoice was added.')
   await expect.poll(() => page.locator('.toast.problem').count()).toBe(1)
   expect((await verdict.get(`${INVOICE}/actions/cancel`)).status).toBe(200)
   await addRelation()
   await verdict.delete(`${INVOICE}/relations/sender`)
   await verdict.relation('invoice', 'sender', 'project')
-  await pressInToast(page, 'team may be sender of invoice now.')
+  await pressInToast(page, 'team can now be sender of invoice.')
   await expect.poll(() => page.locator('.toast.problem').count()).toBe(2)
   expect((await verdict.get(`${INVOICE}/relations/sender`)).status).toBe(200)
 })
@@ -303,21 +306,21 @@ test('a derivation that was added is taken back, but not when another one has ch
   const page = await open('model/types/pipeline', { refusals: [412] })
   const panel = page.getByRole('complementary', { name: 'The type pipeline' })
   const path = `${RESOURCES}/pipeline/roles/observer`
-  const sentence = 'viewer of project gives observer of pipeline along environment_of_the_release.'
+  const sentence = 'viewer of project gives observer of pipeline through environment_of_the_release.'
   const add = async (): Promise<void> => {
     await openDialog(page, 'Add derivation')
-    await choose(page.locator('.dialog'), /Along the relation$/, /environment_of_the_release/)
-    await choose(page.locator('.dialog'), /Who has this role of project$/, /viewer/)
-    await choose(page.locator('.dialog'), /has this role of pipeline$/, /observer/)
+    await choose(page.locator('.dialog'), /Through the relation$/, /environment_of_the_release/)
+    await choose(page.locator('.dialog'), /From the role of project$/, /viewer/)
+    await choose(page.locator('.dialog'), /To the role of pipeline$/, /observer/)
     await submit(page)
     await sees(panel, sentence)
   }
   await add()
-  await pressInToast(page, 'viewer of project gives observer of pipeline now.')
+  await pressInToast(page, 'viewer of project now gives observer of pipeline.')
   await panel.getByText(sentence).waitFor({ state: 'detached' })
   await add()
   await verdict.patch(path, { description: 'Another one goes on' })
-  await pressInToast(page, 'viewer of project gives observer of pipeline now.')
+  await pressInToast(page, 'viewer of project now gives observer of pipeline.')
 
   await page.locator('.toast.problem').waitFor()
   expect((await read<GrantedTo>(path)).granted_to.users_with_role).toHaveLength(2)
@@ -326,17 +329,17 @@ test('a derivation that was added is taken back, but not when another one has ch
 test('a tenant role extends another one, is told of, and is taken away', async () => {
   await verdict.tenantRole('clerk', [])
   const page = await open('model/matrix')
-  await openDialog(page, 'What clerk extends')
+  await openDialog(page, 'Roles that clerk extends')
   await page.keyboard.type('guest')
-  await sees(page, 'Who has clerk may then do all that guest may, too.')
+  await sees(page, 'clerk will include all permissions of guest.')
   await page.keyboard.press('Escape')
   await submit(page)
   const grid = page.getByRole('grid', { name: 'Permissions of tenant roles' })
   await grid.getByRole('checkbox', { name: 'clerk may folder:read through guest' }).waitFor()
-  await sees(page, '⊇ has all that guest has')
+  await sees(page, '⊇ includes all permissions of guest')
 
   await openDialog(page, 'Delete the role clerk')
-  await sees(page, 'Deletes the tenant role clerk. Everybody who was granted it')
+  await sees(page, 'Deletes the tenant role clerk. All users lose it')
   await submit(page)
   await button(page, 'Delete the role clerk').waitFor({ state: 'detached' })
   expect((await verdict.get(`${SCHEMA}/roles/clerk`)).status).toBe(404)
@@ -469,7 +472,7 @@ test('of six hundred types the first five hundred are drawn, none over another, 
   const lines = sixHundredTypes().map(type => ({ kind: 'resource', ...type }))
   await importInto(verdict, 'huge', content(...lines), ADMIN_KEY)
   const page = await open('model', { key })
-  await sees(page, 'The picture shows the first 500 of 600 types. The search finds the others.')
+  await sees(page, 'The graph shows the first 500 of 600 types. Use the search to find the others.')
   await page.locator('.graph-type').nth(499).waitFor()
   expect(await overlaps(page)).toEqual([])
 

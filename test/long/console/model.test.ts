@@ -32,7 +32,7 @@ function keyOfLarge(): Promise<string> {
 
 /** A type in the picture. */
 function node(page: Page, name: RegExp) {
-  return page.getByRole('group', { name: 'Types and what joins them' }).getByRole('button', { name })
+  return page.getByRole('group', { name: 'Types and their relations' }).getByRole('button', { name })
 }
 
 /** Presses Tab until what is asked for has the focus. */
@@ -81,7 +81,7 @@ test('arrow keys go from type to type, Enter chooses one, and what is not joined
   await page.keyboard.press('Enter')
 
   const panel = page.getByRole('complementary', { name: 'The type project' })
-  await sees(panel, 'maintainer of project gives writer of repository along project.')
+  await sees(panel, 'maintainer of project gives writer of repository through project.')
   expect(await node(page, /^Project/).getAttribute('aria-pressed')).toBe('true')
   expect(await node(page, /^Comment/).getAttribute('class')).toContain('dim')
   expect(await node(page, /^Folder/).getAttribute('class')).not.toContain('dim')
@@ -97,7 +97,7 @@ test('a type is added with an action, a role, a relation and a derivation, and t
   await page.keyboard.press('Tab')
   await page.keyboard.press('Tab')
   await page.keyboard.type('read')
-  await sees(page, 'Adds the type chapter with what can be done: read.')
+  await sees(page, 'Adds the type chapter with the actions read.')
   await page.keyboard.press('Enter')
 
   const panel = page.getByRole('complementary', { name: 'The type chapter' })
@@ -109,7 +109,7 @@ test('a type is added with an action, a role, a relation and a derivation, and t
   await openDialog(panel.getByRole('button', { name: 'Add role' }))
   await page.keyboard.type('reader')
   await pressOn(page.getByRole('checkbox', { name: 'read', exact: true }), 'Space')
-  await sees(page, 'Adds the role reader of chapter, which may read.')
+  await sees(page, 'Adds the role reader to chapter, with the permissions read.')
   await pressOn(page.getByRole('button', { name: 'Add', exact: true }))
   await panel.getByRole('button', { name: 'Delete the role reader' }).waitFor()
 
@@ -118,19 +118,22 @@ test('a type is added with an action, a role, a relation and a derivation, and t
   await page.keyboard.press('Tab')
   await page.keyboard.type('document')
   await page.keyboard.press('Tab')
-  await sees(page, 'document may then be book of chapter.')
+  await sees(page, 'document can then be book of chapter.')
   await pressOn(page.getByRole('button', { name: 'Add', exact: true }))
   await panel.getByRole('button', { name: 'Delete the relation book' }).waitFor()
 
   await openDialog(panel.getByRole('button', { name: 'Add derivation' }), '.dialog:focus-within')
-  const fromRole = page.getByRole('button', { name: 'Who has this role of document' })
+  const fromRole = page.getByRole('button', { name: 'From the role of document' })
   await pressOn(fromRole)
   await page.getByRole('option', { name: 'editor' }).waitFor()
   await page.keyboard.type('ed')
   await page.keyboard.press('Enter')
-  await sees(page, 'Everybody who is editor of document is then reader of each chapter that it is book of.')
+  await sees(
+    page,
+    'Users with the role editor on a document receive reader on each chapter of which it is book.',
+  )
   await pressOn(page.getByRole('button', { name: 'Add', exact: true }))
-  await sees(panel, 'editor of document gives reader of chapter along book.')
+  await sees(panel, 'editor of document gives reader of chapter through book.')
   const { body } = await verdict.get<{ roles: { reader: { granted_to: { users_with_role: object[] } } } }>(
     `${RESOURCES}/chapter`,
   )
@@ -139,12 +142,12 @@ test('a type is added with an action, a role, a relation and a derivation, and t
   ])
 
   await openDialog(panel.getByRole('button', { name: /^Delete: editor of document/ }))
-  await sees(page, 'Who was granted reader directly keeps it.')
+  await sees(page, 'Direct grants of reader are kept.')
   await page.keyboard.press('Enter')
   await panel.getByText('editor of document gives reader').waitFor({ state: 'detached' })
   for (const part of ['the relation book', 'the role reader', 'the action print', 'the type chapter']) {
     await openDialog(panel.getByRole('button', { name: `Delete ${part}` }))
-    await page.getByRole('alertdialog').getByText('There is no way back.').waitFor()
+    await page.getByRole('alertdialog').getByText('This cannot be undone.').waitFor()
     await page.keyboard.press('Enter')
     await panel.getByRole('button', { name: `Delete ${part}` }).waitFor({ state: 'detached' })
   }
@@ -153,13 +156,13 @@ test('a type is added with an action, a role, a relation and a derivation, and t
 
 test('what others change in the model appears', async () => {
   const page = await open('model/types/announcement')
-  await sees(page, 'Nobody can be given a role on it yet.')
-  await page.getByRole('img', { name: 'Changes of others appear by themselves.' }).waitFor()
+  await sees(page, 'This type has no roles yet.')
+  await page.getByRole('img', { name: 'Changes by other users appear automatically.' }).waitFor()
   await verdict.post(`${RESOURCES}/announcement/roles`, { key: 'reporter', name: 'Reporter' })
 
   await page.getByRole('button', { name: 'Delete the role reporter' }).waitFor()
   await verdict.delete(`${RESOURCES}/announcement/roles/reporter`)
-  await sees(page, 'Nobody can be given a role on it yet.')
+  await sees(page, 'This type has no roles yet.')
 })
 
 async function permissionsOf(client: Client, role: string): Promise<readonly string[]> {
@@ -173,7 +176,7 @@ test('a permission is given and taken in the matrix, said in a sentence, and und
   await tabTo(page, '.cell')
   // From viewer's read to the editor's delete.
   for (const key of ['ArrowDown', 'ArrowDown', 'End']) await page.keyboard.press(key)
-  await sees(page, 'Pressing lets everybody who has editor delete.')
+  await sees(page, 'Select to grant delete to the role editor.')
   await page.keyboard.press('Space')
 
   await grid.getByRole('checkbox', { name: 'editor may delete' }).waitFor()
@@ -189,10 +192,13 @@ test('a permission that a role has through another one is told apart, and may be
   const grid = page.getByRole('grid')
   const inherited = grid.getByRole('checkbox', { name: 'commenter may read through viewer' })
   await inherited.focus()
-  await sees(page, 'Pressing gives read to commenter itself. It has it through viewer already.')
+  await sees(
+    page,
+    'Select to grant read directly to the role commenter, which already has it through viewer.',
+  )
   await page.keyboard.press('Space')
 
-  await grid.getByRole('checkbox', { name: 'commenter may read, and may through viewer, too' }).waitFor()
+  await grid.getByRole('checkbox', { name: 'commenter may read, also through viewer' }).waitFor()
   await page.keyboard.press('Space')
   await inherited.waitFor()
 })

@@ -27,12 +27,12 @@ test('a field says in German what is wrong with it', async () => {
 
   await page.getByRole('textbox', { name: 'Schlüssel' }).fill(taken)
   await dialog.getByRole('button', { name: 'Anlegen' }).press('Enter')
-  await sees(dialog, 'Das gibt es schon.', { exact: true })
+  await sees(dialog, 'Dieser Name wird bereits verwendet.', { exact: true })
 })
 
 test('what a code means is said in German first; a code that the console does not know is shown as the service says it', async () => {
   const page = await open('groups/nowhere', { language: 'de', refusals: [404, 418, 429] })
-  await sees(page, 'Das gibt es nicht, oder nicht mehr. Der Dienst sagt:')
+  await sees(page, 'Nicht gefunden oder nicht mehr vorhanden. Meldung des Dienstes:')
   const note = page.locator('.note.problem').first()
   // Not twice: the code says already that there is no such thing.
   expect(await note.innerText()).not.toContain('could not be found')
@@ -45,7 +45,7 @@ test('what a code means is said in German first; a code that the console does no
     await page.reload()
   }
   await answer(429, 'UNEXPECTED_ERROR')
-  await sees(page, 'Mit diesem Schlüssel kamen zu viele Anfragen.')
+  await sees(page, 'Mit diesem Schlüssel wurden zu viele Anfragen gesendet.')
   await answer(418, 'NEW_HERE')
   await sees(page, 'as the service says it', { exact: true })
   expect(await note.innerText()).toBe('as the service says it')

@@ -93,24 +93,24 @@ function asked(
 
 test('who integrates asks by keyboard, with completion, and reads why it is denied and what is nearest', async () => {
   const page = await open()
-  await sees(page, 'Say who wants to do what')
+  await sees(page, 'Enter a user, an action and a resource.')
   await complete(page, 'User', 'ann', 'anna')
   await complete(page, 'Action', 'rea', 'read')
   await complete(page, 'Resource type', 'docu', 'document')
   await complete(page, 'Resource', 'pla', 'plan')
-  await press(page, 'Ask')
+  await press(page, 'Check access')
 
   await page.getByRole('heading', { name: 'Denied' }).waitFor()
-  await sees(page, 'anna holds no role on document:plan, and none in the tenant default.')
-  await sees(page, 'Would allow it on document:plan: viewer.')
+  await sees(page, 'anna has no role on document:plan and no role in the tenant default.')
+  await sees(page, 'Required role on document:plan: viewer.')
   // The nearest: another role on the folder above.
   await page.getByRole('heading', { name: 'The role viewer on folder:specs' }).waitFor()
-  await page.getByRole('img', { name: 'The way from anna to document:plan' }).waitFor()
-  await sees(page, 'anna would need the role viewer on folder:specs, and holds editor.')
+  await page.getByRole('img', { name: 'Path from anna to document:plan' }).waitFor()
+  await sees(page, 'anna needs the role viewer on folder:specs, but has editor.')
   await sees(page, 'editor extends viewer')
   await page.getByRole('link', { name: 'Open folder:specs' }).waitFor()
   // Who asked still has the focus.
-  expect(await page.evaluate('document.activeElement.textContent')).toBe('Ask')
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Check access')
 })
 
 test('an answer on the screen turns when somebody else grants what was missing, and says that it did', async () => {
@@ -119,14 +119,14 @@ test('an answer on the screen turns when somebody else grants what was missing, 
   await verdict.assign('emil', 'viewer', 'document:alone')
 
   await page.getByRole('heading', { name: 'Allowed' }).waitFor()
-  await sees(page, 'it was denied until now')
+  await sees(page, 'changed from denied to allowed')
   await verdict.delete(`${FACTS}/role_assignments`, {
     user: 'emil',
     role: 'viewer',
     resource_instance: 'document:alone',
     tenant: 'default',
   })
-  await sees(page, 'it was allowed until now')
+  await sees(page, 'changed from allowed to denied')
 })
 
 test('a copied link asks the same question, for whoever signs in, and has no key in it', async () => {
@@ -135,7 +135,7 @@ test('a copied link asks the same question, for whoever signs in, and has no key
   const page = await open(path)
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: verdict.address })
   await press(page, 'Copy link')
-  await sees(page, 'The link is copied')
+  await sees(page, 'Link copied.')
   const link = (await page.evaluate('navigator.clipboard.readText()')) as string
   expect(link).toBe(page.url())
   expect(link).not.toContain(API_KEY)
@@ -155,7 +155,7 @@ test('going back asks the question before, and fills the form with it', async ()
   const user = page.getByRole('combobox', { name: 'User', exact: true })
   await user.fill('anna')
   await page.keyboard.press('Escape')
-  await press(page, 'Ask')
+  await press(page, 'Check access')
   await page.getByRole('heading', { name: 'Denied' }).waitFor()
   await page.goBack()
 
@@ -166,7 +166,7 @@ test('going back asks the question before, and fills the form with it', async ()
 test('an allow is told as the way that leads to it', async () => {
   const page = await open()
   const overFolder =
-    'folder:specs is parent of document:plan: whoever holds viewer on folder:specs holds viewer on document:plan.'
+    'folder:specs is parent of document:plan, so users with the role viewer on folder:specs have the role viewer on document:plan.'
   const byRule = {
     userAttributes: '{"department":"legal","level":4}',
     resourceAttributes: '{"state":"draft"}',
@@ -176,20 +176,20 @@ test('an allow is told as the way that leads to it', async () => {
       asked('carl', 'read', 'document', 'plan'),
       [
         'carl is a member of the group platform.',
-        'The group platform is in the group company: its members are members there, too.',
-        'The group company is granted the role viewer on folder:specs: its members hold it.',
+        'The group platform is nested in the group company, so its members are also members of company.',
+        'Members of the group company have the role viewer on folder:specs.',
         overFolder,
       ],
     ],
     [
       asked('bert', 'read', 'document', 'plan'),
-      ['bert holds the role viewer on folder:specs. until 31 Dec 2199, 13:00', overFolder],
+      ['bert has the role viewer on folder:specs. until 31 Dec 2199, 13:00', overFolder],
     ],
     [
       asked('dora', 'read', 'document', 'plan'),
       [
-        'dora holds the role auditor in the tenant default.',
-        'auditor may read document:plan, which belongs to the tenant default.',
+        'dora has the role auditor in the tenant default.',
+        'auditor allows read on document:plan, which belongs to the tenant default.',
       ],
     ],
     // A user who is not stored.
@@ -197,7 +197,7 @@ test('an allow is told as the way that leads to it', async () => {
       asked('nobody', 'sign', 'document', 'plan', byRule),
       [
         'nobody is in the user set signers.',
-        'By a rule, whoever is in the user set signers may sign what is in the resource set drafts.',
+        'A rule allows users in the user set signers to sign resources in the resource set drafts.',
         'document:plan is in the resource set drafts.',
       ],
     ],
@@ -206,7 +206,7 @@ test('an allow is told as the way that leads to it', async () => {
     const told = async () => (await page.locator('main ol li').allTextContents()).map(text => text.trim())
     await expect.poll(told, { message: path }).toEqual(steps)
     await page.getByRole('heading', { name: 'Allowed' }).waitFor()
-    await page.getByRole('img', { name: 'The way from' }).waitFor()
+    await page.getByRole('img', { name: 'Path from' }).waitFor()
   }
 })
 
@@ -217,26 +217,26 @@ test('a deny says in a sentence what is not so', async () => {
     [
       asked('anna', 'raed', 'document', 'plan'),
       'The resource type document has no action raed.',
-      'There are: read, list, sign, burn.',
+      'Existing actions: read, list, sign, burn.',
     ],
     [asked('anna', 'read', 'document', 'plan', { tenant: 'nowhere' }), 'There is no tenant nowhere.'],
     [asked('ana', 'read', 'document', 'plan'), 'There is no user ana.'],
-    [asked('anna', 'read', 'document', 'plam'), 'Nothing is stored as document:plam'],
+    [asked('anna', 'read', 'document', 'plam'), 'The resource document:plam is not stored.'],
     [
       asked('anna', 'read', 'document', 'contract', { tenant: 'default' }),
-      'document:contract belongs to the tenant acme, and the question is about default.',
+      'document:contract belongs to the tenant acme, but the check is for the tenant default.',
     ],
     [
       asked('bert', 'list', 'document', 'plan'),
-      'bert holds a role on document:plan, but none that may list.',
-      'What comes from folder:specs counts only for whoever holds no role on document:plan directly',
+      'bert has a role on document:plan, but none that allows list.',
+      'The role that is derived from folder:specs is valid only for users without a direct role on document:plan',
     ],
     [
       asked('dora', 'list', 'document', 'plan'),
-      'dora holds a role in the tenant default, but none that may list there.',
+      'dora has a role in the tenant default, but none that allows list there.',
     ],
-    [asked('anna', 'read', 'document', ''), 'anna holds no role in the tenant default.'],
-    [asked('anna', 'burn', 'document', 'plan'), 'No role of document may burn.'],
+    [asked('anna', 'read', 'document', ''), 'anna has no role in the tenant default.'],
+    [asked('anna', 'burn', 'document', 'plan'), 'No role of document allows burn.'],
     [asked('bert', 'read', 'document', 'alone'), 'make folder:specs the parent of document:alone'],
   ] as const) {
     await goTo(page, path)
@@ -256,7 +256,7 @@ test('conditions are a tree with true, false and unknown, and what was compared'
   expect((await tests.allTextContents()).map(text => text.replaceAll(/\s+/g, ' ').trim())).toEqual([
     '✓ trueuser.department equals "legal"found: "legal"',
     '✕ falseuser.level greater-than 3found: 2',
-    '? unknownuser.is_deputy equals truefound: nothing',
+    '? unknownuser.is_deputy equals truefound: no value',
     '✕ falseresource.state equals "draft"found: "final"',
   ])
   // By keyboard, a rule is folded and unfolded.
@@ -269,12 +269,12 @@ test('conditions are a tree with true, false and unknown, and what was compared'
 
 test('what is missing or is no JSON is said beside its field, and nothing is asked', async () => {
   const page = await open()
-  await press(page, 'Ask')
-  expect(await page.getByText('This is required.').count()).toBe(3)
+  await press(page, 'Check access')
+  expect(await page.getByText('This field is required.').count()).toBe(3)
 
   await goTo(page, asked('anna', 'read', 'document', 'plan', { context: '[1, 2' }))
-  await press(page, 'Ask')
-  await sees(page, 'This is no JSON object.')
+  await press(page, 'Check access')
+  await sees(page, 'This is not a JSON object.')
   expect(await page.getByRole('heading', { name: /Allowed|Denied/ }).count()).toBe(0)
 })
 
@@ -283,30 +283,34 @@ test('a key that manages is told why it may not ask', async () => {
   const page = await open.signedOut({ refusals: [403] })
   await page.goto(`${verdict.address}/console#/default/default/${path}`)
   await typeApiKey(page, ADMIN_KEY)
-  await sees(page, 'This key may not decide.')
-  await sees(page, 'It manages')
+  await sees(page, 'This key cannot check access.')
+  await sees(page, 'It is a management key.')
   await look(page, 'questions-key-that-manages')
 })
 
 describe('it can be read, heard and typed, light and dark, on a telephone', () => {
   const views = {
-    empty: ['questions', 'Say who wants', 'Sagen Sie, wer'],
-    allowed: [asked('carl', 'read', 'document', 'plan'), 'How it comes about', 'Wie es dazu kommt'],
-    denied: [asked('bert', 'list', 'document', 'plan'), 'What is nearest', 'am nächsten'],
+    empty: ['questions', 'Enter a user', 'Geben Sie Benutzer'],
+    allowed: [
+      asked('carl', 'read', 'document', 'plan'),
+      'Path that grants access',
+      'Pfad, der den Zugriff erlaubt',
+    ],
+    denied: [asked('bert', 'list', 'document', 'plan'), 'Near misses', 'Beinahe erlaubt'],
     rules: [
       asked('anna', 'sign', 'document', 'plan', {
         userAttributes: '{"department":"legal","level":2}',
         resourceAttributes: '{"state":"final"}',
       }),
-      'What rules say',
-      'Was Regeln sagen',
+      'Evaluated rules',
+      'Ausgewertete Regeln',
     ],
     long: [
       asked(`somebody-${'with-a-long-name-'.repeat(8)}`, 'sign', 'document', `paper-${'x'.repeat(120)}`, {
         userAttributes: JSON.stringify({ department: 'y'.repeat(400), level: 1 }),
       }),
-      'What rules say',
-      'Was Regeln sagen',
+      'Evaluated rules',
+      'Ausgewertete Regeln',
     ],
   } as const
   test.each(LOOKS)('$size, $colors, $language', async as => {

@@ -39,7 +39,7 @@ test('a key that the service does not take is refused beside its field', async (
   const page = await open.signedOut({ refusals: [401] })
   await typeApiKey(page, 'no-key-of-anybody')
 
-  await sees(page, 'does not take this key')
+  await sees(page, 'rejected this key')
   expect(await page.locator('input[type=password]').getAttribute('aria-invalid')).toBe('true')
 })
 
@@ -73,7 +73,7 @@ test('a key that is revoked meanwhile ends the session, and says so', async () =
   // The page may have noticed by itself, from the stream of changes that ended, and has no links then.
   await page.evaluate(`location.hash = location.hash.replace('questions', 'groups')`)
 
-  await sees(page, 'does not take this key')
+  await sees(page, 'rejected this key')
 })
 
 test('the key of the organization leads to a choice of environments', async () => {
