@@ -1,8 +1,8 @@
-/** Files that the console writes: quotes, formulas, ceilings and names. */
+/** CSV files of the console: quotes, formulas, row limits and file names. */
 import { describe, expect, test } from 'vitest'
 import { csvFile, csvLine, fileName } from '../../console/src/access/csv.ts'
 
-/** As spreadsheets read CSV: quotes count where a cell begins, and separators and line ends within them do not. */
+/** Parses CSV as spreadsheets do: quotes are special only at the start of a cell. */
 function cellsIn(text: string, separators: string): string[] {
   const cells: string[] = []
   for (let at = 0; at < text.length; at += 1) {
@@ -26,7 +26,7 @@ function cellsIn(text: string, separators: string): string[] {
 const isFormula = (cell: string): boolean => /^[\s"]*[=+\-@＝＋－＠]|^[\t\r]/.test(cell)
 
 const PARTS = ['', 'x', ';', ',', '"', '=2+3', '-1', '\t', '\r', '\n', ' ']
-/** Every text of up to three parts. */
+/** All texts of up to three parts. */
 const TEXTS = PARTS.flatMap(one => PARTS.flatMap(two => PARTS.map(three => one + two + three)))
 
 describe.each([
@@ -67,7 +67,7 @@ test('a file of pages has no formula in its cells', async () => {
   expect(await file.text()).toBe("\uFEFFuser,resource\r\nx;'=2+3,'=2+3\r\n".replace('\uFEFF', ''))
 })
 
-test('cells are quoted as CSV wants, and none is a formula', () => {
+test('cells are quoted for CSV, and formulas get an apostrophe', () => {
   expect(csvLine(['plain', 7, null, 'a,b', 'say "no"', 'two\nlines', ' spaced'])).toBe(
     'plain,7,,"a,b","say ""no""","two\nlines"," spaced"\r\n',
   )
@@ -76,7 +76,7 @@ test('cells are quoted as CSV wants, and none is a formula', () => {
   )
 })
 
-test('a file ends at its ceiling, and says whether there was more', async () => {
+test('a file ends at its row limit and reports whether rows are missing', async () => {
   async function* pages() {
     yield [['a'], ['b']]
     yield [['c'], ['d']]
@@ -88,6 +88,6 @@ test('a file ends at its ceiling, and says whether there was more', async () => 
   expect([whole.rows, whole.isCut]).toEqual([4, false])
 })
 
-test('a file is named by what it is about, without what a disk may not take', () => {
+test('a file name consists of the filters, without characters that file systems reject', () => {
   expect(fileName('access', '../../etc/passwd', '', 'Bücher')).toBe('access-..-..-etc-passwd-Bücher.csv')
 })

@@ -14,7 +14,7 @@ describe('numbers in JSON', () => {
     ['an integer of more digits than a double can have', '1'.repeat(400), '1'.repeat(400)],
     ['a large integer with a fraction', '9007199254740993.0', '9007199254740993.0'],
     ['a large integer with an exponent', '9.007199254740993e15', '9.007199254740993e15'],
-    ['a number beyond all doubles, which the service refuses', '1e400', '1e400'],
+    ['a number beyond the range of doubles, which the service rejects', '1e400', '1e400'],
     ['a small integer', '42', '42'],
     ['a fraction', '0.5', '0.5'],
     ['a number with an exponent', '1e300', '1e300'],

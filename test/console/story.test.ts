@@ -1,4 +1,4 @@
-/** One pass through the console in a browser, over a real service, and the answers of the routes that serve its files. */
+/** Main use case of the console in a browser with a real service, and the routes that serve its files. */
 import { expect, test } from 'vitest'
 import { API_KEY, RESOURCES, sharedService } from '#testing/processes/running-service.ts'
 import { complete, dialog, dialogClosed, press, pressOn } from '../support/console-keys.ts'
@@ -7,7 +7,7 @@ import { consoleOf, expectAccessible, goTo } from '../support/console-page.ts'
 const verdict = await sharedService()
 const open = consoleOf(verdict.address)
 
-test('the page may run nothing and load nothing but what the service has, and no page may frame it', async () => {
+test('the content security policy allows only files of the service, and no frames', async () => {
   const { status, headers, body } = await verdict.send<string>('GET', '/console', { key: null })
 
   expect(status).toBe(200)
@@ -18,18 +18,18 @@ test('the page may run nothing and load nothing but what the service has, and no
   expect(body).not.toMatch(/<style|<script>|https?:\/\//)
 })
 
-test('an address with a slash at its end leads to the page, behind any prefix of a proxy', async () => {
-  const led = await fetch(`${verdict.address}/console/`, { redirect: 'manual' })
-  expect([led.status, led.headers.get('location')]).toEqual([308, '../console'])
+test('an address with a trailing slash redirects to the page by a relative path', async () => {
+  const redirected = await fetch(`${verdict.address}/console/`, { redirect: 'manual' })
+  expect([redirected.status, redirected.headers.get('location')]).toEqual([308, '../console'])
 })
 
-test('a file that the console does not have is 404, and none of the machine is to be had', async () => {
+test('an unknown file returns 404, and files outside of the console cannot be read', async () => {
   for (const path of ['nothing.js', '..%2Findex.html', '..%2F..%2Fpackage.json', '%2e%2e%2fsources']) {
     expect((await verdict.send('GET', `/console/${path}`, { key: null })).status, path).toBe(404)
   }
 })
 
-test('an administrator signs in, changes the model, grants a role to a group, reads why a member is allowed, and signs out', async () => {
+test('an administrator changes the model, grants a role to a group, and sees why a member has access', async () => {
   await verdict.createDocumentModel()
   await verdict.user('alice')
   await verdict.instance('document:plan')

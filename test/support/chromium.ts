@@ -1,6 +1,6 @@
 /**
- * The browser of the tests: a headless Chromium from the PATH. Where there is none and the system is a Debian with root's
- * rights, the distribution's package is installed. Elsewhere the tests that need one fail and say what is missing.
+ * Headless Chromium from the PATH. If it is missing and the tests run as root on Debian, the package of the
+ * distribution is installed. Otherwise, the tests that need it fail with an error that names it.
  */
 import { execFileSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
@@ -10,15 +10,15 @@ import { HANG_MS } from './hang.ts'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome']
 
-/** Starts a browser. Throws when there is none and none can be installed. */
+/** Starts a browser. Throws if Chromium is not installed and cannot be installed. */
 export function startChromium(): Promise<Browser> {
   const executablePath = chromiumOnPath() ?? installedChromium()
-  // Root's browser has no sandbox, and all it is shown is ours.
+  // Chromium has no sandbox as root. It opens only pages of the tests.
   const isRoot = process.getuid?.() === 0
   return chromium.launch({ executablePath, timeout: HANG_MS, args: isRoot ? ['--no-sandbox'] : [] })
 }
 
-/** A page that waits as long as the tests do. It gives up sooner than its test is ended, and so says what it waited for. */
+/** Opens a page. Its waits time out before the test does, so that the error names the missing element. */
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Page> {
   const page = await browser.newPage(options)
   page.setDefaultTimeout(HANG_MS / 2)

@@ -1,8 +1,11 @@
-/** Keys on what the console shows: pressed when it can hear them, as somebody does who looks first. */
+/** Keyboard input for the console. Keys are pressed only after the element is ready for them. */
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-/** Presses a key on an element, once it is enabled and keeps the focus. */
+/**
+ * Presses a key on an element after it is enabled and keeps the focus. A dialog that closes returns the focus
+ * one frame later, and a list without options does not open. Earlier key presses would be lost.
+ */
 export async function pressOn(target: Locator, key = 'Enter'): Promise<void> {
   await focusOn(target.and(target.page().locator(':not(:disabled, [aria-disabled=true])')))
   await target.page().keyboard.press(key)
@@ -29,7 +32,7 @@ export function press(within: Page | Locator, name: string | RegExp): Promise<vo
   return pressOn(button(within, name))
 }
 
-/** The dialog or the question that is open. */
+/** The open dialog or confirmation. */
 export function dialog(page: Page): Locator {
   return page.locator('[role=dialog], [role=alertdialog]').last()
 }
@@ -38,7 +41,7 @@ export async function dialogClosed(page: Page): Promise<void> {
   await page.locator('.dialog').waitFor({ state: 'detached' })
 }
 
-/** Presses the button with that name next to the message that contains this text. */
+/** Presses the button with this name in the message that contains the text. */
 export async function pressInToast(page: Page, text: string | RegExp, name = 'Undo'): Promise<void> {
   const toast = page.locator('.toast', { hasText: text }).last()
   await toast.waitFor()
@@ -46,13 +49,13 @@ export async function pressInToast(page: Page, text: string | RegExp, name = 'Un
   await press(toast, name)
 }
 
-/** Types a key that no option has to complete. While options are open, assistive technology sees nothing else of the page. */
+/** Types a key without completion. Open options hide the rest of the page from assistive technology. */
 export async function typeKey(page: Page, label: string, typed: string): Promise<void> {
   await typeInto(page, label, typed)
   await page.keyboard.press('Tab')
 }
 
-/** Types the beginning of a key, and takes the option that is then the first. */
+/** Types the start of a key, and selects the first option. */
 export async function complete(page: Page, label: string, typed: string, option: string): Promise<void> {
   await typeInto(page, label, typed)
   await page.locator(`.options [role=option][data-key="${option}"]:first-child`).waitFor()
@@ -61,12 +64,7 @@ export async function complete(page: Page, label: string, typed: string, option:
   await page.locator('.options').waitFor({ state: 'detached' })
 }
 
-export async function typeInto(page: Page, label: string, typed: string): Promise<void> {
-  await focusOn(page.getByRole('combobox', { name: label, exact: true, includeHidden: true }))
-  await page.keyboard.type(typed)
-}
-
-/** Chooses from the list that a button opens. */
+/** Selects an option of the list that a button opens. */
 export async function choose(
   within: Page | Locator,
   label: string | RegExp,
@@ -79,7 +77,7 @@ export async function choose(
   await page.locator('.options').waitFor({ state: 'detached' })
 }
 
-/** Opens a dialog, and waits until its first field, or the button of a question, has the focus. */
+/** Opens a dialog, and waits until its first field, or the button of a confirmation, has the focus. */
 export async function openDialog(
   opener: Locator,
   focused = '.dialog :is(input, button):focus',
@@ -88,7 +86,7 @@ export async function openDialog(
   await opener.page().locator(focused).waitFor()
 }
 
-/** Runs in the page: whether an element has the focus still when two frames were drawn. */
+/** Runs in the page: whether an element still has the focus after two frames. */
 async function keepsFocus(element: unknown): Promise<boolean> {
   const { document, requestAnimationFrame: frame } = globalThis as unknown as {
     document: { activeElement: unknown }

@@ -1,7 +1,7 @@
 /**
- * The console in a real browser, over a real service: opened, signed in by keyboard, looked at. When a test is over, nothing must have gone
- * wrong in the page, and nothing may have been asked for elsewhere. Pictures are left in `.artifacts/console`. Some that
- * were looked at are kept in `test/long/console/pictures`.
+ * Opens the console in a browser with a real service, and signs in by keyboard. Each test fails if the page
+ * reports an error or sends a request to another origin. Screenshots are stored in `.artifacts/console`;
+ * reviewed screenshots are in `test/long/console/pictures`.
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -17,11 +17,11 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const PICTURES = '.artifacts/console'
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** What a page is looked at in. */
+/** Sizes of the screen. */
 export const SIZES = { desktop: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } } as const
 export type Size = keyof typeof SIZES
 
-/** Each size with light and dark colors, and both languages. */
+/** Combinations of sizes, colors and languages. */
 export const LOOKS = [
   { size: 'desktop', colors: 'light', language: 'en' },
   { size: 'desktop', colors: 'dark', language: 'de' },
@@ -31,24 +31,24 @@ export const LOOKS = [
 
 interface Opened {
   readonly address: string
-  /** Behind the environment: `groups/platform`; absent: where the sign-in leads. */
+  /** Path below the environment, such as `groups/platform`; absent: the page after the sign-in. */
   readonly path?: string
   readonly key?: string
   readonly size?: Size
   readonly language?: 'en' | 'de'
   readonly colors?: 'light' | 'dark'
-  /** Statuses of answers that the test brings about. */
+  /** Error statuses that the test expects. */
   readonly refusals?: readonly number[]
 }
 
-/** One browser for the tests of a file. */
+/** Browser that all tests of a file share. */
 export function sharedChromium(): () => Promise<Browser> {
   let browser: Promise<Browser> | null = null
   afterAll(async () => (await browser)?.close())
   return () => (browser ??= startChromium())
 }
 
-/** Opens pages of the console at this address in the one browser of a file; of the default environment, if no other key is given. */
+/** Returns a function that opens pages of the console; without a key, of the default environment. */
 export function consoleOf(address: string, chromium = sharedChromium()) {
   type Options = Partial<Opened>
   const open = async (path?: string | Options, options: Options = {}): Promise<Page> =>
@@ -56,6 +56,11 @@ export function consoleOf(address: string, chromium = sharedChromium()) {
   const signedOut = async (options: Options = {}): Promise<Page> =>
     openConsole(await chromium(), { address, ...options })
   return Object.assign(open, { chromium, signedOut })
+}
+
+/** Row of a table that contains a text. */
+export function rowWith(within: Page | Locator, text: string): Locator {
+  return within.getByRole('row').filter({ hasText: text })
 }
 
 /** Waits until a text is on the page. */
@@ -67,7 +72,7 @@ export async function sees(
   await within.getByText(text, options).first().waitFor()
 }
 
-/** A page with the console, before anybody is signed in. */
+/** Opens the console without a sign-in. */
 async function openConsole(browser: Browser, opened: Opened): Promise<Page> {
   const { address, size = 'desktop', language = 'en', colors = 'light', refusals = [] } = opened
   const page = await openPage(browser, {
@@ -80,15 +85,15 @@ async function openConsole(browser: Browser, opened: Opened): Promise<Page> {
   const problems: string[] = []
   page.on('pageerror', error => problems.push(error.message))
   page.on('request', request => {
-    const { url } = { url: request.url() }
+    const url = request.url()
     if (!url.startsWith('data:') && !url.startsWith('blob:') && new URL(url).origin !== address)
-      problems.push(`asked for ${url}`)
+      problems.push(`request to ${url}`)
   })
   page.on('response', response => {
     if (response.status() >= 400 && !refusals.includes(response.status()))
       problems.push(`${response.status()} ${response.url()}`)
   })
-  // What the content security policy forbids is told here, too. Answers that are errors are judged above.
+  // Includes violations of the content security policy. Error responses are checked above.
   page.on('console', message => {
     if (
       ['error', 'warning'].includes(message.type()) &&
@@ -104,7 +109,7 @@ async function openConsole(browser: Browser, opened: Opened): Promise<Page> {
   return page
 }
 
-/** As on a busy machine: what a test does not wait for, comes too late. */
+/** Simulates a busy machine, to find missing waits in tests. */
 async function slowDown(page: Page): Promise<void> {
   const devtools = await page.context().newCDPSession(page)
   await devtools.send('Emulation.setCPUThrottlingRate', { rate: 4 })
@@ -117,14 +122,14 @@ async function slowDown(page: Page): Promise<void> {
   })
 }
 
-/** Types a key where one signs in, once its field has the focus. */
+/** Signs in with a key after the field has received the focus. */
 export async function typeApiKey(page: Page, key = API_KEY): Promise<void> {
   await page.locator('input[type=password]:focus').waitFor()
   await page.keyboard.type(key)
   await page.keyboard.press('Enter')
 }
 
-/** The console of an environment, signed in by keyboard alone. */
+/** Opens the console and signs in by keyboard. */
 async function openSignedIn(browser: Browser, opened: Opened): Promise<Page> {
   const page = await openConsole(browser, opened)
   await typeApiKey(page, opened.key)
@@ -134,7 +139,7 @@ async function openSignedIn(browser: Browser, opened: Opened): Promise<Page> {
   return page
 }
 
-/** Navigates to another page of the environment, as a link does. Returns when the console no longer shows the former page. */
+/** Opens another page of the environment, like a link. */
 export async function goTo(page: Page, path: string): Promise<void> {
   await page.locator('nav').first().waitFor()
   await page.evaluate(navigate, path)
@@ -157,10 +162,10 @@ async function navigate(path: string): Promise<void> {
   })
 }
 
-/** Fails where somebody who hears, or does not use a mouse, could not use what is on the screen (WCAG 2.2 AA), or it is wider than the screen. */
+/** Fails if the page violates WCAG 2.2 AA, or is wider than the screen. */
 export async function expectAccessible(page: Page): Promise<void> {
   await page.evaluate(AXE)
-  // What is announced is about buttons that may be gone by now, for some seconds.
+  // Announcements for screen readers can refer to buttons that no longer exist.
   const found = (await page.evaluate(
     `axe.run({ exclude: ['[data-live-announcer]'] }, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })`,
   )) as AxeResults
@@ -174,10 +179,10 @@ export async function expectAccessible(page: Page): Promise<void> {
   const overhang = await page.evaluate(
     'document.documentElement.scrollWidth - document.documentElement.clientWidth',
   )
-  expect(overhang, 'pixels that are beside the screen').toBe(0)
+  expect(overhang, 'pixels beyond the right edge of the screen').toBe(0)
 }
 
-/** Leaves a picture of the whole page. */
+/** Stores a screenshot of the whole page. */
 export async function takePicture(page: Page, name: string): Promise<void> {
   await page.evaluate('document.fonts.ready')
   await page.screenshot({
@@ -188,7 +193,7 @@ export async function takePicture(page: Page, name: string): Promise<void> {
   })
 }
 
-/** Fails where the page is not accessible, and leaves a picture of it, named by how the page is looked at, if that is given. */
+/** Checks accessibility, and stores a screenshot whose name includes size, language and colors, if given. */
 export async function look(page: Page, name: string, as?: (typeof LOOKS)[number]): Promise<void> {
   await expectAccessible(page)
   await takePicture(page, as ? `${name}-${as.size}-${as.language}-${as.colors}` : name)

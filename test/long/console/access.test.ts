@@ -1,4 +1,4 @@
-/** The auditor: what a user may do and why, who may do it on a resource, what was changed; and all of it as a file. */
+/** Pages for auditors: permissions of users, users with access to a resource, audit log, CSV exports. */
 import { readFile } from 'node:fs/promises'
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
@@ -10,11 +10,11 @@ import {
   sharedService,
   startedService,
 } from '#testing/processes/running-service.ts'
-import { complete, press, pressOn, typeInto, typeKey } from '../../support/console-keys.ts'
-import { consoleOf, goTo, look, LOOKS, sees, typeApiKey } from '../../support/console-page.ts'
+import { complete, press, pressOn, typeKey } from '../../support/console-keys.ts'
+import { consoleOf, goTo, look, LOOKS, rowWith, sees, typeApiKey } from '../../support/console-page.ts'
 
 const MARKUP = '<img src=x onerror=alert(1)>'
-/** In an address it must be escaped, and in a spreadsheet it would be run. */
+/** Must be escaped in addresses, and would be a formula in a spreadsheet. */
 const AWKWARD = '=2+2 50%/a?b#c "d", e'
 const END = '2031-06-01T08:00:00.000Z'
 
@@ -22,7 +22,7 @@ const verdict = await sharedService()
 const open = consoleOf(verdict.address)
 await arrange(verdict)
 
-/** A company with a group in a group, folders, and more documents than a page has. */
+/** Creates nested groups, a folder, and more documents than fit on a page. */
 async function arrange(client: Client): Promise<void> {
   const roles = {
     viewer: { name: 'Viewer', permissions: ['read'] },
@@ -59,12 +59,12 @@ async function arrange(client: Client): Promise<void> {
   expect((await client.put(`${FACTS}/bulk/resource_instances`, { operations })).status).toBe(200)
 }
 
-/** Asks for what is typed, whether or not options are open. */
+/** Submits the form, whether or not options are open. */
 async function show(page: Page): Promise<void> {
   await pressOn(page.getByRole('button', { name: 'Show', exact: true, includeHidden: true }))
 }
 
-/** What is downloaded once the button was pressed, without the mark that says it is UTF-8. */
+/** Lines of the downloaded CSV file, without the byte order mark. */
 async function exported(page: Page, list: string): Promise<{ name: string; lines: string[] }> {
   const downloading = page.waitForEvent('download')
   await press(page, `Export CSV: ${list}`)
@@ -79,7 +79,7 @@ function rowOf(page: Page, name: string): Locator {
   return page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) })
 }
 
-test('by keyboard: what a user may do in every type, one way to it when it is asked for, and the roles held directly', async () => {
+test('the user page lists permitted resources and direct roles, and loads a path on demand, by keyboard', async () => {
   const page = await open('access')
   const explained: string[] = []
   page.on('request', request => {
@@ -92,7 +92,7 @@ test('by keyboard: what a user may do in every type, one way to it when it is as
   await page.getByRole('heading', { name: 'Resources that carol may write' }).waitFor()
   await rowOf(page, 'folder specs').waitFor()
   await rowOf(page, 'document roadmap').waitFor()
-  // Held directly: the membership, and nothing else.
+  // The membership is the only direct role.
   await rowOf(page, 'member').getByText('platform').waitFor()
   expect(explained).toEqual([])
 
@@ -104,8 +104,8 @@ test('by keyboard: what a user may do in every type, one way to it when it is as
   )
   await sees(page, 'Members of the group company have the role editor on folder:specs.')
   await sees(page, 'folder:specs is parent of document:roadmap, so users with the role editor on')
-  const things = page.getByRole('list', { name: 'Path' }).getByRole('listitem')
-  expect(await things.allInnerTexts()).toEqual(
+  const nodes = page.getByRole('list', { name: 'Path' }).getByRole('listitem')
+  expect(await nodes.allInnerTexts()).toEqual(
     [
       ['user', 'carol'],
       ['is in', 'group', 'platform', 'member'],
@@ -117,12 +117,12 @@ test('by keyboard: what a user may do in every type, one way to it when it is as
   expect(explained).toHaveLength(1)
   await look(page, 'access-user-desktop')
 
-  // A thing of the way leads to who may do it there.
+  // A resource of the path links to its page, with the same action.
   await pressOn(page.getByRole('list', { name: 'Path' }).getByRole('link', { name: 'folder specs' }))
   await page.getByRole('heading', { name: 'Users who may write folder:specs' }).waitFor()
 })
 
-test('a long list comes in pages, what others change appears by itself, and the address is all that one shares', async () => {
+test('a list is loaded in pages, shows changes by other users, and its address has no key', async () => {
   const page = await open('access/users/user/dave/action/read/type/document')
   await sees(page, '50 of 63')
   await press(page, 'Show more')
@@ -136,7 +136,7 @@ test('a long list comes in pages, what others change appears by itself, and the 
   await sees(page, 'auditor allows read on document:plan-100, which belongs to the tenant default.')
 })
 
-test('by keyboard: who may do it on a resource, until when, and what is granted on it directly', async () => {
+test('the resource page lists permitted users, expiration times and direct grants, by keyboard', async () => {
   const page = await open('access/resources')
   await complete(page, 'Type', 'doc', 'document')
   await complete(page, 'Resource', 'road', 'roadmap')
@@ -155,7 +155,7 @@ test('by keyboard: who may do it on a resource, until when, and what is granted 
   expect(await rowOf(page, 'erin').last().innerText()).toContain('until 1 Jun 2031')
 })
 
-test('keys of any characters are texts, in addresses as on the page', async () => {
+test('keys with special characters are escaped in addresses and shown as text', async () => {
   const page = await open('access/users')
   for (const key of [AWKWARD, MARKUP]) {
     await typeInto(page, 'User', key)
@@ -178,7 +178,7 @@ test('keys of any characters are texts, in addresses as on the page', async () =
   }
 })
 
-test('who is not known is said to be so', async () => {
+test('the user page states that a user does not exist', async () => {
   const page = await open('access', { refusals: [404] })
   await typeKey(page, 'User', 'nobody')
   await typeKey(page, 'Action', 'read')
@@ -188,7 +188,7 @@ test('who is not known is said to be so', async () => {
   await sees(page, 'There are no resources that nobody may read.')
 })
 
-test('by keyboard: the log says what was changed, by whom, and whether a grant expired or was revoked', async () => {
+test('the audit log shows changes, actors, and whether a grant expired or was revoked, by keyboard', async () => {
   const client = await startedService()
   await arrange(client)
   const soon = new Date(Date.now() + 700).toISOString()
@@ -199,11 +199,11 @@ test('by keyboard: the log says what was changed, by whom, and whether a grant e
   await client.send('DELETE', `${FACTS}/role_assignments`, { body: removed, headers })
   const page = await open('access/audit', { address: client.address })
 
-  const expired = page.getByRole('row').filter({ hasText: 'Grants expired' })
+  const expired = rowWith(page, 'Grants expired')
   await sees(expired, 'expired', { exact: true })
   await sees(expired, 'erin: viewer on document:plan-100')
   await sees(expired, 'service', { exact: true })
-  const revoked = page.getByRole('row').filter({ hasText: 'Role revoked' })
+  const revoked = rowWith(page, 'Role revoked')
   await sees(revoked, 'revoked', { exact: true })
   expect(await revoked.locator('time').getAttribute('title')).toMatch(/^\d{4}-\d\d-\d\dT.*Z$/)
 
@@ -212,7 +212,7 @@ test('by keyboard: the log says what was changed, by whom, and whether a grant e
   await sees(page, 'the-removal')
   await look(page, 'audit-desktop')
 
-  // All of one request; then one operation, completed by its words.
+  // The filter for operations completes by the displayed words.
   await pressOn(page.getByRole('link', { name: 'All entries of this request' }))
   await sees(page, '1 of 1')
   await press(page, 'Clear')
@@ -225,26 +225,21 @@ test('by keyboard: the log says what was changed, by whom, and whether a grant e
   expect(await page.getByLabel('Since').inputValue()).toBe('2031-01-01T01:00')
 })
 
-test('the key of the organization reads the log with the names of keys, and is told why it does not decide', async () => {
+test('a key of the organization reads the audit log and direct roles, but cannot check access', async () => {
   const page = await open({ key: ADMIN_KEY })
   await pressOn(page.getByRole('link', { name: 'default', exact: false }).first())
   await goTo(page, 'access/users/user/erin/action/write')
   await sees(page, 'This key cannot check access.')
-  // What is managed is there.
   await rowOf(page, 'editor').getByText('until 1 Jun 2031').waitFor()
   await look(page, 'access-of-organization-desktop')
 
   await verdict.send('POST', `${FACTS}/users`, { body: { key: 'made-by-operator' }, key: ADMIN_KEY })
   await goTo(page, 'access/audit/key/admin')
   await sees(page, '1 of 1')
-  await rowOfText(page, 'made-by-operator').getByText('operator key').waitFor()
+  await sees(rowWith(page, 'made-by-operator'), 'operator key')
 })
 
-function rowOfText(page: Page, text: string): Locator {
-  return page.getByRole('row').filter({ hasText: text })
-}
-
-test('a key decides about its own environment, and nothing of that is shown under the name of another one', async () => {
+test('a key is not used for searches under the address of another environment', async () => {
   const page = await open.signedOut({ refusals: [403, 404] })
   await page.goto(`${verdict.address}/console#/default/elsewhere/access/users/user/anybody/action/read`)
   const asked: string[] = []
@@ -254,15 +249,14 @@ test('a key decides about its own environment, and nothing of that is shown unde
   expect(asked.filter(path => path.startsWith('/access/'))).toEqual([])
 })
 
-test('a search that stopped early says so, and goes on', async () => {
+test('a search that stopped early states this and can be continued', async () => {
   const client = await startedService({ searchScanMax: 10 })
   await client.resource({ key: 'document', actions: { read: {} } })
   await client.user('erin')
   await client.conditionSet({ key: 'everybody', type: 'userset', conditions: {} })
   const conditions = { allOf: [{ 'resource.size': { 'greater-than': 98 } }] }
   await client.conditionSet({ key: 'large', type: 'resourceset', resource_id: 'document', conditions })
-  const rule = { user_set: 'everybody', permission: 'document:read', resource_set: 'large' }
-  expect((await client.post('/v2/facts/default/default/set_rules', rule)).status).toBe(200)
+  await client.setRule('everybody', 'document:read', 'large')
   const operations = Array.from({ length: 100 }, (_, number) => ({
     resource: 'document',
     key: `plan-${100 + number}`,
@@ -272,12 +266,11 @@ test('a search that stopped early says so, and goes on', async () => {
   const page = await open('access/users/user/erin/action/read', { address: client.address })
   await sees(page, 'The search stopped before the page was full')
   await sees(page, 'No results so far.')
-  // The rest is one page more.
   await press(page, 'Show more')
   await rowOf(page, 'document plan-199').waitFor()
 })
 
-test('each list is a file, as its filters say', async () => {
+test('each list is exported as a CSV file according to its filters', async () => {
   const page = await open('access/users/user/dave/action/read/type/document')
   const resources = await exported(page, 'Resources that dave may read')
   expect(resources.name).toBe('access-dave-read-document.csv')
@@ -303,7 +296,7 @@ test('each list is a file, as its filters say', async () => {
   )
 })
 
-test('a file that is being written can be given up', async () => {
+test('an export can be canceled while it runs', async () => {
   const page = await open('access/users/user/carol/action/read')
   await rowOf(page, 'document roadmap').waitFor()
   const held = Promise.withResolvers<void>()
@@ -320,18 +313,21 @@ test('a file that is being written can be given up', async () => {
   expect(downloads).toBe(0)
 })
 
-test.each(LOOKS)('every page can be read and used: $size, $colors, $language', async as => {
-  const [why, way] = as.language === 'en' ? ['Why? Access to', 'Path'] : ['Warum? Zugriff auf', 'Pfad']
-  const page = await open('access/users/user/carol/action/read', as)
-  await pressOn(page.getByRole('button', { name: `${why} folder:specs` }))
-  await page.getByRole('list', { name: way }).waitFor()
-  await look(page, 'access-user', as)
-  await goTo(page, 'access/resources/type/folder/instance/specs/action/read')
-  await pressOn(page.getByRole('button', { name: 'carol' }))
-  await page.getByRole('list', { name: way }).waitFor()
-  await look(page, 'access-resource', as)
-  await goTo(page, 'access/audit')
-  await pressOn(page.getByRole('row').getByRole('button').first())
-  await page.locator('.entry').waitFor()
-  await look(page, 'audit', as)
-})
+test.each(LOOKS)(
+  'the pages of users, resources and the audit log are accessible: $size, $colors, $language',
+  async as => {
+    const [why, path] = as.language === 'en' ? ['Why? Access to', 'Path'] : ['Warum? Zugriff auf', 'Pfad']
+    const page = await open('access/users/user/carol/action/read', as)
+    await pressOn(page.getByRole('button', { name: `${why} folder:specs` }))
+    await page.getByRole('list', { name: path }).waitFor()
+    await look(page, 'access-user', as)
+    await goTo(page, 'access/resources/type/folder/instance/specs/action/read')
+    await pressOn(page.getByRole('button', { name: 'carol' }))
+    await page.getByRole('list', { name: path }).waitFor()
+    await look(page, 'access-resource', as)
+    await goTo(page, 'access/audit')
+    await pressOn(page.getByRole('row').getByRole('button').first())
+    await page.locator('.entry').waitFor()
+    await look(page, 'audit', as)
+  },
+)

@@ -1,4 +1,4 @@
-/** The log of one thing, from the form and from the pages of things; whose key it was, among many; who made keys, and their last use. */
+/** Audit log of one entity, names of keys in the audit log, and creators and last use of keys. */
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
@@ -12,7 +12,7 @@ import {
   startedService,
 } from '#testing/processes/running-service.ts'
 import { choose, complete, press, pressOn } from '../../support/console-keys.ts'
-import { consoleOf, goTo, look, LOOKS, sees, takePicture } from '../../support/console-page.ts'
+import { consoleOf, goTo, look, LOOKS, rowWith, sees, takePicture } from '../../support/console-page.ts'
 
 const verdict = await sharedService()
 const open = consoleOf(verdict.address)
@@ -26,7 +26,6 @@ await verdict.join('platform', 'dave')
 await verdict.assign('carol', 'viewer', 'document:roadmap')
 await verdict.patch(`${SCHEMA}/resources/document`, { description: 'What is written down.' })
 
-/** What the log shows, newest first. */
 function shownIn(page: Page): Promise<string[]> {
   return page
     .getByRole('table', { name: 'Audit log' })
@@ -34,13 +33,13 @@ function shownIn(page: Page): Promise<string[]> {
     .allInnerTexts()
 }
 
-/** Waits until the log shows that many, all there are. */
+/** Waits until the log has this number of entries, and returns their operations, newest first. */
 async function shows(page: Page, count: number): Promise<string[]> {
   await sees(page, `${count} of ${count}`, { exact: true })
   return shownIn(page)
 }
 
-test('by keyboard: what was done about a user, then about a resource, and all of it as a file', async () => {
+test('the audit log is filtered by a user or resource and exported, by keyboard', async () => {
   const page = await open('access/audit')
   await page.getByRole('table', { name: 'Audit log' }).waitFor()
   await choose(page, 'About', 'a user')
@@ -60,7 +59,7 @@ test('by keyboard: what was done about a user, then about a resource, and all of
     'createUser',
   ])
 
-  // Another kind begins with no key, and the type of a resource is completed first.
+  // Another kind of entity resets the key. For a resource, the type is completed first.
   await choose(page, 'About', 'a resource')
   const which = page.getByRole('combobox', { name: 'Resource', exact: true })
   expect(await which.inputValue()).toBe('')
@@ -75,13 +74,13 @@ test('by keyboard: what was done about a user, then about a resource, and all of
   await press(page, 'Show')
   expect(await shows(page, 2)).toEqual(['Role granted', 'Resource created'])
 
-  // A kind of which none is named narrows nothing, and does not stay.
+  // A kind without a key does not filter, and is reset.
   await choose(page, 'About', 'a tenant')
   await press(page, 'Show')
   await page.getByRole('button', { name: 'About' }).getByText('any entity').waitFor()
 })
 
-test('the pages of a user, a resource, a group and a type lead to their logs', async () => {
+test('the pages of users, resources, groups and types link to their audit logs', async () => {
   const page = await open()
   const logs = {
     'access/users/user/dave': ['Member added to a group', 'User created'],
@@ -100,7 +99,7 @@ test('the pages of a user, a resource, a group and a type lead to their logs', a
   }
 })
 
-/** A key that stands behind a hundred others, and what it did. */
+/** Creates more keys than fit on a page, and a user with the last of them. */
 async function manyKeys(client: Client): Promise<void> {
   const made = (name: string, key = ADMIN_KEY) =>
     client.send<ApiKey & { secret: string }>('POST', '/v2/api-key', {
@@ -113,13 +112,13 @@ async function manyKeys(client: Client): Promise<void> {
   expect(answer.status).toBe(200)
 }
 
-test('of more keys than a page has, each has its name in the log, and is found by it', async () => {
+test('the audit log names keys beyond the first page, and its filter finds them by name', async () => {
   const client = await startedService()
   await manyKeys(client)
   const page = await open({ address: client.address, key: ADMIN_KEY })
   await pressOn(page.getByRole('link', { name: 'default', exact: false }).first())
   await goTo(page, 'access/audit')
-  await page.getByRole('row').filter({ hasText: 'erin' }).getByText('the last one').waitFor()
+  await sees(rowWith(page, 'erin'), 'the last one')
   const { body } = await client.send<{ data: ApiKey[] }>('GET', '/v2/api-key?search=the%20last', {
     key: ADMIN_KEY,
   })
@@ -129,7 +128,7 @@ test('of more keys than a page has, each has its name in the log, and is found b
   expect(await shows(page, 1)).toEqual(['User created'])
 })
 
-test('the list of keys says with which other key each was made, and about when it was last used', async () => {
+test('the list of keys shows the creator and the approximate last use of each key', async () => {
   const client = await startedService()
   const { body: ofTeam } = await client.send<ApiKey & { secret: string }>('POST', '/v2/api-key', {
     key: ADMIN_KEY,
@@ -143,13 +142,11 @@ test('the list of keys says with which other key each was made, and about when i
   await row('Shop').getByText('by Team').waitFor()
   await row('Shop').getByText('not recorded').waitFor()
   await row('Team').getByText('by operator key').waitFor()
-  await row('Team')
-    .getByText(/^about \d/)
-    .waitFor()
+  await sees(row('Team'), /^about \d/)
   await look(page, 'keys-made-by-desktop')
 })
 
-test.each(LOOKS)('the form is accessible: $size, $colors, $language', async as => {
+test.each(LOOKS)('the filters of the audit log are accessible: $size, $colors, $language', async as => {
   const page = await open('access/audit/about/user/named/carol', as)
   await sees(page, as.language === 'en' ? '3 of 3' : '3 von 3', { exact: true })
   await look(page, 'audit-about', as)

@@ -1,7 +1,4 @@
-/**
- * The owner of the model, by keyboard: writes a condition set that is tried as it is written, rests a rule on it, changes it knowing what
- * rests on it, meets another one who changes it, too, takes all of it back; and has the model as a file.
- */
+/** Condition sets by keyboard: editor, samples, rules, concurrent changes, undo; and the model file. */
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
@@ -21,7 +18,7 @@ const chromium = sharedChromium()
 
 const SETS = `${SCHEMA}/condition_sets`
 
-/** Users of whom something is known, and documents that may be open to them. */
+/** Creates users with attributes, and condition sets for users and documents. */
 async function company() {
   const verdict = await startedService()
   await verdict.createDocumentModel()
@@ -44,17 +41,15 @@ async function company() {
   return { verdict, made, open: consoleOf(verdict.address, chromium) }
 }
 
-/** The same with a set on which a rule rests. */
+/** Also creates the set `sales` and a rule that uses it. */
 async function companyWithSales() {
   const here = await company()
   const conditions = { 'user.department': { equals: 'sales' } }
   await here.made(SETS, { key: 'sales', name: 'Sales', conditions })
-  const rule = { user_set: 'sales', permission: 'document:read', resource_set: 'document' }
-  await here.made(`${FACTS}/set_rules`, rule)
+  await here.verdict.setRule('sales', 'document:read', 'document')
   return here
 }
 
-/** The page of that set. */
 async function openedSales(options: { readonly refusals?: readonly number[] } = {}) {
   const { verdict, open } = await companyWithSales()
   const page = await open('model/sets/sales', options)
@@ -72,7 +67,7 @@ async function expectSales(verdict: Client, name: string): Promise<void> {
   expect(await verdict.get(`${SETS}/sales`)).toMatchObject({ body: { conditions: departmentIs(name) } })
 }
 
-/** Saves, once the rule that rests on the set was told. */
+/** Saves after the dialog has listed the rule that uses the set. */
 async function save(page: Page): Promise<void> {
   await press(page, 'Save')
   await sees(page.getByRole('dialog'), '1 rule uses Sales')
@@ -86,14 +81,14 @@ async function undo(page: Page): Promise<void> {
 
 const editor = (page: Page) => page.getByRole('textbox', { name: /^(?:Conditions|Bedingungen)/ })
 
-/** Puts a text in place of what stands in the editor, by keyboard. */
+/** Replaces the text of the editor, by keyboard. */
 async function rewrite(page: Page, text: string): Promise<void> {
   await editor(page).focus()
   await page.keyboard.press('Control+a')
   await page.keyboard.insertText(text)
 }
 
-/** The verdict on a sample, as it is read. */
+/** Waits for these results of the samples. */
 async function expectVerdicts(page: Page, ...words: readonly string[]): Promise<void> {
   const samples = page.getByRole('list', { name: 'Samples' }).locator('> li')
   for (const [index, word] of words.entries()) {
@@ -101,7 +96,7 @@ async function expectVerdicts(page: Page, ...words: readonly string[]): Promise<
   }
 }
 
-test('a set is written with completion, tried as it is written, and created with the rule on it', async () => {
+test('a condition set is written with completion, evaluated while typing, created, and used in a rule', async () => {
   const { verdict, open } = await company()
   const page = await open('model/sets')
   await pressOn(page.getByRole('link', { name: 'New condition set' }))
@@ -110,14 +105,13 @@ test('a set is written with completion, tried as it is written, and created with
   await page.keyboard.press('Tab')
   expect(await page.getByLabel('Key', { exact: true }).inputValue()).toBe('senior_sales')
 
-  // An operator that there is not: said at its place, in the list, and in no verdict.
+  // An unknown operator is marked in the text and listed below.
   await rewrite(page, '{\n  "user.department": { "is": "sales" }\n}')
   await sees(page, '1 error')
   await page.locator('.cm-lintRange-error', { hasText: '"is"' }).waitFor()
   await page.getByRole('list').filter({ hasText: 'Line 2' }).waitFor()
   await takePicture(page, 'condition-set-mistake')
 
-  // Attributes and operators are offered where they may stand.
   await rewrite(page, '{\n  ')
   await page.keyboard.type('"user.dep')
   await page.locator('.cm-tooltip-autocomplete', { hasText: 'user.department' }).waitFor()
@@ -140,26 +134,22 @@ test('a set is written with completion, tried as it is written, and created with
   await expectVerdicts(page, 'matches', 'does not match', 'unknown')
   await page.getByRole('list', { name: 'Conditions of sample 3' }).getByText('is missing').waitFor()
 
-  // Tab leaves the editor.
   await editor(page).focus()
   await page.keyboard.press('Tab')
   await page.locator('input:focus').waitFor()
-  // The next field offers users.
+  // Closes the options of the next field.
   await page.keyboard.press('Escape')
   await takePicture(page, 'condition-set-new')
 
   await press(page, 'Create')
-  await page
-    .getByRole('dialog')
-    .getByText('user.department equals "sales" and user.level greater-than 2')
-    .waitFor()
+  await sees(page.getByRole('dialog'), 'user.department equals "sales" and user.level greater-than 2')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { level: 1, name: 'Senior Sales' }).waitFor()
   expect(await verdict.get(`${SETS}/senior_sales`)).toMatchObject({
     body: { conditions: { 'user.department': { equals: 'sales' }, 'user.level': { 'greater-than': 2 } } },
   })
 
-  // A rule on it, read as a sentence before it is there.
+  // The dialog shows the rule as a sentence before it is created.
   await press(page, 'Add a rule')
   await page.locator('[role=dialog] input:focus').waitFor()
   await page.keyboard.type('document:read')
@@ -176,7 +166,7 @@ test('a set is written with completion, tried as it is written, and created with
   expect(await verdict.allows('cleo', 'read', 'document:plan')).toBe(false)
 })
 
-test('a change says which rules rest on the set, counts at once, and is taken back with one press', async () => {
+test('saving a set lists the rules that use it, takes effect immediately, and can be undone', async () => {
   const { verdict, page } = await openedSales()
   await rewrite(page, '{ "user.department": { "equals": "law" } }')
   await expectVerdicts(page, 'does not match', 'matches', 'does not match')
@@ -193,7 +183,7 @@ test('a change says which rules rest on the set, counts at once, and is taken ba
   await expectVerdicts(page, 'matches', 'does not match', 'matches')
 })
 
-test('what two people change at once is shown to the later one, who goes on from either', async () => {
+test('a concurrent change is shown next to the unsaved version, which can still be saved', async () => {
   const { verdict, page } = await openedSales()
   await rewrite(page, '{ "user.department": { "equals": "mine" } }')
   await sees(page, 'not saved')
@@ -212,9 +202,9 @@ test('what two people change at once is shown to the later one, who goes on from
   await expectSales(verdict, 'mine')
 })
 
-test('a change that comes between the look and the save is not overwritten', async () => {
+test('a set that another user changed before the save is not overwritten', async () => {
   const { verdict, page } = await openedSales({ refusals: [412] })
-  // Nothing tells the page of the other change before it saves.
+  // The page does not receive the other change before it saves.
   await page.route('**/condition_sets/sales', async route => {
     if (route.request().method() === 'PATCH') {
       await changeSales(verdict, 'theirs')
@@ -231,9 +221,9 @@ test('a change that comes between the look and the save is not overwritten', asy
   await page.getByText('not saved').waitFor({ state: 'detached' })
 })
 
-test('a refused save is reported even if the page shows the set as it is', async () => {
+test('a rejected save is reported even if the page shows the current version', async () => {
   const { verdict, page } = await openedSales({ refusals: [412] })
-  // A proxy that damages the tag: the set has not changed.
+  // A proxy damages the tag although the set has not changed.
   await page.route('**/condition_sets/sales', async route => {
     const request = route.request()
     if (request.method() !== 'PATCH') return route.continue()
@@ -246,7 +236,7 @@ test('a refused save is reported even if the page shows the set as it is', async
   await expectSales(verdict, 'sales')
 })
 
-test('a set that is deleted takes its rules along, and both are there again when that is undone', async () => {
+test('deleting a set deletes its rules, and undo restores both', async () => {
   const { verdict, page } = await openedSales()
   await press(page, 'Delete')
   await page.getByRole('alertdialog').getByText('the rule that uses it').waitFor()
@@ -257,7 +247,7 @@ test('a set that is deleted takes its rules along, and both are there again when
   await undo(page)
   expect(await verdict.allows('ann', 'read', 'document:plan')).toBe(true)
 
-  // A rule alone, too.
+  // Removal and undo of a single rule.
   await goTo(page, 'model/sets/sales')
   await page.reload()
   await pressOn(page.getByRole('button', { name: /^Remove the rule/ }))
@@ -269,12 +259,12 @@ test('a set that is deleted takes its rules along, and both are there again when
   expect(await verdict.allows('ann', 'read', 'document:plan')).toBe(true)
 })
 
-test('a resource set is tried on instances and on what one writes of them; what is refused is said beside its field', async () => {
+test('samples of a resource set use stored and entered attributes, and a rejected creation shows an error', async () => {
   const { made, open } = await company()
   const plan = { resource: 'document', key: 'plan', tenant: 'default', attributes: { classification: 2 } }
   await made(`${FACTS}/resource_instances`, plan)
   const page = await open('model/sets/open_documents', { refusals: [409] })
-  // Nobody is known who asks.
+  // Without a user, the result is unknown.
   await expectVerdicts(page, 'unknown')
   await pressOn(page.getByText('Attributes and user'))
   await page.getByRole('combobox', { name: 'User of sample 1' }).fill('ann')
@@ -294,7 +284,7 @@ test('a resource set is tried on instances and on what one writes of them; what 
   await page.getByRole('dialog').getByRole('alert').waitFor()
 })
 
-test('the model is shown as the file that the interface gives, and is downloaded as that', async () => {
+test('the model file page shows and downloads the model file of the API, and follows changes', async () => {
   const { verdict, open } = await companyWithSales()
   const response = await fetch(`${verdict.address}${SCHEMA}/model`, {
     headers: { authorization: `Bearer ${API_KEY}` },
@@ -306,24 +296,19 @@ test('the model is shown as the file that the interface gives, and is downloaded
 
   expect(download.suggestedFilename()).toBe('model.yaml')
   expect(readFileSync(await download.path(), 'utf8')).toBe(text)
-  // What others change appears.
   await verdict.patch(`${SETS}/sales`, { name: 'All of sales' })
   await page.locator('.cm-content', { hasText: 'All of sales' }).waitFor()
 })
 
-test('each page can be read, heard and typed, light and dark, on a telephone, in both languages', async () => {
-  const { open, made } = await companyWithSales()
+test('the pages of condition sets and the model file are accessible in all sizes, colors and languages', async () => {
+  const { verdict, open, made } = await companyWithSales()
   await made(SETS, {
     key: 'senior_sales',
     name: 'Senior sales',
     parent_id: 'sales',
     conditions: { 'user.level': { 'greater-than': 2 }, anyOf: [{ 'user.left': { exists: false } }] },
   })
-  await made(`${FACTS}/set_rules`, {
-    user_set: 'senior_sales',
-    permission: 'document:update',
-    resource_set: 'open_documents',
-  })
+  await verdict.setRule('senior_sales', 'document:update', 'open_documents')
   for (const as of LOOKS) {
     const page = await open('model/sets', as)
     await page.getByRole('link', { name: 'Senior sales' }).waitFor()

@@ -1,6 +1,6 @@
 /**
- * What holds on every page, found by following the links from page to page: with nothing in the environment yet, with the keys of a project and
- * of the organization, at 200 % zoom, and by keyboard alone.
+ * Properties of every page, found by following links: in an empty environment, with management keys, at 200 %
+ * zoom, and by keyboard alone.
  */
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
@@ -28,11 +28,11 @@ await verdict.post(`${SCHEMA}/condition_sets`, {
 })
 await verdict.post(`${FACTS}/users`, { key: 'carol', attributes: { level: 5 } })
 
-/** Pages that links of these pages lead to, and what is beside the point of a page: another environment. */
+/** Limits for the number of pages that are reachable within the environment. */
 const PAGES_MIN = 10
 const PAGES_MAX = 60
 
-/** Follows links from page to page within the environment, each once, and looks at each. */
+/** Visits each page that is reachable by links within the environment once. */
 async function onEveryPage(page: Page, look: (path: string) => Promise<void>): Promise<string[]> {
   const root = (await page.evaluate('location.hash.split("/").slice(0, 3).join("/")')) as string
   const seen = new Set<string>()
@@ -40,7 +40,7 @@ async function onEveryPage(page: Page, look: (path: string) => Promise<void>): P
   for (let path = ahead.shift(); path !== undefined; path = ahead.shift()) {
     if (seen.has(path)) continue
     seen.add(path)
-    expect(seen.size, 'pages, of which none is shown twice').toBeLessThan(PAGES_MAX)
+    expect(seen.size, 'number of pages').toBeLessThan(PAGES_MAX)
     await page.evaluate(`location.hash = ${JSON.stringify(path)}`)
     await loaded(page)
     await look(path)
@@ -52,48 +52,45 @@ async function onEveryPage(page: Page, look: (path: string) => Promise<void>): P
   return [...seen]
 }
 
-/** Waits until a page shows what it has. */
+/** Waits until the page has loaded its data. */
 async function loaded(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).waitFor()
   await expect.poll(() => page.locator('.skeleton').count()).toBe(0)
   await expect.poll(() => page.getByRole('heading', { level: 1 }).count()).toBe(1)
 }
 
-test('an environment with nothing in it: every page says so, and can be read and heard', async () => {
+test('every page of an empty environment is accessible', async () => {
   const key = await neighbourOf(verdict, 'untouched')
   const page = await open({ key })
   const pages = await onEveryPage(page, () => expectAccessible(page))
   expect(pages.length).toBeGreaterThan(PAGES_MIN)
 })
 
-test('at 200 % zoom every page can be read and heard, and none is wider than the screen', async () => {
-  // What 1280 × 860 pixels show of it by then.
+test('every page is accessible and not wider than the screen at 200 % zoom', async () => {
+  // At this zoom, a screen of 1280 × 860 pixels has this size.
   const page = await open()
   await page.setViewportSize({ width: 640, height: 430 })
   const pages = await onEveryPage(page, () => expectAccessible(page))
   expect(pages.length).toBeGreaterThan(PAGES_MIN)
 })
 
-test.each(['a project', 'the organization'])(
-  'the key of %s sees on every page what it may, and asks for nothing else',
-  async of => {
-    const made = await verdict.send<{ secret: string }>('POST', '/v2/api-key', {
-      body: { object_type: 'project', project_id: 'default', name: 'Of a project' },
-      key: ADMIN_KEY,
-    })
-    const page = await open({ key: of === 'a project' ? made.body.secret : ADMIN_KEY })
-    await pressOn(page.locator('main').getByRole('link').first())
-    await page.getByRole('navigation', { name: 'Pages' }).waitFor()
-    const alerts: string[] = []
-    const pages = await onEveryPage(page, async path => {
-      for (const text of await page.getByRole('alert').allInnerTexts()) alerts.push(`${path}: ${text}`)
-    })
-    expect(pages.length).toBeGreaterThan(PAGES_MIN)
-    expect(alerts).toEqual([])
-  },
-)
+test.each(['a project', 'the organization'])('no page shows an error to the key of %s', async of => {
+  const made = await verdict.send<{ secret: string }>('POST', '/v2/api-key', {
+    body: { object_type: 'project', project_id: 'default', name: 'Of a project' },
+    key: ADMIN_KEY,
+  })
+  const page = await open({ key: of === 'a project' ? made.body.secret : ADMIN_KEY })
+  await pressOn(page.locator('main').getByRole('link').first())
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+  const alerts: string[] = []
+  const pages = await onEveryPage(page, async path => {
+    for (const text of await page.getByRole('alert').allInnerTexts()) alerts.push(`${path}: ${text}`)
+  })
+  expect(pages.length).toBeGreaterThan(PAGES_MIN)
+  expect(alerts).toEqual([])
+})
 
-test('by keyboard alone one comes to everything that can be used on every page, and sees where one is', async () => {
+test('the Tab key reaches each control of every page, and the focus is visible', async () => {
   const page = await open()
   const pages = await onEveryPage(page, async path => {
     expect([path, await unreached(page)]).toEqual([path, []])
@@ -101,11 +98,11 @@ test('by keyboard alone one comes to everything that can be used on every page, 
   expect(pages.length).toBeGreaterThan(PAGES_MIN)
 })
 
-/** What can be used and is not come to by Tab, and what looks with the focus as it does without it. */
+/** Controls that Tab does not reach, and controls that look the same with and without the focus. */
 async function unreached(page: Page): Promise<string[]> {
   await page.evaluate(WATCH_FOCUS)
   const count = (await page.evaluate('watched.usable().length')) as number
-  // A part of the page may hold on to the next press, as an open list does.
+  // Some parts of the page, such as an open list, use additional presses.
   for (let presses = 0; presses < count * 2 + 10; presses += 1) {
     await page.keyboard.press('Tab')
     await page.evaluate('new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))')

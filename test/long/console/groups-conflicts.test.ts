@@ -1,7 +1,4 @@
-/**
- * Two administrators at the same groups: who comes second sees what the other has done, and overwrites nothing of it. And what is hard to
- * find: a group behind a search, a user whose key is a step of a path.
- */
+/** Concurrent changes to groups by two administrators, long lists, and users with unusual keys. */
 import type { Locator, Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import {
@@ -36,30 +33,26 @@ const JUNE = '2090-06-01T00:00:00.000Z'
 
 const row = (page: Page, name: string | RegExp): Locator => page.getByRole('row', { name })
 
-interface Ended {
-  readonly expires_at: string | null
-}
-
-/** Something that can be granted, in a group with nothing in it. */
+/** Kind of grant, in a new group. */
 interface Kind {
-  /** The page it is on. */
+  /** Address of the page with the grant. */
   readonly path: string
   readonly add: string
   readonly submit: string
-  /** As sentences call it. */
+  /** Name in sentences. */
   readonly what: string
-  /** What its removal is called. */
+  /** Name of the button that removes it. */
   readonly remove: string
   fill(page: Page): Promise<void>
-  /** What another administrator does, past the console. */
+  /** Changes by another administrator, through the API. */
   put(end: string | null): Promise<Answer>
   drop(): Promise<unknown>
-  /** When it ends; undefined: it is not there. */
+  /** Expiration time; undefined if the grant does not exist. */
   end(): Promise<string | null | undefined>
 }
 
-async function firstExpiry(path: string): Promise<string | null | undefined> {
-  const { body } = await verdict.get<Envelope<Ended>>(path)
+async function firstEnd(path: string): Promise<string | null | undefined> {
+  const { body } = await verdict.get<Envelope<{ expires_at: string | null }>>(path)
   return body.data[0]?.expires_at
 }
 
@@ -137,8 +130,8 @@ async function opened(kind: Kind): Promise<Page> {
   return page
 }
 
-describe.each(KINDS)('%s', (name, make) => {
-  test('that another one added meanwhile is shown with its end, and gets the other end only by a second press', async () => {
+describe.each(KINDS)('the grant of %s', (name, make) => {
+  test('that was added concurrently is shown, and is overwritten only by a second submit', async () => {
     const kind = await make()
     const page = await opened(kind)
     await press(page, kind.add)
@@ -156,7 +149,7 @@ describe.each(KINDS)('%s', (name, make) => {
     expect(await kind.end()).toBe(MAY)
   })
 
-  test('that was added is not taken back where another one has given it another end, or removed it', async () => {
+  test('cannot be undone after another user has changed or removed it', async () => {
     const kind = await make()
     const page = await opened(kind)
     for (const isRemoved of [false, true]) {
@@ -177,7 +170,7 @@ describe.each(KINDS)('%s', (name, make) => {
     }
   })
 
-  test('whose end another one moved keeps it, until it is seen', async () => {
+  test('keeps a concurrently changed expiration until the new value has been shown', async () => {
     const kind = await make()
     await kind.put(null)
     const page = await opened(kind)
@@ -198,7 +191,7 @@ describe.each(KINDS)('%s', (name, make) => {
     expect(await kind.end()).toBe(JUNE)
   })
 
-  test('is removed only with the end that was seen, and is not put back over what another one made anew', async () => {
+  test('is removed only with the displayed expiration, and undo does not overwrite a new grant', async () => {
     const kind = await make()
     await kind.put(null)
     const page = await opened(kind)
@@ -218,13 +211,13 @@ describe.each(KINDS)('%s', (name, make) => {
     expect(await kind.end()).toBe(JUNE)
   })
 
-  test('that is gone meanwhile cannot be removed once more', async () => {
+  test('that was removed concurrently cannot be removed again', async () => {
     const kind = await make()
     await kind.put(MAY)
     const page = await opened(kind)
     await press(page, kind.remove)
     await dialog(page).waitFor()
-    // What others change is shown behind the dialog; what is asked is told all the same.
+    // The list cannot reload, so only the response to the removal reports the change.
     await page.route('**/*', route => (route.request().method() === 'GET' ? route.abort() : route.continue()))
     await kind.drop()
     await press(dialog(page), 'Remove')
@@ -234,7 +227,7 @@ describe.each(KINDS)('%s', (name, make) => {
   })
 })
 
-test('a group is moved only with the end that was seen, and is never in none of the two', async () => {
+test('a group is moved only with the displayed expirations, and always has one of the two parents', async () => {
   const [outer, other, inner] = fresh('outer', 'other', 'inner')
   for (const group of [outer, other, inner]) await verdict.group(group)
   await verdict.nest(inner, { into: outer })
@@ -246,15 +239,11 @@ test('a group is moved only with the end that was seen, and is never in none of 
   await typeKey(page, 'New parent group', other)
   await put(outer, MAY)
   await press(dialog(page), 'Move')
-  await dialog(page)
-    .getByText(`Currently, the nesting of ${inner} in ${outer} is valid until 1 May 2090`)
-    .waitFor()
+  await sees(dialog(page), `Currently, the nesting of ${inner} in ${outer} is valid until 1 May 2090`)
   expect(await ends()).toEqual([MAY, undefined])
   await put(other, JUNE)
   await press(dialog(page), 'Move')
-  await dialog(page)
-    .getByText(`Currently, the nesting of ${inner} in ${other} is valid until 1 Jun 2090`)
-    .waitFor()
+  await sees(dialog(page), `Currently, the nesting of ${inner} in ${other} is valid until 1 Jun 2090`)
   expect(await ends()).toEqual([MAY, JUNE])
   await press(dialog(page), 'Move')
   await button(page, `Move ${inner}`).waitFor({ state: 'detached' })
@@ -265,7 +254,7 @@ test('a group is moved only with the end that was seen, and is never in none of 
   expect(await ends()).toEqual([MAY, JUNE])
 })
 
-test('among 1,100 roles of a group the last is known as exactly as the first', async () => {
+test('a conflict with the last of 1,100 roles of a group is detected', async () => {
   const [group, plan] = fresh('team', 'plan')
   await verdict.group(group)
   await verdict.grant(group, 'viewer', `document:${plan}-0`)
@@ -286,26 +275,17 @@ test('among 1,100 roles of a group the last is known as exactly as the first', a
   await typeKey(page, 'Role', 'viewer')
   await typeKey(page, 'Instance', `${plan}-1100`)
   await press(dialog(page), 'Grant')
-  await dialog(page)
-    .getByText(`Currently, the role viewer on document:${plan}-1100 is valid until 1 May 2090`)
-    .waitFor()
+  await sees(dialog(page), `Currently, the role viewer on document:${plan}-1100 is valid until 1 May 2090`)
 })
 
-/** Whether a row of the tree can be seen without scrolling. */
-const isInSight = (found: Locator): Promise<boolean> =>
-  found.evaluate(each => {
-    const { top, bottom } = (
-      each as { getBoundingClientRect(): { top: number; bottom: number } }
-    ).getBoundingClientRect()
-    const frame = (
-      each as { closest(selector: string): { getBoundingClientRect(): { top: number; bottom: number } } }
-    )
-      .closest('.tree')
-      .getBoundingClientRect()
-    return top >= frame.top && bottom <= frame.bottom
-  })
+const SELECTED = '.tree [role=row][aria-selected=true]'
+/** Runs in the page: whether the selected row of the tree is visible without scrolling. */
+const IS_IN_SIGHT = `(() => {
+  const [row, tree] = ['${SELECTED}', '.tree'].map(each => document.querySelector(each).getBoundingClientRect())
+  return row.top >= tree.top && row.bottom <= tree.bottom
+})()`
 
-test('when a search is cleared, the group that is shown is in sight in the tree, however one came to it', async () => {
+test('the tree scrolls to the selected group when a search is cleared', async () => {
   const [top, inner, last] = fresh('a-top', 'inner', 'inner-last')
   await verdict.group(top)
   for (let index = 0; index < 40; index += 1) {
@@ -322,14 +302,14 @@ test('when a search is cleared, the group that is shown is in sight in the tree,
   await pressOn(row(page, last))
   await page.getByRole('heading', { level: 1, name: last }).waitFor()
   await sees(page, '1 of 1')
-  const chosen = page.locator('.tree [role=row][aria-selected=true]')
+  const chosen = page.locator(SELECTED)
   for (let round = 0; round < 2; round += 1) {
     await search.fill('')
     await row(page, `${inner}-00`).waitFor()
     await expect.poll(() => chosen.innerText()).toContain(last)
-    await expect.poll(() => isInSight(chosen)).toBe(true)
+    await expect.poll(() => page.evaluate(IS_IN_SIGHT)).toBe(true)
     expect(await chosen.getAttribute('aria-level')).toBe('2')
-    // What was closed before is opened for it, too.
+    // A collapsed parent is expanded again.
     await pressOn(row(page, top), 'ArrowLeft')
     await row(page, `${inner}-00`).waitFor({ state: 'detached' })
     await search.fill(last)
@@ -337,7 +317,7 @@ test('when a search is cleared, the group that is shown is in sight in the tree,
   }
 })
 
-test('users whose keys are steps of a path are members, and have their pages', async () => {
+test('users with the keys "." and ".." can be members and have pages', async () => {
   const [group] = fresh('team')
   await verdict.group(group)
   await verdict.users('.', '..')
@@ -366,7 +346,7 @@ test('users whose keys are steps of a path are members, and have their pages', a
   await goTo(page, 'access/users/user/..')
   await sees(page, 'clerk')
 
-  // Nobody is called so: what is not there is said, and nothing else is asked for.
+  // An unknown user with such a key is reported.
   await verdict.delete(`${FACTS}/bulk/users`, { idents: ['.'] })
   await goTo(page, `groups/${group}`)
   await press(page, 'Add member')

@@ -1,4 +1,4 @@
-/** The administrator of a customer: groups in groups, who is in them and until when, what they are granted. By keyboard. */
+/** Groups by keyboard: nesting, members, granted roles, expiration times and undo. */
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import {
@@ -17,7 +17,7 @@ import {
   pressOn,
   typeKey,
 } from '../../support/console-keys.ts'
-import { consoleOf, goTo, expectAccessible, look, sees } from '../../support/console-page.ts'
+import { consoleOf, goTo, look, LOOKS, sees } from '../../support/console-page.ts'
 
 const verdict = await sharedService()
 const open = consoleOf(verdict.address)
@@ -40,16 +40,10 @@ async function endOf(group: string): Promise<string | undefined> {
   return body.data[0]!.expires_at
 }
 
-/** A company with engineering in it, and platform in that; each has a member, and the outer two are granted roles. */
+/** Creates three nested groups: outer and inner have a member, outer and middle have a role. */
 async function company() {
-  const [outer, middle, inner, alice, bob, carol] = fresh(
-    'company',
-    'engineering',
-    'platform',
-    'alice',
-    'bob',
-    'carol',
-  )
+  const [outer, middle, inner] = fresh('company', 'engineering', 'platform')
+  const [alice, bob, carol] = fresh('alice', 'bob', 'carol')
   for (const group of [outer, middle, inner]) await verdict.group(group)
   await verdict.users(alice, bob, carol)
   await verdict.nest(middle, { into: outer })
@@ -61,16 +55,16 @@ async function company() {
   return { outer, middle, inner, alice, bob, carol }
 }
 
-/** Takes back what the message at the lower edge says was done. */
-async function undo(page: Page, said: string | RegExp): Promise<void> {
-  await page.getByText(said).last().waitFor()
+/** Undoes a change through its message, by keyboard. */
+async function undo(page: Page, message: string | RegExp): Promise<void> {
+  await page.getByText(message).last().waitFor()
   await dialogClosed(page)
   await page.keyboard.press('F6')
   const focused = (): Promise<unknown> => page.evaluate('document.activeElement.textContent')
   for (let steps = 0; steps < 12 && (await focused()) !== 'Undo'; steps += 1) await page.keyboard.press('Tab')
   expect(await focused()).toBe('Undo')
   await page.keyboard.press('Enter')
-  // One message for one press: the next one waits for its own.
+  // Removes the message, so that the next call does not find it.
   const undone = page.locator('.toast', { hasText: 'Change undone.' })
   await pressOn(undone.getByRole('button', { name: 'Dismiss' }))
   await undone.waitFor({ state: 'detached' })
@@ -78,7 +72,13 @@ async function undo(page: Page, said: string | RegExp): Promise<void> {
 
 const row = (page: Page, name: string): Locator => page.getByRole('row', { name })
 
-test('arrows open the tree, which loads what is inside; Enter shows a group, where it is, and what its members get by that', async () => {
+/** Waits for an error next to a field. */
+function seesProblem(page: Page, text: string, label?: string): Promise<void> {
+  const field = label === undefined ? '.field' : `.field:has(label:text("${label}"))`
+  return page.locator(`${field} .problem`, { hasText: text }).waitFor()
+}
+
+test('arrow keys expand the group tree, and Enter shows a group with its parents and inherited roles', async () => {
   const { outer, middle, inner } = await company()
   const page = await open('groups')
   await row(page, outer).focus()
@@ -99,13 +99,13 @@ test('arrows open the tree, which loads what is inside; Enter shows a group, whe
   )
   await look(page, 'groups-desktop')
 
-  // Who follows the link to the group above finds it in the tree.
+  // The link to the parent group also selects it in the tree.
   await pressOn(page.locator('.crumbs').getByRole('link', { name: middle }))
   await page.getByRole('heading', { level: 1, name: middle }).waitFor()
   await page.locator('[role=row][aria-selected=true]', { hasText: middle }).waitFor()
 })
 
-test('a key that looks escaped leads to its own page', async () => {
+test('a user key that looks percent-encoded links to the page of that user', async () => {
   const [user] = fresh('half')
   const { outer } = await company()
   await verdict.users(`${user}%41`)
@@ -116,7 +116,7 @@ test('a key that looks escaped leads to its own page', async () => {
   await page.getByRole('link', { name: outer }).waitFor()
 })
 
-test('a member is added with an end, gets an end, and is removed, each taken back with one press', async () => {
+test('adding a member, changing its expiration, and removing it can each be undone', async () => {
   const { inner, bob, carol } = await company()
   const page = await open(`groups/${inner}`)
   await press(page, 'Add member')
@@ -143,7 +143,7 @@ test('a member is added with an end, gets an end, and is removed, each taken bac
   await dialog(page).getByText(`Removes ${bob} from ${inner}. The user immediately loses`).waitFor()
   await press(dialog(page), 'Remove')
   await sees(page, 'This group has no direct members.')
-  // The row is gone with its button: reading goes on at the list.
+  // The button was removed with its row, so the focus moves to the heading of the list.
   await page.locator('h2:focus', { hasText: 'Members' }).waitFor()
   expect(await listed(inner, 'users')).toEqual([])
   await undo(page, `${bob} is no longer a member of ${inner}.`)
@@ -151,15 +151,13 @@ test('a member is added with an end, gets an end, and is removed, each taken bac
   expect(await listed(inner, 'users')).toEqual([bob])
 })
 
-test('what the interface refuses is said beside its field: an unknown user, an end that is past', async () => {
+test('an unknown user and a past expiration are reported next to their fields', async () => {
   const { inner, bob, carol } = await company()
   const page = await open(`groups/${inner}`, { refusals: [404, 422] })
   await press(page, 'Add member')
   await typeKey(page, 'User', 'nobody-at-all')
   await press(dialog(page), 'Add')
-  await page
-    .locator('.field:has(label:text("User")) .problem', { hasText: 'there is no user "nobody-at-all"' })
-    .waitFor()
+  await seesProblem(page, 'there is no user "nobody-at-all"', 'User')
   await look(page, 'groups-refused')
 
   const field = page.getByRole('combobox', { name: 'User' })
@@ -168,14 +166,12 @@ test('what the interface refuses is said beside its field: an unknown user, an e
   await choose(dialog(page), /Expires/, /^at a specific time/)
   await dialog(page).getByLabel('Expiration time', { exact: true }).fill('2020-01-01T00:00')
   await press(dialog(page), 'Add')
-  await page
-    .locator('.field:has(label:text("Expiration time")) .problem', { hasText: 'must lie ahead' })
-    .waitFor()
+  await seesProblem(page, 'must lie ahead', 'Expiration time')
   expect(await page.locator('.dialog [role=alert]').count()).toBe(0)
   expect(await listed(inner, 'users')).toEqual([bob])
 })
 
-test('a group is moved into another one, and back with one press; what would be a circle is refused beside the field', async () => {
+test('a group is moved and moved back by undo, and a cycle is rejected next to the field', async () => {
   const { outer, middle, inner } = await company()
   const [sales] = fresh('sales')
   await verdict.group(sales)
@@ -194,12 +190,10 @@ test('a group is moved into another one, and back with one press; what would be 
   await press(page, 'Add group')
   await complete(page, 'Group', outer, outer)
   await press(dialog(page), 'Add')
-  await page
-    .locator('.field .problem', { hasText: `"group:${outer}" already, or is the same group` })
-    .waitFor()
+  await seesProblem(page, `"group:${outer}" already, or is the same group`)
 })
 
-test('a role is granted to a group: type, then role, then instance; taken back, removed, and taken back', async () => {
+test('granting a role to a group and removing it can each be undone', async () => {
   const { inner } = await company()
   const [plan] = fresh('plan')
   await verdict.instance(`document:${plan}`)
@@ -209,7 +203,7 @@ test('a role is granted to a group: type, then role, then instance; taken back, 
   await complete(page, 'Role', 'edi', 'editor')
   await typeKey(page, 'Instance', 'no-such-plan')
   await press(dialog(page), 'Grant')
-  await page.locator('.field .problem', { hasText: 'no-such-plan' }).waitFor()
+  await seesProblem(page, 'no-such-plan')
   await page.getByRole('combobox', { name: 'Instance' }).fill('')
   await complete(page, 'Instance', plan, plan)
   await dialog(page).getByText(`Members of ${inner} receive editor on document:${plan}.`).waitFor()
@@ -228,7 +222,7 @@ test('a role is granted to a group: type, then role, then instance; taken back, 
   expect(await listed(inner, 'roles')).toEqual(['viewer'])
 })
 
-test('a group is made, and deleted with a warning that says what goes with it', async () => {
+test('a group is created, and its deletion lists what is deleted with it', async () => {
   const { outer } = await company()
   const [made] = fresh('marketing')
   const page = await open('groups', { refusals: [409, 422] })
@@ -259,7 +253,7 @@ test('a group is made, and deleted with a warning that says what goes with it', 
   await row(page, outer).waitFor({ state: 'detached' })
 })
 
-test('what another administrator does appears by itself', async () => {
+test('a member that another administrator adds appears automatically', async () => {
   const { inner, alice } = await company()
   const page = await open(`groups/${inner}`)
   await page.locator('.live-mark.live').waitFor()
@@ -270,7 +264,7 @@ test('what another administrator does appears by itself', async () => {
   await page.getByRole('link', { name: 'Members 2' }).waitFor()
 })
 
-test('the page of a user has its groups, until when, and what it is assigned', async () => {
+test('the page of a user shows groups, expiration times and assigned roles', async () => {
   const { outer, inner, bob } = await company()
   await verdict.put(memberPath(outer, bob), { tenant: 'default', expires_at: '2090-01-01T00:00:00Z' })
   await verdict.tenantRole(`auditor-of-${outer}`, ['document:read'])
@@ -280,7 +274,6 @@ test('the page of a user has its groups, until when, and what it is assigned', a
   const groups = page.getByRole('table', { name: 'Groups', exact: true })
   await groups.getByRole('row', { name: new RegExp(`${inner} does not expire`) }).waitFor()
   await groups.getByRole('row', { name: new RegExp(`${outer} until 1 Jan 2090`) }).waitFor()
-  await look(page, 'groups-user')
   await press(page, `Remove ${bob} from ${inner}`)
   await press(dialog(page), 'Remove')
   await page.locator('h1:focus, h2:focus').waitFor()
@@ -288,7 +281,7 @@ test('the page of a user has its groups, until when, and what it is assigned', a
   expect(await listed(inner, 'users')).toEqual([bob])
 })
 
-test('a hundred groups come in pages, and a search asks the service', async () => {
+test('groups are loaded in pages, and the service executes searches', async () => {
   const [many] = fresh('many')
   const [first, second] = fresh(`of-${many}-a`, `of-${many}-b`)
   await verdict.group(many)
@@ -312,42 +305,33 @@ test('a hundred groups come in pages, and a search asks the service', async () =
   await sees(page, 'No groups match.')
 })
 
-for (const colors of ['light', 'dark'] as const) {
-  test(`on a telephone the tree comes first, then the group with a way back (${colors})`, async () => {
-    const { outer, inner, bob } = await company()
-    await verdict.put(memberPath(outer, bob), { tenant: 'default', expires_at: '2090-01-01T00:00:00Z' })
-    const page = await open('groups', { size: 'phone', colors })
-    await row(page, outer).focus()
-    await page.keyboard.press('ArrowRight')
-    await look(page, `groups-phone-${colors}`)
-    await pressOn(row(page, outer))
-    await page.locator('h1:focus', { hasText: outer }).waitFor()
-    expect(await page.getByRole('treegrid').count()).toBe(0)
-    await page.getByRole('link', { name: bob }).waitFor()
-    await look(page, `groups-phone-group-${colors}`)
-    for (const part of ['inside', 'roles', 'around']) {
-      await goTo(page, `groups/${outer}/${part}`)
-      await page.locator('.tabs [aria-current]', { hasText: /Nested|Roles|Parent/ }).waitFor()
-      await expectAccessible(page)
-    }
-    await pressOn(page.getByRole('link', { name: 'All groups' }))
-    await page.locator('h1:focus', { hasText: 'Groups' }).waitFor()
-    await pressOn(row(page, outer))
-    await page.getByRole('heading', { level: 1, name: outer }).waitFor()
-    expect(inner).not.toBe(outer)
-  })
-}
+test('on a phone, the tree is a separate page, and each group links back to it', async () => {
+  const { outer } = await company()
+  const page = await open('groups', { size: 'phone' })
+  await row(page, outer).focus()
+  await page.keyboard.press('ArrowRight')
+  await look(page, 'groups-phone-tree')
+  await pressOn(row(page, outer))
+  await page.locator('h1:focus', { hasText: outer }).waitFor()
+  expect(await page.getByRole('treegrid').count()).toBe(0)
+  await pressOn(page.getByRole('link', { name: 'All groups' }))
+  await page.locator('h1:focus', { hasText: 'Groups' }).waitFor()
+  await pressOn(row(page, outer))
+  await page.getByRole('heading', { level: 1, name: outer }).waitFor()
+})
 
-test('all of it in German and in the dark', async () => {
+test.each(LOOKS)('the pages of groups and users are accessible: $size, $colors, $language', async as => {
   const { middle, inner, bob } = await company()
-  const page = await open(`groups/${middle}/inside`, { language: 'de', colors: 'dark' })
-  await page.getByRole('row', { name: inner }).last().waitFor()
-  await look(page, 'groups-german-dark')
-  for (const part of ['', '/roles', '/around']) {
-    await goTo(page, `groups/${middle}${part}`)
-    await expectAccessible(page)
+  await verdict.put(memberPath(middle, bob), { tenant: 'default', expires_at: '2090-01-01T00:00:00Z' })
+  const page = await open(`groups/${middle}`, as)
+  await page.getByRole('link', { name: bob }).waitFor()
+  await look(page, 'groups-group', as)
+  for (const part of ['inside', 'roles', 'around']) {
+    await goTo(page, `groups/${middle}/${part}`)
+    await page.locator(`.tabs [aria-current][href$="/${part}"]`).waitFor()
+    await look(page, `groups-${part}`, as)
   }
   await goTo(page, `groups/~users/${bob}`)
-  await page.getByRole('heading', { level: 1, name: bob }).waitFor()
-  await expectAccessible(page)
+  await page.getByRole('row', { name: inner }).first().waitFor()
+  await look(page, 'groups-user', as)
 })

@@ -1,7 +1,4 @@
-/**
- * What customers call things is text, whatever it holds: an environment whose every key and name is markup, seen on every page. Nothing of
- * it becomes a part of the page, and nothing of it runs.
- */
+/** Keys and names that contain markup are shown as text on every page, and no script in them runs. */
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { ADMIN_KEY, FACTS, RESOURCES, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
@@ -9,14 +6,14 @@ import { pressOn } from '../../support/console-keys.ts'
 import { consoleOf, goTo, sees } from '../../support/console-page.ts'
 
 const MARKUP = `"'><img src=x onerror="window.acted=1"><script>window.acted=1</script><svg onload="window.acted=1">{{7*7}}`
-/** Where keys may hold less. */
+/** For keys with a length limit. */
 const KEY = MARKUP.slice(0, 60)
 
 const verdict = await sharedService()
 const open = consoleOf(verdict.address)
 await fill()
 
-/** Made by requests that are what callers may send: keys of users and instances may hold anything. */
+/** Creates entities whose names contain markup. Keys of users and instances can have any characters. */
 async function fill(): Promise<void> {
   const named = { name: MARKUP, description: MARKUP }
   const made = async (path: string, body: unknown, key?: string) => {
@@ -50,19 +47,11 @@ async function fill(): Promise<void> {
   await verdict.grant('team', 'reader', `paper:${KEY}`, 'acme')
   const conditions = { allOf: [{ 'user.note': { equals: MARKUP } }] }
   await made(`${SCHEMA}/condition_sets`, { key: 'insiders', type: 'userset', ...named, conditions })
-  await made(`${FACTS}/set_rules`, {
-    user_set: 'insiders',
-    permission: 'paper:read',
-    resource_set: 'paper',
-  })
-  const own = await verdict.send<{ organization_id: string; project_id: string; environment_id: string }>(
-    'GET',
-    '/v2/api-key/scope',
-  )
-  await made('/v2/api-key', { name: MARKUP, object_type: 'env', ...own.body }, ADMIN_KEY)
+  await verdict.setRule('insiders', 'paper:read', 'paper')
+  await made('/v2/api-key', { name: MARKUP, project_id: 'default', environment_id: 'default' }, ADMIN_KEY)
 }
 
-/** Fails where a name became an element, or ran. */
+/** Fails if markup was rendered as an element, or if a script ran. */
 async function expectOnlyText(page: Page, where: string): Promise<void> {
   const found = await page.evaluate(
     `[window.acted ?? null, document.querySelectorAll('img[src=x], svg[onload], body script:not([src]), [onerror]').length]`,
@@ -71,10 +60,10 @@ async function expectOnlyText(page: Page, where: string): Promise<void> {
 }
 
 const question = { user: KEY, action: 'read', type: 'paper', key: KEY }
-const ofNobody = { ...question, user: 'nobody', userAttributes: JSON.stringify({ note: `${MARKUP}?` }) }
+const unknownUser = { ...question, user: 'nobody', userAttributes: JSON.stringify({ note: `${MARKUP}?` }) }
 const PATHS: readonly (readonly [path: string, shows: string])[] = [
   [`questions/${new URLSearchParams(question)}`, KEY],
-  [`questions/${new URLSearchParams(ofNobody)}`, `found: ${JSON.stringify(`${MARKUP}?`)}`],
+  [`questions/${new URLSearchParams(unknownUser)}`, `found: ${JSON.stringify(`${MARKUP}?`)}`],
   ['groups', 'team'],
   ['groups/team', KEY],
   ['groups/team/roles', KEY],
@@ -88,7 +77,7 @@ const PATHS: readonly (readonly [path: string, shows: string])[] = [
 ]
 
 test.each(['desktop', 'phone'] as const)(
-  'markup in keys and names is text on every page (%s)',
+  'markup in keys and names is shown as text on every page (%s)',
   async size => {
     const page = await open({ size, refusals: [403, 404] })
     for (const [path, shows] of PATHS) {
@@ -99,7 +88,7 @@ test.each(['desktop', 'phone'] as const)(
   },
 )
 
-test('markup in the names of keys is text for who manages them', async () => {
+test('markup in the names of API keys is shown as text', async () => {
   const page = await open({ key: ADMIN_KEY, refusals: [403] })
   await pressOn(page.getByRole('link', { name: 'default', exact: false }).first())
   await goTo(page, 'operations/keys')

@@ -1,4 +1,4 @@
-/** What long lists cost, counted in requests: one of many pages when something changes, and one that is searched while somebody types. */
+/** Number of requests for long lists, after changes and while the user types a search. */
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { KEY_SEARCH_ROWS_MAX } from '#model/limits.ts'
@@ -32,7 +32,7 @@ async function unassign(user: string, on: string): Promise<void> {
   expect((await verdict.delete(`${FACTS}/role_assignments`, body)).status).toBe(204)
 }
 
-/** Where all rows are loaded, and the last are in sight. */
+/** Opens a list, loads all pages, and scrolls to the last row. */
 async function openToTheEnd(user: string): Promise<{ page: Page; asked: string[] }> {
   const page = await open(`access/users/user/${user}`)
   const shown = (count: number) => page.getByText(`${count} of ${ROWS}`).waitFor()
@@ -41,12 +41,7 @@ async function openToTheEnd(user: string): Promise<{ page: Page; asked: string[]
     await page.getByRole('button', { name: 'Show more' }).press('Enter')
   }
   await shown(ROWS)
-  await page
-    .locator('tbody')
-    .nth(PAGES - 1)
-    .locator('tr')
-    .last()
-    .scrollIntoViewIfNeeded()
+  await page.locator(`tbody:nth-of-type(${PAGES}) tr:last-child`).scrollIntoViewIfNeeded()
   await page.locator('.live-mark.live').waitFor()
   const asked: string[] = []
   page.on('request', request => {
@@ -56,14 +51,14 @@ async function openToTheEnd(user: string): Promise<{ page: Page; asked: string[]
   return { page, asked }
 }
 
-test('a change loads what is in sight, the first and the last page; the others when they are seen', async () => {
+test('a change reloads the visible, first and last pages; other pages are reloaded when they are visible', async () => {
   const user = await userOfMany()
   const { page, asked } = await openToTheEnd(user)
   await unassign(user, instance(170))
   await sees(page, `${ROWS - 1} of ${ROWS - 1}`)
   expect(asked).toEqual(expect.arrayContaining(['1', '8']))
   expect(asked.filter(each => ['2', '3', '4', '5', '6'].includes(each))).toEqual([])
-  // Each row once, although page 4 is as it was.
+  // No row is shown twice, although page 4 is stale.
   const gone = page.getByRole('link', { name: 'd170', exact: true })
   expect([await gone.count(), await page.getByRole('link', { name: 'd399', exact: true }).count()]).toEqual([
     1, 1,
@@ -75,11 +70,11 @@ test('a change loads what is in sight, the first and the last page; the others w
   expect(asked).not.toContain('2')
 })
 
-test('changes without end are some reloads, and not one each', async () => {
+test('continuous changes are combined into few reloads', async () => {
   const user = await userOfMany()
   const { page, asked } = await openToTheEnd(user)
   const changes = 300
-  // The page's time stands still until all are made.
+  // The clock of the page is paused until all changes are made.
   await page.clock.install({ time: '2090-01-01' })
   await page.clock.pauseAt('2090-01-02')
   for (let n = 0; n < changes; n += 1) await unassign(user, instance(n))
@@ -89,11 +84,11 @@ test('changes without end are some reloads, and not one each', async () => {
   expect(reloads).toBeLessThanOrEqual(1)
 })
 
-test('a name is searched in steps until it is found, and no more when the field is left', async () => {
+test('a search by name continues in steps until it finds a user, and is canceled when the field is left', async () => {
   const count = KEY_SEARCH_ROWS_MAX + 10
   const [start] = fresh('many')
   const users = Array.from({ length: count }, (_, n) => ({ key: `${start}-${n}` }))
-  // Not among those that are offered before anything is typed.
+  // This user is not among the options for an empty input.
   Object.assign(users.at(-1)!, { key: `z-${start}`, first_name: 'Zoë', last_name: 'Quill' })
   for (let from = 0; from < count; from += 5_000) {
     const { status } = await verdict.put(`${FACTS}/bulk/users`, {
@@ -109,12 +104,12 @@ test('a name is searched in steps until it is found, and no more when the field 
   })
   const field = page.getByRole('combobox', { name: 'User' })
   await field.focus()
-  // Not letter by letter: a pause between two would be a search.
+  // Inserted as a whole, because a pause between two letters would start a search.
   await page.keyboard.insertText('quill')
   await page.getByRole('option').filter({ hasText: 'Zoë Quill' }).waitFor()
   expect(asked).toEqual(['key_searches', 'key_searches'])
 
-  // The service takes its time for the next one.
+  // The next search does not complete.
   await page.route('**/key_searches?**', () => {})
   const begun = page.waitForRequest('**/key_searches?**')
   const ended = page.waitForEvent('requestfailed', request => request.url().includes('key_searches'))

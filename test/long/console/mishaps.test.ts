@@ -1,4 +1,4 @@
-/** What goes wrong while one works: keys that are pressed twice, a service that is away, files that are gone, addresses that lead nowhere. */
+/** Failures: repeated key presses, an unavailable service, missing files, incomplete addresses. */
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { freePort } from '#testing/processes/free-port.ts'
@@ -20,7 +20,6 @@ import { consoleOf, expectAccessible, goTo, sees, SIZES } from '../../support/co
 const verdict = await sharedService()
 const open = consoleOf(verdict.address)
 
-/** A group, and a user who is not in it. */
 async function groupAndUser(service: Client = verdict): Promise<[group: string, user: string]> {
   const [group, user] = fresh('team', 'dora')
   await service.group(group)
@@ -28,7 +27,7 @@ async function groupAndUser(service: Client = verdict): Promise<[group: string, 
   return [group, user]
 }
 
-/** The dialog that adds a member, with the user in it and the focus in its field. */
+/** Opens the dialog that adds a member, and enters the user. The focus stays in the field. */
 async function openMembership(page: Page, user: string): Promise<void> {
   await press(page, 'Add member')
   await page.getByRole('combobox', { name: 'User' }).fill(user)
@@ -37,7 +36,7 @@ async function openMembership(page: Page, user: string): Promise<void> {
   await page.getByRole('listbox').waitFor({ state: 'detached' })
 }
 
-test('Enter that is pressed three times in a field sends once', async () => {
+test('pressing Enter three times in a field sends one request', async () => {
   const [group, user] = await groupAndUser()
   const page = await open(`groups/${group}`)
   const writes: string[] = []
@@ -53,7 +52,7 @@ test('Enter that is pressed three times in a field sends once', async () => {
   expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(1)
 })
 
-test('a group that somebody else has put somebody into is not taken back', async () => {
+test('creating a group cannot be undone after another user has added a member', async () => {
   const [, user] = await groupAndUser()
   const [made] = fresh('made')
   const page = await open('groups')
@@ -69,7 +68,7 @@ test('a group that somebody else has put somebody into is not taken back', async
   expect(body.data.map(({ key }) => key)).toEqual([user])
 })
 
-test('a type that somebody else has added to is not taken back, and one that is as it was made is', async () => {
+test('creating a type can be undone only if no other user has changed the type', async () => {
   for (const isAddedTo of [true, false]) {
     const [type] = fresh('made')
     const page = await open('model', { refusals: [404, 412] })
@@ -85,7 +84,7 @@ test('a type that somebody else has added to is not taken back, and one that is 
   }
 })
 
-test('a service that was away: what was typed stays, nothing is said to be done, and what could not be read appears when it is back', async () => {
+test('while the service is unavailable, inputs are kept; afterwards, failed lists are loaded', async () => {
   const settings = { port: await freePort(), storeUrl: `lmdb:${storeDirectory()}` }
   const service = await startedService(settings)
   const [group, user] = await groupAndUser(service)
@@ -95,7 +94,10 @@ test('a service that was away: what was typed stays, nothing is said to be done,
   await page.locator('.live-mark.live').waitFor()
   await service.close()
 
-  await openMembershipUnseen(page, user)
+  await press(page, 'Add member')
+  await page.getByRole('combobox', { name: 'User' }).fill(user)
+  await page.keyboard.press('Tab')
+  await press(page, 'Add')
   await sees(page, 'The service does not respond.')
   expect(await page.getByRole('combobox', { name: 'User' }).inputValue()).toBe(user)
   await page.keyboard.press('Escape')
@@ -108,22 +110,14 @@ test('a service that was away: what was typed stays, nothing is said to be done,
   expect((await again.get<{ data: unknown[] }>(`${groupPath(group)}/users`)).body.data).toEqual([])
 })
 
-/** The same where nobody completes what is typed. */
-async function openMembershipUnseen(page: Page, user: string): Promise<void> {
-  await press(page, 'Add member')
-  await page.getByRole('combobox', { name: 'User' }).fill(user)
-  await page.keyboard.press('Tab')
-  await press(page, 'Add')
-}
-
-test('a page whose files are not there says so, beside a way to load it anew; the other pages stay', async () => {
+test('a page whose files cannot be loaded shows an error and can be reloaded; other pages remain usable', async () => {
   const page = await openPage(await open.chromium(), { locale: 'en-GB' })
   await page.goto(`${verdict.address}/console`)
   await page.locator('input[type=password]').fill(API_KEY)
   await page.keyboard.press('Enter')
   await pressOn(page.getByRole('link', { name: 'Groups' }))
   await page.getByRole('heading', { level: 1, name: 'Groups' }).waitFor()
-  // As after an update: files have other names by then.
+  // Simulates an update of the service, after which the files have other names.
   await page.route('**/console/access-pages-*', route => route.abort())
   await pressOn(page.getByRole('link', { name: 'Access' }))
   await page.getByRole('heading', { level: 1, name: 'This page could not be displayed.' }).waitFor()
@@ -138,7 +132,7 @@ test('a page whose files are not there says so, beside a way to load it anew; th
   await page.close()
 })
 
-test('an address without an environment leads to the one of the key', async () => {
+test('an address without an environment redirects to the environment of the key', async () => {
   const page = await open()
   await page.getByRole('heading', { level: 1, name: 'Why?' }).waitFor()
   await page.evaluate(`location.hash = '/default'`)
@@ -147,7 +141,7 @@ test('an address without an environment leads to the one of the key', async () =
   await page.getByRole('heading', { level: 1, name: 'Why?' }).waitFor()
 })
 
-test('on a telephone a key of two hundred letters is broken where the screen ends, and where one is is in sight', async () => {
+test('on a phone, a key of 200 letters is wrapped, and the current page is visible in the navigation', async () => {
   const user = 'x'.repeat(200)
   await verdict.user(user)
   const page = await open({ size: 'phone' })

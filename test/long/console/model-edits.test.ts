@@ -1,4 +1,4 @@
-/** Parts of a model are edited, put back and taken away by keyboard; who comes second overwrites nothing; large models are right, too. */
+/** Edits of the model by keyboard with undo, concurrent changes, large models, and zooming of the graph. */
 import type { Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
 import {
@@ -32,18 +32,17 @@ async function read<Thing = Described>(path: string): Promise<Thing> {
   return body
 }
 
-/** Opens a dialog by the button with that name, and waits until something in it has the focus. */
+/** Opens a dialog, and waits until it has the focus. */
 function openDialog(page: Page, name: string | RegExp): Promise<void> {
   return openBy(button(page, name), '.dialog:focus-within')
 }
 
-/** Opens a dialog in which something is edited, and waits until it was read. */
+/** Opens a dialog, and waits until it has loaded the current values. */
 async function openEdit(page: Page, name: string): Promise<void> {
   await openDialog(page, name)
   await page.locator('.dialog button[type=submit]:not([disabled])').waitFor()
 }
 
-/** Presses the last button of the dialog, and waits until it is closed. */
 async function submit(page: Page): Promise<void> {
   await pressOn(page.locator('.dialog button[type=submit]'))
   await page.locator('.dialog').waitFor({ state: 'detached' })
@@ -53,7 +52,7 @@ function field(page: Page, name: string) {
   return page.locator('.dialog').getByRole('textbox', { name, exact: true })
 }
 
-test('an action is edited: name, description and what programs keep with it; one press puts it back', async () => {
+test('editing the name, description and attributes of an action can be undone', async () => {
   const page = await open('model/types/document')
   await openEdit(page, 'Edit the action read')
   await field(page, 'Name').fill('Look at')
@@ -77,7 +76,7 @@ test('an action is edited: name, description and what programs keep with it; one
   })
 })
 
-test('a change of the name keeps integers beyond 2^53 in the attributes', async () => {
+test('changing the name keeps integers beyond 2^53 in the attributes', async () => {
   const path = `${RESOURCES}/document/actions/share`
   const attributes = '{"account":9007199254740993,"of":[-123456789012345678901234567890]}'
   const written = await verdict.send('PATCH', path, { text: `{"attributes":${attributes}}` })
@@ -94,7 +93,7 @@ test('a change of the name keeps integers beyond 2^53 in the attributes', async 
   expect(await stored.text()).toContain(`"attributes":${attributes}`)
 })
 
-test('attributes that are no JSON object are said beside their field, and nothing can be saved', async () => {
+test('attributes that are not a JSON object show an error and cannot be saved', async () => {
   const page = await open('model/types/document')
   await openEdit(page, 'Edit the action comment')
   await field(page, 'Attributes').fill('["no", "object"]')
@@ -117,28 +116,28 @@ await verdict.tenantRole('guest', ['folder:read'])
 await verdict.post(`${FOLDER}/action_groups`, { key: 'writing', name: 'Writing', actions: ['update'] })
 
 test.each(EDITED)(
-  'who edits %s that another one changed meanwhile sees what is there now, and overwrites nothing',
+  'editing %s shows a concurrent change before it is overwritten',
   async (what, at, path, hasAttributes) => {
     const page = await open(at, { refusals: [412] })
     await openEdit(page, `Edit ${what}`)
     await verdict.patch(path, {
-      name: 'Of another one',
+      name: 'Concurrent',
       ...(hasAttributes && { attributes: { by: 'another' } }),
     })
     await field(page, 'Name').fill('Mine')
     await page.keyboard.press('Enter')
 
-    await sees(page, 'Current value: Of another one')
+    await sees(page, 'Current value: Concurrent')
     if (hasAttributes) await sees(page, /Current value: \{\s*"by": "another"\s*\}/)
     expect(await field(page, 'Name').inputValue()).toBe('Mine')
-    expect((await read(path)).name).toBe('Of another one')
-    // Now that it was seen.
+    expect((await read(path)).name).toBe('Concurrent')
+    // A second submit overwrites the displayed value.
     await submit(page)
     expect((await read(path)).name).toBe('Mine')
   },
 )
 
-test('an edit that another one went on from is not taken back over their head', async () => {
+test('an edit cannot be undone after another user has changed the same role', async () => {
   const page = await open('model/types/project', { refusals: [412] })
   await openEdit(page, 'Edit the role viewer')
   await field(page, 'Description').fill('Looks on')
@@ -160,7 +159,7 @@ interface GrantedTo {
   }
 }
 
-test('the guard of a role is shown and changed as a whole, and its derivations stay what they are', async () => {
+test('changing the guard of a role does not change the guards of its derivations', async () => {
   const path = `${RESOURCES}/repository/roles/reader`
   const page = await open('model/types/repository')
   await openEdit(page, 'Guard of reader')
@@ -183,7 +182,7 @@ test('the guard of a role is shown and changed as a whole, and its derivations s
     { no_direct_roles_on_object: true },
     { no_direct_roles_on_object: false },
   ])
-  // A derivation that is taken away and put back does not get the guard of its role for its own.
+  // A derivation that is deleted and restored does not receive the guard of its role.
   await openDialog(page, /^Delete: viewer of project gives reader/)
   await submit(page)
   await pressInToast(page, 'viewer of project no longer gives reader of repository.')
@@ -198,7 +197,7 @@ test('the guard of a role is shown and changed as a whole, and its derivations s
   expect((await read<GrantedTo>(path)).granted_to.when).toEqual({ no_direct_roles_on_object: false })
 })
 
-test('a guard that another one set meanwhile is seen before it is overwritten', async () => {
+test('a concurrently changed guard is shown before it is overwritten', async () => {
   const path = `${RESOURCES}/comment/roles/reader`
   const page = await open('model/types/comment', { refusals: [412] })
   await openEdit(page, 'Guard of reader')
@@ -209,7 +208,7 @@ test('a guard that another one set meanwhile is seen before it is overwritten', 
   expect((await read<GrantedTo>(path)).granted_to.when.no_direct_roles_on_object).toBe(true)
 })
 
-test('an action group is added with its actions, given others, taken away and put back', async () => {
+test('an action group is added, edited and deleted, and the deletion can be undone', async () => {
   const path = `${DOCUMENT}/action_groups/looking`
   const page = await open('model/types/document')
   await openDialog(page, 'Add action group')
@@ -236,7 +235,7 @@ test('an action group is added with its actions, given others, taken away and pu
   expect(await read(path)).toMatchObject({ name: 'Looking', actions: ['read'] })
 })
 
-test('an attribute of a type is declared, changed, taken away and put back', async () => {
+test('an attribute is declared, edited and deleted, and the deletion can be undone', async () => {
   const path = `${DOCUMENT}/attributes/pages`
   const page = await open('model/types/document')
   await openDialog(page, 'Add attribute')
@@ -262,7 +261,7 @@ test('an attribute of a type is declared, changed, taken away and put back', asy
   expect(await read(path)).toMatchObject({ type: 'number', description: 'How long it is' })
 })
 
-test('what was added is taken back, but not when another one has made something of it', async () => {
+test('adding an action or relation can be undone, unless another user has changed it', async () => {
   const page = await open('model/types/invoice', { refusals: [412] })
   const INVOICE = `${RESOURCES}/invoice`
   const addAction = async (): Promise<void> => {
@@ -288,7 +287,7 @@ test('what was added is taken back, but not when another one has made something 
   await pressInToast(page, 'team can now be sender of invoice.')
   await button(page, 'Delete the relation sender').waitFor({ state: 'detached' })
 
-  // Another one makes them again, as something else.
+  // Another user changes the action and replaces the relation.
   await addAction()
   await verdict.patch(`${INVOICE}/actions/cancel`, { description: 'With a reason' })
   await pressInToast(page, 'The action cancel of invoice was added.')
@@ -302,7 +301,7 @@ test('what was added is taken back, but not when another one has made something 
   expect((await verdict.get(`${INVOICE}/relations/sender`)).status).toBe(200)
 })
 
-test('a derivation that was added is taken back, but not when another one has changed its role', async () => {
+test('adding a derivation can be undone, unless another user has changed its role', async () => {
   const page = await open('model/types/pipeline', { refusals: [412] })
   const panel = page.getByRole('complementary', { name: 'The type pipeline' })
   const path = `${RESOURCES}/pipeline/roles/observer`
@@ -319,14 +318,14 @@ test('a derivation that was added is taken back, but not when another one has ch
   await pressInToast(page, 'viewer of project now gives observer of pipeline.')
   await panel.getByText(sentence).waitFor({ state: 'detached' })
   await add()
-  await verdict.patch(path, { description: 'Another one goes on' })
+  await verdict.patch(path, { description: 'Concurrent' })
   await pressInToast(page, 'viewer of project now gives observer of pipeline.')
 
   await page.locator('.toast.problem').waitFor()
   expect((await read<GrantedTo>(path)).granted_to.users_with_role).toHaveLength(2)
 })
 
-test('a tenant role extends another one, is told of, and is taken away', async () => {
+test('a tenant role is extended, shows inherited permissions, and is deleted', async () => {
   await verdict.tenantRole('clerk', [])
   const page = await open('model/matrix')
   await openDialog(page, 'Roles that clerk extends')
@@ -345,23 +344,15 @@ test('a tenant role extends another one, is told of, and is taken away', async (
   expect((await verdict.get(`${SCHEMA}/roles/clerk`)).status).toBe(404)
 })
 
-test('what a tenant role may through roles on later pages is not said to be forbidden', async () => {
+test('permissions that a tenant role inherits from roles on later pages are shown', async () => {
   const key = await neighbourOf(verdict, 'many-roles')
   const base = '/v2/schema/default/many-roles'
-  await verdict.send('POST', `${base}/resources`, {
-    key,
-    body: {
-      key: 'file',
-      name: 'File',
-      actions: { read: {}, write: {}, erase: {} },
-      roles: {},
-      relations: {},
-    },
-  })
+  const file = { key: 'file', name: 'File', actions: { read: {}, write: {}, erase: {} } }
+  await verdict.send('POST', `${base}/resources`, { key, body: file })
   const roles = Array.from({ length: 120 }, (_, index) => ({
     key: `r${index}`,
     name: `r${index}`,
-    // The one at the end may read; what is between passes it on.
+    // The last role has the permission, and role r80 inherits it.
     permissions: index === 119 ? ['file:read'] : index === 80 ? ['file:write'] : [],
     extends: index === 0 || index === 1 ? ['r80'] : index === 80 ? ['r119'] : [],
   }))
@@ -378,46 +369,35 @@ test('what a tenant role may through roles on later pages is not said to be forb
     'r1 may not file:erase',
   ])
     expect(await grid.getByRole('checkbox', { name: cell, exact: true }).count(), cell).toBe(1)
-  // One question for both of them, and none for those that extend nothing.
+  // At most one request for each of the two roles that extend another role.
   expect(asked.filter(url => url.endsWith('/ancestors')).length).toBeLessThanOrEqual(2)
   await pressOn(button(page, 'Show more roles'))
   await grid.getByRole('checkbox', { name: 'r80 may file:read through r119' }).waitFor()
 })
 
-test('the permissions of a type are right with more roles than a page has', async () => {
+test('the matrix of a type shows inherited permissions for more roles than fit on a page', async () => {
+  const roles = Array.from({ length: 130 }, (_, index) => [`r${index}`, { name: `r${index}` }] as const)
+  const inheriting = { r0: { name: 'r0', extends: ['r129'] }, r129: { name: 'r129', permissions: ['read'] } }
   await verdict.resource({
     key: 'ledger',
-    name: 'Ledger',
     actions: { read: {} },
-    relations: {},
-    roles: Object.fromEntries(
-      Array.from({ length: 130 }, (_, index) => [
-        `r${index}`,
-        {
-          name: `r${index}`,
-          ...(index === 0 ? { extends: ['r129'] } : {}),
-          permissions: index === 129 ? ['read'] : [],
-        },
-      ]),
-    ),
+    roles: { ...Object.fromEntries(roles), ...inheriting },
   })
-  onTestFinished(async () => {
-    await verdict.delete(`${RESOURCES}/ledger`)
-  })
+  onTestFinished(async () => void (await verdict.delete(`${RESOURCES}/ledger`)))
   const page = await open('model/matrix/ledger')
   const grid = page.getByRole('grid', { name: 'Permissions of the roles of ledger' })
   await grid.getByRole('checkbox', { name: 'r0 may read through r129' }).waitFor()
   expect(await grid.getByRole('checkbox').count()).toBe(130)
 })
 
-/** Where the picture is, and how large. */
+/** Position and zoom of the graph. */
 async function viewOf(page: Page): Promise<{ x: number; y: number; scale: number }> {
   const text = await page.locator('.graph-box svg > g').getAttribute('transform')
   const [x, y, scale] = text!.match(/-?[\d.]+/g)!.map(Number)
   return { x: x!, y: y!, scale: scale! }
 }
 
-test('the picture is moved by dragging and made larger with the wheel where the mouse is, and a drag chooses nothing', async () => {
+test('dragging moves the graph without a selection, and Ctrl with the wheel zooms at the mouse', async () => {
   const page = await open('model')
   const type = page.getByRole('button', { name: /^Folder/ })
   await type.waitFor()
@@ -436,7 +416,7 @@ test('the picture is moved by dragging and made larger with the wheel where the 
   await page.mouse.wheel(0, -80)
   await page.keyboard.up('Control')
   await expect.poll(async () => (await viewOf(page)).scale).toBeGreaterThan(before.scale * 1.3)
-  // What is below the mouse stays there.
+  // The type below the mouse stays there.
   const larger = (await type.boundingBox())!
   expect(larger.x).toBeLessThan(middle.x + 60)
   expect(larger.x + larger.width).toBeGreaterThan(middle.x + 60)
@@ -448,7 +428,7 @@ test('the picture is moved by dragging and made larger with the wheel where the 
   expect((await viewOf(page)).scale).toBe(scale)
 })
 
-test('two fingers make the picture larger', async () => {
+test('a pinch gesture zooms in', async () => {
   const page = await open('model', { size: 'phone' })
   await page.getByRole('button', { name: /^Folder/ }).waitFor()
   const before = await viewOf(page)
@@ -467,7 +447,7 @@ test('two fingers make the picture larger', async () => {
   await expect.poll(async () => (await viewOf(page)).scale).toBeGreaterThan(before.scale * 1.5)
 })
 
-test('of six hundred types the first five hundred are drawn, none over another, and a search draws each other one', async () => {
+test('the first 500 of 600 types are drawn without overlaps, and a search adds a type', async () => {
   const key = await neighbourOf(verdict, 'huge')
   const lines = sixHundredTypes().map(type => ({ kind: 'resource', ...type }))
   await importInto(verdict, 'huge', content(...lines), ADMIN_KEY)
@@ -498,7 +478,7 @@ test('of six hundred types the first five hundred are drawn, none over another, 
 })
 
 test.each(LOOKS.filter(({ language }) => language === 'en'))(
-  'what is edited can be read and heard: $size, $colors',
+  'the dialogs of the model are accessible: $size, $colors',
   async as => {
     const page = await open('model/types/folder', as)
     await button(page, 'Edit the action group writing').waitFor()

@@ -1,4 +1,4 @@
-/** The owner of a model reads it as a picture, at ten types and at a hundred, and changes it: all of it by keyboard. */
+/** Model graph with 10 and 100 types, model changes, and the permission matrix, by keyboard. */
 import type { Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
 import {
@@ -16,7 +16,7 @@ const verdict = await sharedService()
 const open = consoleOf(verdict.address)
 await createTypes(TEN_TYPES, type => verdict.resource(type))
 
-/** The key of an environment with a hundred types. */
+/** Returns the key of an environment with 100 types, which the first call creates. */
 let large: Promise<string> | null = null
 function keyOfLarge(): Promise<string> {
   large ??= (async () => {
@@ -30,32 +30,30 @@ function keyOfLarge(): Promise<string> {
   return large
 }
 
-/** A type in the picture. */
 function node(page: Page, name: RegExp) {
   return page.getByRole('group', { name: 'Types and their relations' }).getByRole('button', { name })
 }
 
-/** Presses Tab until what is asked for has the focus. */
+/** Presses Tab until an element that matches the selector has the focus. */
 async function tabTo(page: Page, selector: string): Promise<void> {
   for (let presses = 0; presses < 80; presses += 1) {
     if (await page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`)) return
     await page.keyboard.press('Tab')
   }
-  throw new Error(`the Tab key does not come to ${selector}`)
+  throw new Error(`the Tab key does not reach ${selector}`)
 }
 
-test('at ten types the picture has every role, relation and derivation, and nothing lies over another', async () => {
+test('the graph of 10 types shows all roles, relations and derivations without overlaps', async () => {
   const page = await open('model')
   await node(page, /^Document/).waitFor()
 
   expect(await page.locator('.graph-type').count()).toBe(10)
-  // Relations between two types, and one line a derivation between them.
   expect(await page.locator('.graph-link:not(svg) > .relation').count()).toBe(11)
   expect(await page.locator('.graph-link:not(svg) > .derived').count()).toBe(13)
   expect(await overlaps(page)).toEqual([])
 })
 
-test('at a hundred types the whole is on the screen, by name, and nothing lies over another', async () => {
+test('the graph of 100 types shows all types by name without overlaps, including after zooming in', async () => {
   const page = await open('model', { key: await keyOfLarge() })
   await sees(page, '100 types')
   await node(page, /^sales_area/).waitFor()
@@ -67,7 +65,7 @@ test('at a hundred types the whole is on the screen, by name, and nothing lies o
   expect(await overlaps(page)).toEqual([])
 })
 
-test('arrow keys go from type to type, Enter chooses one, and what is not joined to it steps back', async () => {
+test('arrow keys move between types, and Enter selects a type and dims the types without a connection', async () => {
   const page = await open('model')
   await node(page, /^Document/).waitFor()
   await tabTo(page, '.graph-type')
@@ -90,7 +88,7 @@ test('arrow keys go from type to type, Enter chooses one, and what is not joined
   await panel.waitFor({ state: 'detached' })
 })
 
-test('a type is added with an action, a role, a relation and a derivation, and taken away again', async () => {
+test('a type with an action, a role, a relation and a derivation is added and deleted', async () => {
   const page = await open('model')
   await openDialog(page.getByRole('button', { name: 'Add type' }))
   await page.keyboard.type('chapter')
@@ -154,7 +152,7 @@ test('a type is added with an action, a role, a relation and a derivation, and t
   expect((await verdict.get(`${RESOURCES}/chapter`)).status).toBe(404)
 })
 
-test('what others change in the model appears', async () => {
+test('changes to the model by other users appear automatically', async () => {
   const page = await open('model/types/announcement')
   await sees(page, 'This type has no roles yet.')
   await page.getByRole('img', { name: 'Changes by other users appear automatically.' }).waitFor()
@@ -169,12 +167,12 @@ async function permissionsOf(client: Client, role: string): Promise<readonly str
   return (await client.get<{ permissions: string[] }>(role)).body.permissions
 }
 
-test('a permission is given and taken in the matrix, said in a sentence, and undone', async () => {
+test('a permission is granted in the matrix after a sentence states the effect, and can be undone', async () => {
   const page = await open('model/matrix/document')
   const grid = page.getByRole('grid', { name: 'Permissions of the roles of document' })
   await grid.waitFor()
   await tabTo(page, '.cell')
-  // From viewer's read to the editor's delete.
+  // Moves from the action read of viewer to the action delete of editor.
   for (const key of ['ArrowDown', 'ArrowDown', 'End']) await page.keyboard.press(key)
   await sees(page, 'Select to grant delete to the role editor.')
   await page.keyboard.press('Space')
@@ -187,7 +185,7 @@ test('a permission is given and taken in the matrix, said in a sentence, and und
   expect(await permissionsOf(verdict, `${RESOURCES}/document/roles/editor`)).not.toContain('delete')
 })
 
-test('a permission that a role has through another one is told apart, and may be given beside', async () => {
+test('an inherited permission is marked, and can also be granted directly', async () => {
   const page = await open('model/matrix/document')
   const grid = page.getByRole('grid')
   const inherited = grid.getByRole('checkbox', { name: 'commenter may read through viewer' })
@@ -203,13 +201,13 @@ test('a permission that a role has through another one is told apart, and may be
   await inherited.waitFor()
 })
 
-test('what the interface refuses of a permission is said in its cell', async () => {
+test('a rejected permission change shows an error in its cell', async () => {
   await verdict.post(`${RESOURCES}/document/actions`, { key: 'print', name: 'print' })
   const page = await open('model/matrix/document', { refusals: [404] })
   const cell = page.getByRole('grid').getByRole('checkbox', { name: 'viewer may not print' })
   await cell.waitFor()
   await page.route('**/roles/viewer/permissions', async route => {
-    // Another one is faster.
+    // Another user deletes the action first.
     await verdict.delete(`${RESOURCES}/document/actions/print`)
     await route.continue()
   })
@@ -218,7 +216,7 @@ test('what the interface refuses of a permission is said in its cell', async () 
   await page.getByRole('grid').getByRole('alert').waitFor()
 })
 
-test('tenant roles are given what can be done with all types, page by page', async () => {
+test('tenant roles are granted permissions on all types, which are loaded in pages and can be searched', async () => {
   const key = await keyOfLarge()
   for (const role of ['auditor', 'clerk'])
     await verdict.send('POST', '/v2/schema/default/large/roles', {
@@ -241,7 +239,7 @@ test('tenant roles are given what can be done with all types, page by page', asy
   expect(answer.body.permissions).toContain('single_99:delete')
 })
 
-test.each(LOOKS)('every page of the model can be read and heard: $size, $colors, $language', async as => {
+test.each(LOOKS)('the pages of the model are accessible: $size, $colors, $language', async as => {
   const role = `auditor-${as.size}-${as.colors}`
   await verdict.tenantRole(role, ['document:read', 'folder:read'])
   onTestFinished(async () => void (await verdict.delete(`${SCHEMA}/roles/${role}`)))

@@ -1,4 +1,4 @@
-/** The operator's page of a deployment of two nodes: both are listed, and a store that is away is a state that the page shows. */
+/** Page for operators with two nodes, and while Redis is unavailable. */
 import { expect, onTestFinished, test } from 'vitest'
 import { startRedis } from '#testing/processes/redis-process.ts'
 import type { Client } from '#testing/processes/running-service.ts'
@@ -7,7 +7,7 @@ import { startedNodes } from '../../support/nodes.ts'
 
 const chromium = sharedChromium()
 
-test('both nodes are listed, the one that answers marked, and what a node does not hear is said', async () => {
+test('the page lists both nodes, marks the responding node, and shows that Redis is unavailable', async () => {
   const redis = await startRedis()
   onTestFinished(() => redis.stop())
   const [one] = (await startedNodes(redis, 2)) as [Client, Client]
@@ -18,7 +18,7 @@ test('both nodes are listed, the one that answers marked, and what a node does n
   expect(await nodes.getByText('up to date').count()).toBe(2)
   await look(page, 'operations-two-nodes')
 
-  // Decisions go on; that others are not heard is no error of the page.
+  // Decisions remain available, and the page shows no error.
   redis.freeze()
   await sees(page, 'not received')
   await sees(page, 'Some nodes might be missing')

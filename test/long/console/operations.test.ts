@@ -1,7 +1,4 @@
-/**
- * The operator's story: how the service is, what it did in the last minutes, and its keys made, rotated and revoked, by keyboard. A fresh
- * sample of what happened comes every five seconds, which these tests wait for.
- */
+/** Pages for operators by keyboard: health, recent activity (sampled every 5 seconds), and API keys. */
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import {
@@ -14,7 +11,7 @@ import {
   startedService,
 } from '#testing/processes/running-service.ts'
 import { choose, dialog, press, pressOn } from '../../support/console-keys.ts'
-import { consoleOf, expectAccessible, look, LOOKS, sees } from '../../support/console-page.ts'
+import { consoleOf, expectAccessible, look, LOOKS, rowWith, sees } from '../../support/console-page.ts'
 
 const verdict = await sharedService()
 const open = consoleOf(verdict.address)
@@ -25,7 +22,7 @@ await verdict.users('alice', 'bob')
 await verdict.instance('document:plans', 'acme')
 await verdict.assign('alice', 'viewer', 'document:plans', 'acme')
 
-/** Questions of which half are answered with no, and one that is refused. */
+/** Sends checks, half of which are denied, and one invalid request. */
 async function ask(): Promise<void> {
   for (const user of ['alice', 'bob']) {
     await verdict.allowsAll(
@@ -36,7 +33,7 @@ async function ask(): Promise<void> {
   await verdict.post('/allowed', {})
 }
 
-/** Waits until the service has samples of what was asked. */
+/** Waits until the service has samples of these checks. */
 async function sampled(): Promise<void> {
   await expect
     .poll(async () => {
@@ -48,11 +45,11 @@ async function sampled(): Promise<void> {
     .toBe(true)
 }
 
-/** The drawing of a plot, as an expression of the page. */
+/** Expression for the canvas of a plot, evaluated in the page. */
 const canvasOf = (title: string): string =>
   `[...document.querySelectorAll('figure')].find(each => each.querySelector('h3').textContent === '${title}').querySelector('canvas')`
 
-/** How many pixels of a plot have a colour: lines do, the rest is grey. */
+/** Number of colored pixels of a plot. Only its lines are colored. */
 async function drawnIn(page: Page, title: string): Promise<number> {
   await page.getByRole('figure', { name: title }).locator('canvas').waitFor()
   return page.evaluate(`(canvas => {
@@ -66,22 +63,20 @@ async function drawnIn(page: Page, title: string): Promise<number> {
   })(${canvasOf(title)})`)
 }
 
-/** Whether the service takes a key. */
 async function statusOf(secret: string, client: Client = verdict): Promise<number> {
   return (await client.send('GET', '/v2/api-key/scope', { key: secret })).status
 }
 
-/** What appears has come to rest: while it fades in, its contrasts are others. */
-async function stood(page: Page): Promise<void> {
+/** Waits for the end of animations, which change the contrast of texts. */
+async function animated(page: Page): Promise<void> {
   await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished))')
 }
 
-/** The secret that a dialog shows, once it does. */
 async function secretIn(page: Page): Promise<string> {
   return page.getByRole('dialog').locator('.secret code').innerText()
 }
 
-/** Types into a field of the dialog, over what is there. */
+/** Replaces the value of a field in the dialog. */
 async function type(page: Page, role: 'textbox' | 'combobox', name: string, text: string): Promise<void> {
   const field = page.getByRole('dialog').getByRole(role, { name, exact: true })
   await pressOn(field, 'ControlOrMeta+a')
@@ -89,32 +84,28 @@ async function type(page: Page, role: 'textbox' | 'combobox', name: string, text
   await page.keyboard.press('Tab')
 }
 
-/** All that the browser keeps of the page, and what is on it. */
+/** Content of the page, and all data that the browser stores for it. */
 const KEPT =
   'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, history.state, location.href, document.body.innerHTML, [...document.querySelectorAll("input")].map(({ value }) => value)])'
 
-test('the operator sees that the service decides, where the environment stands, and this node', async () => {
+test('the page shows health, the revision of the environment, and the node', async () => {
   const page = await open('operations')
-  const said = (name: string) => page.locator('.figure', { hasText: name })
-  await said('Decisions').getByText('available', { exact: true }).waitFor()
-  await said('Writes').getByText('accepted').waitFor()
-  await said('Changes by other nodes').getByText('received').waitFor()
-  await said('Replication lag').getByText('none').waitFor()
-  await said('Revision')
-    .getByText(await verdict.revision())
-    .waitFor()
+  const figure = (name: string) => page.locator('.figure', { hasText: name })
+  await figure('Decisions').getByText('available', { exact: true }).waitFor()
+  await figure('Writes').getByText('accepted').waitFor()
+  await figure('Changes by other nodes').getByText('received').waitFor()
+  await figure('Replication lag').getByText('none').waitFor()
+  await sees(figure('Revision'), await verdict.revision())
 
-  // A change by somebody else moves it.
+  // The revision follows changes by other users.
   await verdict.user(fresh('carol')[0])
-  await said('Revision')
-    .getByText(await verdict.revision())
-    .waitFor()
+  await sees(figure('Revision'), await verdict.revision())
   const nodes = page.getByRole('table', { name: 'Nodes' })
   await sees(nodes, 'this node')
   expect(await nodes.getByRole('row').count()).toBe(2)
 })
 
-test('what happened in the last minutes is drawn, said in words, and can be read as a table', async () => {
+test('recent activity is shown as plots and as a table, and is updated', async () => {
   await ask()
   await sampled()
   const page = await open('operations')
@@ -123,23 +114,19 @@ test('what happened in the last minutes is drawn, said in words, and can be read
   for (const title of ['Requests per second', 'Checks per second', 'Event loop delay'])
     expect(await drawnIn(page, title), title).toBeGreaterThan(20)
 
-  // By keyboard, what the drawing shows.
   await pressOn(checks.locator('summary'))
   const table = checks.getByRole('region', { name: 'Checks per second: all samples' })
   await table.waitFor()
   expect(await table.getByRole('columnheader').allTextContents()).toEqual(['Time', 'allowed', 'denied'])
-  await table
-    .getByRole('cell', { name: /^[1-9][\d.]*\/s$/ })
-    .first()
-    .waitFor()
+  await sees(table, /^[1-9][\d.]*\/s$/)
 
-  // The next sample comes by itself.
+  // The next sample appears automatically.
   const latest = checks.locator('figcaption .row > span')
   const before = await latest.textContent()
   await expect.poll(() => latest.textContent()).not.toBe(before)
 })
 
-test('colours of the drawing follow those of the page', async () => {
+test('plots use the colors of the theme', async () => {
   await ask()
   await sampled()
   const page = await open('operations')
@@ -152,7 +139,7 @@ test('colours of the drawing follow those of the page', async () => {
   expect(await page.evaluate(colorOfText)).not.toBe(lightText)
 })
 
-test('where figures are for the organization alone, the page says which key is needed', async () => {
+test('if METRICS_TOKEN is set, the page states which key can read the figures', async () => {
   const guarded = await startedService({ metricsToken: 'token-of-the-tests' })
   const opened = { address: guarded.address, path: 'operations' }
   const page = await open({ ...opened, refusals: [403] })
@@ -164,7 +151,7 @@ test('where figures are for the organization alone, the page says which key is n
   await allowed.getByRole('figure', { name: 'Requests per second' }).waitFor()
 })
 
-test('the key of an environment manages no keys, and the page says what to do', async () => {
+test('an environment key cannot manage keys, and the page offers to sign in with another key', async () => {
   const page = await open('operations/keys')
   await sees(page, 'This key cannot manage keys')
   await look(page, 'keys-of-an-environment')
@@ -172,10 +159,10 @@ test('the key of an environment manages no keys, and the page says what to do', 
   await page.locator('input[type=password]:focus').waitFor()
 })
 
-test('a key is made, rotated and revoked, each in force at once, and its secret is on the screen once', async () => {
+test('creating, rotating and revoking a key take effect immediately, and its secret is shown once', async () => {
   const [name] = fresh('<img src=x onerror=alert(1)>')
   const page = await open({ key: ADMIN_KEY })
-  // Without an environment that was chosen before.
+  // No environment was selected before.
   await pressOn(page.getByRole('link', { name: 'Keys' }))
   await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor()
   await press(page, 'Create key')
@@ -188,34 +175,30 @@ test('a key is made, rotated and revoked, each in force at once, and its secret 
   const first = await secretIn(page)
   expect(await statusOf(first)).toBe(200)
   await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Copy secret')
-  await stood(page)
+  await animated(page)
   await look(page, 'key-made')
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await page.keyboard.press('Enter')
   await sees(page, 'Secret copied.')
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(first)
-  // Nothing but its button closes what cannot be read again.
+  // Escape does not close the dialog, because the secret is not shown again.
   await page.keyboard.press('Escape')
   await press(page, 'I have stored the secret')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Create key')
   expect(await page.evaluate(KEPT)).not.toContain(first)
-  await page
-    .getByRole('row')
-    .filter({ hasText: name })
-    .getByText('Default project / Default environment')
-    .waitFor()
+  await sees(rowWith(page, name), 'Default project / Default environment')
 
-  // With an overlap, the old one stays good for as long.
+  // With an overlap, the old secret remains valid.
   await press(page, `Rotate ${name}`)
   await sees(page, 'The old secret remains valid for 1 hour')
   await press(dialog(page), 'Rotate')
   const second = await secretIn(page)
   expect([await statusOf(first), await statusOf(second)]).toEqual([200, 200])
   await press(page, 'I have stored the secret')
-  await page.getByRole('row').filter({ hasText: name }).getByText('valid until').waitFor()
+  await sees(rowWith(page, name), 'valid until')
 
-  // Without one, both that were there before are refused at once.
+  // Without an overlap, both earlier secrets become invalid immediately.
   await press(page, `Rotate ${name}`)
   await choose(page, 'Old secret remains valid', 'not at all')
   await sees(page, 'The old secret becomes invalid immediately')
@@ -227,16 +210,16 @@ test('a key is made, rotated and revoked, each in force at once, and its secret 
 
   await press(page, `Revoke ${name}`)
   await sees(page, 'This cannot be undone')
-  await stood(page)
+  await animated(page)
   await look(page, 'key-revoked')
   await press(dialog(page), 'Revoke')
-  await page.getByRole('row').filter({ hasText: name }).waitFor({ state: 'detached' })
+  await rowWith(page, name).waitFor({ state: 'detached' })
   expect(await statusOf(third)).toBe(401)
   await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Keys')
   expect(await page.evaluate(KEPT)).not.toContain(third)
 })
 
-test('what the interface refuses is said in the dialog, which stays open', async () => {
+test('a rejected creation shows an error in the dialog, and a revocation shows one in a message', async () => {
   const page = await open({ key: ADMIN_KEY, refusals: [400, 404] })
   await pressOn(page.getByRole('link', { name: 'Keys' }))
   await press(page, 'Create key')
@@ -249,14 +232,14 @@ test('what the interface refuses is said in the dialog, which stays open', async
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
 
-  // The key that the settings give is changed there.
+  // The key from the settings cannot be revoked here.
   await pressOn(page.getByRole('button', { name: /^Revoke unnamed/ }).first())
   await press(dialog(page), 'Revoke')
   await sees(page, 'this key is set by API_KEY')
   expect(await statusOf(API_KEY)).toBe(200)
 })
 
-test("a project's key makes keys of its environments, and sees no others", async () => {
+test('a project key creates keys of its environments, and does not see other keys', async () => {
   const [name] = fresh('of a project')
   const made = await verdict.send<{ secret: string }>('POST', '/v2/api-key', {
     body: { object_type: 'project', project_id: 'default', name },
@@ -273,7 +256,7 @@ test("a project's key makes keys of its environments, and sees no others", async
   expect(await statusOf(await secretIn(page))).toBe(200)
 })
 
-test.each(LOOKS)('both pages can be read, heard and used: $size, $colors, $language', async as => {
+test.each(LOOKS)('the pages for operators are accessible: $size, $colors, $language', async as => {
   await ask()
   await sampled()
   const operations = await open('operations', as)

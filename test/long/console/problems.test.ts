@@ -1,4 +1,4 @@
-/** Errors of the interface, as whoever reads the console in another language than the service's has them. */
+/** Errors of the API in the German console. */
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { fresh, sharedService } from '#testing/processes/running-service.ts'
@@ -7,21 +7,21 @@ import { consoleOf, look, sees } from '../../support/console-page.ts'
 const verdict = await sharedService()
 const open = consoleOf(verdict.address)
 
-/** The dialog that adds a type, with what is typed as its key sent. */
+/** Submits the dialog that adds a type. */
 async function addType(page: Page, key: string): Promise<void> {
   await page.getByRole('button', { name: 'Typ anlegen' }).press('Enter')
   await page.getByRole('textbox', { name: 'Schlüssel' }).fill(key)
   await page.getByRole('dialog').getByRole('button', { name: 'Anlegen' }).press('Enter')
 }
 
-test('a field says in German what is wrong with it', async () => {
+test('a field shows its error in German', async () => {
   const [taken] = fresh('paper')
   await verdict.resource({ key: taken, actions: {} })
   const page = await open('model', { language: 'de', refusals: [409, 422] })
   await addType(page, 'a b')
   const dialog = page.getByRole('dialog')
   await sees(dialog, 'Erlaubt sind nur Buchstaben, Ziffern, - und _, höchstens 128 Zeichen.')
-  // Not once more below.
+  // The error is not repeated below the fields.
   expect(await dialog.getByRole('alert').count()).toBe(0)
   await look(page, 'problem-of-a-field-de')
 
@@ -30,11 +30,11 @@ test('a field says in German what is wrong with it', async () => {
   await sees(dialog, 'Dieser Name wird bereits verwendet.', { exact: true })
 })
 
-test('what a code means is said in German first; a code that the console does not know is shown as the service says it', async () => {
+test('known error codes are explained in German, unknown codes show the message of the service', async () => {
   const page = await open('groups/nowhere', { language: 'de', refusals: [404, 418, 429] })
   await sees(page, 'Nicht gefunden oder nicht mehr vorhanden. Meldung des Dienstes:')
   const note = page.locator('.note.problem').first()
-  // Not twice: the code says already that there is no such thing.
+  // The title of the error repeats the code and is not shown.
   expect(await note.innerText()).not.toContain('could not be found')
 
   expect(await note.locator('[lang=en]').innerText()).toBe('there is no group "nowhere"')

@@ -1,4 +1,4 @@
-/** "Why is this denied?": who integrates asks as the program does, sees the answer and the way that leads to it, and hands the question on. */
+/** Page that checks access and explains the decision: path, near misses, rules, and links to a check. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ADMIN_KEY, API_KEY, FACTS, sharedService } from '#testing/processes/running-service.ts'
 import { complete, press, pressOn } from '../../support/console-keys.ts'
@@ -80,7 +80,7 @@ async function made(what: string, body: object): Promise<void> {
   expect(answer.status, JSON.stringify(answer.body)).toBe(200)
 }
 
-/** The page's path for a question, as a link has it. */
+/** Path of the page for a check. */
 function asked(
   user: string,
   action: string,
@@ -91,7 +91,7 @@ function asked(
   return `questions/${new URLSearchParams({ user, action, type, key, ...more }).toString()}`
 }
 
-test('who integrates asks by keyboard, with completion, and reads why it is denied and what is nearest', async () => {
+test('a denied check shows the reason and the near misses, by keyboard', async () => {
   const page = await open()
   await sees(page, 'Enter a user, an action and a resource.')
   await complete(page, 'User', 'ann', 'anna')
@@ -103,17 +103,16 @@ test('who integrates asks by keyboard, with completion, and reads why it is deni
   await page.getByRole('heading', { name: 'Denied' }).waitFor()
   await sees(page, 'anna has no role on document:plan and no role in the tenant default.')
   await sees(page, 'Required role on document:plan: viewer.')
-  // The nearest: another role on the folder above.
   await page.getByRole('heading', { name: 'The role viewer on folder:specs' }).waitFor()
   await page.getByRole('img', { name: 'Path from anna to document:plan' }).waitFor()
   await sees(page, 'anna needs the role viewer on folder:specs, but has editor.')
   await sees(page, 'editor extends viewer')
   await page.getByRole('link', { name: 'Open folder:specs' }).waitFor()
-  // Who asked still has the focus.
+  // The focus stays on the button.
   expect(await page.evaluate('document.activeElement.textContent')).toBe('Check access')
 })
 
-test('an answer on the screen turns when somebody else grants what was missing, and says that it did', async () => {
+test('a displayed decision is updated when another user changes access, and states the change', async () => {
   const page = await open(asked('emil', 'read', 'document', 'alone'))
   await page.getByRole('heading', { name: 'Denied' }).waitFor()
   await verdict.assign('emil', 'viewer', 'document:alone')
@@ -129,7 +128,7 @@ test('an answer on the screen turns when somebody else grants what was missing, 
   await sees(page, 'changed from allowed to denied')
 })
 
-test('a copied link asks the same question, for whoever signs in, and has no key in it', async () => {
+test('a copied link repeats the check after sign-in, and does not contain a key', async () => {
   const attributes = '{"department":"100% legal & more?","path":"a/b#c"}'
   const path = asked('anna', 'sign', 'document', 'plan', { tenant: 'default', userAttributes: attributes })
   const page = await open(path)
@@ -149,7 +148,7 @@ test('a copied link asks the same question, for whoever signs in, and has no key
   await sees(other, '"100% legal & more?"')
 })
 
-test('going back asks the question before, and fills the form with it', async () => {
+test('Back repeats the previous check and fills the form with it', async () => {
   const page = await open(asked('dora', 'read', 'document', 'plan'))
   await page.getByRole('heading', { name: 'Allowed' }).waitFor()
   const user = page.getByRole('combobox', { name: 'User', exact: true })
@@ -163,7 +162,7 @@ test('going back asks the question before, and fills the form with it', async ()
   expect(await user.inputValue()).toBe('dora')
 })
 
-test('an allow is told as the way that leads to it', async () => {
+test('an allowed check shows the path that grants access as sentences', async () => {
   const page = await open()
   const overFolder =
     'folder:specs is parent of document:plan, so users with the role viewer on folder:specs have the role viewer on document:plan.'
@@ -192,7 +191,7 @@ test('an allow is told as the way that leads to it', async () => {
         'auditor allows read on document:plan, which belongs to the tenant default.',
       ],
     ],
-    // A user who is not stored.
+    // A rule also applies to a user that is not stored.
     [
       asked('nobody', 'sign', 'document', 'plan', byRule),
       [
@@ -203,14 +202,15 @@ test('an allow is told as the way that leads to it', async () => {
     ],
   ] as const) {
     await goTo(page, path)
-    const told = async () => (await page.locator('main ol li').allTextContents()).map(text => text.trim())
-    await expect.poll(told, { message: path }).toEqual(steps)
+    const sentences = async () =>
+      (await page.locator('main ol li').allTextContents()).map(text => text.trim())
+    await expect.poll(sentences, { message: path }).toEqual(steps)
     await page.getByRole('heading', { name: 'Allowed' }).waitFor()
     await page.getByRole('img', { name: 'Path from' }).waitFor()
   }
 })
 
-test('a deny says in a sentence what is not so', async () => {
+test('a denied check states the reason in a sentence', async () => {
   const page = await open()
   for (const [path, ...sentences] of [
     [asked('anna', 'read', 'documnt', 'plan'), 'There is no resource type documnt.'],
@@ -245,7 +245,7 @@ test('a deny says in a sentence what is not so', async () => {
   }
 })
 
-test('conditions are a tree with true, false and unknown, and what was compared', async () => {
+test('conditions are shown as a tree with results and compared values', async () => {
   const path = asked('anna', 'sign', 'document', 'plan', {
     userAttributes: '{"department":"legal","level":2}',
     resourceAttributes: '{"state":"final"}',
@@ -259,7 +259,6 @@ test('conditions are a tree with true, false and unknown, and what was compared'
     '? unknownuser.is_deputy equals truefound: no value',
     '✕ falseresource.state equals "draft"found: "final"',
   ])
-  // By keyboard, a rule is folded and unfolded.
   const rule = page.locator('.rule > summary')
   await pressOn(rule)
   await tests.first().waitFor({ state: 'hidden' })
@@ -267,7 +266,7 @@ test('conditions are a tree with true, false and unknown, and what was compared'
   await tests.first().waitFor()
 })
 
-test('what is missing or is no JSON is said beside its field, and nothing is asked', async () => {
+test('missing and invalid inputs show an error, and no check is sent', async () => {
   const page = await open()
   await press(page, 'Check access')
   expect(await page.getByText('This field is required.').count()).toBe(3)
@@ -278,7 +277,7 @@ test('what is missing or is no JSON is said beside its field, and nothing is ask
   expect(await page.getByRole('heading', { name: /Allowed|Denied/ }).count()).toBe(0)
 })
 
-test('a key that manages is told why it may not ask', async () => {
+test('with a management key, the page states that it cannot check access', async () => {
   const path = asked('anna', 'read', 'document', 'plan')
   const page = await open.signedOut({ refusals: [403] })
   await page.goto(`${verdict.address}/console#/default/default/${path}`)
@@ -288,7 +287,7 @@ test('a key that manages is told why it may not ask', async () => {
   await look(page, 'questions-key-that-manages')
 })
 
-describe('it can be read, heard and typed, light and dark, on a telephone', () => {
+describe('the page is accessible', () => {
   const views = {
     empty: ['questions', 'Enter a user', 'Geben Sie Benutzer'],
     allowed: [
@@ -313,7 +312,7 @@ describe('it can be read, heard and typed, light and dark, on a telephone', () =
       'Ausgewertete Regeln',
     ],
   } as const
-  test.each(LOOKS)('$size, $colors, $language', async as => {
+  test.each(LOOKS)('with all kinds of results: $size, $colors, $language', async as => {
     const page = await open(as)
     for (const [name, [path, english, german]] of Object.entries(views)) {
       await goTo(page, path)

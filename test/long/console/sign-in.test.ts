@@ -1,4 +1,4 @@
-/** Who comes in, and what is left of it: a key is typed, is in no address and in nothing that lasts, and is forgotten. */
+/** Sign-in: files of the first load, rejected keys, storage of the key, and the sign-out. */
 import type { Request } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { ADMIN_KEY, API_KEY, sharedService } from '#testing/processes/running-service.ts'
@@ -9,17 +9,7 @@ import { consoleOf, look, LOOKS, sees, typeApiKey } from '../../support/console-
 const verdict = await sharedService()
 const open = consoleOf(verdict.address)
 
-/** What the key of the environment is for, by ids. */
-async function scopeOfKey() {
-  const { body } = await verdict.send<{
-    organization_id: string
-    project_id: string
-    environment_id: string
-  }>('GET', '/v2/api-key/scope')
-  return body
-}
-
-test('its files are compressed, kept for ever under their names, and all of the first load is less than 300 KB', async () => {
+test('the files of the console are cached permanently, and the first load is less than 300 KB', async () => {
   const page = await openPage(await open.chromium())
   const finished: Request[] = []
   page.on('requestfinished', request => finished.push(request))
@@ -35,22 +25,22 @@ test('its files are compressed, kept for ever under their names, and all of the 
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(300_000)
 })
 
-test('a key that the service does not take is refused beside its field', async () => {
+test('a rejected key shows an error next to its field', async () => {
   const page = await open.signedOut({ refusals: [401] })
-  await typeApiKey(page, 'no-key-of-anybody')
+  await typeApiKey(page, 'unknown-key')
 
   await sees(page, 'rejected this key')
   expect(await page.locator('input[type=password]').getAttribute('aria-invalid')).toBe('true')
 })
 
-test('a key stays in its tab, is in no address, and is forgotten with the sign-out', async () => {
+test('a key is stored only in its tab, is not in an address, and is removed by the sign-out', async () => {
   const page = await open()
   await page.getByRole('navigation').waitFor()
   expect(page.url()).not.toContain(API_KEY)
   const kept = 'JSON.stringify([{ ...localStorage }, document.cookie, history.state, location.href])'
   expect(await page.evaluate(kept)).not.toContain(API_KEY)
 
-  // A reload goes on; another tab begins anew.
+  // A reload keeps the session.
   await page.reload()
   await page.getByRole('navigation').waitFor()
   await pressOn(page.getByRole('button', { name: 'Sign out' }))
@@ -61,22 +51,22 @@ test('a key stays in its tab, is in no address, and is forgotten with the sign-o
   await page.locator('input[type=password]').waitFor()
 })
 
-test('a key that is revoked meanwhile ends the session, and says so', async () => {
+test('revoking a key ends its session and shows the reason', async () => {
   const made = await verdict.send<{ id: string; secret: string }>('POST', '/v2/api-key', {
-    body: { object_type: 'env', name: 'for a while', ...(await scopeOfKey()) },
+    body: { project_id: 'default', environment_id: 'default', name: 'temporary' },
     key: ADMIN_KEY,
   })
   expect(made.status).toBe(200)
   const page = await open({ key: made.body.secret, refusals: [401] })
   await page.getByRole('navigation').waitFor()
   await verdict.send('DELETE', `/v2/api-key/${made.body.id}`, { key: ADMIN_KEY })
-  // The page may have noticed by itself, from the stream of changes that ended, and has no links then.
+  // The session can already have ended with the change stream; then the page has no links.
   await page.evaluate(`location.hash = location.hash.replace('questions', 'groups')`)
 
   await sees(page, 'rejected this key')
 })
 
-test('the key of the organization leads to a choice of environments', async () => {
+test('a key of the organization leads to a choice of environments', async () => {
   const page = await open({ key: ADMIN_KEY })
   await page.getByRole('heading', { name: 'Choose an environment' }).waitFor()
   await look(page, 'environments')
@@ -85,7 +75,7 @@ test('the key of the organization leads to a choice of environments', async () =
   await page.getByRole('navigation').waitFor()
 })
 
-test.each(LOOKS)('signing in can be read, heard and typed: $size, $colors, $language', async as => {
+test.each(LOOKS)('the sign-in page is accessible: $size, $colors, $language', async as => {
   const page = await open.signedOut(as)
   await page.getByRole('button', { name: as.language === 'en' ? 'Sign in' : 'Anmelden' }).waitFor()
   await look(page, 'sign-in', as)

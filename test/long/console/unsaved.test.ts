@@ -1,7 +1,4 @@
-/**
- * What is written and not saved yet does not vanish without a question, by whichever way the page is left; what is called as a word of the
- * console is shown as anything else.
- */
+/** Confirmation before unsaved changes are discarded, and keys that equal reserved words of addresses. */
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { ADMIN_KEY, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
@@ -22,7 +19,7 @@ beforeAll(async () => {
 const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true })
 const question = (page: Page) => page.getByRole('alertdialog', { name: 'Leave without saving?' })
 
-/** The page of a set that was written into; the page before it in the history is the list of sets. */
+/** Opens a set and changes it. The previous page in the history is the list of sets. */
 async function openEdited(path = 'model/sets/sales', key?: string): Promise<Page> {
   const page = await open({ ...(key && { key }) })
   if (key === ADMIN_KEY) await page.evaluate(`location.hash = '#/default/default/model/sets'`)
@@ -42,7 +39,7 @@ async function write(page: Page): Promise<void> {
 const typed = (page: Page): Promise<string> =>
   page.getByRole('textbox', { name: 'Description', includeHidden: true }).inputValue()
 
-/** Answers the question by keyboard, once it has the focus. */
+/** Answers the confirmation by keyboard after it has received the focus. */
 async function answer(page: Page, button: 'Stay here' | 'Discard and leave'): Promise<void> {
   await question(page).getByRole('button', { name: 'Stay here' }).and(page.locator(':focus')).waitFor()
   if (button === 'Discard and leave') await page.keyboard.press('Shift+Tab')
@@ -68,12 +65,12 @@ const WAYS: readonly {
     leadsTo: page => title(page, 'Condition sets').waitFor(),
   },
   {
-    by: 'an address that is typed',
+    by: 'a changed address',
     leave: page => goTo(page, 'model/sets/law'),
     leadsTo: page => title(page, 'Set law').waitFor(),
   },
   {
-    by: 'the way to another environment',
+    by: 'the link to the environments',
     leave: page => page.getByRole('link', { name: 'Verdict' }).press('Enter'),
     leadsTo: page => title(page, 'Choose an environment').waitFor(),
     key: ADMIN_KEY,
@@ -85,23 +82,20 @@ const WAYS: readonly {
   },
 ]
 
-test.for(WAYS)(
-  'a set with changes that are not saved is left by $by when its reader has said so',
-  async way => {
-    const page = await openEdited('model/sets/sales', way.key)
-    const before = page.url()
-    await way.leave(page)
-    await answer(page, 'Stay here')
-    expect([page.url(), await typed(page)]).toEqual([before, TYPED])
+test.for(WAYS)('leaving a set with unsaved changes by $by requires a confirmation', async way => {
+  const page = await openEdited('model/sets/sales', way.key)
+  const before = page.url()
+  await way.leave(page)
+  await answer(page, 'Stay here')
+  expect([page.url(), await typed(page)]).toEqual([before, TYPED])
 
-    await way.leave(page)
-    await answer(page, 'Discard and leave')
-    await way.leadsTo(page)
-    expect(await verdict.get(`${SETS}/sales`)).toMatchObject({ body: { description: null } })
-  },
-)
+  await way.leave(page)
+  await answer(page, 'Discard and leave')
+  await way.leadsTo(page)
+  expect(await verdict.get(`${SETS}/sales`)).toMatchObject({ body: { description: null } })
+})
 
-test('Back and Forward go on where they were, whether one stayed or left', async () => {
+test('Back and Forward keep their positions after staying and after leaving', async () => {
   const page = await openEdited()
   await page.evaluate('history.back()')
   await answer(page, 'Stay here')
@@ -120,7 +114,7 @@ test('Back and Forward go on where they were, whether one stayed or left', async
   expect(await typed(page)).toBe('')
 })
 
-test('Escape stays, and the focus is where it was', async () => {
+test('Escape keeps the page open and returns the focus', async () => {
   const page = await openEdited()
   const link = page.getByRole('link', { name: 'Groups' })
   await link.press('Enter')
@@ -131,13 +125,13 @@ test('Escape stays, and the focus is where it was', async () => {
   expect(await typed(page)).toBe(TYPED)
 })
 
-test('a reload asks in the words of the browser, and only while something is not saved', async () => {
+test('a reload shows the confirmation of the browser only with unsaved changes', async () => {
   const page = await openEdited()
-  const reload = async (isMeant: boolean): Promise<string> => {
+  const reload = async (isAccepted: boolean): Promise<string> => {
     const asked = page.waitForEvent('dialog')
     await page.evaluate('void requestAnimationFrame(() => location.reload())')
     const dialog = await asked
-    await (isMeant ? dialog.accept() : dialog.dismiss())
+    await (isAccepted ? dialog.accept() : dialog.dismiss())
     return dialog.type()
   }
   expect(await reload(false)).toBe('beforeunload')
@@ -145,12 +139,12 @@ test('a reload asks in the words of the browser, and only while something is not
   expect(await reload(true)).toBe('beforeunload')
   await title(page, 'Set sales').waitFor()
   await expect.poll(() => typed(page)).toBe('')
-  // A dialog would hold this up for ever.
+  // A confirmation would block this reload.
   await page.reload()
   await title(page, 'Set sales').waitFor()
 })
 
-test('a new set is asked about while it is not made, and not when it is', async () => {
+test('leaving a new set requires a confirmation only until the set is created', async () => {
   const page = await openEdited('model/sets/~new')
   await page.getByRole('link', { name: 'Groups' }).press('Enter')
   await answer(page, 'Stay here')
@@ -160,14 +154,14 @@ test('a new set is asked about while it is not made, and not when it is', async 
   await page.keyboard.press('Control+a')
   await page.keyboard.insertText('{}')
   await page.getByRole('button', { name: 'Create' }).press('Enter')
-  await page.getByRole('dialog').getByRole('button', { name: 'Create' }).and(page.locator(':focus')).waitFor()
+  await page.locator('[role=dialog] button:focus', { hasText: 'Create' }).waitFor()
   await page.keyboard.press('Enter')
   await title(page, 'Made here').waitFor()
   await page.getByRole('link', { name: 'Groups' }).press('Enter')
   await title(page, 'Groups').waitFor()
 })
 
-test('a set that is deleted while it is being changed is not asked about', async () => {
+test('deleting a set with unsaved changes requires no second confirmation', async () => {
   await verdict.post(SETS, { key: 'doomed', name: 'Set doomed', conditions: {} })
   const page = await openEdited()
   await page.getByRole('button', { name: 'Discard' }).press('Enter')
@@ -175,16 +169,12 @@ test('a set that is deleted while it is being changed is not asked about', async
   await title(page, 'Set doomed').waitFor()
   await write(page)
   await page.getByRole('button', { name: 'Delete' }).press('Enter')
-  await page
-    .getByRole('alertdialog')
-    .getByRole('button', { name: 'Delete' })
-    .and(page.locator(':focus'))
-    .waitFor()
+  await page.locator('[role=alertdialog] button:focus', { hasText: 'Delete' }).waitFor()
   await page.keyboard.press('Enter')
   await title(page, 'Condition sets').waitFor()
 })
 
-test.each(LOOKS)('the question can be read: $size, $colors, $language', async as => {
+test.each(LOOKS)('the confirmation is accessible: $size, $colors, $language', async as => {
   const page = await open('model/sets/sales', as)
   await page.getByRole('textbox', { name: /^(?:Description|Beschreibung)$/ }).focus()
   await page.keyboard.type(TYPED)
@@ -193,12 +183,12 @@ test.each(LOOKS)('the question can be read: $size, $colors, $language', async as
   await look(page, 'unsaved', as)
 })
 
-test('what is called as a word of the console has a page of its own', async () => {
+test('entities whose keys equal reserved words of addresses have pages', async () => {
   const page = await open('model/sets', { refusals: [404] })
   await page.getByRole('link', { name: 'Set new' }).press('Enter')
   await title(page, 'Set new').waitFor()
 
-  // The path of users among groups, as the key of a user.
+  // A user with the reserved key of the list of users.
   await verdict.user('~users')
   await verdict.group('users')
   await verdict.join('users', '~users')
@@ -206,7 +196,7 @@ test('what is called as a word of the console has a page of its own', async () =
   await page.getByRole('link', { name: '~users' }).press('Enter')
   await title(page, '~users').waitFor()
   expect(page.url()).toContain('/groups/~users/%7Eusers')
-  // Nor is a group taken for that path.
+  // An escaped key is the key of a group.
   await goTo(page, 'groups/%7Eusers')
   await sees(page, 'there is no group')
 })
