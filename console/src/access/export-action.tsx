@@ -10,7 +10,7 @@ import { useSpoken } from '../texts/texts.tsx'
 import { type Cell, csvFile, ROWS_MAX } from './csv.ts'
 
 type State =
-  | { readonly is: 'idle' | 'cancelled' }
+  | { readonly is: 'idle' | 'canceled' }
   | { readonly is: 'writing'; readonly rows: number }
   | { readonly is: 'written'; readonly rows: number; readonly isCut: boolean; readonly file: string }
   | { readonly is: 'failed'; readonly problem: unknown }
@@ -45,12 +45,12 @@ export function ExportAction({
       download(written.file, file)
       setState({ is: 'written', rows: written.rows, isCut: written.isCut, file })
     } catch (problem) {
-      setState(stopped.signal.aborted ? { is: 'cancelled' } : { is: 'failed', problem })
+      setState(stopped.signal.aborted ? { is: 'canceled' } : { is: 'failed', problem })
     }
   }
   const labels = texts.access.export
   const textOf = (of: State): string => {
-    if (of.is === 'cancelled') return labels.cancelled
+    if (of.is === 'canceled') return labels.canceled
     if (of.is === 'writing') return labels.writing(number(of.rows))
     if (of.is !== 'written') return ''
     return of.isCut ? labels.cut(number(ROWS_MAX), of.file) : labels.written(number(of.rows), of.file)

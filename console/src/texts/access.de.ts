@@ -71,7 +71,7 @@ export const accessDe: Texts['access'] = {
     written: (rows, file) => `${rows} Zeilen wurden in ${file} exportiert.`,
     cut: (rows, file) =>
       `${file} enthält die ersten ${rows} Zeilen. Es gibt weitere: Grenzen Sie die Filter ein, um den Rest zu exportieren.`,
-    cancelled: 'Export abgebrochen. Es wurde keine Datei erstellt.',
+    canceled: 'Export abgebrochen. Es wurde keine Datei erstellt.',
   },
   audit: {
     title: 'Protokoll',

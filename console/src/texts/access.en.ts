@@ -72,7 +72,7 @@ export const accessEn = {
     written: (rows: string, file: string) => `${rows} rows were exported to ${file}.`,
     cut: (rows: string, file: string) =>
       `${file} contains the first ${rows} rows. There are more: narrow the filters to export the rest.`,
-    cancelled: 'Export canceled. No file was created.',
+    canceled: 'Export canceled. No file was created.',
   },
   audit: {
     title: 'Audit log',

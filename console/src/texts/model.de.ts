@@ -20,8 +20,8 @@ export const modelGraphDe: Texts['model']['graph'] = {
   counts: (actions, roles) =>
     `${things(String(actions), 'Aktion', 'Aktionen')} · ${things(String(roles), 'Rolle', 'Rollen')}`,
   extends: roles => `⊇ ${roles}`,
-  heard: (name, key, counts, neighbours) =>
-    `${name}${name === key ? '' : ` (${key})`}: ${counts}. ${neighbours === '' ? 'Nicht verbunden.' : `Verbunden mit ${neighbours}.`}`,
+  heard: (name, key, counts, neighbors) =>
+    `${name}${name === key ? '' : ` (${key})`}: ${counts}. ${neighbors === '' ? 'Nicht verbunden.' : `Verbunden mit ${neighbors}.`}`,
   smaller: 'Verkleinern',
   larger: 'Vergrößern',
   whole: 'Alles anzeigen',

@@ -18,8 +18,8 @@ export const modelGraphEn = {
   counts: (actions: number, roles: number) =>
     `${things(String(actions), 'action', 'actions')} · ${things(String(roles), 'role', 'roles')}`,
   extends: (roles: string) => `⊇ ${roles}`,
-  heard: (name: string, key: string, counts: string, neighbours: string) =>
-    `${name}${name === key ? '' : ` (${key})`}: ${counts}. ${neighbours === '' ? 'Not connected.' : `Connected to ${neighbours}.`}`,
+  heard: (name: string, key: string, counts: string, neighbors: string) =>
+    `${name}${name === key ? '' : ` (${key})`}: ${counts}. ${neighbors === '' ? 'Not connected.' : `Connected to ${neighbors}.`}`,
   smaller: 'Zoom out',
   larger: 'Zoom in',
   whole: 'Show all',

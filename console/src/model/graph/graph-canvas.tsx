@@ -6,7 +6,7 @@ import { type CSSProperties, type KeyboardEvent, useEffect, useId, useMemo, useR
 import { Action } from '../../parts/action.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { BoxNode } from './box-node.tsx'
-import { type GraphModel, neighboursOf } from './graph-model.ts'
+import { type GraphModel, neighborsOf } from './graph-model.ts'
 import { layout } from './layout.ts'
 import { LinkLine } from './link-line.tsx'
 import { nextBox } from './next-box.ts'
@@ -71,7 +71,7 @@ export default function GraphCanvas({
   }, [chosen, sought, size, isThere])
 
   // A type that is not in the graph has no neighbors there.
-  const lit = chosen !== null && isThere ? neighboursOf(chosen, model.links) : null
+  const lit = chosen !== null && isThere ? neighborsOf(chosen, model.links) : null
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return
     if (event.key === '+' || event.key === '=') zoomBy(STEP)
@@ -183,7 +183,7 @@ export default function GraphCanvas({
 
   function heard(key: string): string {
     const box = model.boxes.find(each => each.key === key)!
-    const neighbours = [...neighboursOf(key, model.links)].filter(each => each !== key)
-    return texts.heard(box.name, box.key, texts.counts(box.actionCount, box.roleCount), neighbours.join(', '))
+    const neighbors = [...neighborsOf(key, model.links)].filter(each => each !== key)
+    return texts.heard(box.name, box.key, texts.counts(box.actionCount, box.roleCount), neighbors.join(', '))
   }
 }

@@ -95,7 +95,7 @@ export function groupTypesOf(types: readonly ModelType[]): Set<string> {
 }
 
 /** Types that are directly connected to a type, including itself. */
-export function neighboursOf(key: string, links: readonly Link[]): Set<string> {
+export function neighborsOf(key: string, links: readonly Link[]): Set<string> {
   return new Set([key, ...links.flatMap(({ from, to }) => (from === key ? [to] : to === key ? [from] : []))])
 }
 
