@@ -66,7 +66,7 @@ export const modelSetsDe: Texts['model']['sets'] = {
   deleted: (name: string) => `${name} wurde gelöscht.`,
   rule: ['user', ' darf ', 'permission', ' auf ', 'resource', '.'],
   role: (key: string) => `die Rolle ${key}`,
-  allOf: (key: string) => `jeder Ressource vom Typ ${key}`,
+  allOf: (key: string) => `Ressourcen vom Typ ${key}`,
   rules: 'Regeln',
   rulesLead: {
     userset:

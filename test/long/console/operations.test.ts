@@ -91,9 +91,9 @@ const KEPT =
 test('the page shows health, the revision of the environment, and the node', async () => {
   const page = await open('operations')
   const figure = (name: string) => page.locator('.figure', { hasText: name })
-  await figure('Decisions').getByText('available', { exact: true }).waitFor()
-  await figure('Writes').getByText('accepted').waitFor()
-  await figure('Changes by other nodes').getByText('received').waitFor()
+  await figure('Decisions').getByText('✓ available').waitFor()
+  await figure('Writes').getByText('✓ accepted').waitFor()
+  await figure('Changes by other nodes').getByText('✓ received').waitFor()
   await figure('Replication lag').getByText('none').waitFor()
   await sees(figure('Revision'), await verdict.revision())
 
