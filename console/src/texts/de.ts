@@ -239,9 +239,9 @@ export const de: Texts = {
     deleted: group => `Die Gruppe ${group} wurde gelöscht.`,
     parts: {
       members: 'Mitglieder',
-      inside: 'Untergeordnet',
+      inside: 'Untergruppen',
       roles: 'Rollen',
-      around: 'Übergeordnet',
+      around: 'Obergruppen',
     },
     partsOf: group => `Abschnitte von ${group}`,
     whereOf: group => `Übergeordnete Gruppen von ${group}`,

@@ -218,7 +218,7 @@ test('a set that another user changed before the save is not overwritten', async
   await expectSales(verdict, 'theirs')
   await press(page, 'Use the current version')
   await page.locator('.cm-content', { hasText: 'theirs' }).waitFor()
-  await page.getByText('not saved').waitFor({ state: 'detached' })
+  await page.getByText('not saved', { exact: true }).waitFor({ state: 'detached' })
 })
 
 test('a rejected save is reported even if the page shows the current version', async () => {
