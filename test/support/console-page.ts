@@ -17,6 +17,11 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const PICTURES = '.artifacts/console'
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
+/** Runs in the page: waits for all animations that end. */
+const ANIMATIONS_ENDED = `Promise.allSettled(document.getAnimations()
+  .filter(({ effect }) => effect.getComputedTiming().endTime < Infinity)
+  .map(({ finished }) => finished))`
+
 /** Sizes of the screen. */
 export const SIZES = { desktop: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } } as const
 export type Size = keyof typeof SIZES
@@ -164,6 +169,8 @@ async function navigate(path: string): Promise<void> {
 
 /** Fails if the page violates WCAG 2.2 AA, or is wider than the screen. */
 export async function expectAccessible(page: Page): Promise<void> {
+  // Animations change the contrast of texts until they have ended.
+  await page.evaluate(ANIMATIONS_ENDED)
   await page.evaluate(AXE)
   // Announcements for screen readers can refer to buttons that no longer exist.
   const found = (await page.evaluate(

@@ -74,7 +74,7 @@ export const operationsDe: typeof operationsEn = {
         series: { p50: 'p50', p99: 'p99' },
       },
       refusals: {
-        title: 'Abgelehnte und fehlgeschlagene Anfragen pro Sekunde',
+        title: 'Fehler pro Sekunde',
         caption:
           'Abgelehnt (4xx): durch die Anfrage verursacht. Fehlgeschlagen (5xx): durch den Dienst verursacht.',
         series: { refused: 'abgelehnt', failed: 'fehlgeschlagen' },

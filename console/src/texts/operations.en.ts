@@ -72,7 +72,7 @@ export const operationsEn = {
         series: { p50: 'p50', p99: 'p99' },
       },
       refusals: {
-        title: 'Rejected and failed requests per second',
+        title: 'Errors per second',
         caption: 'Rejected (4xx): caused by the request. Failed (5xx): caused by the service.',
         series: { refused: 'rejected', failed: 'failed' },
       },
