@@ -75,12 +75,19 @@ async function exported(page: Page, list: string): Promise<{ name: string; lines
   return { name: download.suggestedFilename(), lines: text.slice(1).split('\r\n').slice(0, -1) }
 }
 
+/** Opens the page of users. Waits for it, because the page before it also has a field for a user. */
+async function openUsers(options: { readonly refusals?: readonly number[] } = {}): Promise<Page> {
+  const page = await open('access', options)
+  await page.getByRole('heading', { level: 1, name: 'Permissions of a user' }).waitFor()
+  return page
+}
+
 function rowOf(page: Page, name: string): Locator {
   return page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) })
 }
 
 test('the user page lists permitted resources and direct roles, and loads a path on demand, by keyboard', async () => {
-  const page = await open('access')
+  const page = await openUsers()
   const explained: string[] = []
   page.on('request', request => {
     if (request.url().endsWith('/allowed/explain')) explained.push(request.postData()!)
@@ -156,7 +163,7 @@ test('the resource page lists permitted users, expiration times and direct grant
 })
 
 test('keys with special characters are escaped in addresses and shown as text', async () => {
-  const page = await open('access/users')
+  const page = await openUsers()
   for (const key of [AWKWARD, MARKUP]) {
     await typeInto(page, 'User', key)
     await page.getByRole('option').first().waitFor()
@@ -179,7 +186,7 @@ test('keys with special characters are escaped in addresses and shown as text', 
 })
 
 test('the user page states that a user does not exist', async () => {
-  const page = await open('access', { refusals: [404] })
+  const page = await openUsers({ refusals: [404] })
   await typeKey(page, 'User', 'nobody')
   await typeKey(page, 'Action', 'read')
   await show(page)
