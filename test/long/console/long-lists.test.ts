@@ -97,6 +97,7 @@ test('a search by name continues in steps until it finds a user, and is canceled
     expect(status).toBe(200)
   }
   const page = await open('access/users')
+  await page.getByRole('heading', { level: 1, name: 'Permissions of a user' }).waitFor()
   const asked: string[] = []
   page.on('request', request => {
     const { pathname } = new URL(request.url())
