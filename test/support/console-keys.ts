@@ -64,6 +64,11 @@ export async function complete(page: Page, label: string, typed: string, option:
   await page.locator('.options').waitFor({ state: 'detached' })
 }
 
+export async function typeInto(page: Page, label: string, typed: string): Promise<void> {
+  await focusOn(page.getByRole('combobox', { name: label, exact: true, includeHidden: true }))
+  await page.keyboard.type(typed)
+}
+
 /** Selects an option of the list that a button opens. */
 export async function choose(
   within: Page | Locator,

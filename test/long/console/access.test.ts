@@ -10,7 +10,7 @@ import {
   sharedService,
   startedService,
 } from '#testing/processes/running-service.ts'
-import { complete, press, pressOn, typeKey } from '../../support/console-keys.ts'
+import { complete, press, pressOn, typeInto, typeKey } from '../../support/console-keys.ts'
 import { consoleOf, goTo, look, LOOKS, rowWith, sees, typeApiKey } from '../../support/console-page.ts'
 
 const MARKUP = '<img src=x onerror=alert(1)>'

@@ -51,7 +51,7 @@ interface Kind {
   end(): Promise<string | null | undefined>
 }
 
-async function firstEnd(path: string): Promise<string | null | undefined> {
+async function firstExpiry(path: string): Promise<string | null | undefined> {
   const { body } = await verdict.get<Envelope<{ expires_at: string | null }>>(path)
   return body.data[0]?.expires_at
 }
