@@ -1,5 +1,5 @@
-# The service on a slim Node 22, without what only development needs. One port, one volume, no root. `verdict` is on the PATH.
-# A release pins the base by its digest (`npm run release:check` asks for it).
+# The service on a slim image of Node 22 without development packages. One port, one volume, no root. `verdict` is on the PATH.
+# A release pins the base image by its digest; `npm run release:check` verifies that.
 #
 #   docker build -t verdict --build-arg VERSION=$(node -p 'require("./package.json").version') .
 #   docker run -e API_KEY=<16 or more characters> -p 127.0.0.1:7766:7766 -v verdict:/data verdict
@@ -12,7 +12,7 @@ COPY console ./console
 COPY packaging ./packaging
 COPY src ./src
 COPY workers ./workers
-# The built form, and the packages it runs with, but for a second Node. The HTTP library brings a binary for every platform; one is enough.
+# The built form and its packages, without the second Node and without the binaries of the HTTP library for other platforms.
 RUN npm ci --no-audit --no-fund \
   && npm prune --omit=dev --no-audit --no-fund --workspaces=false \
   && rm -r node_modules/node node_modules/.bin/node \
@@ -32,11 +32,11 @@ COPY --from=built /app/dist ./dist
 COPY bin ./bin
 COPY package.json LICENSE NOTICE ./
 RUN mkdir /data && chown 1000:1000 /data && ln -s /app/bin/verdict.js /usr/local/bin/verdict
-# By number, so that a cluster can see that it is not root.
+# A number, so that a cluster can verify that the user is not root.
 USER 1000:1000
 VOLUME /data
 EXPOSE 7766
-# That it lives. Whether it may be sent traffic is /ready, which a balancer asks: a restart does not bring Redis back.
+# Checks only that the process runs, because a restart does not repair Redis. Load balancers check /ready.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthy`).then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "--disable-warning=ExperimentalWarning", "dist/start.js"]
