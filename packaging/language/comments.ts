@@ -1,0 +1,57 @@
+/** Reader of comments: splits them into passages at blank lines, list items and diagrams, and finds markers. */
+import { type FileText, type Line, type Marker, markerOf, type Passage, PassageBuilder } from './passages.ts'
+
+/** Lines of drawings and aligned tables, which are not prose. */
+const DIAGRAM = /[─│►▼◄┘┐└┌]|\S {3,}\S/
+const INDENTED = /^ {4}/
+export const LIST_ITEM = /^\s*(?:[-*]|\d+\.) /
+
+/** Comments of TypeScript, as block comments or adjacent line comments. */
+export function readComments(
+  comments: readonly { readonly text: string; readonly line: number }[],
+): FileText {
+  const passages: Passage[] = []
+  const markers: Marker[] = []
+  for (const { text, line } of comments) {
+    const lines = text.split('\n').map((raw, index) => ({
+      number: line + index,
+      text: raw.replace(/^\s*(?:\/\*\*?|\*\/|\*|\/\/)?\s?/, '').replace(/\s*\*\/\s*$/, ''),
+    }))
+    const read = readCommentLines(lines)
+    passages.push(...read.passages)
+    markers.push(...read.markers)
+  }
+  return { passages, markers }
+}
+
+/** Comments that extend from a sign to the end of the line, as in YAML, shell and Lua. */
+export function readLineComments(source: string, sign: '#' | '--'): FileText {
+  const lines = source.split('\n').map((text, index): Line => {
+    const at = text.trimStart().startsWith(sign) ? text.indexOf(sign) : text.indexOf(` ${sign} `)
+    const isComment = at >= 0 && !text.startsWith('#!')
+    return {
+      number: index + 1,
+      text: isComment ? text.slice(at).trimStart().slice(sign.length).replace(/^-?\s/, '') : '',
+    }
+  })
+  return readCommentLines(lines)
+}
+
+/** `lines`: without comment signs. Empty lines end passages. */
+function readCommentLines(lines: readonly Line[]): FileText {
+  const builder = new PassageBuilder('comment')
+  const markers: Marker[] = []
+  for (const line of lines) {
+    const marker = markerOf(line)
+    if (marker) markers.push(marker)
+    const { number, text } = line
+    if (marker || text.trim() === '' || DIAGRAM.test(text) || INDENTED.test(text)) {
+      builder.end()
+      continue
+    }
+    if (LIST_ITEM.test(text)) builder.end()
+    builder.add({ number, text: text.trim().replace(LIST_ITEM, '') })
+  }
+  builder.end()
+  return { passages: builder.passages, markers }
+}

@@ -1,0 +1,39 @@
+/** Reader of commit subjects. */
+import { spawnSync } from 'node:child_process'
+import { capitalized, type Passage } from './passages.ts'
+
+const PREFIX = /^[a-z,]+(?:\([^)]*\))?!?: /
+
+export interface Commit {
+  readonly hash: string
+  readonly subject: string
+}
+
+/**
+ * Commits of a range such as `origin/main..HEAD`, without merges. Null if git cannot read it, for example in a
+ * checkout without that branch or outside of a repository.
+ */
+export function commitsIn(range: string, directory: string): Commit[] | null {
+  const { status, stdout } = spawnSync('git', ['log', '--no-merges', '--format=%h %s', range, '--'], {
+    cwd: directory,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 26,
+  })
+  if (status !== 0) return null
+  return stdout
+    .split('\n')
+    .filter(line => line !== '')
+    .map(line => {
+      const space = line.indexOf(' ')
+      return { hash: line.slice(0, space), subject: line.slice(space + 1) }
+    })
+}
+
+/** The whole subject, and its text as a sentence without the prefix `type(scope): `. */
+export function subjectPassages(subject: string): Passage[] {
+  const text = capitalized(subject.replace(PREFIX, ''))
+  return [
+    { kind: 'subject', lines: [{ number: 1, text: subject }] },
+    { kind: 'commit', lines: [{ number: 1, text }] },
+  ]
+}
