@@ -39,7 +39,7 @@ function helpOrRefuseArguments(): void {
     process.stdout.write(settingsHelp(Math.min(process.stdout.columns ?? HELP_WIDTH_MAX, HELP_WIDTH_MAX)))
     process.exit(0)
   }
-  refuseStart(`${words[0]} means nothing here: settings are environment variables, which --help lists`)
+  refuseStart(`unknown argument ${words[0]}: settings are environment variables, see --help`)
 }
 
 /** Rejects a start before any work has begun. Prints a sentence on a terminal, and a log line otherwise. */
@@ -76,11 +76,11 @@ let abandonThreads: (withinMs: number) => Promise<boolean> = () => Promise.resol
 let ending: Promise<never> | null = null
 let isReady = false
 let isStopping = false
-process.on('uncaughtException', error => failRunning('a fault that nothing caught', error))
-process.on('unhandledRejection', error => failRunning('a rejection that nothing caught', error))
+process.on('uncaughtException', error => failRunning('uncaught exception', error))
+process.on('unhandledRejection', error => failRunning('unhandled promise rejection', error))
 
 const starting = startService(config, log, {
-  onDeath: error => failRunning('the service cannot go on', error),
+  onDeath: error => failRunning('the service cannot continue', error),
   onThreads: abandon => (abandonThreads = abandon),
 })
 // Installed before the first line is printed, because its reader can stop the service immediately.
@@ -133,7 +133,7 @@ async function stop(signal: NodeJS.Signals): Promise<void> {
   setTimeout(failStopping, STOP_MS_MAX).unref()
   const service = await Promise.race([starting, sleep(START_MS_MAX, null, { ref: false })])
   if (service === null) {
-    log.info('stopped before the start had come to its end')
+    log.info('stopped before the start was complete')
     return end(0)
   }
   await service.close(delayMs)
@@ -145,7 +145,7 @@ async function stop(signal: NodeJS.Signals): Promise<void> {
 function greet({ address, generatedApiKey, hasSampleWorkspace }: RunningService): void {
   const lines = [`Verdict ${VERSION} listens on ${address}`]
   lines.push(`Console: ${address}/console`)
-  if (generatedApiKey !== null) lines.push(`API key, shown this once: ${generatedApiKey}`)
+  if (generatedApiKey !== null) lines.push(`API key, shown only once: ${generatedApiKey}`)
   if (generatedApiKey !== null && hasSampleWorkspace) {
     lines.push(
       '',

@@ -20,12 +20,12 @@ const isSource = import.meta.url.endsWith('/src/start.js')
 function runtimeProblem() {
   const { versions, platform, arch } = process
   if (isSource && !('typescript' in process.features && process.features.typescript)) {
-    return `Node ${versions.node} does not run TypeScript; use Node 22.18 or a newer 22 (npm ci brings one)`
+    return `Node ${versions.node} does not run TypeScript; use Node 22.18 or a newer 22 (npm ci installs it)`
   }
   const binaries = new URL('./bin/', import.meta.resolve('uWebSockets.js'))
   const needed = `uws_${platform}_${arch}_${versions.modules}.node`
   if (readdirSync(binaries).includes(needed)) return null
-  return `the HTTP server has no binary for Node ${versions.node} on ${platform} ${arch}; use Node 22 (npm ci brings one)`
+  return `the HTTP server has no binary for Node ${versions.node} on ${platform} ${arch}; use Node 22 (npm ci installs it)`
 }
 
 /**

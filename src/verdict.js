@@ -8,7 +8,7 @@ const isSource = import.meta.url.endsWith('/src/verdict.js')
 if (isSource && !('typescript' in process.features && process.features.typescript)) {
   const { node } = process.versions
   process.stderr.write(
-    `verdict: Node ${node} does not run TypeScript; use Node 22.18 or newer (npm ci brings one)\n`,
+    `verdict: Node ${node} does not run TypeScript; use Node 22.18 or newer (npm ci installs it)\n`,
   )
   process.exit(2)
 }

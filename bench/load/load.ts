@@ -43,7 +43,7 @@ function readOptions() {
   const key = values.key ?? secretText('VERDICT_KEY', process.env)
   if (!key) throw new UsageError('say with --key, VERDICT_KEY or VERDICT_KEY_FILE as whom')
   if (!/^https?:$/.test(URL.parse(values.url)?.protocol ?? ''))
-    throw new UsageError(`--url: ${JSON.stringify(values.url)} is no URL of http or https`)
+    throw new UsageError(`--url: ${JSON.stringify(values.url)} is not an http or https URL`)
   const connections = wholeNumber('connections', values.connections, 1_000)
   const amount = values.amount === undefined ? null : wholeNumber('amount', values.amount, 1_000_000_000)
   if (amount !== null && amount < connections)
@@ -61,7 +61,7 @@ function readOptions() {
 function wholeNumber(name: string, text: string, max: number): number {
   const number = Number(text)
   if (!/^\d+$/.test(text) || number < 1 || number > max)
-    throw new UsageError(`--${name}: expected a whole number from 1 to ${max}, got ${JSON.stringify(text)}`)
+    throw new UsageError(`--${name}: expected an integer from 1 to ${max}, got ${JSON.stringify(text)}`)
   return number
 }
 

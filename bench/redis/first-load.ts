@@ -125,7 +125,7 @@ try {
   const [again, againSeconds] = await timed(() => start('node'))
   await check(again, large)
   const isFromSnapshot = ({ log }: NodeProcess) =>
-    log.some(({ msg }) => msg === 'the index is taken from its snapshot')
+    log.some(({ msg }) => msg === 'the index was loaded from its snapshot')
   if (!isFromSnapshot(again)) throw new Error('the index was loaded again')
   const [, listSeconds] = await timed(() => (WITHOUT_LISTS ? Promise.resolve() : listed(again)))
   await pause(2_000)

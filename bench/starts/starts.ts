@@ -73,7 +73,7 @@ async function startService(
   child.stdout.setEncoding('utf8')
   while (!/listens on \S+\n/.test(text)) text += (await once(child.stdout, 'data'))[0] as string
   const readyMs = performance.now() - from
-  const made = /shown this once: (\S+)/.exec(text)?.[1]
+  const made = /shown only once: (\S+)/.exec(text)?.[1]
   return {
     address: /listens on (\S+)/.exec(text)![1]!,
     key: key ?? made!,

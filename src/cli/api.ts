@@ -67,14 +67,12 @@ export function resultOf<Schema extends TSchema>(
 
 /** Error for a key that the service does not accept. */
 export function keyRefused(answer: ApiAnswer): ApiError {
-  return new ApiError(
-    `${messageOf(answer)}; the key is that of --key, else of VERDICT_KEY or VERDICT_KEY_FILE`,
-  )
+  return new ApiError(`${messageOf(answer)}; check the API key in --key, VERDICT_KEY or VERDICT_KEY_FILE`)
 }
 
 export function foreignAnswer(asked: string): ApiError {
   return new ApiError(
-    `${asked}: what came is no answer of a Verdict service; is one at the address of --url, else of VERDICT_URL?`,
+    `${asked}: the response is not from a Verdict service; check the address in --url or VERDICT_URL`,
   )
 }
 
@@ -86,7 +84,7 @@ export function messageOf({ status, body }: ApiAnswer): string {
   if (typeof body === 'string' && SENTENCE.test(body)) return body.trim()
   if (typeof body === 'object' && body !== null && 'message' in body) return String(body.message)
   return typeof body === 'string' && body.trim() !== ''
-    ? `status ${status} and a page that is none of a Verdict service; is one at the address of --url, else of VERDICT_URL?`
+    ? `status ${status} with a page that is not from a Verdict service; check the address in --url or VERDICT_URL`
     : `status ${status}`
 }
 

@@ -32,16 +32,17 @@ export async function readBackup(
     for (let left = length; left > 0;) {
       const piece = await bytes.next(left)
       if (piece === null)
-        throw new UsageError(`the backup breaks off in ${path}, ${left} bytes before its end`)
+        throw new UsageError(`the backup is truncated: ${left} bytes of ${path} are missing`)
       digest.update(piece)
       await sink.write(piece)
       left -= piece.length
     }
     if (digest.digest('hex') !== sha256)
-      throw new UsageError(`${path} in the backup is not what was written: its digest differs`)
+      throw new UsageError(`the backup is damaged: the digest of ${path} differs from the manifest`)
     await sink.end()
   }
-  if ((await bytes.next(1)) !== null) throw new UsageError('more follows than the backup says that it holds')
+  if ((await bytes.next(1)) !== null)
+    throw new UsageError('the backup is damaged: data follows the last file of its manifest')
   return manifest
 }
 
@@ -53,11 +54,11 @@ function manifestIn(line: Uint8Array | null): BackupManifest {
     if (error instanceof EncodingError) throw new UsageError(`the backup:${error.message}`)
     // Other errors are reported below.
   }
-  if (!Check(BackupManifest, manifest)) throw new UsageError('this is no backup of Verdict')
+  if (!Check(BackupManifest, manifest)) throw new UsageError('this is not a Verdict backup')
   if (manifest.format !== BACKUP_FORMAT) {
     const { format, version } = manifest
     throw new UsageError(
-      `the backup has format ${format}, this release reads ${BACKUP_FORMAT}: restore it with release ${version}`,
+      `the backup has format ${format}, but this release reads format ${BACKUP_FORMAT}; restore it with release ${version}`,
     )
   }
   return manifest

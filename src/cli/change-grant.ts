@@ -40,7 +40,7 @@ async function refuseUnknown(api: Api, place: string, grant: Grant, isNew: boole
   const sentences = await unknownInGrant(api, place, grant)
   if (sentences.length === 0) return
   const isMade = isNew && sentences.some(sentence => sentence.startsWith('there is no instance'))
-  const hint = isMade ? ['--tenant makes it, in that tenant'] : []
+  const hint = isMade ? ['use --tenant to create it in that tenant'] : []
   throw new RefusedError([...sentences, ...hint].join('\n'))
 }
 

@@ -18,12 +18,12 @@ import {
 } from './exit-codes.ts'
 import type { CommonOptions, Session, Streams } from './session.ts'
 
-const EPILOGUE = `Where and as whom: --url and --key, else VERDICT_URL and VERDICT_KEY, or VERDICT_KEY_FILE, a file that
-holds the key. Output is a table on a terminal and JSON in a pipe; --output or VERDICT_OUTPUT says otherwise.
+const EPILOGUE = `Address and API key: --url and --key, otherwise VERDICT_URL and VERDICT_KEY, or the path of a key file in
+VERDICT_KEY_FILE. Output is a table on a terminal and JSON in a pipe; --output or VERDICT_OUTPUT selects a form.
 
-Exit codes: 0 done, or the answer is yes; 1 the answer is no: denied, a test failed, a plan not carried
-out; 2 the command or a file is wrong; 3 the service could not be reached, refused, or did not answer as one;
-4 a defect of Verdict.`
+Exit codes: 0: done, or the result is yes. 1: the result is no: access denied, a test failed, or a plan was
+not applied. 2: the command or a file is not valid. 3: the service is unreachable, rejected the request, or sent
+a response that is not from Verdict. 4: a defect of Verdict.`
 
 /** Maximum width of the help text, in columns. */
 const HELP_WIDTH_MAX = 110
@@ -64,7 +64,7 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
 async function parserOf(args: readonly string[], run: Run): Promise<Argv<CommonOptions>> {
   let parser: Argv<CommonOptions> = yargs([...args])
     .scriptName('verdict')
-    .usage('$0 <command>\n\nAsks, fills and looks after a Verdict service.')
+    .usage('$0 <command>\n\nQueries, fills and manages a Verdict service.')
     .option('url', {
       type: 'string',
       describe: 'address of the service',
@@ -81,7 +81,7 @@ async function parserOf(args: readonly string[], run: Run): Promise<Argv<CommonO
       describe: 'environment, by key or id',
       defaultDescription: "the key's",
     })
-    .option('output', { alias: 'o', choices: ['auto', 'table', 'json'], describe: 'form of results' })
+    .option('output', { alias: 'o', choices: ['auto', 'table', 'json'], describe: 'format of results' })
     .strict()
     // Not the language of the terminal: `usage-hints.ts` parses the messages, and all other texts are
     // English.
@@ -95,11 +95,10 @@ async function parserOf(args: readonly string[], run: Run): Promise<Argv<CommonO
         // The list also contains the aliases of the option.
         name => name.length > 1 && name !== 'files' && Array.isArray(options[name]),
       )
-      if (repeated !== undefined)
-        throw new UsageError(`--${repeated}: expected it once, it stands there several times`)
+      if (repeated !== undefined) throw new UsageError(`--${repeated}: given more than once`)
       return true
     })
-    .demandCommand(1, 'say what to do: see verdict --help')
+    .demandCommand(1, 'a command is required; see verdict --help')
     .version(VERSION)
     .help()
     .alias('h', 'help')
@@ -109,7 +108,7 @@ async function parserOf(args: readonly string[], run: Run): Promise<Argv<CommonO
     .epilogue(EPILOGUE)
     .exitProcess(false)
     .fail((message: string | null, error: Error | undefined) => {
-      throw error ?? new ParserError(message ?? 'this command means nothing')
+      throw error ?? new ParserError(message ?? 'the command is not valid; see verdict --help')
     })
   for (const listing of COMMANDS) {
     const [name = ''] = listing.usage.split(' ', 1)

@@ -4,7 +4,12 @@ import { isNameTyped } from './confirmation.ts'
 import { EXIT } from './exit-codes.ts'
 import type { Session } from './session.ts'
 
-export const YES_OPTION = { alias: 'y', type: 'boolean', default: false, describe: 'do not ask' } as const
+export const YES_OPTION = {
+  alias: 'y',
+  type: 'boolean',
+  default: false,
+  describe: 'do not ask for confirmation',
+} as const
 
 interface Deletion {
   readonly path: string
@@ -21,7 +26,7 @@ export async function deleteNamed(
 ): Promise<void> {
   const { output } = session
   if (!isConfirmed && !(await isNameTyped(session, name, `delete ${what}`))) {
-    output.note(`to delete ${what}, type its name when asked, or say --yes`)
+    output.note(`to delete ${what}, type its name at the prompt, or use --yes`)
     output.result({ deleted: null }, () => 'Nothing was deleted.')
     session.exitCode = EXIT.no
     return

@@ -32,16 +32,16 @@ export function fileMessage(error: Error): string {
   if (path === undefined) return error.message
   switch (code) {
     case 'ENOENT':
-      return `${path}: there is no such file or directory (${code})`
+      return `${path}: no such file or directory (${code})`
     case 'EISDIR':
-      return `${path}: this is a directory; expected a file (${code})`
+      return `${path}: expected a file, but this is a directory (${code})`
     case 'ENOTDIR':
-      return `${path}: a part of this path is no directory (${code})`
+      return `${path}: a part of this path is not a directory (${code})`
     case 'EACCES':
     case 'EPERM':
-      return `${path}: this may not be read or written by this user (${code})`
+      return `${path}: the current user has no permission to read or write this (${code})`
     case 'EEXIST':
-      return `${path}: this is there already (${code})`
+      return `${path}: this already exists (${code})`
     case 'ENOSPC':
       return `${path}: the disk is full (${code})`
   }

@@ -18,7 +18,7 @@ export function ruleTexts({ rules = [], more }: ExplainedResult): string[] {
   const allowing = rules.filter(({ outcome }) => outcome === 'yes')
   if (allowing.length > 0) return allowing.map(rule => `${nameOf(rule)} allows it`)
   const lines = rules.map(rule => `${nameOf(rule)}: ${failuresOf(rule).join('; ')}`)
-  return more ? [...lines, 'and more rules, which are not shown'] : lines
+  return more ? [...lines, 'more rules exist that are not shown'] : lines
 }
 
 function nameOf({ user_set, resource_set }: Rule): string {

@@ -19,9 +19,9 @@ export const expiryArguments = <Given>(command: Argv<Given>) =>
   command
     .option('for', {
       type: 'string',
-      describe: 'how long from now: 90s, 30m, 8h, 5d or 2w; ten years at most',
+      describe: 'time until expiration: 90s, 30m, 8h, 5d or 2w; at most ten years',
     })
-    .option('until', { type: 'string', describe: 'when it ends: 2031-01-31T18:00:00+01:00' })
+    .option('until', { type: 'string', describe: 'expiration time: 2031-01-31T18:00:00+01:00' })
 
 /** Expiration time in the format of `toISOString`. Null: the grant does not expire. Throws `UsageError`. */
 export function expiryOf(
@@ -29,12 +29,12 @@ export function expiryOf(
   now: number,
 ): string | null {
   if (time !== undefined && until !== undefined)
-    throw new UsageError('--for and --until say the same thing: expected one of them')
+    throw new UsageError('--for and --until exclude each other; use one of them')
   if (time !== undefined) return new Date(now + millisecondsOf(time)).toISOString()
   if (until === undefined) return null
   if (!Compile(expiryMoment('')).Check(until))
     throw new UsageError(`--until: expected ${MOMENT_FORM}, got ${JSON.stringify(until)}`)
-  if (Date.parse(until) <= now) throw new UsageError(`--until: ${until} is past: name a later time`)
+  if (Date.parse(until) <= now) throw new UsageError(`--until: ${until} is in the past; use a later time`)
   return new Date(until).toISOString()
 }
 
@@ -42,6 +42,6 @@ function millisecondsOf(text: string): number {
   const [, count = '', unit = ''] = /^(\d{1,9})([a-z])$/.exec(text) ?? []
   const time = Number(count) * (UNITS[unit] ?? 0)
   if (time > 0 && time <= FOR_MAX) return time
-  const form = 'a number with s, m, h, d or w behind it, as 8h, up to ten years'
+  const form = 'a number followed by s, m, h, d or w, such as 8h, up to ten years'
   throw new UsageError(`--for: expected ${form}, got ${JSON.stringify(text)}`)
 }

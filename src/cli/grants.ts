@@ -30,15 +30,19 @@ export const grantArguments = <Given>(command: Argv<Given>) =>
     .positional('user', {
       type: 'string',
       demandOption: true,
-      describe: 'key of the user, with --group of the group',
+      describe: 'key of the user; with --group, key of the group',
     })
     .positional('role', { type: 'string', demandOption: true, describe: 'key of the role' })
-    .positional('on', { choices: WORDS, describe: 'on an instance, in a tenant' })
+    .positional('on', { choices: WORDS, describe: 'on: an instance; in: a tenant' })
     .positional('place', {
       type: 'string',
-      describe: `type:key of the instance, key of the tenant; without both: in ${DEFAULT_TENANT}`,
+      describe: `type:key of the instance, or key of the tenant; default: in ${DEFAULT_TENANT}`,
     })
-    .option('group', { type: 'boolean', default: false, describe: 'a group holds it, for its members' })
+    .option('group', {
+      type: 'boolean',
+      default: false,
+      describe: 'grant the role to a group, for its members',
+    })
 
 interface GivenGrant {
   readonly user: string
@@ -52,12 +56,12 @@ interface GivenGrant {
 /** Throws `UsageError` if the place is not valid. */
 export function grantOf({ user: holder, role, on: word, place, group: isGroup, tenant }: GivenGrant): Grant {
   if (word !== undefined && place === undefined)
-    throw new UsageError(`${word}: expected ${word === 'on' ? 'type:key' : 'the key of a tenant'} behind it`)
+    throw new UsageError(`${word}: expected ${word === 'on' ? 'type:key' : 'the key of a tenant'} after it`)
   if (word !== 'on') {
-    if (isGroup) throw new UsageError('a group holds roles on instances: say on which, as on type:key')
+    if (isGroup) throw new UsageError('a group holds roles on instances only; add the instance: on type:key')
     if (tenant !== undefined)
       throw new UsageError(
-        '--tenant is for an instance that is to be made: a tenant role is held in a tenant',
+        '--tenant is only for the creation of an instance; for a tenant role, use: in <tenant>',
       )
     return { holder, isGroup, role, instance: null, tenant: place ?? DEFAULT_TENANT }
   }

@@ -83,14 +83,12 @@ export class HttpApi implements Api {
     })
     if (response.statusCode === 401 && this.#key === null) {
       response.destroy()
-      throw new ApiError(
-        `${this.address} asks for an API key: say which with VERDICT_KEY, VERDICT_KEY_FILE or --key`,
-      )
+      throw new ApiError(`${this.address} requires an API key; set VERDICT_KEY, VERDICT_KEY_FILE or --key`)
     }
     const { location } = response.headers
     if (response.statusCode! < 300 || response.statusCode! >= 400 || location === undefined) return response
     response.destroy()
-    throw new ApiError(`${this.address} sends on to ${location}: name that address with --url or VERDICT_URL`)
+    throw new ApiError(`${this.address} redirects to ${location}; set --url or VERDICT_URL to that address`)
   }
 
   /** Throws `ApiError` if the body ends prematurely. */
@@ -98,7 +96,7 @@ export class HttpApi implements Api {
     try {
       yield* response as AsyncIterable<Uint8Array>
     } catch (error) {
-      throw new ApiError(`the answer of ${this.address} broke off: ${(error as Error).message}`)
+      throw new ApiError(`the response of ${this.address} ended early: ${(error as Error).message}`)
     }
   }
 }
@@ -125,24 +123,24 @@ function reasonOf(error: unknown, url: URL): string {
   const other = url.protocol === 'https:' ? 'http' : 'https'
   switch (code) {
     case 'ECONNREFUSED':
-      return 'the connection is refused; does the service run there? (ECONNREFUSED)'
+      return 'the connection was refused (ECONNREFUSED); check that the service runs there'
     case 'ENOTFOUND':
-      return `there is no host ${url.hostname} (ENOTFOUND); --url or VERDICT_URL names it`
+      return `there is no host ${url.hostname} (ENOTFOUND); check --url or VERDICT_URL`
     case 'EAI_AGAIN':
-      return `who ${url.hostname} is could not be asked (EAI_AGAIN): no name server answers`
+      return `the name ${url.hostname} cannot be resolved (EAI_AGAIN): no name server responds`
     case 'ETIMEDOUT':
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
-      return `nothing answers there (${code}); is --url or VERDICT_URL right, and a firewall between?`
+      return `no host responds at this address (${code}); check --url or VERDICT_URL, and firewalls`
     case 'ECONNRESET':
     case 'EPIPE':
-      return `the connection ended without an answer (${code}); is it ${other}://${url.host}?`
+      return `the connection ended without a response (${code}); try ${other}://${url.host}`
     case 'EPROTO':
-      return `it does not speak TLS as it should; is it ${other}://${url.host}?`
+      return `the server does not use TLS correctly; try ${other}://${url.host}`
   }
-  if (code.startsWith('HPE_')) return `it does not speak HTTP; is it ${other}://${url.host}?`
+  if (code.startsWith('HPE_')) return `the server does not use HTTP; try ${other}://${url.host}`
   if (/CERT|SELF_SIGNED|VERIFY/.test(code)) {
-    return `its certificate is not trusted (${code}); NODE_EXTRA_CA_CERTS names a file of authorities that are`
+    return `its certificate is not trusted (${code}); set NODE_EXTRA_CA_CERTS to a file of trusted authorities`
   }
   return code.startsWith('ERR_SSL') ? `TLS failed (${code})` : message.split('\n', 1)[0] || code
 }

@@ -23,7 +23,7 @@ export class InProcessApi implements Api {
     const answer = await this.#service.answer(method, path, body === undefined ? '' : JSON.stringify(body))
     if (this.#faults.length > 0) throw this.#faults[0]
     const { body: content, pieces } = answer
-    assert(pieces === null, 'what comes in pieces is not asked for here')
+    assert(pieces === null, 'responses in pieces are not requested here')
     const text = typeof content === 'string' ? content : Buffer.from(content ?? []).toString()
     return { status: answer.status, body: bodyOf(text), warning: warningOf(answer.headers?.['warning']) }
   }

@@ -17,7 +17,9 @@ export function nearMissTexts(
   const lines = misses.map(miss => textOf(user, miss))
   if (!more) return lines
   const rest =
-    lines.length === 0 ? 'more leads there than was looked at' : 'and perhaps more, which is not shown'
+    lines.length === 0
+      ? 'near misses may exist, but too many paths lead to the resource to examine all'
+      : 'more near misses may exist that are not shown'
   return [...lines, rest]
 }
 
@@ -30,14 +32,14 @@ function textOf(user: string, miss: NearMiss): string {
       const roles = (extending.length > 0 ? extending : held).map(({ role }) => role)
       const extend = roles.length === 1 ? 'extends' : 'extend'
       const it = needed.length === 1 ? 'it' : 'that'
-      const why = extending.length === 0 ? '' : `, which ${extend} ${it} for permissions only`
+      const why = extending.length === 0 ? '' : `, which ${extend} ${it} only for permissions`
       return `needs ${rolesOn(on, needed, 'or')} (${pathText(path)}); ${user} holds ${rolesOn(on, roles, 'and')}${why}`
     }
     case 'guard': {
       const { blocking_roles: blocking, path } = miss
       const [first] = path
       const from = first ? `${nameOf(first.subject)}#${first.derivation.role}` : on
-      return `${user} holds ${from} (${pathText(path)}), which counts only without a direct role on ${on}; ${user} holds ${rolesOn(on, blocking, 'and')}`
+      return `${user} holds ${from} (${pathText(path)}), which applies only without a direct role on ${on}; ${user} holds ${rolesOn(on, blocking, 'and')}`
     }
     case 'no-tuple': {
       const { role, derivation, held_on: heldOn } = miss

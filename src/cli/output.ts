@@ -56,7 +56,7 @@ export class Output {
   }
 
   table(header: readonly string[], rows: readonly (readonly unknown[])[]): string {
-    assert(this.#tables !== null, 'tables are for people')
+    assert(this.#tables !== null, 'tables are printed for terminals only')
     const { getBorderCharacters, table } = this.#tables
     const cells = [header.map(name => this.style('bold', name)), ...rows.map(row => row.map(textOf))]
     return table(cells, {

@@ -31,8 +31,8 @@ export const ARGUMENT = {
   action: required('key of the action'),
   type: required('key of the type'),
   instance: required('type:key'),
-  resource: required('type:key, or a type as a whole'),
-  tenant: { type: 'string', describe: 'tenant the question is about' },
+  resource: required('type:key, or a type for a check of the type'),
+  tenant: { type: 'string', describe: 'tenant of the check' },
 } as const
 
 /** Arguments of `<user> <action> <resource>`. */
@@ -48,9 +48,9 @@ export const attributeArguments = <Given>(command: Argv<Given>) =>
   command
     .option('attributes', {
       type: 'string',
-      describe: 'JSON: {"user": {…}, "resource": {…}}, attributes that count before the stored ones',
+      describe: 'JSON: {"user": {…}, "resource": {…}}, attributes that override the stored ones',
     })
-    .option('context', { type: 'string', describe: 'JSON: {…}, the context of the question' })
+    .option('context', { type: 'string', describe: 'JSON: {…}, context of the check' })
 
 /** Builds a check from arguments. Throws `UsageError` if the JSON of an option is invalid. */
 export function questionOf(given: {

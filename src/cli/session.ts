@@ -60,11 +60,11 @@ export class Session {
   #open(): HttpApi {
     const address = this.#options.url ?? this.streams.env['VERDICT_URL'] ?? ADDRESS_DEFAULT
     if (!/^https?:$/.test(URL.parse(address)?.protocol ?? ''))
-      throw new UsageError(`--url: ${JSON.stringify(address)} is no URL of http or https`)
+      throw new UsageError(`--url: ${JSON.stringify(address)} is not an http or https URL`)
     // Text from a file ends with a line break.
     const key = (this.#options.key ?? this.#keyOfEnvironment())?.trim() ?? null
     if (key !== null && !KEY_TEXT.test(key))
-      throw new UsageError('--key: this is no API key, it has characters that no key has')
+      throw new UsageError('--key: not a valid API key: it contains characters that no key has')
     return new HttpApi(address, key)
   }
 
@@ -102,7 +102,7 @@ export class Session {
     const named = [project ?? scope.project_id, env ?? scope.environment_id]
     if (named.includes(null)) {
       const missing = named[0] === null ? '--project and --env' : '--env'
-      throw new UsageError(`this key is no single environment's: say with ${missing} which one is meant`)
+      throw new UsageError(`this key covers several environments: select one with ${missing}`)
     }
     return named.map(name => encodeURIComponent(name!)).join('/')
   }
@@ -114,8 +114,7 @@ export class Session {
   async project(): Promise<string> {
     const named =
       this.#options.project ?? (await ask(this.api, ApiKeyScope, 'GET', '/v2/api-key/scope')).project_id
-    if (named === null)
-      throw new UsageError("this key is no single project's: say with --project which one is meant")
+    if (named === null) throw new UsageError('this key covers several projects: select one with --project')
     return named
   }
 

@@ -16,7 +16,7 @@ export function completionScript(shell: Shell, program: StartCommand): string {
 }
 
 const SCRIPTS: Readonly<Record<Shell, (started: string) => string>> = {
-  bash: started => String.raw`# Completion of verdict for bash, as "verdict completion bash" printed it; for the end of ~/.bashrc.
+  bash: started => String.raw`# Completion of verdict for bash, printed by "verdict completion bash". Append it to ~/.bashrc.
 command -v verdict > /dev/null || verdict() { ${started} "$@"; }
 _verdict_complete() {
   local line
@@ -27,7 +27,7 @@ _verdict_complete() {
 }
 complete -o default -F _verdict_complete verdict verdict-authz`,
 
-  zsh: started => String.raw`# Completion of verdict for zsh, as "verdict completion zsh" printed it; for the end of ~/.zshrc.
+  zsh: started => String.raw`# Completion of verdict for zsh, printed by "verdict completion zsh". Append it to ~/.zshrc.
 (( $+commands[verdict] )) || verdict() { ${started} "$@"; }
 (( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }
 _verdict_complete() {
@@ -40,7 +40,7 @@ _verdict_complete() {
 }
 compdef _verdict_complete verdict verdict-authz`,
 
-  fish: started => String.raw`# Completion of verdict for fish, as "verdict completion fish" printed it; for the end of ~/.config/fish/config.fish.
+  fish: started => String.raw`# Completion of verdict for fish, printed by "verdict completion fish". Append it to ~/.config/fish/config.fish.
 if not type -q verdict
     function verdict
         ${started} $argv

@@ -40,14 +40,14 @@ function unknownMessage(given: string, args: readonly string[], { usage, called,
   if (args.some(arg => arg === `--${given}` || arg.startsWith(`--${given}=`))) {
     const options = Array.from(help.matchAll(/^ .*?--([\w-]+)/gm), ([, name = '']) => `--${name}`)
     const near = nearestName(`--${given}`, options)
-    return `--${given}: ${called} has no such option${hint(near, called)}`
+    return `--${given}: unknown option of ${called}${hint(near, called)}`
   }
-  if (!help.includes('\nCommands:\n')) return `${JSON.stringify(given)} is one argument too many: ${usage}`
+  if (!help.includes('\nCommands:\n')) return `${JSON.stringify(given)} is an unexpected argument: ${usage}`
   const start = `  ${called} `
   const names = help
     .split('\n')
     .flatMap(line => (line.startsWith(start) ? line.slice(start.length).split(' ', 1) : []))
-  return `${called} ${given}: there is no such command${hint(nearestName(given, names), called)}`
+  return `${called} ${given}: unknown command${hint(nearestName(given, names), called)}`
 }
 
 function listed(names: readonly string[]): string {

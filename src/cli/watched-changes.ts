@@ -27,7 +27,7 @@ export async function* watchedChanges(
     const reader = new EventReader()
     const asked = new URLSearchParams(query)
     if (lastId !== null) asked.set('since', lastId)
-    let reason = 'the stream has ended'
+    let reason = 'the stream ended'
     try {
       for await (const bytes of api.stream(`${path}?${asked}`)) {
         pauseMs = PAUSE_MS

@@ -19,7 +19,7 @@ const READ_MS_MAX = 1_000
 /** Heartbeats between two reads without a caller. These reads remove the ids of nodes that are gone. */
 const BEATS_PER_READING = 150
 
-const UNREAD = 'the store does not say just now which other nodes there are'
+const UNREAD = 'the store cannot list the other nodes at the moment'
 const TOO_MANY = `there are more than ${NODES_MAX} nodes`
 
 /** Content of a heartbeat. Other releases may send more fields or fewer. */

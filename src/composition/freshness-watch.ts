@@ -11,18 +11,18 @@ import type { StalenessDeadlines } from '#threads/indexes/staleness-deadlines.ts
 
 const MESSAGES: Record<FreshnessState, string> = {
   fresh: 'up to date with the store again',
-  stale: 'stale: nothing was heard from the store for a while; deciding from what is known',
-  stopped: 'too stale: not ready, and decisions are refused until the store is heard from again',
+  stale: 'stale: no news from the store within STALE_AFTER_MS; decisions continue on the last known state',
+  stopped: 'too stale: not ready, and decisions are rejected until the store responds again',
   emptied:
-    'what the store held is lost: not ready, and decisions are refused until it is restored, or a node that starts begins anew',
+    'the store lost its data: not ready, and decisions are rejected until it is restored or a starting node reinitializes it',
 }
 const MESSAGES_OF_ONE: Record<FreshnessState, string> = {
   ...MESSAGES,
   fresh: 'an environment is up to date with the store again',
   stale:
-    'stale: nothing was heard of an environment for a while; deciding from what is known, the others go on',
+    'stale: no news of an environment within STALE_AFTER_MS; its decisions continue on the last known state, others are not affected',
   stopped:
-    'too stale: the decisions of an environment are refused until it is heard of again, the others go on',
+    'too stale: decisions of an environment are rejected until news of it arrives, others are not affected',
 }
 
 export class FreshnessWatch {

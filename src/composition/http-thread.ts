@@ -246,7 +246,7 @@ export class HttpThread {
 
   /** Closes everything immediately, after a fault that ends the thread. */
   async abandon(error: unknown): Promise<void> {
-    this.#telemetry.log.fatal({ err: error }, 'this HTTP thread ends')
+    this.#telemetry.log.fatal({ err: error }, 'this HTTP thread exits because of a defect')
     await this.#close({ withinMs: 0 })
   }
 

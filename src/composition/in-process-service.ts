@@ -176,7 +176,7 @@ function gatewayTo(service: EnvironmentService): ManagementGateway {
         return { ...NO_BODY, revision: formatRevision(revision), pieces: answer }
       }
       if (request.about !== 'environment' || request.path === null) {
-        throw new AuthzError('FORBIDDEN', 'there is no organization here, only one environment')
+        throw new AuthzError('FORBIDDEN', 'this process has no organization, only one environment')
       }
       const { answer, revision } = await service.execute(
         request.operation,

@@ -63,8 +63,8 @@ export function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts
     onClosed: ({ reason }, error) =>
       log.error(
         { ...names, reason, err: error },
-        'an environment is closed: its decisions are refused, the others go on; trying again',
+        'an environment is closed: its decisions are rejected, others are not affected; retrying',
       ),
-    onOpened: ({ reason }) => log.warn({ ...names, reason }, 'an environment that was closed is open again'),
+    onOpened: ({ reason }) => log.warn({ ...names, reason }, 'a closed environment is open again'),
   })
 }

@@ -38,7 +38,7 @@ export async function openNodeStore(
     // Every environment depends on the organization. A fault in one environment affects no other environment.
     onFault: (environmentId, error) => {
       if (environmentId === ORGANIZATION_STORE_ID) events.onFault(error)
-      else log.error({ environment: environmentId, err: error }, 'an environment does not follow its store')
+      else log.error({ environment: environmentId, err: error }, 'an environment cannot follow its store')
     },
     onDamage: events.onDamage,
   })
@@ -57,7 +57,7 @@ async function buildListsInThread(directory: string, signal: AbortSignal): Promi
   const [code] = (await once(thread, 'exit')) as [number]
   signal.removeEventListener('abort', stop)
   signal.throwIfAborted()
-  if (code !== 0) throw new Error(`the thread that builds lists ended with code ${code}`)
+  if (code !== 0) throw new Error(`the thread that builds secondary indexes exited with code ${code}`)
 }
 
 /**
@@ -67,6 +67,6 @@ async function buildListsInThread(directory: string, signal: AbortSignal): Promi
  */
 export function requireKeyForAll({ isShared }: Store, { apiKey }: Config): void {
   if (!isShared || apiKey !== null) return
-  const message = 'expected a key, since the store is shared: give every node the same one'
+  const message = 'a key is required because the store is shared: set the same one on every node'
   throw new AuthzError('INVALID_INPUT', `setting API_KEY: ${message}`)
 }

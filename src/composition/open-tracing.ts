@@ -31,6 +31,7 @@ export function tracingOf(
     tracesShare,
     version: VERSION,
     counters,
-    onFault: error => log.warn({ err: error }, 'the collector of OTEL_EXPORTER_OTLP_ENDPOINT takes no spans'),
+    onFault: error =>
+      log.warn({ err: error }, 'the collector at OTEL_EXPORTER_OTLP_ENDPOINT does not accept spans'),
   })
 }

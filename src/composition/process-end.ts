@@ -43,12 +43,12 @@ export async function endProcess(
 ): Promise<never> {
   if (!guard(log)) process.kill(process.pid, 'SIGKILL')
   const isLetGo = await letGo(patienceMs).catch((error: unknown) => {
-    log.error({ err: error }, 'the end met a fault')
+    log.error({ err: error }, 'the shutdown failed')
     return false
   })
   if (isLetGo && (await openWrites.allEnded(patienceMs)) && !hasWritingThreads()) process.exit(code)
-  const what = isLetGo ? 'a write is still open' : 'a thread does not come to its end'
-  log.fatal(`${what}: the process ends itself by SIGKILL`)
+  const what = isLetGo ? 'a write is still in progress' : 'a thread does not exit'
+  log.fatal(`${what}: the process terminates itself with SIGKILL`)
   process.kill(process.pid, 'SIGKILL')
   return new Promise<never>(() => {})
 }
@@ -63,10 +63,10 @@ function guard(log: Logger): boolean {
     worker = new Worker(GUARD, { eval: true, workerData: { ms: GUARD_MS } })
   } catch (error) {
     // If the system refuses to create a thread, `new Worker` throws immediately.
-    log.error({ err: error }, 'nobody guards the end of the process')
+    log.error({ err: error }, 'the shutdown of the process is not supervised')
     return false
   }
   worker.unref()
-  worker.once('error', error => log.error({ err: error }, 'nobody guards the end of the process'))
+  worker.once('error', error => log.error({ err: error }, 'the shutdown of the process is not supervised'))
   return true
 }

@@ -63,10 +63,10 @@ export class SavedIndexFiles implements KeptIndexes {
     try {
       const found = await this.#read(place, epoch)
       const fields = { environment: environmentId, sequence: found?.revision.sequence }
-      if (found) this.#log.info(fields, 'the index is taken from its snapshot')
+      if (found) this.#log.info(fields, 'the index was loaded from its snapshot')
       return found
     } catch (error) {
-      this.#log.warn({ environment: environmentId, err: error }, 'the snapshot of an index is thrown away')
+      this.#log.warn({ environment: environmentId, err: error }, 'the snapshot of an index was discarded')
       return null
     }
   }
@@ -79,7 +79,7 @@ export class SavedIndexFiles implements KeptIndexes {
     try {
       await this.#write(place, { revision, saved: saved as SavedIndex }, until)
     } catch (error) {
-      this.#log.warn({ environment: environmentId, err: error }, 'an index is not kept')
+      this.#log.warn({ environment: environmentId, err: error }, 'the snapshot of an index was not written')
     }
   }
 
@@ -95,7 +95,7 @@ export class SavedIndexFiles implements KeptIndexes {
     try {
       const { about, start } = await readAbout(file)
       if (about.mark !== mark || about.code !== this.#fingerprint() || about.revision.epoch !== epoch) {
-        throw new AuthzError('INTERNAL', 'it was kept of another history or by other code')
+        throw new AuthzError('INTERNAL', 'it belongs to another epoch or another release')
       }
       const handle = Regions.emptyHandle(about.bytes)
       await readParts(file, partsOf(handle, about.bytes), start)
@@ -205,7 +205,7 @@ async function writeAll(
   await file.appendFile(json)
   let crc = 0
   for (const piece of piecesOf(parts)) {
-    if (performance.now() > until) throw new AuthzError('INTERNAL', 'there is no time left to write it')
+    if (performance.now() > until) throw new AuthzError('INTERNAL', 'not enough time left to write it')
     crc = crc32(piece, crc)
     await file.appendFile(piece)
   }

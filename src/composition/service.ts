@@ -57,7 +57,7 @@ export async function startService(
   } catch (error) {
     // The HTTP library aborts a process that ends while a thread still listens.
     await stop(parts).catch((closeError: unknown) => {
-      log.error({ err: closeError }, 'what had started could not be closed')
+      log.error({ err: closeError }, 'parts that had started could not be closed')
     })
     throw error
   }
@@ -81,7 +81,7 @@ async function start(parts: NodeParts): Promise<RunningService> {
   const progress = new OrganizationProgress(opened.environments, handle => threads.followOrganization(handle))
   const follower = new Replica(ORGANIZATION_STORE_ID, open.store, progress)
   const following = follower.start(error =>
-    die(new Error('the organization is no longer followed', { cause: error })),
+    die(new Error('changes of the organization are no longer followed', { cause: error })),
   )
   // The first environments are opened while the threads start to listen. If one side fails, the other one is
   // awaited: a part that is half open cannot be closed.

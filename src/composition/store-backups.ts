@@ -61,7 +61,10 @@ export class StoreBackups implements Backups {
         }
         await rm(made, { recursive: true, force: true })
         if (attempt === ATTEMPTS_MAX) {
-          throw new AuthzError('OVERLOADED', 'environments come and go all the time; try again later')
+          throw new AuthzError(
+            'OVERLOADED',
+            'environments were created or deleted during the backup; try again later',
+          )
         }
       }
     } catch (error) {
@@ -125,7 +128,7 @@ class BackupStream implements PieceSource {
   }
 
   async next(): Promise<Uint8Array | null> {
-    if (this.#isOver) throw new AuthzError('STORE_CLOSED', 'nobody has read on for too long')
+    if (this.#isOver) throw new AuthzError('STORE_CLOSED', 'the client stopped reading for too long')
     this.#idle.refresh()
     try {
       const step = await this.#pieces.next()

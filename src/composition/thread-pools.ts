@@ -64,7 +64,7 @@ function eventsOf(engines: EngineReaders, { log }: ThreadTelemetry): PoolThreadE
   return {
     onIndexFault: fault => log.error({ fault }, 'a job of the pool failed'),
     onThreadEnd: (id, error) => {
-      log.error({ err: error }, 'a thread of the pool ended; its jobs were answered with an error')
+      log.error({ err: error }, 'a thread of the pool exited; its jobs failed with an error')
       // A thread that died while it built a closure held the lock of the index. Without this, all threads
       // would wait for the lock forever.
       for (const handle of engines.handles()) takeOverLock(handle, id + 1)
@@ -72,7 +72,7 @@ function eventsOf(engines: EngineReaders, { log }: ThreadTelemetry): PoolThreadE
     onStartFailure: error => {
       log.error(
         { err: error },
-        'threads of the pool could not be started; the HTTP thread does their work and tries again',
+        'threads of the pool could not be started; the HTTP thread does their work and retries',
       )
     },
   }

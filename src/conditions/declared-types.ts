@@ -34,7 +34,7 @@ export function findMisfits(condition: Condition, declarations: Declarations): r
     if (test.path.root === 'member' || test.path.names.length > 1) return
     const type = declarations(test.path)
     if (type === null || fits(test, type)) return
-    findings.add(test.at, `${test.operator} never holds of ${test.path.text}, which is declared as ${type}`)
+    findings.add(test.at, `${test.operator} never matches ${test.path.text}, which is declared as ${type}`)
   })
   return findings.details
 }

@@ -139,7 +139,7 @@ class GlobParser {
     switch (code) {
       case BACKSLASH: {
         const escaped = this.#characters[this.#position++]
-        return escaped === undefined ? 'a glob does not end with a backslash' : { character: escaped }
+        return escaped === undefined ? 'a glob must not end with a backslash' : { character: escaped }
       }
       case ASTERISK: {
         this.#asterisks++
@@ -172,14 +172,14 @@ class GlobParser {
         this.#position++
         const to = this.#classCharacter()
         if (to === null) return 'a glob lacks the ] of a class'
-        if (to < from) return 'the range of a class in a glob ends before it begins'
+        if (to < from) return 'a glob contains a class with a reversed range'
         ranges.push({ from, to })
       } else {
         ranges.push({ from, to: from })
       }
     }
     this.#position++
-    if (ranges.length === 0) return 'a class in a glob is empty'
+    if (ranges.length === 0) return 'a glob contains an empty class'
     return { isNegated, ranges }
   }
 

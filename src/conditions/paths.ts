@@ -50,7 +50,7 @@ export function readPath(text: string): Path | string {
   const names = readNames(text.slice(dot + 1))
   if (typeof names === 'string') return names
   if (root === 'server' && names[0] !== SERVER_NAME) {
-    return `the service itself has server.${SERVER_NAME} only, got ${quoted(text)}`
+    return `expected server.${SERVER_NAME}, the only attribute of the service, got ${quoted(text)}`
   }
   return Object.freeze({ root, names, text })
 }
@@ -64,10 +64,10 @@ export function readMemberPath(text: string): MemberPath | string {
 /** Returns the names of a dotted path, or a description of the problem. */
 function readNames(text: string): readonly string[] | string {
   const names = text.split('.', NAMES_MAX + 1)
-  if (names.length > NAMES_MAX) return `a path has at most ${NAMES_MAX} names behind its root`
+  if (names.length > NAMES_MAX) return `a path has at most ${NAMES_MAX} names after its root`
   for (const name of names) {
     if (name === '') return `a name in a path is empty: ${quoted(text)}`
-    if (CONTROL_CHARACTER.test(name)) return 'a name in a path has no control characters'
+    if (CONTROL_CHARACTER.test(name)) return 'a name in a path must not contain control characters'
     if (Buffer.byteLength(name) > NAME_BYTES_MAX)
       return `a name in a path has at most ${NAME_BYTES_MAX} bytes`
   }

@@ -101,7 +101,10 @@ class ConditionReader {
     const [name, ...others] = Object.keys(raw)
     if (name === undefined) return this.findings.add(at, 'expected a test, got an object without an operator')
     if (others.length > 0) {
-      return this.findings.add(at, `expected one comparison, got ${others.length + 1}: put them into allOf`)
+      return this.findings.add(
+        at,
+        `expected one comparison, got ${others.length + 1}: combine them with allOf`,
+      )
     }
     const connect = CONNECTIVES.get(name)
     if (connect) {
@@ -132,7 +135,7 @@ class ConditionReader {
     if (inexact !== null) {
       return this.findings.add(
         at,
-        `${operator}: expected numbers that a double represents exactly, got ${inexact}: write integers beyond 2^53 as strings`,
+        `${operator}: expected numbers that an IEEE 754 double represents exactly, got ${inexact}: write integers beyond 2^53 as strings`,
       )
     }
     const { isReference } = known
@@ -147,7 +150,7 @@ class ConditionReader {
     if (instanceType !== null && this.#isInLookup) {
       return this.findings.add(
         [...test.at, 'fk_resource_type'],
-        'a match within one that looks instances up cannot look up more',
+        'a match that looks up instances cannot contain another such match',
       )
     }
     const at = [...test.at, 'match']
@@ -181,7 +184,7 @@ class ConditionReader {
 
   #isWithinDepth(at: ErrorLocation, depth: number): boolean {
     if (depth <= DEPTH_MAX) return true
-    this.findings.add(at, `a condition nests at most ${DEPTH_MAX} deep`)
+    this.findings.add(at, `a condition is nested at most ${DEPTH_MAX} levels deep`)
     return false
   }
 }

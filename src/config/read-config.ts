@@ -66,11 +66,11 @@ export function readConfig(
 function contradictions(config: Config): string[] {
   const found = []
   if (config.apiKey !== null && config.apiKey === config.adminApiKey) {
-    found.push('setting ADMIN_API_KEY: expected another key than API_KEY')
+    found.push('setting ADMIN_API_KEY: must differ from API_KEY')
   }
-  if (config.opaPort === config.port) found.push('setting OPA_PORT: expected another port than PORT')
+  if (config.opaPort === config.port) found.push('setting OPA_PORT: must differ from PORT')
   if (config.kongPort !== null && [config.port, config.opaPort].includes(config.kongPort)) {
-    found.push('setting KONG_PORT: expected another port than PORT and OPA_PORT')
+    found.push('setting KONG_PORT: must differ from PORT and OPA_PORT')
   }
   if ((config.kongPort === null) !== (config.kongEnvironment === null)) {
     found.push('settings KONG_PORT and KONG_ENVIRONMENT: expected both or neither')
@@ -92,8 +92,8 @@ function strangeness(name: string): string | null {
   const isOwn = name.startsWith(OWN_PREFIX)
   if (isOwn && (OTHERS_WITH_OWN_PREFIX.includes(name) || OF_KUBERNETES.test(name))) return null
   const meant = KNOWN.find(known => isNear(isOwn ? name.slice(OWN_PREFIX.length) : name, known))
-  if (meant !== undefined) return `${name} is no setting: did you mean ${meant}?`
-  return isOwn ? `${name} is no setting` : null
+  if (meant !== undefined) return `${name} is not a setting: did you mean ${meant}?`
+  return isOwn ? `${name} is not a setting` : null
 }
 
 /**

@@ -21,7 +21,7 @@ export function secretText(name: string, environment: Environment): string | und
   if (file === undefined) return value
   // An empty variable counts as unset, because a container cannot unset a variable of its image.
   if (value !== undefined && value !== '')
-    throw new Error(`${fileName(name)} is set, too: one place is enough`)
+    throw new Error(`${fileName(name)} is also set; set only one of them`)
   return contentOf(fileName(name), file)
 }
 

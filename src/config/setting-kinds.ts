@@ -55,14 +55,14 @@ function parseSecret(value: string): string {
 }
 
 export function nonEmpty(value: string): string {
-  if (value === '') throw new Error('expected a text, got an empty one; unset it to use the default')
+  if (value === '') throw new Error('expected a value, got empty text; unset it to use the default')
   return value
 }
 
 export function parseInteger(value: string, range: { readonly min: number; readonly max: number }): number {
   const number = Number(value)
   if (!/^\d+$/.test(value) || number < range.min || number > range.max) {
-    throw new Error(`expected a whole number from ${range.min} to ${range.max}, got ${JSON.stringify(value)}`)
+    throw new Error(`expected an integer from ${range.min} to ${range.max}, got ${JSON.stringify(value)}`)
   }
   return number
 }
@@ -105,8 +105,7 @@ export function parseEnvironment(text: string): { readonly project: string; read
 
 export function parseList(text: string): string[] {
   const items = text.split(',').map(item => item.trim())
-  if (items.includes(''))
-    throw new Error(`expected names with commas between them, got ${JSON.stringify(text)}`)
+  if (items.includes('')) throw new Error(`expected names separated by commas, got ${JSON.stringify(text)}`)
   return items
 }
 
@@ -137,11 +136,11 @@ export function parseUrl(text: string): string {
 /** Validates headers given as `name=value`, separated by commas. Messages never contain the text. */
 export function parseHeaders(text: string): string {
   const isHeader = (entry: string): boolean => /^\s*[\w!#$&'*+.^`|~-]+=[\x21-\x7e ]+$/.test(entry)
-  if (!text.split(',').every(isHeader)) throw new Error('expected name=value, with commas between several')
+  if (!text.split(',').every(isHeader)) throw new Error('expected name=value, several separated by commas')
   try {
     decodeURIComponent(text)
   } catch {
-    throw new Error('expected name=value; a % in a value is written as %25')
+    throw new Error('expected name=value; write % in a value as %25')
   }
   return text
 }
@@ -150,7 +149,7 @@ export function parseHeaders(text: string): string {
 export function parseShare(text: string): number {
   const share = Number(text)
   if (text.trim() === '' || !(share > 0 && share <= 1)) {
-    throw new Error(`expected a number above 0 and up to 1, got ${JSON.stringify(text)}`)
+    throw new Error(`expected a number above 0 and at most 1, got ${JSON.stringify(text)}`)
   }
   return share
 }

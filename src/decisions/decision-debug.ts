@@ -110,7 +110,7 @@ function allowedInTenant(role: string, tenant: string): ReasonPart {
 
 function allowedOnInstance({ path }: Explanation): ReasonPart {
   if (path.length > 0) return allowed('a role on the instance allows it')
-  return allowed('a role on the instance allows it; how it is held would take too long to find or to tell')
+  return allowed('a role on the instance allows it; the path to it would take too long to find')
 }
 
 function allowed(reason: string): ReasonPart {
@@ -129,7 +129,7 @@ function deniedByNames(query: Query, explanation: Explanation): ReasonPart | nul
   if (!known.tenant) return denied('no_such_tenant', `there is no tenant ${tenant}`)
   if (!known.user) return denied('user_not_synced', `there is no user ${query.user}`)
   if (isTenantMismatch) {
-    return denied('no_permission', `${query.type}:${query.key} does not live in tenant ${tenant}`)
+    return denied('no_permission', `${query.type}:${query.key} is not in tenant ${tenant}`)
   }
   return null
 }
@@ -155,12 +155,12 @@ function deniedByInstanceRoles(query: Query, explanation: Explanation): ReasonPa
   if (byNames) return byNames
   const { instanceRoles, isCutShort } = explanation
   const { held, allowing } = instanceRoles
-  if (query.key === null) return denied('no_graph_roles', 'the question names no instance')
+  if (query.key === null) return denied('no_graph_roles', 'the check names no instance')
   if (held.length === 0 && !isCutShort) {
     return denied('no_graph_roles', `the user holds no role on the instance${wanted(allowing)}`)
   }
-  if (explanation.isAllowedByRoles) return denied('no_permission', 'not needed: a tenant role allows it')
-  const others = isCutShort ? ' and perhaps others, which would take too long to find' : ''
+  if (explanation.isAllowedByRoles) return denied('no_permission', 'not evaluated: a tenant role allows it')
+  const others = isCutShort ? ' and possibly others, which would take too long to find' : ''
   return denied('no_permission', `held: ${named(held)}${others}; would allow: ${named(allowing)}`)
 }
 

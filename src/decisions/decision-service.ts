@@ -391,7 +391,7 @@ export class DecisionService {
     if (count <= this.#bulkChecksMax) return
     throw new AuthzError(
       'LIMIT_EXCEEDED',
-      `one request holds at most ${this.#bulkChecksMax} checks (MAX_BULK_CHECKS), this one ${count}`,
+      `a request contains at most ${this.#bulkChecksMax} checks (MAX_BULK_CHECKS), but this one contains ${count}`,
       { limit: 'batch' },
     )
   }

@@ -55,7 +55,7 @@ export function* explainDecisions(engine: DecisionEngine, job: ExplainJob): Resu
 function explanationTooLong(): AuthzError {
   return new AuthzError(
     'LIMIT_EXCEEDED',
-    'explaining all of these decisions takes too much text; ask for fewer at once, or without DEBUG_DECISIONS',
+    'the explanations of these decisions are too large; send fewer checks per request, or disable DEBUG_DECISIONS',
     { limit: 'batch' },
   )
 }

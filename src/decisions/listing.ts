@@ -95,7 +95,7 @@ export function* listPermissions(
     }
   })
   const user = query.user.key
-  const wayOut = 'narrow it by tenants, resources or resource_types, or page through a resource search'
+  const wayOut = 'filter by tenants, resources or resource_types, or use a resource search with pages'
   yield* engine.tenantRolesOf(user, tenantFilter(query), limits.entriesMax + 1, tenants)
   budget.requireEnough(wayOut)
   const more = limits.entriesMax + 1 - tenants.items.length
@@ -136,9 +136,9 @@ export function* listAuthorizedUsers(
   const budget = new SizeBudget(limits)
   const grants = new Grants(budget, tenant)
   yield* engine.grantsOn(asked, limits.entriesMax + 1, grants)
-  budget.requireEnough('page through a subject search instead')
+  budget.requireEnough('use a subject search with pages instead')
   if (areRulesAsked) yield* addRuled(engine, { ...asked, tenant }, grants)
-  budget.requireEnough('page through a subject search instead')
+  budget.requireEnough('use a subject search with pages instead')
   const ordered = yield* sortedInSlices(grants.items, byUser)
   const text = new Text(Buffer.byteLength(head) + budget.bytes + 2)
   text.write(head)
@@ -162,13 +162,13 @@ function* addRuled(engine: DecisionEngine, question: UserQuestion, grants: Grant
   for (let after: string | null = null, hasMore = true; hasMore;) {
     const page: KeyPage = yield* engine.searchUsers(question, { after, ...SEARCHED_AT_ONCE })
     explained += page.keys.length
-    if (explained > EXPLAINED_MAX) throw tooManyAllowed('page through a subject search instead')
+    if (explained > EXPLAINED_MAX) throw tooManyAllowed('use a subject search with pages instead')
     for (const user of page.keys) {
       const { rules } = yield* engine.explain({ ...question, user }, 0, 'none')
       if (rules.rules.length >= RULES_EXPLAINED_MAX) {
         throw tooLarge(
-          `${RULES_EXPLAINED_MAX} rules and more that allow one user`,
-          'page through a subject search instead',
+          `more than ${RULES_EXPLAINED_MAX} rules that allow one user`,
+          'use a subject search with pages instead',
         )
       }
       for (const { userSet, resourceSet } of rules.allow ? rules.rules : []) {
@@ -210,7 +210,7 @@ export class SizeBudget {
 
 /** Error for too many allowed entries. Roles might allow most of them, but rules are evaluated for each. */
 export function tooManyAllowed(wayOut: string): AuthzError {
-  return tooLarge(`more than ${EXPLAINED_MAX} entries of which rules would have to be asked`, wayOut)
+  return tooLarge(`more than ${EXPLAINED_MAX} entries for which rules must be evaluated`, wayOut)
 }
 
 function tooLarge(size: string, wayOut: string): AuthzError {
@@ -366,7 +366,7 @@ export class Text {
   }
 
   whole(): Uint8Array {
-    assert(this.#length === this.#bytes.length, 'a listing has the length that was counted')
+    assert(this.#length === this.#bytes.length, 'a listing has the counted length')
     return this.#bytes
   }
 }

@@ -83,7 +83,7 @@ export class MinRevision {
       if (wanted.epoch !== progress.epoch) {
         throw new AuthzError(
           'INVALID_INPUT',
-          `X-Min-Revision is of another history than this environment, which is at ${progress.revision}`,
+          `X-Min-Revision belongs to another epoch than this environment, which is at ${progress.revision}`,
         )
       }
       await this.#reach(progress, wanted, until)
@@ -105,7 +105,7 @@ export class MinRevision {
 
   async #reach(progress: Progress, wanted: Revision, until: number): Promise<void> {
     if (this.#waiterCount >= MIN_REVISION_WAITERS_MAX) {
-      const message = `${MIN_REVISION_WAITERS_MAX} requests are waiting for a revision already; try again shortly`
+      const message = `${MIN_REVISION_WAITERS_MAX} requests already wait for a revision; try again shortly`
       throw new AuthzError('OVERLOADED', message, { limit: 'waiting' })
     }
     this.#waiterCount += 1
@@ -116,7 +116,7 @@ export class MinRevision {
     }
     throw new AuthzError(
       'NOT_READY',
-      `this node is at ${progress.revision} and did not come to ${formatRevision(wanted)} within ${this.#waitMs} ms; try again shortly`,
+      `this node is at ${progress.revision} and did not reach ${formatRevision(wanted)} within ${this.#waitMs} ms; try again shortly`,
     )
   }
 }
@@ -133,6 +133,6 @@ function revisionsIn(text: string): Revision[] {
   if (revisions !== null) return revisions
   throw new AuthzError(
     'INVALID_INPUT',
-    `X-Min-Revision is what an answer gave as X-Revision: <epoch>.<sequence>, or up to ${REVISIONS_MAX} of them, separated by commas`,
+    `X-Min-Revision must be the X-Revision of a response: <epoch>.<sequence>, or up to ${REVISIONS_MAX} of them, separated by commas`,
   )
 }

@@ -69,7 +69,7 @@ export function* listPermissionEntries(engine: DecisionEngine, job: PermissionsJ
   if (page === null && ordered.length > limits.entriesMax) {
     throw new AuthzError(
       'LIMIT_EXCEEDED',
-      `the list has more than ${limits.entriesMax} entries (MAX_LISTED_ENTRIES); narrow it by tenants, resources or resource_types, or ask for pages`,
+      `the list has more than ${limits.entriesMax} entries (MAX_LISTED_ENTRIES); filter by tenants, resources or resource_types, or request pages`,
       { limit: 'list' },
     )
   }
@@ -84,7 +84,7 @@ export function* listPermissionEntries(engine: DecisionEngine, job: PermissionsJ
     texts.push(text)
     if (texts.length % WRITTEN_ENTRIES === 0) yield
   }
-  budget.requireEnough('ask for smaller pages')
+  budget.requireEnough('request smaller pages')
   const text = new Text(1 + Math.max(1, budget.bytes))
   text.write('{')
   for (const [index, each] of texts.entries()) text.write(index === 0 ? each : `,${each}`)
@@ -202,7 +202,7 @@ class RuledEntries {
   *#isAllowedOn(query: Query): Resumable<boolean> {
     this.#explained += 1
     if (this.#explained > EXPLAINED_MAX) {
-      throw tooManyAllowed('name resources, or fewer of them, or page through a resource search instead')
+      throw tooManyAllowed('filter by resources, or by fewer of them, or use a resource search with pages')
     }
     return (yield* this.#rulesOn(query)).allow
   }

@@ -46,7 +46,7 @@ export class PermissionService {
     if (page !== null && page.number * page.size > entriesMax) {
       throw new AuthzError(
         'LIMIT_EXCEEDED',
-        `page ${page.number} of ${page.size} entries ends behind entry ${entriesMax} (MAX_LISTED_ENTRIES); narrow the list by tenants, resources or resource_types, or page through a resource search`,
+        `page ${page.number} of ${page.size} entries ends after entry ${entriesMax} (MAX_LISTED_ENTRIES); filter by tenants, resources or resource_types, or use a resource search with pages`,
         { limit: 'list' },
       )
     }

@@ -16,7 +16,7 @@ export class ReadTime {
     if (this.#spentMs <= READ_MS_MAX) return
     throw new AuthzError(
       'LIMIT_EXCEEDED',
-      `this would take longer than ${READ_MS_MAX} ms; narrow it by tenants, types or names, or page through a search`,
+      `the request would take longer than ${READ_MS_MAX} ms; filter by tenants, types or names, or use a search with pages`,
       { limit: 'list' },
     )
   }

@@ -24,14 +24,15 @@ export function abacPart({ rules, tenant }: Explanation, hasRules: boolean, unas
   const part = (code: string, reason: string) => ({
     allow: code === 'allow',
     code,
-    reason: rules.unread === null ? reason : `${reason}; what was sent counts as absent: ${rules.unread}`,
+    reason:
+      rules.unread === null ? reason : `${reason}; sent attributes and context were ignored: ${rules.unread}`,
     allowing_rules: rules.rules.filter(({ allows }) => allows).map(namesOf),
     ...(userSets.length > 0 && { matching_usersets: userSets }),
     ...(resourceSets.length > 0 && { matching_resourcesets: resourceSets }),
   })
   if (!hasRules) return part('disabled', 'the environment has no rules')
   if (unasked !== null) return part('no_matching_rules', unasked)
-  if (rules.count === 0) return part('no_matching_rules', 'no rule is about this action on this resource')
+  if (rules.count === 0) return part('no_matching_rules', 'no rule refers to this action on this resource')
   if (rules.allow) return part('allow', `a rule allows it in ${tenant}`)
   if (userSets.length === 0) return part('no_matching_usersets', 'no user set of a rule matches the user')
   if (resourceSets.length === 0) {

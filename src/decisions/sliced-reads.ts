@@ -70,11 +70,11 @@ function takeSlice<Answer>({ work, waiting, check }: SlicedRead<Answer>): Iterat
 }
 
 export function tooManyReads(): AuthzError {
-  return new AuthzError('OVERLOADED', 'too many large bulks and searches are under way; try again shortly', {
+  return new AuthzError('OVERLOADED', 'too many large bulks and searches are running; try again shortly', {
     limit: 'pool',
   })
 }
 
 export function nobodyWaits(): AuthzError {
-  return new AuthzError('OVERLOADED', 'nobody waits for this any more')
+  return new AuthzError('OVERLOADED', 'the client disconnected before the request was processed')
 }

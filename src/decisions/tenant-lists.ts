@@ -68,7 +68,7 @@ export function* listUserTenants(
   const budget = new SizeBudget(limits)
   const found = new TenantTexts(budget)
   yield* engine.tenantRolesOf(user, null, limits.entriesMax + 1, found)
-  budget.requireEnough('page through the role assignments of the user instead')
+  budget.requireEnough('list the role assignments of the user with pages instead')
   const sorted = yield* sortedInSlices(found.items, (left, right) => compareUtf8(left.tenant, right.tenant))
   return yield* written(
     budget,
@@ -106,7 +106,7 @@ function isRuled(engine: DecisionEngine, type: string, action: string): boolean 
 
 function requireFewEnough({ length }: readonly string[], most: number): void {
   if (length <= most) return
-  const message = `there are more than ${most} tenants to try; check them in bulk instead, or name an instance`
+  const message = `there are more than ${most} tenants to check; use a bulk check instead, or name an instance`
   throw new AuthzError('LIMIT_EXCEEDED', message, { limit: 'list' })
 }
 

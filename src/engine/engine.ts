@@ -273,6 +273,6 @@ export class IndexFault extends Error {
   override readonly name = 'IndexFault'
 
   constructor(cause: Error) {
-    super(`the index of an environment cannot be right: ${cause.message}`, { cause })
+    super(`the index of an environment is inconsistent: ${cause.message}`, { cause })
   }
 }

@@ -400,5 +400,5 @@ function notFound({ project, environment }: EnvironmentPath): AuthzError {
 }
 
 function replacedJustNow(): AuthzError {
-  return new AuthzError('NOT_READY', 'this environment was replaced just now; try again shortly')
+  return new AuthzError('NOT_READY', 'this environment was replaced by an import; try again shortly')
 }

@@ -134,7 +134,7 @@ export class ConflictError extends AuthzError {
   readonly key: Uint8Array
 
   constructor(key: Uint8Array) {
-    super('REVISION_CONFLICT', 'another writer changed what this change was based on; try again')
+    super('REVISION_CONFLICT', 'a concurrent change conflicts with this one; try again')
     this.key = key
   }
 }

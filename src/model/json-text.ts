@@ -12,10 +12,7 @@ export function jsonText(value: unknown): string {
     return JSON.stringify(value)
   } catch (error) {
     if (!(error instanceof RangeError) || error.message !== TOO_LONG) throw error
-    throw new AuthzError(
-      'LIMIT_EXCEEDED',
-      'the answer would be longer than half a gigabyte: ask for less at once',
-    )
+    throw new AuthzError('LIMIT_EXCEEDED', 'the response would exceed 512 MiB: request less at a time')
   }
 }
 

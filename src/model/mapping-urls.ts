@@ -70,22 +70,22 @@ const BRACE = /[{}]/
 
 /** Finding for a URL that older releases accepted. A rule with it never matches. */
 export const FITS_NO_REQUEST =
-  'must have no segments . and .., no user name before its host and no segment of slashes alone, which fit no request'
+  'must not contain segments . and .., a user name before the host or a segment of slashes only: no request matches them'
 
 /**
  * Parses the URL of a rule; returns an error message if it is invalid. `isCaseSensitive`: whether the rule
  * distinguishes the case of letters in all spellings of a URL. O(length).
  */
 export function readMappingUrl(url: string, isCaseSensitive = false): MappingUrl | string {
-  if (url.includes('#')) return 'must have no fragment (#…), which no request has'
-  if (NO_PART_OF_URLS.test(url)) return 'must have no control characters and no spaces: a space is %20'
-  if (!hasGoodEscapes(url)) return 'must have % only before two hexadecimal digits, which are UTF-8 together'
+  if (url.includes('#')) return 'must not contain a fragment (#…): no request has one'
+  if (NO_PART_OF_URLS.test(url)) return 'must not contain control characters and spaces: write a space as %20'
+  if (!hasGoodEscapes(url)) return 'must contain % only before two hexadecimal digits that encode UTF-8'
   const [path, query] = partedAtQuery(url)
   if (READ_IN_TWO_WAYS.test(path)) {
-    return String.raw`must have no ;, no \ and no control characters in its path, which fit no request`
+    return String.raw`must not contain ;, \ and control characters in its path: no request matches them`
   }
   const raw = segmentsIn(path, MAPPING_SEGMENTS_MAX)
-  if (raw === null) return `must have at most ${MAPPING_SEGMENTS_MAX} segments`
+  if (raw === null) return `must contain at most ${MAPPING_SEGMENTS_MAX} segments`
   const names = new Set<string>()
   const segments: MappingPart[] = []
   const pieces: (string | null)[] = []
@@ -112,7 +112,7 @@ export function readMappingUrl(url: string, isCaseSensitive = false): MappingUrl
     if (typeof value === 'string') return value
     if (name === '' || BRACE.test(name)) return 'must name each member of its query'
     const member = decodedOfQuery(name)
-    if (members.has(member)) return `must have the query member ${JSON.stringify(member)} once`
+    if (members.has(member)) return `must contain the query member ${JSON.stringify(member)} only once`
     // A request with an unknown spelling matches no rule with query members.
     const keyOf = (spelling: Spelling | null) => (spelling ? spellingKey(spelling, isCaseSensitive) : '')
     members.set(member, {
@@ -122,7 +122,7 @@ export function readMappingUrl(url: string, isCaseSensitive = false): MappingUrl
       spelledValue: 'name' in value ? null : keyOf(valueSpelling(rawValue)),
     })
     if (members.size > MAPPING_QUERY_MEMBERS_MAX) {
-      return `must have at most ${MAPPING_QUERY_MEMBERS_MAX} query members`
+      return `must contain at most ${MAPPING_QUERY_MEMBERS_MAX} query members`
     }
   }
   return { segments, pieces, query: [...members.values()] }
@@ -137,8 +137,9 @@ export function spellingKey({ exact, folded }: Spelling, isExact: boolean): stri
 function readPart(raw: string, names: Set<string>, decode: (raw: string) => string): MappingPart | string {
   if (!BRACE.test(raw)) return { text: decode(raw) }
   const name = PLACEHOLDER.exec(raw)?.[1]
-  if (name === undefined) return 'must have { and } around a name only, as a whole segment or a whole value'
-  if (names.has(name)) return `must have the name {${name}} once`
+  if (name === undefined)
+    return 'must contain { and } only around a name that is a whole segment or a whole value'
+  if (names.has(name)) return `must contain the name {${name}} only once`
   names.add(name)
   return { name }
 }

@@ -59,7 +59,7 @@ const roleFields = {
   permissions: optional(
     Type.Array(Type.String(), { description: 'Actions of the resource; `type:action` for a tenant role.' }),
   ),
-  extends: optional(Type.Array(ShortKey, { description: 'Roles whose permissions this one has, too.' })),
+  extends: optional(Type.Array(ShortKey, { description: 'Roles whose permissions this role also has.' })),
   attributes: optional(AttributeMap),
 }
 
@@ -82,7 +82,7 @@ const ModelRole = Type.Object(
             ),
           ),
         },
-        { ...closed, description: 'Which roles on related instances bring this one along.' },
+        { ...closed, description: 'Roles on related instances from which this role is derived.' },
       ),
     ),
   },
@@ -98,14 +98,14 @@ const ModelResource = Type.Object(
     type_attributes: optional(AttributeMap),
     actions: Type.Optional(
       Type.Union([Type.Array(ShortKey), mapOf(orEmpty(ModelAction))], {
-        description: 'What can be done: the keys, or a map from each to its name and description.',
+        description: 'Actions: their keys, or a map from keys to names and descriptions.',
       }),
     ),
     attributes: Type.Optional(mapOf(ModelAttribute)),
     relations: Type.Optional(
       Type.Record(ShortKey, ShortKey, {
         ...closed,
-        description: 'From the key of a relation to the resource it comes from.',
+        description: 'Maps the key of a relation to the resource of its subjects.',
       }),
     ),
     roles: Type.Optional(mapOf(orEmpty(ModelRole))),
@@ -113,8 +113,8 @@ const ModelResource = Type.Object(
       Type.Record(ShortKey, Type.Union([Type.Array(ShortKey), Type.Record(ShortKey, ShortKey, closed)]), {
         ...closed,
         description:
-          'From the key of a relation to the roles that come along over it: whoever holds one on the instance at its other end holds ' +
-          'the role of the same key here. A map goes from the role there to the role here.',
+          'Maps the key of a relation to the roles that are derived through it: a user who holds one on the related instance holds ' +
+          'the role with the same key on this instance. A map goes from the role there to the role here.',
       }),
     ),
   },
@@ -129,9 +129,9 @@ const ModelConditionSet = Type.Object(
     description: optional(Text),
     resource: optional({
       ...ShortKey,
-      description: 'Of a resource set: the resource that it is limited to.',
+      description: 'Resource to which a resource set is limited.',
     }),
-    parent: optional({ ...ConditionSetKey, description: 'A set whose conditions must hold, too.' }),
+    parent: optional({ ...ConditionSetKey, description: 'Parent set, whose conditions must also hold.' }),
     conditions: Type.Optional(Conditions),
   },
   closed,
@@ -168,9 +168,7 @@ const ModelInstance = Type.Object(
 )
 const untilField = {
   until: Type.Optional(
-    expiryMoment(
-      'When it ends, a moment of RFC 3339; absent: it lasts. What has ended is as if it did not stand there.',
-    ),
+    expiryMoment('Expiration time as RFC 3339. Absent: it does not expire. Expired entries are ignored.'),
   ),
 }
 const ModelGroup = Type.Object(
@@ -183,12 +181,12 @@ const ModelGroup = Type.Object(
     ),
     groups: Type.Optional(
       Type.Array(Type.Union([Type.String(), Type.Object({ group: Type.String(), ...untilField }, closed)]), {
-        description: 'Groups inside: their members are members.',
+        description: 'Child groups: their members are members of this group.',
       }),
     ),
     roles: Type.Optional(
       Type.Array(Type.Union([HeldRole, Type.Object({ role: HeldRole, ...untilField }, closed)]), {
-        description: 'What its members may be: `type:key#role`.',
+        description: 'Roles of its members: `type:key#role`.',
       }),
     ),
   },
@@ -221,24 +219,23 @@ const ModelTuple = Type.Object(
 export type ModelTuple = Static<typeof ModelTuple>
 
 const tenant = Type.Optional(
-  Type.String({ minLength: 1, description: "Default: the instance's, else `default`." }),
+  Type.String({ minLength: 1, description: 'Default: the tenant of the instance, otherwise `default`.' }),
 )
 const user = Type.String({ minLength: 1, description: 'Key of a user.' })
 const action = Type.String({ minLength: 1, description: 'Key of an action.' })
-const resource = Type.String({ minLength: 1, description: '`type:key`, or a type as a whole.' })
+const resource = Type.String({ minLength: 1, description: '`type:key`, or a type for a check of the type.' })
 const keys = (description: string) => Type.Array(Type.String(), { description })
 
 const unknown = Type.Optional(
   Type.Boolean({
-    description:
-      'The question is about what the model does not name: a user, a resource, an action, a tenant.',
+    description: 'The check names a user, resource, action or tenant that is not in the model.',
   }),
 )
 
 /** Attributes in a check, which override stored ones with the same names. */
 export const QuestionAttributes = Type.Object(
   { user: Type.Optional(AttributeMap), resource: Type.Optional(AttributeMap) },
-  { ...closed, description: 'Attributes that are sent with the question.' },
+  { ...closed, description: 'Attributes that are sent with the check.' },
 )
 export type QuestionAttributes = Static<typeof QuestionAttributes>
 
@@ -262,7 +259,7 @@ const ResourcesExpected = Type.Object(
     action,
     type: ShortKey,
     tenant,
-    are: keys('Keys of all instances for which the answer is yes.'),
+    are: keys('Keys of all instances for which access is allowed.'),
     attributes: Type.Optional(QuestionAttributes),
     context: Type.Optional(AttributeMap),
     unknown,
@@ -274,7 +271,7 @@ const UsersExpected = Type.Object(
     action,
     resource: QualifiedKey,
     tenant,
-    are: keys('Keys of all users for whom the answer is yes.'),
+    are: keys('Keys of all users for whom access is allowed.'),
     attributes: Type.Optional(QuestionAttributes),
     context: Type.Optional(AttributeMap),
     unknown,
@@ -286,7 +283,7 @@ const ActionsExpected = Type.Object(
     user,
     resource: QualifiedKey,
     tenant,
-    are: keys('Keys of all actions for which the answer is yes.'),
+    are: keys('Keys of all actions for which access is allowed.'),
     attributes: Type.Optional(QuestionAttributes),
     context: Type.Optional(AttributeMap),
     unknown,
@@ -296,14 +293,16 @@ const ActionsExpected = Type.Object(
 
 const ModelTest = Type.Object(
   {
-    name: Type.String({ minLength: 1, description: 'What is expected, as a sentence.' }),
-    allow: Type.Optional(Type.Array(Question, { description: 'Who may do what.' })),
-    deny: Type.Optional(Type.Array(Question, { description: 'Who may not.' })),
+    name: Type.String({ minLength: 1, description: 'Name of the test, as a sentence.' }),
+    allow: Type.Optional(Type.Array(Question, { description: 'Checks that must be allowed.' })),
+    deny: Type.Optional(Type.Array(Question, { description: 'Checks that must be denied.' })),
     resources: Type.Optional(
-      Type.Array(ResourcesExpected, { description: 'What a user may reach, all of it.' }),
+      Type.Array(ResourcesExpected, { description: 'Complete lists of resources that users can access.' }),
     ),
-    users: Type.Optional(Type.Array(UsersExpected, { description: 'Who may, all of them.' })),
-    actions: Type.Optional(Type.Array(ActionsExpected, { description: 'What a user may do, all of it.' })),
+    users: Type.Optional(Type.Array(UsersExpected, { description: 'Complete lists of users with access.' })),
+    actions: Type.Optional(
+      Type.Array(ActionsExpected, { description: 'Complete lists of actions that users can perform.' }),
+    ),
   },
   closed,
 )
@@ -311,7 +310,7 @@ export type ModelTest = Static<typeof ModelTest>
 
 export const ModelFile = Type.Object(
   {
-    $schema: Type.Optional(Type.String({ description: 'Where editors find the schema of this file.' })),
+    $schema: Type.Optional(Type.String({ description: 'Location of the schema of this file, for editors.' })),
     user_attributes: Type.Optional(mapOf(ModelAttribute)),
     tenant_attributes: Type.Optional(mapOf(ModelAttribute)),
     resources: Type.Optional(mapOf(orEmpty(ModelResource))),
@@ -319,7 +318,7 @@ export const ModelFile = Type.Object(
     condition_sets: Type.Optional(mapOf(orEmpty(ModelConditionSet), ConditionSetKey)),
     rules: Type.Optional(
       Type.Array(ModelRule, {
-        description: 'Whoever is in the user set may do it on whatever is in the resource set.',
+        description: 'Users in the user set can perform the action on resources in the resource set.',
       }),
     ),
     tenants: Type.Optional(mapOf(orEmpty(ModelTenant))),
@@ -334,7 +333,7 @@ export const ModelFile = Type.Object(
     ...closed,
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Verdict model file',
-    description: 'What an environment should look like, and what must follow from it.',
+    description: 'Desired state of an environment, and tests of it.',
   },
 )
 export type ModelFile = Static<typeof ModelFile>

@@ -62,7 +62,7 @@ class MeasuringWalk {
 function tooLong(): AuthzError {
   return new AuthzError(
     'LIMIT_EXCEEDED',
-    `the attributes and the context of one question have at most ${SENT_ATTRIBUTES_BYTES_MAX} bytes as JSON; send those that conditions read, or store them`,
+    `the attributes and the context of a check can have at most ${SENT_ATTRIBUTES_BYTES_MAX} bytes as JSON; send only those that conditions read, or store them`,
     { limit: 'attributes' },
   )
 }
@@ -70,7 +70,7 @@ function tooLong(): AuthzError {
 function tooDeep(): AuthzError {
   return new AuthzError(
     'LIMIT_EXCEEDED',
-    `the attributes and the context of one question are nested at most ${SENT_ATTRIBUTES_DEPTH_MAX} levels deep`,
+    `the attributes and the context of a check can be nested at most ${SENT_ATTRIBUTES_DEPTH_MAX} levels deep`,
     { limit: 'attributes' },
   )
 }

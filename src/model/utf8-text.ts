@@ -40,7 +40,7 @@ function faultIn(bytes: Uint8Array, firstLine: number): string {
       const column = decoder.decode(line.subarray(0, at)).length + 1
       const byte = line[at]!.toString(16).padStart(2, '0')
       const isGzip = number === 1 && line[0] === 0x1f && line[1] === 0x8b
-      const advice = isGzip ? 'this is gzip: decompress it first' : 'save the text as UTF-8'
+      const advice = isGzip ? 'the data is in gzip format, decompress it first' : 'save the text as UTF-8'
       return `${number}:${column}: expected UTF-8, received the byte 0x${byte}; ${advice}`
     }
     start = end + 1

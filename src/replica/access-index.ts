@@ -81,7 +81,7 @@ export class AccessIndex {
 
   #loaded(): AccessEngine {
     if (this.#engine) return this.#engine
-    throw new AuthzError('NOT_READY', 'the changes of access of this environment are not followed any more')
+    throw new AuthzError('NOT_READY', 'access changes of this environment are no longer followed')
   }
 
   async #catchUp(

@@ -25,11 +25,11 @@ function reasonOf(error: unknown): string {
     // The message of the environment states which limit it exceeds.
     if (error.code === 'LIMIT_EXCEEDED') return error.message
     if (error.code === 'STORE_DAMAGED')
-      return 'the store has lost a part of it, which has to be restored; the log has the reason'
+      return 'the store lost a part of its data, which must be restored; the log contains the reason'
     if (error.code === 'STORE_UNAVAILABLE' || error.code === 'STORE_REFUSED')
-      return 'what is stored of it cannot be opened; the log has the reason'
+      return 'its stored data cannot be opened; the log contains the reason'
   }
-  return 'what is stored of it cannot be made into an index; the log has the reason'
+  return 'its index cannot be built from its stored data; the log contains the reason'
 }
 
 /** Error for an operation that would replace an open environment by this closed one. */

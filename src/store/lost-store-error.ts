@@ -4,6 +4,9 @@ import { AuthzError } from '#model/errors.ts'
 export class LostStoreError extends AuthzError {
   /** `what` describes what was found instead of the environment. */
   constructor(what: string) {
-    super('STORE_DAMAGED', `the store has lost all of this environment, which is not begun anew: ${what}`)
+    super(
+      'STORE_DAMAGED',
+      `the store lost all data of this environment, and does not reinitialize it: ${what}`,
+    )
   }
 }

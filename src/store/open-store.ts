@@ -163,7 +163,7 @@ export function requireStoreUrl(url: string, options: StorePasswords = {}): void
     ['REDIS_SENTINEL_PASSWORD', options.redisSentinelPassword],
   ] as const) {
     if (value !== undefined && value !== null)
-      throw new AuthzError('INVALID_INPUT', `${name} is set, and STORE_URL names no Redis`)
+      throw new AuthzError('INVALID_INPUT', `${name} is set, but STORE_URL is not a Redis URL`)
   }
 }
 

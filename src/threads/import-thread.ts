@@ -66,7 +66,7 @@ export class ImportThread implements ContentLoader {
       }
       const answer = await life.during(answerOf(thread, { kind: 'end' }))
       if (answer.kind === 'done') return answer.counts
-      throw new AuthzError('INTERNAL', 'an import ended without an answer')
+      throw new AuthzError('INTERNAL', 'an import ended without a result')
     } finally {
       source.cancel()
       thread.postMessage({ kind: 'stop' } satisfies ToImportThread)
@@ -84,7 +84,7 @@ class ThreadLife {
   /** Must be created immediately after the thread: an `error` event without a listener ends the process. */
   constructor(thread: Worker, onFault: (error: unknown) => void) {
     const end = (cause: unknown): void => {
-      this.#reason ??= new AuthzError('INTERNAL', 'the thread that imports died', { cause })
+      this.#reason ??= new AuthzError('INTERNAL', 'the import thread failed', { cause })
       this.#onEnd(this.#reason)
     }
     thread.once('error', error => {
@@ -94,7 +94,7 @@ class ThreadLife {
     // Follows the error and the last message of the thread. A busy main thread can receive all of them in one
     // event-loop iteration.
     thread.once('exit', () => {
-      queueMicrotask(() => end(new Error('the thread that imports ended by itself')))
+      queueMicrotask(() => end(new Error('the import thread exited unexpectedly')))
     })
   }
 

@@ -136,7 +136,7 @@ tests: [{ name: nobody writes, deny: [{ user: ann, action: write, resource: 'pag
   test('also run with --dry-run', async () => {
     const failing = tests("deny: [{ user: ann, action: write, resource: 'page:plan' }]")
     const { code, stdout } = await apply(failing, '--dry-run', '--output', 'table')
-    expect([code, stdout]).toEqual([EXIT.no, '1 not as expected. Nothing was changed.\n'])
+    expect([code, stdout]).toEqual([EXIT.no, '1 results not as expected. Nothing was changed.\n'])
   })
 })
 

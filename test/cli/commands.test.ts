@@ -53,7 +53,7 @@ describe('verdict apply', () => {
       '~ resource folder',
       '    name: "Folder" → "Binder"',
       '~ role folder#editor',
-      '    only without direct roles: false → true',
+      '    applies only without direct roles: false → true',
       '+ action folder:share',
       '~ user bob',
       '    first_name: null → "Bob"',
@@ -143,7 +143,7 @@ describe('verdict apply', () => {
     const [first, second, ...more] = stderr.trimEnd().replaceAll(file, 'FILE').split('\n')
     expect([code, more]).toEqual([2, []])
     expect(first).toMatch(/^verdict: FILE:22:18: .*relation document\.parent comes from folder/)
-    expect(second).toMatch(/^FILE:67:3: .*instance document:budget lives in tenant acme and cannot move/)
+    expect(second).toMatch(/^FILE:67:3: .*instance document:budget is in tenant acme and cannot move/)
   })
 })
 
@@ -289,7 +289,7 @@ describe('the commands for facts', () => {
     const { code, stdout, stderr } = await run(['load', '-'], { stdin: lines.join('\n') })
     expect([code, stdout]).toEqual([3, ''])
     expect(stderr).toMatch(
-      /^verdict: -:4: .*hugoo.*\nin are: user 2, assignment 1; loaded again, what is in stays\n$/,
+      /^verdict: -:4: .*hugoo.*\nin are: user 2, assignment 1; you can load the file again, existing entries are kept\n$/,
     )
     expect((await run(['check', 'gina', 'read', 'document:memo'])).code).toBe(0)
     const broken = await run(['load', '-'], { stdin: `${lines[0]}\n{"kind":"user"}` })
@@ -298,7 +298,7 @@ describe('the commands for facts', () => {
       expect.stringMatching(/^verdict: -:2: .*\nin are: user 1;/),
     ])
     const nothing = await run(['load', '-'], { stdin: lines[3]! })
-    expect([nothing.code, nothing.stderr]).toEqual([3, expect.stringContaining('\nnothing is in;')])
+    expect([nothing.code, nothing.stderr]).toEqual([3, expect.stringContaining('\nnothing was loaded;')])
     for (const key of ['gina', 'hugo']) {
       await service.send('DELETE', `/v2/facts/default/default/users/${key}`)
     }
@@ -313,7 +313,7 @@ describe('the commands for facts', () => {
     ].map(line => JSON.stringify(line))
     const { code, stdout, stderr } = await run(['load', '-'], { stdin: lines.join('\n') })
     expect([code, JSON.parse(stdout)]).toEqual([0, { loaded: { user: 1, assignment: 1 } }])
-    expect(stderr).toContain('left out what has ended by now: 1\n')
+    expect(stderr).toContain('skipped expired facts: 1\n')
     const { body } = await service.get('/v2/facts/default/default/role_assignments?user=ivan')
     expect(body).toMatchObject([{ role: 'auditor', expires_at: '2131-05-01T10:00:00.000Z' }])
     await service.delete('/v2/facts/default/default/users/ivan')
@@ -466,7 +466,7 @@ describe('the commands for operators', () => {
     ] as const) {
       const refused = await run(['export', ...said], options)
       expect([refused.code, refused.stdout]).toEqual([2, ''])
-      expect(refused.stderr).toContain(`say with ${missing} which one is meant`)
+      expect(refused.stderr).toContain(`select one with ${missing}`)
     }
   })
 })
@@ -502,7 +502,7 @@ describe('the command line', () => {
       expect([code, stdout, stderr]).toEqual([
         2,
         '',
-        expect.stringMatching(/^verdict: --key: this is no API key/),
+        expect.stringMatching(/^verdict: --key: not a valid API key/),
       ])
       expect(stderr).not.toContain('secret')
     }

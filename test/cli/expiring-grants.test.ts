@@ -118,12 +118,12 @@ tests:
   })
 
   test.each([
-    ['tomorrow', 'expected a moment of RFC 3339 with its offset, as 2026-01-31T12:00:00Z, got "tomorrow"'],
+    ['tomorrow', 'expected an RFC 3339 time with an offset, such as 2026-01-31T12:00:00Z, got "tomorrow"'],
     [
       '2131-05-01',
-      'expected a moment of RFC 3339 with its offset, as 2026-01-31T12:00:00Z, got "2131-05-01"',
+      'expected an RFC 3339 time with an offset, such as 2026-01-31T12:00:00Z, got "2131-05-01"',
     ],
-    ["'9999-12-31T23:59:59-01:00'", 'must be a moment between the years 1970 and 9999 in UTC'],
+    ["'9999-12-31T23:59:59-01:00'", 'must be a time in the years 1970 to 9999 in UTC'],
     ['8', 'expected a text, got 8'],
   ])('is rejected with the location if until is %s', async (until, message) => {
     const { code, stdout, stderr } = await run(['apply', written(model(until)), '--yes'])
@@ -156,9 +156,7 @@ tests:
       /groups\.staff\.roles\.0\.role: there is no role "writr" of page; did you mean "writer"\?/,
     )
     const mistyped = await run(['apply', written(model(AT).replace('user: ann, until', 'user: ann, untill'))])
-    expect(mistyped.stderr).toMatch(
-      /members\.0\.untill: is none of what may stand here; did you mean "until"\?/,
-    )
+    expect(mistyped.stderr).toMatch(/members\.0\.untill: is not a valid key here; did you mean "until"\?/)
   })
 })
 
@@ -281,7 +279,9 @@ describe('verdict grant and verdict revoke', () => {
       const { code, stdout, stderr } = await run([command, ...words.split(' ')])
       expect([code, stdout]).toEqual([3, ''])
       const hint =
-        command === 'grant' && message.includes('instance') ? '--tenant makes it, in that tenant\n' : ''
+        command === 'grant' && message.includes('instance')
+          ? 'use --tenant to create it in that tenant\n'
+          : ''
       expect(stderr).toBe(`verdict: ${message}\n${hint}`)
     }
     expect(await service.revision()).toBe(revision)
@@ -291,32 +291,35 @@ describe('verdict grant and verdict revoke', () => {
 test.each([
   ['anna', 'verdict grant <user> <role> [on|in] [place]: <role> is missing; see verdict grant --help'],
   ['anna auditor at acme', 'on: expected one of "on", "in", got "at"; see verdict grant --help'],
-  ['anna auditor in', 'in: expected the key of a tenant behind it'],
+  ['anna auditor in', 'in: expected the key of a tenant after it'],
   ['anna editor on document', 'on: expected type:key, got "document"'],
-  ['staff auditor in acme --group', 'a group holds roles on instances: say on which, as on type:key'],
+  ['staff auditor in acme --group', 'a group holds roles on instances only; add the instance: on type:key'],
   [
     'anna auditor --tenant acme',
-    '--tenant is for an instance that is to be made: a tenant role is held in a tenant',
+    '--tenant is only for the creation of an instance; for a tenant role, use: in <tenant>',
   ],
   [
     'anna auditor --for 8h --until 2131-01-01T00:00:00Z',
-    '--for and --until say the same thing: expected one of them',
+    '--for and --until exclude each other; use one of them',
   ],
   ...['8', '0h', '-1h', '8y', '1.5h', '521w0', '99999h9', '522w'].map(time => [
     `anna auditor --for=${time}`,
-    `--for: expected a number with s, m, h, d or w behind it, as 8h, up to ten years, got "${time}"`,
+    `--for: expected a number followed by s, m, h, d or w, such as 8h, up to ten years, got "${time}"`,
   ]),
   // `-8h` is not the option for help, which would exit with 0.
-  ['anna auditor --for -8h', '"8h" is one argument too many: verdict grant <user> <role> [on|in] [place]'],
+  ['anna auditor --for -8h', '"8h" is an unexpected argument: verdict grant <user> <role> [on|in] [place]'],
   [
     'anna auditor --until tomorrow',
-    '--until: expected a moment of RFC 3339 with its offset, as 2026-01-31T12:00:00Z, got "tomorrow"',
+    '--until: expected an RFC 3339 time with an offset, such as 2026-01-31T12:00:00Z, got "tomorrow"',
   ],
   [
     'anna auditor --until 9999-12-31T23:59:59-01:00',
-    '--until: expected a moment of RFC 3339 with its offset, as 2026-01-31T12:00:00Z, got "9999-12-31T23:59:59-01:00"',
+    '--until: expected an RFC 3339 time with an offset, such as 2026-01-31T12:00:00Z, got "9999-12-31T23:59:59-01:00"',
   ],
-  ['anna auditor --until 2020-01-01T00:00:00Z', '--until: 2020-01-01T00:00:00Z is past: name a later time'],
+  [
+    'anna auditor --until 2020-01-01T00:00:00Z',
+    '--until: 2020-01-01T00:00:00Z is in the past; use a later time',
+  ],
 ])('verdict grant %s is rejected without a request', async (words, message) => {
   const { code, stdout, stderr } = await verdictCommand(['grant', ...words!.split(' ')])
   expect([code, stdout, stderr]).toEqual([2, '', `verdict: ${message}\n`])

@@ -61,19 +61,19 @@ describe('a deny', () => {
   test('names the derivation that would allow, and the roles held instead', async () => {
     expect(await explained('carl', 'read', 'document:plan')).toEqual({
       nearly: [
-        '    needs folder:specs#viewer (parent of document:plan: hence #viewer); carl holds folder:specs#editor, which extends it for permissions only',
+        '    needs folder:specs#viewer (parent of document:plan: hence #viewer); carl holds folder:specs#editor, which extends it only for permissions',
       ],
       hints: [],
     })
     expect((await explained('anna', 'read', 'document:plan')).nearly).toEqual([
-      '    needs folder:specs#viewer (parent of document:plan: hence #viewer); anna holds folder:specs#editor and #owner, which extend it for permissions only',
+      '    needs folder:specs#viewer (parent of document:plan: hence #viewer); anna holds folder:specs#editor and #owner, which extend it only for permissions',
       '    needs folder:root#viewer (parent of folder:specs: hence #viewer, parent of document:plan: hence #viewer); anna holds folder:root#guest',
     ])
   })
 
   test('names the direct role that blocks a guarded derivation', async () => {
     expect((await explained('bert', 'list', 'document:plan')).nearly).toEqual([
-      '    bert holds folder:specs#viewer (parent of document:plan: hence #lister), which counts only without a direct role on document:plan; bert holds document:plan#guest',
+      '    bert holds folder:specs#viewer (parent of document:plan: hence #lister), which applies only without a direct role on document:plan; bert holds document:plan#guest',
     ])
   })
 

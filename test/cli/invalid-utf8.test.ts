@@ -76,7 +76,7 @@ describe('a file that is not valid UTF-8', () => {
     const { code, stderr } = await verdictCommand(['import', file, '--replace'], { env })
     expect([code, stderr]).toEqual([
       2,
-      expect.stringContaining(':1:2: expected UTF-8, received the byte 0x8b; this is gzip'),
+      expect.stringContaining(':1:2: expected UTF-8, received the byte 0x8b; the data is in gzip format'),
     ])
   })
 })

@@ -32,7 +32,7 @@ describe('VERDICT_KEY_FILE', () => {
     expect(told).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'verdict: VERDICT_KEY: VERDICT_KEY_FILE is set, too: one place is enough\n',
+      stderr: 'verdict: VERDICT_KEY: VERDICT_KEY_FILE is also set; set only one of them\n',
     })
   })
 

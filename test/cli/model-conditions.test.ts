@@ -90,7 +90,7 @@ describe('verdict apply', () => {
         "rules:\n  - { user_set: inside, permission: 'page:write', resource_set: finished }\n  - { user_set: senior, permission: 'image:read', resource_set: image }\n  - { user_set: senior, permission: 'page:read', resource_set: finished }\n",
       )
       const { stderr } = await run(['apply', written(more), '--yes', '--output', 'table'])
-      expect(stderr.match(/^warning: neither set asks about tenants, .+$/gm)).toHaveLength(1)
+      expect(stderr.match(/^warning: neither set has a condition on tenants, .+$/gm)).toHaveLength(1)
       expect(stderr.split('\n').slice(-4)).toEqual([
         '    rule inside may page:write on finished',
         '    rule senior may image:read on any image',
@@ -264,7 +264,7 @@ describe('an export', () => {
       const turned = model[0]!.replace('userset', 'resourceset')
       expect(await run(['load', '-'], turned)).toMatchObject({
         code: 3,
-        stderr: expect.stringContaining('condition set inside is there, of another type'),
+        stderr: expect.stringContaining('condition set inside exists with another type'),
       })
     } finally {
       key = before

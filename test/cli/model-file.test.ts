@@ -50,14 +50,14 @@ describe('verdict test', () => {
       '  ✗ engineering, including the platform team, writes the roadmap',
       '      bob may not write document:roadmap',
       '        answered allow: a role on the instance allows it: editor',
-      '      the users who may write document:roadmap',
-      '        - alice is expected and missing',
-      '        + bob is there and not expected',
+      '      the users who can write document:roadmap',
+      '        - alice is expected but missing',
+      '        + bob is present but not expected',
       '  ✗ auditors can only read, in their tenant',
-      '      the instances of document that dave may read',
-      '        + budget2 is there and not expected',
-      '      the actions that dave may take on document:roadmap',
-      '        - write is expected and missing',
+      '      the instances of document that dave can read',
+      '        + budget2 is present but not expected',
+      '      the actions that dave can perform on document:roadmap',
+      '        - write is expected but missing',
       '  ✗ a check applies to the tenant that it names',
       '      alice may write document:budget',
       '        answered deny: the user holds no tenant role; held: viewer; would allow: editor',
@@ -78,8 +78,8 @@ describe('verdict test', () => {
     expect(tests[1]).toEqual({
       name: 'auditors can only read, in their tenant',
       outcomes: [
-        { question: 'the instances of document that dave may read', differences: [] },
-        { question: 'the actions that dave may take on document:roadmap', differences: [] },
+        { question: 'the instances of document that dave can read', differences: [] },
+        { question: 'the actions that dave can perform on document:roadmap', differences: [] },
       ],
     })
   })

@@ -14,7 +14,7 @@ const tested = (text: string) => verdictCommand(['test', written(text)])
 
 /** Names with one wrong letter in the form ‹right|wrong›, one per line of the file, and the kind of name. */
 const MISNAMED: readonly (readonly [text: string, what: string])[] = [
-  ['department: { type: ‹string|sting› }', 'such value as'],
+  ['department: { type: ‹string|sting› }', 'value'],
   ['viewer: { permissions: [‹read|raed›] }', 'action of folder'],
   ['[write], extends: [‹viewer|viewr›] }', 'role of folder'],
   ['relations: { parent: ‹folder|foldr› }', 'resource'],
@@ -38,7 +38,7 @@ const MISNAMED: readonly (readonly [text: string, what: string])[] = [
 /** Other errors, with their messages. */
 const OTHERS: readonly (readonly [text: string, says: string])[] = [
   ['  plan: { ‹type|tipe›: string }', 'did you mean "type"?'],
-  ['‹name|naem›: Folder', 'resources.folder.naem: is none of what may stand here; did you mean "name"?'],
+  ['‹name|naem›: Folder', 'resources.folder.naem: is not a valid key here; did you mean "name"?'],
   ['name: ‹Document|007›', "expected a text, got 007: write it in quotes, '007'"],
   ['description: ‹Change what it says|[Change]›', 'expected a text, got a list'],
   ['size: ‹{ type: number }|number›', 'expected a map, got "number"'],
@@ -145,21 +145,21 @@ describe('a key', () => {
   test('equals the same key in quotes', () => {
     for (const twice of ["{ 007: , '007': }", '{ 1.10: , "1.10": }', '{ a: , a: }']) {
       expect(() => readModelFile(`users: ${twice}\n`, 'model.yaml')).toThrow(
-        /model\.yaml:1:\d+: the key ".*" stands there twice/,
+        /model\.yaml:1:\d+: the key ".*" occurs twice/,
       )
     }
     expect(Object.keys(readModelFile('users: { 1.10: , 1.1: , 7: , 007: }\n', 'm').users!)).toHaveLength(4)
   })
 
   test.each([
-    ['users: { [a, b]: }', /m:1:10: a key is a text/],
-    ['users: { "": }', /m:1:10: users\.: is no key for this place/],
+    ['users: { [a, b]: }', /m:1:10: a key must be text/],
+    ['users: { "": }', /m:1:10: users\.: is not a valid key here/],
     ['users: { <<: { a: } }', /m:1:10: merge keys/],
-    ['users: { a: { attributes: { id: .nan } } }', /m:1:33: the number \.nan cannot be kept/],
-    ['users: { a: { attributes: { id: 1e400 } } }', /m:1:33: the number 1e400 cannot be kept/],
+    ['users: { a: { attributes: { id: .nan } } }', /m:1:33: the number \.nan cannot be stored exactly/],
+    ['users: { a: { attributes: { id: 1e400 } } }', /m:1:33: the number 1e400 cannot be stored exactly/],
     [
       'condition_sets: { a: { conditions: { user.id: { equals: 9007199254740993 } } } }',
-      /m:1:49: .*expected numbers that a double represents exactly, got 9007199254740993/,
+      /m:1:49: .*expected numbers that an IEEE 754 double represents exactly, got 9007199254740993/,
     ],
   ])('is rejected if it is ambiguous: %s', (text, message) => {
     expect(() => readModelFile(text, 'm')).toThrow(message)

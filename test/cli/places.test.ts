@@ -109,7 +109,7 @@ describe('an environment', () => {
     expect([code, keysOf(JSON.parse(stdout))]).toEqual([EXIT.yes, expect.arrayContaining(['default'])])
     expect(await run(['env', 'list'])).toMatchObject({
       code: EXIT.usage,
-      stderr: expect.stringContaining('say with --project which one is meant'),
+      stderr: expect.stringContaining('select one with --project'),
     })
   })
 })
@@ -124,7 +124,7 @@ describe('a deletion', () => {
       const { code, stdout, stderr } = await run(args)
       expect([args, code, JSON.parse(stdout)]).toEqual([args, EXIT.no, { deleted: null }])
       expect(stderr).toMatch(
-        /^to delete (environment kept of project|project) default with .*, type its name when asked, or say --yes\n$/,
+        /^to delete (environment kept of project|project) default with .*, type its name at the prompt, or use --yes\n$/,
       )
     }
     expect(keysOf(await done('env', 'list', '--project', 'default'))).toEqual(

@@ -69,21 +69,18 @@ describe('an expectation with an unknown name', () => {
 
 describe('a test without expectations', () => {
   test.each([
-    [
-      'allow: []',
-      '13:5: tests.0: expects nothing: say what follows in allow, deny, resources, users, actions',
-    ],
+    ['allow: []', '13:5: tests.0: has no expectations: add one of allow, deny, resources, users, actions'],
     [
       "deny: [{ user: [], action: write, resource: 'document:plan' }]",
-      '14:20: tests.0.deny.0.user: is empty: nothing would be asked',
+      '14:20: tests.0.deny.0.user: is empty: name at least one',
     ],
     [
       'deny: [{ user: anna, action: write, resource: [] }]',
-      '14:51: tests.0.deny.0.resource: is empty: nothing would be asked',
+      '14:51: tests.0.deny.0.resource: is empty: name at least one',
     ],
     [
       "deny: [{ user: anna, action: [], resource: 'document:plan' }]",
-      '14:34: tests.0.deny.0.action: is empty: nothing would be asked',
+      '14:34: tests.0.deny.0.action: is empty: name at least one',
     ],
   ])('is an error: %s', async (expectation, message) => {
     expect(await tried(expectation)).toEqual({ code: EXIT.usage, stdout: '', message })
@@ -92,6 +89,6 @@ describe('a test without expectations', () => {
   test('is reported for a whole file without tests', async () => {
     const file = written(MODEL.split('tests:')[0]!)
     const { code, stderr } = await verdictCommand(['test', file])
-    expect([code, stderr]).toEqual([EXIT.yes, `${file}: has no tests\n`])
+    expect([code, stderr]).toEqual([EXIT.yes, `${file}: the file has no tests\n`])
   })
 })

@@ -50,7 +50,7 @@ async function saidOf(url: string, key = 'secret'): Promise<string> {
 describe('a service that does not respond', () => {
   test('is reported in one sentence if no process listens', async () => {
     expect(await saidOf('http://127.0.0.1:9')).toBe(
-      'http://127.0.0.1:9 cannot be reached: the connection is refused; does the service run there? (ECONNREFUSED)',
+      'http://127.0.0.1:9 cannot be reached: the connection was refused (ECONNREFUSED); check that the service runs there',
     )
   })
 
@@ -63,26 +63,26 @@ describe('a service that does not respond', () => {
 
   test('is reported in one sentence if the connection ends immediately', async () => {
     expect(await saidOf(`http://127.0.0.1:${closingPort}`)).toBe(
-      `http://127.0.0.1:${closingPort} cannot be reached: the connection ended without an answer (ECONNRESET); is it https://127.0.0.1:${closingPort}?`,
+      `http://127.0.0.1:${closingPort} cannot be reached: the connection ended without a response (ECONNRESET); try https://127.0.0.1:${closingPort}`,
     )
   })
 
   test('is reported in one sentence if the server does not speak HTTP', async () => {
-    expect(await saidOf(`http://127.0.0.1:${otherPort}`)).toContain('it does not speak HTTP')
+    expect(await saidOf(`http://127.0.0.1:${otherPort}`)).toContain('the server does not use HTTP')
   })
 
   test('is reported in one sentence if an HTTPS URL leads to an HTTP server', async () => {
     expect(await saidOf(`https://127.0.0.1:${httpPort}`)).toBe(
-      `https://127.0.0.1:${httpPort} cannot be reached: it does not speak TLS as it should; is it http://127.0.0.1:${httpPort}?`,
+      `https://127.0.0.1:${httpPort} cannot be reached: the server does not use TLS correctly; try http://127.0.0.1:${httpPort}`,
     )
   })
 
   test('is reported in one sentence if a proxy responds with a page', async () => {
     expect(await saidOf(`http://127.0.0.1:${httpPort}`)).toBe(
-      'POST /allowed: status 502 and a page that is none of a Verdict service; is one at the address of --url, else of VERDICT_URL?',
+      'POST /allowed: status 502 with a page that is not from a Verdict service; check the address in --url or VERDICT_URL',
     )
     expect(await saidOf(`http://127.0.0.1:${pagePort}`)).toBe(
-      'POST /allowed: what came is no answer of a Verdict service; is one at the address of --url, else of VERDICT_URL?',
+      'POST /allowed: the response is not from a Verdict service; check the address in --url or VERDICT_URL',
     )
   })
 
@@ -93,11 +93,9 @@ describe('a service that does not respond', () => {
       }),
     )
     expect(await saidOf(`http://127.0.0.1:${port}`, '')).toBe(
-      `http://127.0.0.1:${port} asks for an API key: say which with VERDICT_KEY, VERDICT_KEY_FILE or --key`,
+      `http://127.0.0.1:${port} requires an API key; set VERDICT_KEY, VERDICT_KEY_FILE or --key`,
     )
-    expect(await saidOf(`http://127.0.0.1:${port}`)).toContain(
-      'the key is that of --key, else of VERDICT_KEY',
-    )
+    expect(await saidOf(`http://127.0.0.1:${port}`)).toContain('check the API key in --key, VERDICT_KEY')
   })
 })
 
@@ -111,7 +109,7 @@ describe.skipIf(spawnSync('openssl', ['version']).status !== 0)(
 
     test('an untrusted certificate is reported with the setting for trusted authorities', async () => {
       expect(await saidOf(`https://127.0.0.1:${port}`)).toMatch(
-        /: its certificate is not trusted \([A-Z_]+\); NODE_EXTRA_CA_CERTS names a file of authorities that are$/,
+        /: its certificate is not trusted \([A-Z_]+\); set NODE_EXTRA_CA_CERTS to a file of trusted authorities$/,
       )
     })
 

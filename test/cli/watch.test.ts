@@ -102,7 +102,7 @@ test('watching continues after a restart of the service without missing changes'
       .map(line => JSON.parse(line).item.key),
   ).toEqual(['before', 'after'])
   expect(code).toBe(0)
-  expect(stderr).toContain('connecting again')
+  expect(stderr).toContain('reconnecting')
 })
 
 test('a gap in the changes is reported with exit code 1', async () => {

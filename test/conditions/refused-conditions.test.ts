@@ -22,7 +22,7 @@ describe('an empty or invalid condition', () => {
     [{ 'user.a\u0085': is }, 'user.a\u0085', /control characters/u],
     [{ 'user.a': {} }, 'user.a', /without an operator/u],
     [{ 'user.a': 5 }, 'user.a', /expected a test .* got a number/u],
-    [{ 'user.a': { equals: 1, in: [1] } }, 'user.a', /one comparison, got 2: put them into allOf/u],
+    [{ 'user.a': { equals: 1, in: [1] } }, 'user.a', /one comparison, got 2: combine them with allOf/u],
     [{ 'user.a': { is: 1 } }, 'user.a / is', /no operator "is"/u],
     [{ 'user.a': { Equals: 1 } }, 'user.a / Equals', /no operator/u],
     [{ 'user.x': { not: ['part-time'] } }, 'user.x / not / 0', /expected a test .* got a string/u],
@@ -54,8 +54,8 @@ describe('an empty or invalid condition', () => {
     [{ 'user.a': { 'less-than': '17:00' } }, 'user.a / less-than', /RFC 3339/u],
     [{ 'user.a': { 'less-than': '2026-11-26T10:00:00' } }, 'user.a / less-than', /with its zone/u],
     [{ 'user.a': { contains: 5 } }, 'user.a / contains', /expected a string/u],
-    [{ 'user.a': { array_len_equals: -1 } }, 'user.a / array_len_equals', /not negative/u],
-    [{ 'user.a': { array_len_equals: 1.5 } }, 'user.a / array_len_equals', /whole number/u],
+    [{ 'user.a': { array_len_equals: -1 } }, 'user.a / array_len_equals', /non-negative integer/u],
+    [{ 'user.a': { array_len_equals: 1.5 } }, 'user.a / array_len_equals', /non-negative integer/u],
     [{ 'user.a': { exists: 'yes' } }, 'user.a / exists', /expected true or false/u],
     [{ 'user.a': { match: 5 } }, 'user.a / match', /expected a glob/u],
     [{ 'user.a': { match: '[a' } }, 'user.a / match', /lacks the \]/u],
@@ -78,7 +78,7 @@ describe('an empty or invalid condition', () => {
     expect(wrong({ 'user.a': lookup({ b: lookup({}) }) })).toEqual([
       {
         at: 'conditions / user.a / any_match / match / b / any_match / fk_resource_type',
-        msg: expect.stringMatching(/cannot look up more/u),
+        msg: expect.stringMatching(/cannot contain another such match/u),
       },
     ])
     expect(wrong({ 'user.a': lookup({}), 'user.b': lookup({}) })).toEqual([])
@@ -99,9 +99,19 @@ describe('a condition above a limit', () => {
     depth === 1 ? is : { object_match: { match: { k: nestedMatch(depth - 1) } } }
 
   test.each<[string, (size: number) => object, number, RegExp]>([
-    ['depth of nodes', nested, DEPTH_MAX, /nests at most 16 deep/u],
-    ['depth of tests', depth => ({ 'user.a': nestedTest(depth) }), DEPTH_MAX, /nests at most 16 deep/u],
-    ['depth of matches', depth => ({ 'user.a': nestedMatch(depth) }), DEPTH_MAX, /nests at most 16 deep/u],
+    ['depth of nodes', nested, DEPTH_MAX, /is nested at most 16 levels deep/u],
+    [
+      'depth of tests',
+      depth => ({ 'user.a': nestedTest(depth) }),
+      DEPTH_MAX,
+      /is nested at most 16 levels deep/u,
+    ],
+    [
+      'depth of matches',
+      depth => ({ 'user.a': nestedMatch(depth) }),
+      DEPTH_MAX,
+      /is nested at most 16 levels deep/u,
+    ],
     [
       'tests',
       count => ({ allOf: Array.from({ length: count }, () => ({ 'user.a': is })) }),
@@ -155,7 +165,7 @@ describe('the declared type of an attribute', () => {
     expect(misfits.map(placed)).toEqual([
       {
         at: `conditions / not / 0 / user.a / allOf / 0 / ${operator}`,
-        msg: `${operator} never holds of user.a, which is declared as ${type}`,
+        msg: `${operator} never matches user.a, which is declared as ${type}`,
       },
     ])
     expect(findMisfits(read({ 'user.a': raw }), () => null)).toEqual([])

@@ -37,7 +37,7 @@ async function loseUser({ nodes }: NodesOnWires): Promise<Watch> {
 async function haveReplaced({ nodes }: NodesOnWires): Promise<void> {
   for (const node of nodes) {
     await node.logMatch(/"reason":"STORE_RESET"/)
-    await node.logMatch(/"replacedHistories":[12],.*another copy is in force/)
+    await node.logMatch(/"replacedHistories":[12],.*another local replica is in use/)
   }
 }
 

@@ -57,7 +57,7 @@ test('a Redis with `appendfsync always` loses no acknowledged write when it is k
   }
   const seen = await workload.end()
   expect(seen).toMatchObject({ refused: 0, failedWrites: 0, commits: workload.history.sent })
-  expect(nodes.map(({ log }) => log).join('')).not.toContain('another copy')
+  expect(nodes.map(({ log }) => log).join('')).not.toContain('another local replica')
 })
 
 const STOPPED_WHILE = [

@@ -28,7 +28,7 @@ test('nodes that are killed and restarted without Redis decide, reject changes, 
     expect(await isReady(client)).toBe(true)
     expect((await client.get('/fresh')).status).toBe(503)
     expect(await decides(client)).toBe(true)
-    await node.logMatch(/Redis is away: starting from the local copies/)
+    await node.logMatch(/Redis is unreachable: starting from the local replicas/)
   }
   const refused = await nodes[0]!.client!.post(`${FACTS}/users`, { key: 'rejected' })
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
@@ -37,7 +37,7 @@ test('nodes that are killed and restarted without Redis decide, reject changes, 
   workload.goOnWriting()
   await workload.hasWritten(50)
   await workload.end()
-  for (const { log } of nodes) expect(log).not.toContain('another copy')
+  for (const { log } of nodes) expect(log).not.toContain('another local replica')
 })
 
 test('a start without Redis fails if the local replica is older than MAX_STALE_MS', async () => {
@@ -47,5 +47,5 @@ test('a start without Redis fails if the local replica is older than MAX_STALE_M
   await redis.kill()
   await pause(Number(SHORT.MAX_STALE_MS))
   await expect(node.startAgain()).rejects.toThrow()
-  expect(node.log).toContain('no connection to the Redis of the store URL')
+  expect(node.log).toContain('no connection to the Redis of STORE_URL')
 })

@@ -36,7 +36,7 @@ describe('a list with an attribute filter', () => {
       expect.objectContaining({
         code: 'LIMIT_EXCEEDED',
         limit: 'list',
-        message: expect.stringContaining('look at 4 items'),
+        message: expect.stringContaining('examine at most 4 items'),
       }),
     )
   })

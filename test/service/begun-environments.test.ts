@@ -69,5 +69,5 @@ test('the first commit of an environment is noted; an environment whose data is 
   expect((await last.get(`${FACTS}/users`)).status).toBe(503)
   expect((await last.send('GET', '/v2/facts/default/imported/users', { key })).status).toBe(200)
   const told = await last.send<{ closed?: object }>('GET', `${ENVS}/default`, { key: ADMIN_KEY })
-  expect(told.body.closed).toMatchObject({ reason: expect.stringMatching(/has lost/) })
+  expect(told.body.closed).toMatchObject({ reason: expect.stringMatching(/lost a part of its data/) })
 })

@@ -131,7 +131,7 @@ test.each([
   const importing = imported(content(resource('first'), resource('last'), part, TENANT))
   await expect(importing).rejects.toMatchObject({
     code: 'INVALID_INPUT',
-    message: expect.stringMatching(/resource_part|comes twice/),
+    message: expect.stringMatching(/resource_part|occurs twice/),
   })
 })
 
@@ -171,7 +171,7 @@ describe('conditions and mapping rules that only an older release accepted', () 
 
   test.each([
     [set('a', { equalz: ROUNDED }), /line 2: user\.n\.equalz/],
-    [config('https://a.org/#x'), /line 2: mapping_rules\[0\]\.url: must have no fragment/],
+    [config('https://a.org/#x'), /line 2: mapping_rules\[0\]\.url: must not contain a fragment/],
   ])('are still refused if they are invalid otherwise: %j', async (line, message) => {
     await expect(imported(content(line, TENANT))).rejects.toMatchObject({
       code: 'INVALID_INPUT',

@@ -21,7 +21,7 @@ test.each([
     'denies write permission',
     ['ACL', 'SETUSER', USER, '-xadd'],
     ['ACL', 'SETUSER', USER, '+xadd'],
-    'does not let the user',
+    'has no permission to write',
   ],
 ] as const)(
   'if Redis %s, changes are 503 with the reason, and decisions continue',

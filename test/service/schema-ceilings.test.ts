@@ -121,7 +121,7 @@ test.each(KINDS)('the number of $what is limited', async ({ what, max, kind, add
   for (let n = 1; n < max; n += 1) await add(environment, `part-${n}`)
   expect(await doneOf(...['x', 'y', 'z'].map(key => add(environment, key)))).toBe(1)
   expect(environment.count(kind)).toBe(max)
-  const message = expect.stringMatching(`there are ${max} ${what}, which is the most`) as string
+  const message = expect.stringMatching(`there are ${max} ${what}, which is the maximum`) as string
   await expect(add(environment, 'beyond')).rejects.toMatchObject({ ...REFUSED, message })
   await expect(environment.execute('importSchema', copyOf(copied('beyond')))).rejects.toMatchObject(REFUSED)
   // Importing an existing part does not change the count.
@@ -205,7 +205,7 @@ describe('the limit of rules', () => {
     const left = outcomes[0]!.status === 'rejected' ? 2 : 3
     expect(environment.count('rule')).toBe(LOW.rulesPerAction)
     const copied = copyOf({ rules: [{ ...rule(left), resource_set: '__autogen_document' }] })
-    const refused = { ...REFUSED, message: 'permission "document:read" has 3 rules, which is the most' }
+    const refused = { ...REFUSED, message: 'permission "document:read" has 3 rules, which is the maximum' }
     await expect(add(environment, left)).rejects.toMatchObject(refused)
     await expect(environment.execute('importSchema', copied)).rejects.toMatchObject(REFUSED)
     await add(environment, 3, 'write')
@@ -220,7 +220,7 @@ describe('the limit of rules', () => {
     await bulk(...most)
     await expect(bulk(rule(0, 'write'), rule(1, 'write'), rule(2, 'write'))).rejects.toMatchObject({
       ...REFUSED,
-      message: 'there are 5 rules, which is the most',
+      message: 'there are 5 rules, which is the maximum',
     })
     const answer = await bulk(rule(0, 'write'), rule(1, 'write'), rule(0))
     expect(answer).toMatchObject({ body: { rules_created: 2 } })
@@ -230,7 +230,7 @@ describe('the limit of rules', () => {
     const environment = await withSets()
     for (let set = 0; set < 3; set += 1) await add(environment, set)
     for (let set = 0; set < 2; set += 1) await add(environment, set, 'write')
-    const refused = { ...REFUSED, message: 'there are 5 rules, which is the most' }
+    const refused = { ...REFUSED, message: 'there are 5 rules, which is the maximum' }
     await expect(add(environment, 2, 'write')).rejects.toMatchObject(refused)
     // Its two rules are removed with it, even if their rows are not purged yet.
     await environment.execute('deleteConditionSet', { params: { condition_set_id: 'set-0' } })

@@ -130,7 +130,7 @@ const mappingRule = (path: string) => ({
 })
 const TOTALS: readonly Total[] = [
   {
-    what: 'condition sets together would have 101 bytes of conditions, and may have 100',
+    what: 'condition sets together would have 101 bytes of conditions, at most 100 are possible',
     full: LOW.conditionBytes,
     first: 60,
     add: (it, key, size) =>
@@ -144,13 +144,13 @@ const TOTALS: readonly Total[] = [
     copied: (key, size) => ({ conditionSets: [copiedSet(key, conditionsOf(size))] }),
   },
   {
-    what: 'proxy configs together would have 5 mapping rules, and may have 4',
+    what: 'proxy configs together would have 5 mapping rules, at most 4 are possible',
     full: LOW.mappingRules,
     first: 3,
     ...proxyConfigs(size => Array.from({ length: size }, (_, n) => mappingRule(`${n}`))),
   },
   {
-    what: 'proxy configs together would have 2001 bytes of mapping rules, and may have 2000',
+    what: 'proxy configs together would have 2001 bytes of mapping rules, at most 2000 are possible',
     full: LOW.mappingBytes,
     first: 1_200,
     // One rule whose stored JSON has `size` bytes.

@@ -86,7 +86,7 @@ test('the slices of a read add up to a time limit, and a slice above it is refus
   expect(() => time.spend(1)).toThrow(
     expect.objectContaining({
       code: 'LIMIT_EXCEEDED',
-      message: expect.stringContaining('narrow it') as string,
+      message: expect.stringContaining('filter by tenants') as string,
     }),
   )
 })

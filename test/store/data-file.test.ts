@@ -118,7 +118,7 @@ test('a truncated data file is refused with its path and advice, wherever it end
     expect(() => new LmdbTables(cut), `${bytes} bytes`).toThrow(refused)
   }
   expect(() => checkDataFile(cutAt(path, size / 2))).toThrow(
-    /is cut short, .*: put a backup of its directory in its place/,
+    /is truncated: .*; restore a backup of its directory/,
   )
 })
 

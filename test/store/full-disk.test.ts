@@ -22,7 +22,7 @@ test('a store on a full disk refuses commits, closes, and continues when space i
   }
   expect(acknowledged).toBeGreaterThan(5)
   const refusal = expect.stringMatching(
-    /^STORE_REFUSED: the change was not made: the disk of the data directory refuses writes \(.+\)/,
+    /^STORE_REFUSED: the change was not made: the disk of the data directory rejects writes \(.+\)/,
   ) as string
   expect(refusals).toEqual([refusal, refusal])
 

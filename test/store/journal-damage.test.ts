@@ -32,7 +32,7 @@ const damaged = (path: string) => ({
   code: 'STORE_DAMAGED',
   message: expect.stringMatching(
     new RegExp(
-      `^acknowledged changes in ${path} are lost: segment \\d of its journal is damaged or missing from byte \\d+ on\\..+ delete journal-0 and journal-1`,
+      `^acknowledged changes in ${path} are lost: segment \\d of its journal is damaged or missing from byte \\d+\\..+ delete journal-0 and journal-1`,
     ),
   ) as string,
 })
@@ -160,7 +160,7 @@ test('a torn batch, which was not acknowledged, is skipped, and its intact recor
   const log = new KeptLog()
   const later = await JournaledTables.open(new LmdbTables(path), null, { log })
   expect(shown(later)).toEqual({ a: '1', b: '2' })
-  const message = 'the journal has records after a damaged one, which are left out'
+  const message = 'the journal contains records after a damaged one; these records are ignored'
   expect(log.lines).toEqual([
     { level: 'warn', message, fields: { directory: path, gap: null, recordsBeyond: 1 } },
   ])

@@ -304,7 +304,9 @@ test('a segment with wrong content is refused by the checkpoint, and repaired by
   closeSync(file)
   await expect(checkpoint(tables)).rejects.toMatchObject({
     code: 'STORE_REFUSED',
-    message: expect.stringContaining('the journal does not hold what was written to it') as string,
+    message: expect.stringContaining(
+      'the journal does not contain all records that were written to it',
+    ) as string,
   })
   expect(shown(tables)).toEqual({ a: '1', b: '1', c: '1' })
   // The next attempt repairs it from memory.

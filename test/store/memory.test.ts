@@ -85,6 +85,6 @@ test('tables with the format of another release are refused', async () => {
   const opening = EmbeddedLedger.open({ tables, view: new TableView(tables, toyRule) })
   await expect(opening).rejects.toMatchObject({
     code: 'INVALID_INPUT',
-    message: 'the store has format 999, this release reads format 3: start the release that wrote it',
+    message: 'the store has format 999, but this release reads format 3: start the release that wrote it',
   })
 })

@@ -164,7 +164,7 @@ test('a large commit whose staged rows are always lost is retried until its ledg
   await ledger.close()
   expect(await refused).toMatchObject({
     code: 'STORE_REFUSED',
-    message: expect.stringMatching(/^nothing was made: .* staged/),
+    message: expect.stringMatching(/^nothing was changed: .* staged/),
   })
   expect(link.waited).toEqual([0, 0, 1, 2])
   expect(log.lines.map(({ fields }) => fields['reason'])).toEqual([expect.stringContaining('staged')])
@@ -197,7 +197,7 @@ test('a commit that might be executed is not reported as refused, even if Redis 
   proxy.mend()
   await expect(sent).rejects.toMatchObject({
     code: 'STORE_UNAVAILABLE',
-    message: expect.stringMatching(/^it is not known whether this commit was done: .*WRONGTYPE/),
+    message: expect.stringMatching(/^it is not known whether this commit was made: .*WRONGTYPE/),
   })
 })
 
@@ -211,7 +211,7 @@ test('a commit that no server accepted is reported as refused with the reason af
   await link.send('CONFIG', 'SET', 'min-replicas-to-write', '1')
   const refused = ledger.commit(commitOf({ put: { alice: 'ar' } }))
   refused.catch(() => undefined)
-  await log.has(({ message }) => /does not take commits/.test(message))
+  await log.has(({ message }) => /does not accept commits/.test(message))
   await ledger.close()
   await expect(refused).rejects.toMatchObject({
     code: 'STORE_REFUSED',
@@ -245,7 +245,7 @@ test('data in the format of another release is refused and left unchanged', asyn
   const opening = RedisLedger.open({ link: direct, keys, logEntriesMax: 10, mayBegin: true })
   await expect(opening).rejects.toMatchObject({
     code: 'INVALID_INPUT',
-    message: 'the store has format 2, this release reads format 1: start the release that wrote it',
+    message: 'the store has format 2, but this release reads format 1: start the release that wrote it',
   })
   await direct.send('HSET', keys.meta, 'format', '1')
   expect(await other.head()).toMatchObject({ epoch: other.epoch, sequence: 0 })

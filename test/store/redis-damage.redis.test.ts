@@ -25,7 +25,7 @@ async function startNode(url: string, options: OpenStoreOptions = {}): Promise<N
 }
 
 const saysThat = (words: RegExp) => (line: { readonly message: string }) => words.test(line.message)
-const isLost = saysThat(/has lost data/)
+const isLost = saysThat(/lost data/)
 const isBack = saysThat(/has all data/)
 
 async function setup(): Promise<{
@@ -223,7 +223,7 @@ describe('a Redis that evicts keys when it is full', () => {
     const { url } = await evicting('allkeys-lru')
     const { log, ledger } = await startNode(url, { allowsEviction: true })
     await ledger.commit(commitOf({ put: { alice: 'ar' } }))
-    expect(log.lines.filter(saysThat(/throws keys away/))).toEqual([
+    expect(log.lines.filter(saysThat(/evicts keys/))).toEqual([
       expect.objectContaining({ level: 'warn', fields: { policy: 'allkeys-lru' } }),
     ])
   })
@@ -237,6 +237,6 @@ describe('a Redis that evicts keys when it is full', () => {
     await expect(startNode(await as('-info'))).rejects.toMatchObject({ code: 'STORE_REFUSED' })
     await expect(startNode(await as('-config'))).rejects.toMatchObject({ code: 'STORE_REFUSED' })
     const { log } = await startNode(await as('-config', '-info'))
-    expect(log.lines.filter(saysThat(/does not tell its maxmemory-policy/))).toHaveLength(1)
+    expect(log.lines.filter(saysThat(/does not report its maxmemory-policy/))).toHaveLength(1)
   })
 })

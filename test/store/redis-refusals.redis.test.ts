@@ -96,7 +96,7 @@ test('a start without permission for the channels fails with the error of Redis'
   expect(await node.exited).toBe(1)
   expect(lastLine(node)).toMatchObject({
     level: 60,
-    msg: expect.stringMatching(/^cannot start: the store refused: NOPERM .*channels/),
+    msg: expect.stringMatching(/^cannot start: the store rejected the command: NOPERM .*channels/),
   })
   expect(node.stderr).not.toContain(PASSWORD)
 })
@@ -152,12 +152,12 @@ test('a node without permission to read the log logs this once, and retries with
   const start = await node.ledger.head()
   await rights(name, '-xrange')
   const commit = other.ledger.commit(commitOf({ put: { alice: 'ar' } }))
-  const isRefused = says('warn', /refuses to show what is new.*: NOPERM .*xrange/)
+  const isRefused = says('warn', /rejects reads of the log.*: NOPERM .*xrange/)
   await log.has(isRefused)
   await admin.send('ACL', 'LOG', 'RESET')
   await refusals(4)
   await rights(name, '+xrange')
-  await log.has(says('info', /shows again what is new/))
+  await log.has(says('info', /accepts reads of the log again/))
   await follows(node.ledger, start, await commit)
   expect(shown(node.view)).toEqual(shown(other.view))
   expect(log.lines.filter(isRefused)).toHaveLength(1)
@@ -180,12 +180,12 @@ test('a node without permission to load rows logs this once, retries, and loads 
     redis.call('ZADD', KEYS[3], '1', ARGV[1])
     redis.call('HSET', KEYS[1], 'id', ARGV[1])`
   await admin.send('EVAL', rewritten, 3, meta, stream, ids, Buffer.from(commitId()))
-  const isRefused = says('warn', /cannot load another copy.*: NOPERM .*hscan/)
+  const isRefused = says('warn', /cannot load another local replica.*: NOPERM .*hscan/)
   await log.has(isRefused)
   await admin.send('ACL', 'LOG', 'RESET')
   await refusals(2)
   await rights(name, '+hscan')
-  await log.has(says('warn', /another copy is in force/))
+  await log.has(says('warn', /another local replica is in use/))
   expect(log.lines.filter(isRefused)).toHaveLength(1)
   const head = await node.ledger.commit(commitOf({ put: { bob: 'bg' } }))
   expect(head).toMatchObject({ epoch: start.epoch, sequence: 2 })
@@ -208,7 +208,7 @@ test('a start waits for a server that temporarily refuses commits, and logs the 
 
 test.each([
   ['a server that temporarily refuses commits', ['--min-replicas-to-write', '1'], /NOREPLICAS/],
-  ['a server without free connections', ['--maxclients', '1'], /no connection to Redis: trying again/],
+  ['a server without free connections', ['--maxclients', '1'], /no connection to Redis: retrying/],
 ])('a shutdown ends a start that waits for %s, with exit code 0', async (_, settings, reason) => {
   const own = await startRedis({ arguments: settings })
   onTestFinished(() => own.stop())
@@ -216,7 +216,7 @@ test.each([
   const node = serviceOn(own.url())
   await node.logMatch(reason)
   expect(await node.end('SIGTERM')).toBe(0)
-  expect(lastLine(node)).toMatchObject({ msg: 'stopped before the start had come to its end' })
+  expect(lastLine(node)).toMatchObject({ msg: 'stopped before the start was complete' })
 })
 
 test('a node that cannot apply an entry of Redis exits, and logs the environment and the reason', async () => {
@@ -231,10 +231,10 @@ test('a node that cannot apply an entry of Redis exits, and logs the environment
   expect(await node.exited).toBe(1)
   expect(lastLine(node)).toMatchObject({
     level: 60,
-    msg: 'the service cannot go on',
+    msg: 'the service cannot continue',
     err: {
       message: expect.stringMatching(
-        /^the organization is no longer followed: the copy of this environment cannot follow: .*no JSON/,
+        /^changes of the organization are no longer followed: the local replica of this environment cannot follow: .*no JSON/,
       ),
     },
   })
@@ -253,7 +253,10 @@ test('a failed build of the lists is reported with its reason', async () => {
   })
   await expect(late.environment.whenListed()).rejects.toBe(cause)
   expect(faults).toEqual([
-    expect.objectContaining({ message: `the lists of environment ${ENVIRONMENT} cannot be built`, cause }),
+    expect.objectContaining({
+      message: `the secondary indexes of environment ${ENVIRONMENT} cannot be built`,
+      cause,
+    }),
   ])
   expect(() => late.view.get(bytes('alice'))).toThrow(expect.objectContaining({ code: 'NOT_READY' }))
 })

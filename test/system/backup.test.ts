@@ -165,16 +165,16 @@ describe('a restore', () => {
       return Buffer.concat([Buffer.from(change(bytes.toString('utf8', 0, end))), bytes.subarray(end)])
     }
     for (const [name, content, message] of [
-      ['cut', bytes.subarray(0, -1), 'breaks off in'],
-      ['cut in the manifest', bytes.subarray(0, 40), 'this is no backup'],
-      ['damaged', damaged, 'its digest differs'],
-      ['longer', Buffer.concat([bytes, Buffer.from('x')]), 'more follows'],
-      ['none', Buffer.from('{"kind":"user"}\n'), 'this is no backup'],
-      ['empty', Buffer.alloc(0), 'this is no backup'],
+      ['cut', bytes.subarray(0, -1), 'the backup is truncated'],
+      ['cut in the manifest', bytes.subarray(0, 40), 'this is not a Verdict backup'],
+      ['damaged', damaged, 'the digest of'],
+      ['longer', Buffer.concat([bytes, Buffer.from('x')]), 'data follows the last file'],
+      ['none', Buffer.from('{"kind":"user"}\n'), 'this is not a Verdict backup'],
+      ['empty', Buffer.alloc(0), 'this is not a Verdict backup'],
       [
         'from elsewhere',
         text(line => line.replace('organization/data.mdb', '../../../data.mdb')),
-        'this is no backup',
+        'this is not a Verdict backup',
       ],
       [
         'of another form',

@@ -6,7 +6,7 @@ import { processWith } from '../support/started-process.ts'
 test('a process keeps acknowledged writes when it is killed, and shuts down cleanly on SIGINT and SIGTERM', async () => {
   const cwd = storeDirectory()
   const first = processWith({}, { cwd })
-  const [, key] = await first.stdoutMatch(/API key, shown this once: (\S+)/)
+  const [, key] = await first.stdoutMatch(/API key, shown only once: (\S+)/)
   const ask = async (address: string) => {
     const body = question('alice', 'read', 'document:welcome')
     return (await Client.at(address).send('POST', '/allowed', { key: key!, body })).body

@@ -64,7 +64,7 @@ test('the run command of the README starts the service, and its examples have th
   expect(run).toBe('npm ci && npm start')
   const service = new ServiceProcess({ cwd: copy, command: ['bash', '-c', 'npm start & wait $!'] })
   const address = await service.address()
-  const [, key] = await service.stdoutMatch(/API key, shown this once: (\S+)/)
+  const [, key] = await service.stdoutMatch(/API key, shown only once: (\S+)/)
   try {
     const env = { ...process.env, VERDICT: address, KEY: key }
     // The first command runs through npm like that of a reader; the others are faster without it.

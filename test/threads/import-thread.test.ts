@@ -29,7 +29,7 @@ test.each([
   const thread = threadWith(code, error => reported.push((error as Error).message))
   await expect(thread.load('any', silentSource())).rejects.toMatchObject({
     code: 'INTERNAL',
-    message: 'the thread that imports died',
+    message: 'the import thread failed',
   })
   expect(reported).toEqual(faults)
 })

@@ -1,4 +1,4 @@
-/** `verdict apply`: changes an environment to the state in a model file, after showing the plan. */
+/** `verdict apply`: changes an environment to the state in path of a model file, after showing the plan. */
 import { foreignAnswer } from '#cli/api.ts'
 import type { Command } from '#cli/command.ts'
 import { confirm } from '#cli/confirmation.ts'
@@ -32,12 +32,17 @@ export const applyCommand: Command = ({ usage, description }, parser, run) =>
     description,
     command =>
       command
-        .positional('file', { type: 'string', demandOption: true, describe: 'a model file' })
-        .option('yes', { alias: 'y', type: 'boolean', default: false, describe: 'do not ask' })
+        .positional('file', { type: 'string', demandOption: true, describe: 'path of a model file' })
+        .option('yes', {
+          alias: 'y',
+          type: 'boolean',
+          default: false,
+          describe: 'do not ask for confirmation',
+        })
         .option('dry-run', {
           type: 'boolean',
           default: false,
-          describe: 'only show the plan; exit code 1: there is one',
+          describe: 'only show the plan; exit code 1 if it contains changes',
         })
         .option('prune', {
           type: 'boolean',
@@ -50,9 +55,9 @@ export const applyCommand: Command = ({ usage, description }, parser, run) =>
           default: false,
           describe: 'remove tenants, users, instances, groups, assignments and tuples that it does not name',
         })
-        .example('$0 apply model.yaml', 'shows the plan and asks')
-        .example('$0 apply model.yaml --dry-run', 'in a pipeline: exit code 1 when something would change')
-        .example('$0 apply model.yaml --prune --yes', 'and nothing else but what the file names'),
+        .example('$0 apply model.yaml', 'shows the plan and asks for confirmation')
+        .example('$0 apply model.yaml --dry-run', 'in a pipeline: exit code 1 if something would change')
+        .example('$0 apply model.yaml --prune --yes', 'also removes what the file does not name'),
     run(async (session, { file, yes, dryRun, prune, pruneFacts }) => {
       const pruned = { model: prune, facts: pruneFacts }
       const source = ModelSource.read(await modelTextOf(file), file)
@@ -66,16 +71,13 @@ export const applyCommand: Command = ({ usage, description }, parser, run) =>
         output.note([file, ...testLines(output, tests), ''].join('\n'))
         output.result(
           { steps: shown(steps), applied: false, tests },
-          () => `${failed} not as expected. ${UNCHANGED}`,
+          () => `${failed} results not as expected. ${UNCHANGED}`,
         )
         session.exitCode = EXIT.no
         return
       }
       if (steps.length === 0) {
-        output.result(
-          { steps: [], applied: false },
-          () => 'Nothing to do: the environment is as the file says.',
-        )
+        output.result({ steps: [], applied: false }, () => 'Nothing to do: the environment matches the file.')
         return
       }
       if (output.isHuman) output.note(planText(output, steps))
@@ -175,9 +177,9 @@ async function readCurrentState(
   try {
     for await (const line of linesIn(session.api.download(path))) current.add(presentLine(line))
   } catch (error) {
-    throw error instanceof EncodingError ? foreignAnswer(`what is there:${error.message}`) : error
+    throw error instanceof EncodingError ? foreignAnswer(`current state:${error.message}`) : error
   }
-  if (!current.isWhole) throw new ApiError('what is there could not be read to its end')
+  if (!current.isWhole) throw new ApiError('the export of the current state ended early')
   return current.state
 }
 
@@ -185,7 +187,7 @@ function presentLine(text: string): ContentLine {
   try {
     return contentLineOf(text)
   } catch (error) {
-    throw error instanceof ContentLineError ? foreignAnswer(`what is there: ${error.message}`) : error
+    throw error instanceof ContentLineError ? foreignAnswer(`current state: ${error.message}`) : error
   }
 }
 

@@ -14,9 +14,9 @@ export const backupCommand: Command = ({ usage, description }, parser, run) =>
         .positional('file', {
           type: 'string',
           demandOption: true,
-          describe: 'the file; replaced when the backup is whole',
+          describe: 'path of the file; replaced when the backup is complete',
         })
-        .example('$0 backup verdict.backup', 'what restore takes'),
+        .example('$0 backup verdict.backup', 'writes a file for restore'),
     run(async ({ api, output }, { file }) => {
       const part = `${file}.part`
       // Opened first, so that an invalid path is reported before the request. Only the owner can read the

@@ -23,7 +23,7 @@ export const bulkCommand: Command = ({ usage, description }, parser, run) =>
         .positional('file', {
           ...FILE_ARGUMENT,
           demandOption: true,
-          describe: 'the file; - for standard input',
+          describe: 'path of the file; - for standard input',
         })
         .example('$0 bulk questions.txt', 'lines like: carol write document:roadmap')
         .example(
@@ -79,7 +79,7 @@ function questionOf(text: string, place: string): SingleQuestion {
     const [user, action, resource, tenant, ...more] = text.split(/\s+/)
     if (!user || !action || !resource || more.length > 0) {
       throw new UsageError(
-        `${place}: expected user, action, resource and perhaps a tenant, got ${JSON.stringify(text)}`,
+        `${place}: expected user, action, resource and an optional tenant, got ${JSON.stringify(text)}`,
       )
     }
     return { user, action, resource, tenant }
@@ -89,7 +89,7 @@ function questionOf(text: string, place: string): SingleQuestion {
   const isText = (part: unknown): part is string => typeof part === 'string' && part !== ''
   if (!isText(user) || !isText(action) || !isText(resource) || !(tenant === undefined || isText(tenant))) {
     throw new UsageError(
-      `${place}: expected {"user":…,"action":…,"resource":…} and perhaps "tenant", all of them text`,
+      `${place}: expected {"user":…,"action":…,"resource":…} and an optional "tenant", each a string`,
     )
   }
   if (!(attributes === undefined || Check(QuestionAttributes, attributes))) {

@@ -11,11 +11,14 @@ export const checkCommand: Command = ({ usage, description }, parser, run) =>
     description,
     command =>
       attributeArguments(questionArguments(command))
-        .example('$0 check carol write document:roadmap', 'may carol write the roadmap?')
-        .example('$0 check carol create document --tenant acme', 'may she create documents in acme?')
+        .example('$0 check carol write document:roadmap', 'checks whether carol can write the roadmap')
+        .example(
+          '$0 check carol create document --tenant acme',
+          'checks whether she can create documents in acme',
+        )
         .example(
           `$0 check carol read document --attributes '{"resource":{"public":true}}'`,
-          'may she read a public one?',
+          'checks whether she can read a public document',
         ),
     run(async (session, given) => {
       const body = questionBody(questionOf(given))

@@ -11,8 +11,8 @@ export const completionCommand: Command = ({ usage, description }, parser, run) 
     description,
     command =>
       command
-        .positional('shell', { choices: SHELLS, describe: 'which one; that of SHELL unless named' })
-        .example('$0 completion bash >> ~/.bashrc', 'in the next shell')
+        .positional('shell', { choices: SHELLS, describe: 'name of the shell; default: the shell in SHELL' })
+        .example('$0 completion bash >> ~/.bashrc', 'takes effect in the next shell')
         .example('$0 completion zsh >> ~/.zshrc', 'the same for zsh')
         .example('$0 completion fish >> ~/.config/fish/config.fish', 'the same for fish'),
     run(async (session, { shell }) => {
@@ -21,7 +21,7 @@ export const completionCommand: Command = ({ usage, description }, parser, run) 
       const wanted = shell ?? SHELLS.find(each => each === own)
       if (wanted === undefined) {
         throw new UsageError(
-          `say for which shell: ${SHELLS.map(each => `verdict completion ${each}`).join(', ')}`,
+          `the shell is unknown; use ${SHELLS.map(each => `verdict completion ${each}`).join(', ')}`,
         )
       }
       stdout.write(`${completionScript(wanted satisfies Shell, thisProgram())}\n`)

@@ -10,9 +10,9 @@ import { Environment, EnvironmentStats } from '#model/wire/environment.ts'
 const ENVIRONMENT = {
   type: 'string',
   demandOption: true,
-  describe: 'the environment, by key or id',
+  describe: 'environment, by key or id',
 } as const
-const NAME = { type: 'string', describe: 'what people call it; its key unless said' } as const
+const NAME = { type: 'string', describe: 'display name; default: the key' } as const
 
 /** Kinds of objects that are counted in an environment, as named by the service. */
 const COUNTED = [
@@ -31,18 +31,18 @@ export const envCommand: Command = ({ usage, description }, parser, run) =>
       .command(
         'list',
         'Lists the environments of a project',
-        what => what.example('$0 env list --project shop', 'with a key of the organization'),
+        what => what.example('$0 env list --project shop', 'with an API key of the organization'),
         run(async session => show(session, await environmentsIn(session.api, await session.project()))),
       )
       .command(
         'create <environment>',
-        'Makes an empty environment, with a first key to it',
+        'Creates an empty environment and its first API key',
         what =>
           what
-            .positional('environment', { ...ENVIRONMENT, describe: 'its key' })
+            .positional('environment', { ...ENVIRONMENT, describe: 'key of the new environment' })
             .option('name', NAME)
-            .example('$0 env create staging', 'in the project of the key')
-            .example('$0 env key staging', 'then shows the first key to it'),
+            .example('$0 env create staging', 'in the project of the API key')
+            .example('$0 env key staging', 'then shows its first API key'),
         run(async (session, { environment: key, name = key }) => {
           const path = await environmentsPath(session)
           show(session, await ask(session.api, Environment, 'POST', path, { key, name }))
@@ -50,8 +50,11 @@ export const envCommand: Command = ({ usage, description }, parser, run) =>
       )
       .command(
         'show <environment>',
-        'Shows an environment, and how much is in it',
-        what => what.positional('environment', ENVIRONMENT).example('$0 env show staging', 'with counts'),
+        'Shows an environment and the number of entities in it',
+        what =>
+          what
+            .positional('environment', ENVIRONMENT)
+            .example('$0 env show staging', 'with numbers of entities'),
         run(async (session, { environment }) => {
           const path = `${await environmentPath(session, environment)}/stats`
           const found = await ask(session.api, EnvironmentStats, 'GET', path)
@@ -64,12 +67,12 @@ export const envCommand: Command = ({ usage, description }, parser, run) =>
       )
       .command(
         'key <environment>',
-        'Shows the first key to an environment, with its secret',
+        'Shows the first API key of an environment, with its secret',
         what => what.positional('environment', ENVIRONMENT).example('$0 env key staging', 'for VERDICT_KEY'),
         run(async (session, { environment }) => {
           const place = [await session.project(), environment].map(encodeURIComponent).join('/')
           const key = await ask(session.api, ApiKey, 'GET', `/v2/api-key/${place}`)
-          session.output.result(key, () => key.secret ?? 'its secret cannot be shown any more: rotate it')
+          session.output.result(key, () => key.secret ?? 'the secret can no longer be shown; rotate the key')
         }),
       )
       .command(
@@ -83,15 +86,18 @@ export const envCommand: Command = ({ usage, description }, parser, run) =>
             .option('existing', {
               type: 'boolean',
               default: false,
-              describe: 'the target is there already; refused where both have something by the same key',
+              describe: 'copy into an existing target; rejected if both have an entity with the same key',
             })
             .option('overwrite', {
               type: 'boolean',
               default: false,
-              describe: 'the target is there already; what both have becomes as in the source',
+              describe: 'copy into an existing target; entities with the same key are overwritten',
             })
-            .example('$0 env copy production staging', 'makes staging, with the same model')
-            .example('$0 env copy staging production --overwrite', 'brings its model to what is there'),
+            .example('$0 env copy production staging', 'creates staging with the same model')
+            .example(
+              '$0 env copy staging production --overwrite',
+              'copies the model into an existing environment',
+            ),
         run(async (session, { environment, target, name = target, existing, overwrite }) => {
           const isThere = existing || overwrite
           const body = {
@@ -104,12 +110,12 @@ export const envCommand: Command = ({ usage, description }, parser, run) =>
       )
       .command(
         'rename <environment> <name>',
-        'Changes the name of an environment; its key stays',
+        'Changes the name of an environment; its key does not change',
         what =>
           what
             .positional('environment', ENVIRONMENT)
-            .positional('name', { ...NAME, demandOption: true, describe: 'the new name' })
-            .example('$0 env rename staging "Before production"', 'its key is staging as before'),
+            .positional('name', { ...NAME, demandOption: true, describe: 'new name' })
+            .example('$0 env rename staging "Before production"', 'the key remains staging'),
         run(async (session, { environment, name }) => {
           const path = await environmentPath(session, environment)
           show(session, await ask(session.api, Environment, 'PATCH', path, { name }))
@@ -117,21 +123,21 @@ export const envCommand: Command = ({ usage, description }, parser, run) =>
       )
       .command(
         'delete <environment>',
-        'Deletes an environment with all that is in it and all keys to it; asks for its key',
+        'Deletes an environment, all its content and its API keys; prompts for its key',
         what =>
           what
             .positional('environment', ENVIRONMENT)
             .option('yes', YES_OPTION)
-            .example('$0 env delete staging', 'after its key was typed'),
+            .example('$0 env delete staging', 'after you typed its key'),
         run(async (session, { environment, yes }) => {
           const path = await environmentPath(session, environment)
           const { key, stats } = await ask(session.api, EnvironmentStats, 'GET', `${path}/stats`)
           const counts = `${stats.users} users and ${stats.tenants} tenants`
-          const what = `environment ${key} of project ${await session.project()} with ${counts}, all else that is in it and all keys to it`
+          const what = `environment ${key} of project ${await session.project()} with ${counts}, all its other content and its API keys`
           await deleteNamed(session, { path, name: key, what, isConfirmed: yes })
         }),
       )
-      .demandCommand(1, 'say what to do with environments: list, create, show, key, copy, rename or delete'),
+      .demandCommand(1, 'a command is required: list, create, show, key, copy, rename or delete'),
   )
 
 async function environmentsPath(session: Session): Promise<string> {

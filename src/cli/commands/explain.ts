@@ -23,7 +23,7 @@ export const explainCommand: Command = ({ usage, description }, parser, run) =>
     command =>
       attributeArguments(questionArguments(command)).example(
         '$0 explain carol write document:roadmap',
-        'the way that leads to the answer',
+        'shows the path that leads to the decision',
       ),
     run(async (session, given) => {
       const question = questionOf(given)

@@ -19,9 +19,13 @@ export const exportCommand: Command = ({ usage, description }, parser, run) =>
     description,
     command =>
       command
-        .positional('file', { ...FILE_ARGUMENT, default: '-', describe: 'the file; - for standard output' })
-        .example('$0 export backup.ndjson', 'readable, and what import takes')
-        .example('$0 export | grep \'"kind":"user"\'', 'the users'),
+        .positional('file', {
+          ...FILE_ARGUMENT,
+          default: '-',
+          describe: 'path of the file; - for standard output',
+        })
+        .example('$0 export backup.ndjson', 'a readable file for import')
+        .example('$0 export | grep \'"kind":"user"\'', 'prints the users'),
     run(async (session, { file }) => {
       if (file === '-') {
         await receive(session, session.streams.stdout as Writable, false)
@@ -84,7 +88,7 @@ async function receive(session: Session, target: Writable, ends: boolean): Promi
   )
   // The total includes the last line itself.
   if (Number(END.exec(tail.toString('latin1'))?.[1]) !== lines - 1) {
-    throw new ApiError('the answer broke off: its last line is missing')
+    throw new ApiError('the response is truncated: its last line is missing')
   }
   return lines
 }

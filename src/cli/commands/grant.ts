@@ -10,10 +10,13 @@ export const grantCommand: Command = ({ usage, description }, parser, run) =>
     description,
     command =>
       expiryArguments(grantArguments(command))
-        .option('tenant', { type: 'string', describe: 'makes the instance there, if it is not there yet' })
-        .example('$0 grant carol editor on document:roadmap --for 8h', 'for a working day')
-        .example('$0 grant carol auditor in acme --until 2031-01-31T18:00:00Z', 'a tenant role, until then')
-        .example('$0 grant carol auditor in acme', 'for good, whatever end it had')
+        .option('tenant', { type: 'string', describe: 'tenant in which a missing instance is created' })
+        .example('$0 grant carol editor on document:roadmap --for 8h', 'expires after eight hours')
+        .example(
+          '$0 grant carol auditor in acme --until 2031-01-31T18:00:00Z',
+          'a tenant role that expires at that time',
+        )
+        .example('$0 grant carol auditor in acme', 'without expiration time, replacing an earlier one')
         .example('$0 grant platform editor on folder:specs --group', 'for all members of a group'),
     run(async (session, given) => {
       const grant = grantOf(given)
@@ -21,7 +24,7 @@ export const grantCommand: Command = ({ usage, description }, parser, run) =>
       const change = { method: 'POST', end: { expires_at: end } } as const
       const changed = await changeGrant(session.api, await session.place(), grant, change)
       session.output.result({ ...shownGrant(grant), expires_at: end, changed }, () =>
-        [grantText(grant), end === null ? ', lasting' : ` until ${end}`, changed ? '' : ', as it was'].join(
+        [grantText(grant), end === null ? ', lasting' : ` until ${end}`, changed ? '' : ', unchanged'].join(
           '',
         ),
       )

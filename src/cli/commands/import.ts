@@ -18,15 +18,15 @@ export const importCommand: Command = ({ usage, description }, parser, run) =>
         .positional('file', {
           ...FILE_ARGUMENT,
           demandOption: true,
-          describe: 'the file; - for standard input',
+          describe: 'path of the file; - for standard input',
         })
         .option('replace', {
           type: 'boolean',
           default: false,
-          describe: 'replace everything that is there; without it the environment must be empty',
+          describe: 'replace all content; without it the environment must be empty',
         })
         .example('$0 import backup.ndjson', 'into a new environment')
-        .example('$0 import backup.ndjson --replace', 'back to the backup: what came after it is gone'),
+        .example('$0 import backup.ndjson --replace', 'replaces the content; later changes are lost'),
     run(async (session, { file, replace }) => {
       const path = `/v2/projects/${await session.environmentPath()}/import?replace=${replace}`
       // Opened first, so that an invalid path is reported before the request.

@@ -16,8 +16,8 @@ export const keysCommand: Command = ({ usage, description }, parser, run) =>
     command
       .command(
         'list',
-        'Lists keys, without their secrets',
-        what => what.example('$0 keys list', 'every key that this one may manage'),
+        'Lists API keys without their secrets',
+        what => what.example('$0 keys list', 'every API key that this one can manage'),
         run(async session => {
           const keys = await allKeys(session)
           const named = await withNames(session, keys)
@@ -36,12 +36,15 @@ export const keysCommand: Command = ({ usage, description }, parser, run) =>
       )
       .command(
         'create',
-        'Makes a key; its secret is shown this once',
+        'Creates an API key; its secret is shown only once',
         what =>
           what
-            .option('name', { type: 'string', describe: 'what the key is for' })
-            .example('$0 keys create --project default --env staging', 'a key of environment staging')
-            .example('$0 keys create --project default', 'a key of the project'),
+            .option('name', { type: 'string', describe: 'name of the API key' })
+            .example(
+              '$0 keys create --project default --env staging',
+              'creates an API key of environment staging',
+            )
+            .example('$0 keys create --project default', 'creates an API key of the project'),
         run(async (session, { project, env, name }) => {
           const body = { project_id: project, environment_id: env, name }
           show(session, await ask(session.api, ApiKey, 'POST', KEYS, body))
@@ -49,12 +52,12 @@ export const keysCommand: Command = ({ usage, description }, parser, run) =>
       )
       .command(
         'rotate <id>',
-        'Gives a key a new secret',
+        'Replaces the secret of an API key',
         what =>
           what
-            .positional('id', { type: 'string', demandOption: true, describe: 'id of the key' })
-            .option('overlap', { type: 'number', describe: 'seconds for which the old secret stays good' })
-            .example('$0 keys rotate 5c0f… --overlap 600', 'the old secret is good for ten minutes more'),
+            .positional('id', { type: 'string', demandOption: true, describe: 'id of the API key' })
+            .option('overlap', { type: 'number', describe: 'seconds for which the old secret remains valid' })
+            .example('$0 keys rotate 5c0f… --overlap 600', 'the old secret remains valid for ten minutes'),
         run(async (session, { id, overlap }) => {
           const path = `${KEYS}/${checkedId(id)}/rotate-secret`
           show(session, await ask(session.api, ApiKey, 'POST', path, { overlap_seconds: overlap }))
@@ -62,14 +65,14 @@ export const keysCommand: Command = ({ usage, description }, parser, run) =>
       )
       .command(
         'revoke <id>',
-        'Ends a key at once',
-        what => what.positional('id', { type: 'string', demandOption: true, describe: 'id of the key' }),
+        'Revokes an API key immediately',
+        what => what.positional('id', { type: 'string', demandOption: true, describe: 'id of the API key' }),
         run(async (session, { id }) => {
           await request(session.api, 'DELETE', `${KEYS}/${checkedId(id)}`)
           session.output.result({ revoked: id }, () => `revoked ${id}`)
         }),
       )
-      .demandCommand(1, 'say what to do with keys: list, create, rotate or revoke'),
+      .demandCommand(1, 'a command is required: list, create, rotate or revoke'),
   )
 
 /**
@@ -78,7 +81,7 @@ export const keysCommand: Command = ({ usage, description }, parser, run) =>
  */
 function checkedId(id: string): string {
   if (idFrom(id) === id.toLowerCase()) return id
-  throw new UsageError('that is no id of a key: verdict keys list shows them')
+  throw new UsageError('the id is not valid; verdict keys list shows the ids')
 }
 
 async function allKeys(session: Session): Promise<ApiKey[]> {

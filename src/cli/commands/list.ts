@@ -19,45 +19,48 @@ export const listCommand: Command = ({ usage, description }, parser, run) =>
     command
       .command(
         'resources <user> <action> <type>',
-        'On which instances of a type may this user do this?',
+        'Lists the instances of a type on which a user can perform an action',
         what =>
           attributeArguments(what)
             .positional('user', ARGUMENT.user)
             .positional('action', ARGUMENT.action)
             .positional('type', ARGUMENT.type)
             .option('tenant', ARGUMENT.tenant)
-            .example('$0 list resources carol read document', 'the documents carol may read'),
+            .example('$0 list resources carol read document', 'the documents that carol can read'),
         run((session, { user, action, type, tenant, attributes, context }) =>
           printFound(session, 'resource', { user, action, type, tenant, attributes, context }),
         ),
       )
       .command(
         'users <action> <resource>',
-        'Who may do this on that resource?',
+        'Lists the users who can perform an action on a resource',
         what =>
           attributeArguments(what)
             .positional('action', ARGUMENT.action)
             .positional('resource', ARGUMENT.instance)
             .option('tenant', ARGUMENT.tenant)
-            .example('$0 list users write document:roadmap', 'everybody who may write the roadmap'),
+            .example('$0 list users write document:roadmap', 'all users who can write the roadmap'),
         run((session, { action, resource, tenant, attributes, context }) =>
           printFound(session, 'subject', { action, ...instanceOf(resource), tenant, attributes, context }),
         ),
       )
       .command(
         'actions <user> <resource>',
-        'What may this user do on that resource?',
+        'Lists the actions that a user can perform on a resource',
         what =>
           attributeArguments(what)
             .positional('user', ARGUMENT.user)
             .positional('resource', ARGUMENT.instance)
             .option('tenant', ARGUMENT.tenant)
-            .example('$0 list actions carol document:roadmap', 'what carol may do with the roadmap'),
+            .example(
+              '$0 list actions carol document:roadmap',
+              'the actions that carol can perform on the roadmap',
+            ),
         run((session, { user, resource, tenant, attributes, context }) =>
           printFound(session, 'action', { user, ...instanceOf(resource), tenant, attributes, context }),
         ),
       )
-      .demandCommand(1, 'say what to list: resources, users or actions'),
+      .demandCommand(1, 'a command is required: resources, users or actions'),
   )
 
 const HEADERS = { resource: 'RESOURCE', subject: 'USER', action: 'ACTION' } as const

@@ -39,9 +39,9 @@ export const loadCommand: Command = ({ usage, description }, parser, run) =>
         .positional('file', {
           ...FILE_ARGUMENT,
           demandOption: true,
-          describe: 'the file; - for standard input',
+          describe: 'path of the file; - for standard input',
         })
-        .example('$0 load facts.ndjson', 'lines as export writes them: {"kind":"user","key":"carol"}'),
+        .example('$0 load facts.ndjson', 'lines in the format of export: {"kind":"user","key":"carol"}'),
     run(async (session, { file }) => {
       const loader = new Loader(session.api, await session.place(), file)
       const bytes = file === '-' ? 0 : (await stat(file)).size
@@ -51,7 +51,7 @@ export const loadCommand: Command = ({ usage, description }, parser, run) =>
         await loader.send()
       })
       const { counts, ended } = loader
-      if (ended > 0) session.output.note(`left out what has ended by now: ${ended}`)
+      if (ended > 0) session.output.note(`skipped expired facts: ${ended}`)
       const rows = Object.entries(counts)
       session.output.result({ loaded: counts }, () => session.output.table(['LOADED', 'COUNT'], rows))
     }),
@@ -133,8 +133,8 @@ class Loader {
 
   #atLine(number: number, message: string): string {
     const kinds = Object.entries(this.counts).map(([kind, count]) => `${kind} ${count}`)
-    const isIn = kinds.length === 0 ? 'nothing is in' : `in are: ${kinds.join(', ')}`
-    return `${this.#file}:${number}: ${message}\n${isIn}; loaded again, what is in stays`
+    const isIn = kinds.length === 0 ? 'nothing was loaded' : `loaded: ${kinds.join(', ')}`
+    return `${this.#file}:${number}: ${message}\n${isIn}; you can load the file again, existing entries are kept`
   }
 }
 
@@ -142,10 +142,10 @@ function factOf({ text }: InputLine): Fact {
   const line = lineOf(text)
   if (line.kind === 'instance' && line.is_group) {
     const name = JSON.stringify(`${line.resource}:${line.key}`)
-    throw new UsageError(`${name} is a group: groups are made by apply, import, or the groups interface`)
+    throw new UsageError(`${name} is a group; create groups with apply, import or the groups endpoints`)
   }
   if (isFact(line)) return line
-  throw new UsageError(`expected a "kind" among ${KINDS.join(', ')}; import takes whole environments`)
+  throw new UsageError(`expected a "kind" among ${KINDS.join(', ')}; use import for whole environments`)
 }
 
 function hasExpired(fact: Fact): boolean {
@@ -214,7 +214,7 @@ async function putConditionSet(
   }
   const set = resultOf(ConditionSet, there, `GET ${path}`)
   if (set.type !== type || (resource !== null && set.resource?.key !== resource)) {
-    throw new ApiError(`condition set ${key} is there, of another type or for another resource`)
+    throw new ApiError(`condition set ${key} exists with another type or for another resource`)
   }
   await request(api, 'PATCH', path, { parent_id: parent, ...fields })
 }

@@ -6,7 +6,7 @@ import { environmentsIn, projectsIn } from '#cli/named-places.ts'
 import type { Session } from '#cli/session.ts'
 import { Project } from '#model/wire/project.ts'
 
-const PROJECT = { type: 'string', demandOption: true, describe: 'the project, by key or id' } as const
+const PROJECT = { type: 'string', demandOption: true, describe: 'project, by key or id' } as const
 
 export const projectCommand: Command = ({ usage, description }, parser, run) =>
   parser.command(usage, description, command =>
@@ -14,17 +14,17 @@ export const projectCommand: Command = ({ usage, description }, parser, run) =>
       .command(
         'list',
         'Lists projects',
-        what => what.example('$0 project list', 'those that this key opens'),
+        what => what.example('$0 project list', 'projects that this API key can access'),
         run(async session => show(session, await projectsIn(session.api))),
       )
       .command(
         'create <project>',
-        'Makes a project',
+        'Creates a project',
         what =>
           what
-            .positional('project', { ...PROJECT, describe: 'its key' })
-            .option('name', { type: 'string', describe: 'what people call it; its key unless said' })
-            .example('$0 project create shop --name "The shop"', 'with a key of the organization'),
+            .positional('project', { ...PROJECT, describe: 'key of the new project' })
+            .option('name', { type: 'string', describe: 'display name; default: the key' })
+            .example('$0 project create shop --name "The shop"', 'with an API key of the organization'),
         run(async (session, { project: key, name = key }) => {
           const body = { key, name, initial_environments: [] }
           show(session, await ask(session.api, Project, 'POST', '/v2/projects', body))
@@ -33,7 +33,7 @@ export const projectCommand: Command = ({ usage, description }, parser, run) =>
       .command(
         'show <project>',
         'Shows a project and its environments',
-        what => what.positional('project', PROJECT).example('$0 project show shop', 'with what is in it'),
+        what => what.positional('project', PROJECT).example('$0 project show shop', 'with its environments'),
         run(async (session, { project }) => {
           const found = await ask(session.api, Project, 'GET', pathOf(project))
           const environments = await environmentsIn(session.api, found.id)
@@ -48,33 +48,33 @@ export const projectCommand: Command = ({ usage, description }, parser, run) =>
       )
       .command(
         'rename <project> <name>',
-        'Changes the name of a project; its key stays',
+        'Changes the name of a project; its key does not change',
         what =>
           what
             .positional('project', PROJECT)
-            .positional('name', { type: 'string', demandOption: true, describe: 'the new name' })
-            .example('$0 project rename shop "The old shop"', 'its key is shop as before'),
+            .positional('name', { type: 'string', demandOption: true, describe: 'new name' })
+            .example('$0 project rename shop "The old shop"', 'the key remains shop'),
         run(async (session, { project, name }) => {
           show(session, await ask(session.api, Project, 'PATCH', pathOf(project), { name }))
         }),
       )
       .command(
         'delete <project>',
-        'Deletes a project with its environments and all keys to them; asks for its key',
+        'Deletes a project, its environments and their API keys; prompts for its key',
         what =>
           what
             .positional('project', PROJECT)
             .option('yes', YES_OPTION)
-            .example('$0 project delete shop', 'after its key was typed'),
+            .example('$0 project delete shop', 'after you typed its key'),
         run(async (session, { project, yes }) => {
           const { key } = await ask(session.api, Project, 'GET', pathOf(project))
           const keys = (await environmentsIn(session.api, project)).map(environment => environment.key)
           const within = keys.length === 0 ? '' : ` with ${keys.join(', ')}`
-          const what = `project ${key}${within}, all that is in it and all keys to it`
+          const what = `project ${key}${within}, all its content and its API keys`
           await deleteNamed(session, { path: pathOf(project), name: key, what, isConfirmed: yes })
         }),
       )
-      .demandCommand(1, 'say what to do with projects: list, create, show, rename or delete'),
+      .demandCommand(1, 'a command is required: list, create, show, rename or delete'),
   )
 
 function pathOf(project: string): string {

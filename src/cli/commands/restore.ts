@@ -12,9 +12,13 @@ export const restoreCommand: Command = ({ usage, description }, parser, run) =>
     description,
     command =>
       command
-        .positional('file', { type: 'string', demandOption: true, describe: 'what backup has written' })
-        .positional('directory', { type: 'string', demandOption: true, describe: 'empty, or not there yet' })
-        .example('$0 restore verdict.backup ./data', 'then STORE_URL=lmdb:./data'),
+        .positional('file', { type: 'string', demandOption: true, describe: 'file written by backup' })
+        .positional('directory', {
+          type: 'string',
+          demandOption: true,
+          describe: 'target directory; must be empty or must not exist',
+        })
+        .example('$0 restore verdict.backup ./data', 'then start with STORE_URL=lmdb:./data'),
     run(async ({ output }, { file, directory }) => {
       const target = resolve(directory)
       await requireEmpty(target)
@@ -44,7 +48,7 @@ async function requireEmpty(directory: string): Promise<void> {
     throw error
   })
   if (names.length > 0)
-    throw new UsageError(`${directory} is not empty: a store is restored into a directory of its own`)
+    throw new UsageError(`${directory} is not empty; restore a store into an empty directory`)
 }
 
 /** Writes the files below a directory. Each file is synced to disk before the next one begins. */

@@ -9,7 +9,10 @@ export const revokeCommand: Command = ({ usage, description }, parser, run) =>
     description,
     command =>
       grantArguments(command)
-        .example('$0 revoke carol editor on document:roadmap', 'at once, whenever it would have ended')
+        .example(
+          '$0 revoke carol editor on document:roadmap',
+          'immediately, regardless of its expiration time',
+        )
         .example('$0 revoke platform editor on folder:specs --group', 'from all members of a group'),
     run(async (session, given) => {
       const grant = grantOf(given)

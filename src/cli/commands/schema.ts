@@ -7,7 +7,7 @@ export const schemaCommand: Command = ({ usage, description }, parser, run) =>
     usage,
     description,
     command =>
-      command.example('$0 schema > model-file.schema.json', 'for editors that complete and check YAML'),
+      command.example('$0 schema > model-file.schema.json', 'for editors that complete and validate YAML'),
     run(async session => {
       session.streams.stdout.write(`${modelFileSchema()}\n`)
     }),

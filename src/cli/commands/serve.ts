@@ -10,6 +10,9 @@ export const serveCommand: Command = ({ usage, description }, parser, run) =>
     usage,
     description,
     command =>
-      command.example('STORE_URL=lmdb:/var/lib/verdict $0 serve', 'on a directory of its own, until SIGTERM'),
-    run(() => Promise.reject(new UsageError('serve: expected as the first argument'))),
+      command.example(
+        'STORE_URL=lmdb:/var/lib/verdict $0 serve',
+        'runs on a separate directory until SIGTERM',
+      ),
+    run(() => Promise.reject(new UsageError('serve must be the first argument'))),
   )

@@ -27,7 +27,10 @@ export const statusCommand: Command = ({ usage, description }, parser, run) =>
     usage,
     description,
     command =>
-      command.example('$0 status --url http://127.0.0.1:7766', 'with VERDICT_KEY also what the key opens'),
+      command.example(
+        '$0 status --url http://127.0.0.1:7766',
+        'with VERDICT_KEY also shows the scope of the API key',
+      ),
     run(async session => {
       const isReady = await readiness(session.api)
       const version = await versionOf(session.api)

@@ -18,13 +18,13 @@ export const testCommand: Command = ({ usage, description }, parser, run) =>
     command =>
       command
         .positional('files', { type: 'string', array: true, demandOption: true, describe: 'model files' })
-        .example('$0 test model.yaml', 'the model with its sample facts, and what it says must follow'),
+        .example('$0 test model.yaml', 'checks the model and its sample facts against its expectations'),
     run(async (session, { files }) => {
       const outcomes = await outcomesOf(files)
       const all = outcomes.flatMap(({ tests }) => tests)
       const [asked, failed] = [all.flatMap(test => test.outcomes).length, failedIn(all)]
       for (const { file, tests, warnings } of outcomes) {
-        if (tests.length === 0) session.output.note(`${file}: has no tests`)
+        if (tests.length === 0) session.output.note(`${file}: the file has no tests`)
         if (warnings.length > 0 && session.output.isHuman)
           session.output.note(`${file}\n${warningsText(warnings)}`)
       }

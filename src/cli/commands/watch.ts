@@ -14,25 +14,31 @@ export const watchCommand: Command = ({ usage, description }, parser, run) =>
       command
         .option('since', {
           type: 'string',
-          describe: 'the revision, or the id of an event, behind which to begin; else from now on',
+          describe: 'revision or event id after which to start; default: now',
         })
         .option('kinds', {
           ...LIST,
-          describe: 'only changes of these, with commas between them: role_assignment,user.deleted',
+          describe: 'only these kinds, separated by commas: role_assignment,user.deleted',
         })
-        .option('types', { ...LIST, describe: 'only changes of things of these resources' })
-        .option('tenants', { ...LIST, describe: 'only changes of things in these tenants' })
+        .option('types', { ...LIST, describe: 'only changes of these resources' })
+        .option('tenants', { ...LIST, describe: 'only changes in these tenants' })
         .option('effective', {
           ...LIST,
-          describe: 'in place of changes who gains and who loses these permissions: document:read',
+          describe: 'show effective access changes of these permissions instead: document:read',
           conflicts: ['kinds', 'types', 'tenants'],
         })
-        .option('count', { type: 'number', describe: 'stops after so many changes; else never' })
-        .option('json', { type: 'boolean', describe: 'a line of JSON a change, as in a pipe' })
-        .example('$0 watch', 'everything, as it changes')
-        .example('$0 watch --kinds role_assignment --tenants acme', 'who gets and loses roles in a tenant')
-        .example('$0 watch --effective document:read', 'who may read what, as it changes')
-        .example('$0 watch --count 1 --kinds user.created', 'waits for the next user'),
+        .option('count', {
+          type: 'number',
+          describe: 'number of changes after which to stop; default: no limit',
+        })
+        .option('json', { type: 'boolean', describe: 'one line of JSON per change, as in a pipe' })
+        .example('$0 watch', 'prints all changes')
+        .example(
+          '$0 watch --kinds role_assignment --tenants acme',
+          'prints granted and revoked roles in a tenant',
+        )
+        .example('$0 watch --effective document:read', 'prints access gained and lost')
+        .example('$0 watch --count 1 --kinds user.created', 'waits for the next new user'),
     run((session, options) => watch(session, options)),
   )
 
@@ -56,14 +62,16 @@ async function watch(session: Session, options: WatchOptions): Promise<void> {
   }
   const { since = null, count = Infinity } = options
   const isCount = count === Infinity || (Number.isInteger(count) && count > 0)
-  if (!isCount) throw new UsageError('--count: expected a whole number from 1 on')
+  if (!isCount) throw new UsageError('--count: expected an integer of at least 1')
   const path = `/v2/facts/${await session.place()}/changes`
-  const onLost = (reason: string): void => output.note(`verdict watch: ${reason}; connecting again`)
+  const onLost = (reason: string): void => output.note(`verdict watch: ${reason}; reconnecting`)
   let printed = 0
   for await (const { event, data } of watchedChanges(session.api, { path, query, since, onLost })) {
     if (event === 'reset') {
       const { reason, revision } = JSON.parse(data) as { readonly reason: string; readonly revision: string }
-      output.note(`verdict watch: changes are missing here (${reason}); it goes on from ${revision}`)
+      output.note(
+        `verdict watch: changes are missing here (${reason}); the stream continues from ${revision}`,
+      )
       session.exitCode = EXIT.no
       if (!isHuman) streams.stdout.write(`${JSON.stringify({ kind: 'reset', reason, revision })}\n`)
     }
@@ -142,7 +150,7 @@ function accessText({ type, action, gained, lost, many = [] }: AccessItem): stri
   const all = [
     ...gained.map(pairText('+')),
     ...lost.map(pairText('-')),
-    ...many.map(scope => `list anew ${scopeText(scope)}`),
+    ...many.map(scope => `list again: ${scopeText(scope)}`),
   ]
   const rest = all.length > NAMED_MAX ? [`${all.length - NAMED_MAX} more`] : []
   return `${type}:${action}  ${[...all.slice(0, NAMED_MAX), ...rest].join(', ')}`

@@ -44,7 +44,7 @@ export async function applyPlan(
     } catch (error) {
       if (!(error instanceof ApiError) || done === 0) throw error
       throw new ApiError(
-        `${error.message}\n${done} of ${total} changes are made, up to ${step.what}; applied again, the file makes the others`,
+        `${error.message}\n${done} of ${total} changes were made, up to ${step.what}; apply the file again to make the others`,
       )
     }
     done += batch.length

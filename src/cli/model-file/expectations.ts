@@ -36,7 +36,7 @@ export async function runTest(api: Api, test: ModelTest): Promise<TestOutcome> {
     const { user, action, type } = question
     outcomes.push(
       listOutcome(
-        `the instances of ${type} that ${user} may ${action}${attributesText(question)}`,
+        `the instances of ${type} that ${user} can ${action}${attributesText(question)}`,
         found,
         are,
       ),
@@ -45,14 +45,14 @@ export async function runTest(api: Api, test: ModelTest): Promise<TestOutcome> {
   for (const { are, unknown: _, resource, ...question } of test.users ?? []) {
     const found = await searchAbout(api, 'subject', resource, question)
     outcomes.push(
-      listOutcome(`the users who may ${question.action} ${resource}${attributesText(question)}`, found, are),
+      listOutcome(`the users who can ${question.action} ${resource}${attributesText(question)}`, found, are),
     )
   }
   for (const { are, unknown: _, resource, ...question } of test.actions ?? []) {
     const found = await searchAbout(api, 'action', resource, question)
     outcomes.push(
       listOutcome(
-        `the actions that ${question.user} may take on ${resource}${attributesText(question)}`,
+        `the actions that ${question.user} can perform on ${resource}${attributesText(question)}`,
         found,
         are,
       ),
@@ -121,7 +121,9 @@ function listOutcome(
   found: readonly string[],
   expected: readonly string[],
 ): ExpectationOutcome {
-  const missing = expected.filter(key => !found.includes(key)).map(key => `- ${key} is expected and missing`)
-  const extra = found.filter(key => !expected.includes(key)).map(key => `+ ${key} is there and not expected`)
+  const missing = expected.filter(key => !found.includes(key)).map(key => `- ${key} is expected but missing`)
+  const extra = found
+    .filter(key => !expected.includes(key))
+    .map(key => `+ ${key} is present but not expected`)
   return { question, differences: [...missing, ...extra] }
 }

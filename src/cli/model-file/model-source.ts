@@ -159,17 +159,17 @@ function problemsOfScalars(document: Document.Parsed): Problem[] {
       for (const { key } of map.items) {
         const text = keyText(key, document)
         if (text === null) continue
-        if (seen.has(text)) find(key, `the key ${JSON.stringify(text)} stands there twice`)
+        if (seen.has(text)) find(key, `the key ${JSON.stringify(text)} occurs twice`)
         seen.add(text)
       }
     },
     Pair: (_, pair: Pair) => {
       const text = keyText(pair.key, document)
       if (text === null) {
-        find(pair.key, 'a key is a text, and neither a list nor a map')
+        find(pair.key, 'a key must be text, not a list or a map')
         pair.key = new Scalar('')
       } else if (text === '<<' && isScalar(pair.key) && pair.key.type === Scalar.PLAIN) {
-        find(pair.key, 'merge keys (<<) are not taken: write out what is meant, or the key in quotes')
+        find(pair.key, 'merge keys (<<) are not supported: write out the content, or put the key in quotes')
       } else if (!isScalar(pair.key) || typeof pair.key.value !== 'string') {
         const key = new Scalar(text)
         if (isNode(pair.key) && pair.key.range) key.range = pair.key.range
@@ -182,7 +182,7 @@ function problemsOfScalars(document: Document.Parsed): Problem[] {
       const { value, source = String(value) } = node
       if (typeof value !== 'number') return
       if (Number.isFinite(value)) node.value = numberOf(source, value)
-      else find(node, `the number ${source} cannot be kept: a text in quotes can`)
+      else find(node, `the number ${source} cannot be stored exactly: write it as text in quotes`)
     },
   })
   return problems

@@ -77,7 +77,7 @@ function planInstances(current: EnvironmentState, desired: EnvironmentState, con
       ]
     }
     if (there.tenant !== tenant) {
-      const message = `instance ${name} lives in tenant ${there.tenant} and cannot move to ${tenant}`
+      const message = `instance ${name} is in tenant ${there.tenant} and cannot move to ${tenant}`
       conflicts.push({ location: ['instances', name], message, isAboutKey: true })
       return []
     }
@@ -97,7 +97,7 @@ function planGroups(current: EnvironmentState, desired: EnvironmentState, confli
     const there = current.groups.get(name)
     const location = desired.locations.get(`group ${name}`)
     if (!there || there.tenant === group.tenant) return planGroup(name, there, group, location)
-    const message = `group ${name} lives in tenant ${there.tenant} and cannot move to ${group.tenant}`
+    const message = `group ${name} is in tenant ${there.tenant} and cannot move to ${group.tenant}`
     conflicts.push({ location: location ?? [], message, isAboutKey: true })
     return []
   })

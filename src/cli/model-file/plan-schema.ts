@@ -98,7 +98,7 @@ function planResource(
         step('~', name, where, [`from: ${existing} → ${subject}, its tuples are removed`], removed, made),
       )
     } else {
-      const message = `${name} comes from ${existing} and should come from ${subject}: that takes its tuples along, so it is done with --prune only`
+      const message = `${name} comes from ${existing} and should come from ${subject}: this also deletes its tuples, so it requires --prune`
       conflicts.push({ location: where, message, isAboutKey: true })
     }
   }
@@ -159,7 +159,7 @@ function planRole(
   const names = (role: RoleState | undefined) => new Set(role?.derivations.keys())
   details.push(...setDetails('granted to', names(there), names(desired)))
   if ((there?.isGuarded ?? false) !== desired.isGuarded) {
-    details.push(`only without direct roles: ${there?.isGuarded ?? false} → ${desired.isGuarded}`)
+    details.push(`applies only without direct roles: ${there?.isGuarded ?? false} → ${desired.isGuarded}`)
     const body = { no_direct_roles_on_object: desired.isGuarded }
     requests.push(request(derivations, 'PUT', `${path}/${key}/implicit_grants/conditions`, body))
   }

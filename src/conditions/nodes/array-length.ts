@@ -12,7 +12,7 @@ export interface ArrayLength extends Leaf {
 }
 
 export function readArrayLength(test: UnreadLeaf, relation: LengthRelation): ArrayLength | null {
-  const operand = test.value('a whole number that is not negative, or a ref', isLength)
+  const operand = test.value('a non-negative integer, or a ref', isLength)
   return operand && Object.freeze({ kind: 'array-length', ...test.leaf, relation, operand })
 }
 

@@ -8,7 +8,7 @@ export interface GlobMatch extends Leaf {
 }
 
 export function readGlobMatch(test: UnreadLeaf): GlobMatch | null {
-  if (typeof test.operand !== 'string') return test.wrong('a glob, which is a string')
+  if (typeof test.operand !== 'string') return test.wrong('a glob as a string')
   const glob = Glob.read(test.operand)
   if (typeof glob === 'string') return test.findings.add(test.at, glob)
   return Object.freeze({ kind: 'glob-match', ...test.leaf, glob })

@@ -15,7 +15,7 @@ export interface Ordering extends Leaf {
   readonly operand: Literal | Reference
 }
 
-export const ORDERED = 'a number, a date or a time with its zone as RFC 3339 writes them, or a ref'
+export const ORDERED = 'a number, an RFC 3339 date or time with its zone, or a ref'
 
 export function readOrdering(test: UnreadLeaf, relation: OrderRelation): Ordering | null {
   const operand = test.value(ORDERED, value => rankOf(value) !== null)

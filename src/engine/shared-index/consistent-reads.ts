@@ -52,7 +52,7 @@ export class ConsistentReads {
     { threadId, lockEveryRead = false }: ReaderOptions,
     onSchema: (schema: SchemaView) => void,
   ) {
-    assert(threadId > 0, 'a thread id is positive: 0 means that nobody holds the lock')
+    assert(threadId > 0, 'a thread id is positive: 0 means that no thread holds the lock')
     this.regions = Regions.attach(handle)
     this.#threadId = threadId
     this.#lockEveryRead = lockEveryRead
@@ -203,7 +203,7 @@ function firstSlices<T>(work: Resumable<T>, slicesMax: number): { readonly answe
 export function changesTooFast(): AuthzError {
   return new AuthzError(
     'OVERLOADED',
-    'this environment changes faster than so much of it can be looked at; ask for less at once, or try again shortly',
+    'this environment changes too fast for a read of this size; request less at a time, or try again shortly',
     { limit: 'list' },
   )
 }

@@ -129,7 +129,7 @@ export class SharedIndexWriter implements ChangeSink {
     { threadId, secrets, statesMax, firstTenantRoleIndex, ...sizes }: WriterOptions,
     restored?: { readonly regions: Regions; readonly state: SavedState },
   ) {
-    assert(threadId > 0, 'a thread id is positive: 0 means that nobody holds the lock')
+    assert(threadId > 0, 'a thread id is positive: 0 means that no thread holds the lock')
     const state = restored?.state
     this.#threadId = threadId
     this.#regions = restored?.regions ?? Regions.create(secrets, sizes)
@@ -247,7 +247,7 @@ export class SharedIndexWriter implements ChangeSink {
       if (!this.#isCollecting()) {
         throw new AuthzError(
           'LIMIT_EXCEEDED',
-          'this commit names more types, roles or relations than an index has numbers for',
+          'this commit contains more types, roles or relations than an index can number',
         )
       }
       this.#collectStep()

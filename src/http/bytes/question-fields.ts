@@ -189,11 +189,11 @@ function plainField(path: string, schema: TSchema, texts: TextPaths): Field {
     assert(isText, `${path} is a text`)
     return { kind: 'text', text, isNullable }
   }
-  assert(isNullable, `${path} may be null, as all that is skipped`)
+  assert(isNullable, `${path} can be null, as each skipped field`)
   const isPlain = !('minLength' in inner || 'pattern' in inner || 'enum' in inner)
-  assert(isPlain, `${path} is skipped, and nothing of it is checked`)
+  assert(isPlain, `${path} is skipped and not validated`)
   const isAttribute = ATTRIBUTES.has(path)
-  assert(isAttribute || IGNORED.has(path), `of ${path} it is said whether conditions may ask for it`)
+  assert(isAttribute || IGNORED.has(path), `${path} is listed as readable or not readable by conditions`)
   const attributes = texts === NATIVE_TEXTS ? (ATTRIBUTE_PARTS as readonly string[]).indexOf(path) : -1
   return { kind: typeOf(inner) === 'object' ? 'object-or-null' : 'string-or-null', isAttribute, attributes }
 }

@@ -106,7 +106,7 @@ export class BodyPieces implements PieceSource {
     if (!waiting) return
     if (this.#isLost && !this.#isWhole) {
       this.#waiting = null
-      waiting.reject(new AuthzError('MALFORMED_REQUEST', 'the body ended before it was whole'))
+      waiting.reject(new AuthzError('MALFORMED_REQUEST', 'the body ended early'))
     } else if (this.#queue.length > 0) {
       this.#waiting = null
       const pieces = this.#queue

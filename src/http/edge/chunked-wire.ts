@@ -131,7 +131,7 @@ export class ChunkedWire implements Wire {
    * response with a length that is sent in parts.
    */
   tryEnd(): never {
-    throw new InvariantError('behind a body in chunks, a long answer is in pieces')
+    throw new InvariantError('after a chunked body, a long response is written in pieces')
   }
 
   getWriteOffset(): number {

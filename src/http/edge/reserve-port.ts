@@ -31,7 +31,7 @@ export async function reservePort(
   } catch (error) {
     const reason =
       (error as NodeJS.ErrnoException).code === 'EADDRINUSE' ? 'is already in use' : 'cannot be used'
-    throw new Error(`the address ${host}:${port} ${reason}; set HOST and ${setting} to a free one`, {
+    throw new Error(`the address ${host}:${port} ${reason}; set HOST and ${setting} to a free address`, {
       cause: error,
     })
   }

@@ -101,7 +101,7 @@ function encodeBody(body: unknown): string | Uint8Array | null {
  */
 function checkHeaders(headers: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(headers)) {
-    if (!isPrintableAscii(value)) throw new Error(`the reply header ${name} is not printable ASCII`)
+    if (!isPrintableAscii(value)) throw new Error(`the response header ${name} is not printable ASCII`)
   }
 }
 

@@ -30,21 +30,21 @@ export interface RequestHeaderField extends HeaderField {
 /** Optional for every request. An empty value is ignored and not rejected. */
 export const REQUEST_ID: RequestHeaderField = {
   name: 'X-Request-ID',
-  description: 'A name for this request, given back in the answer; one is made up when there is none.',
+  description: 'Id of this request, returned in the response. Generated if absent.',
   schema: Type.String(),
 }
 
 /** Required for decisions (native.md 0.1). */
 export const REQUIRED_REQUEST_ID: RequestHeaderField = {
   ...REQUEST_ID,
-  description: `${REQUEST_ID.description} Without \`STRICT_HEADERS\` a request that lacks it is served all the same.`,
+  description: `${REQUEST_ID.description} Required only with \`STRICT_HEADERS\`.`,
   required: 'strictly',
 }
 
 export const REQUIRED_CACHE_CONTROL: RequestHeaderField = {
   name: 'Cache-Control',
   description:
-    'Answers never come from a cache, so any value will do. Without `STRICT_HEADERS` it may be left out.',
+    'Responses never come from a cache, so any value is accepted. Required only with `STRICT_HEADERS`.',
   schema: Type.String(),
   required: 'strictly',
 }
@@ -52,20 +52,20 @@ export const REQUIRED_CACHE_CONTROL: RequestHeaderField = {
 export const WAIT_TIMEOUT: RequestHeaderField = {
   name: 'X-Wait-Timeout',
   description:
-    'Seconds to wait until decisions see the change; empty or negative: without limit. Checked, without effect: the ' +
-    'change is in force before its answer leaves.',
+    'Seconds to wait until decisions see the change. Empty or negative: no limit. Validated, but without effect: the ' +
+    'change takes effect before the response is sent.',
   schema: Type.String({ pattern: '^([+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)?)?$' }),
 }
 
 export const TIMEOUT_POLICY: RequestHeaderField = {
   name: 'X-Timeout-Policy',
-  description: 'What to do when the wait takes too long. Checked, without effect.',
+  description: 'Behavior if the wait takes too long. Validated, but without effect.',
   schema: Type.Enum(['ignore', 'fail']),
 }
 
 export const CLIENT_VERSION: RequestHeaderField = {
   name: 'X-Permit-SDK-Version',
-  description: 'The client that asks: its language and its version, as in `node:2.7.6`.',
+  description: 'Language and version of the client, such as `node:2.7.6`.',
   schema: Type.String(),
 }
 
@@ -75,7 +75,7 @@ export const CLIENT_VERSION: RequestHeaderField = {
  */
 const NameInHeader = Type.String({ pattern: '^[!-~](.*[!-~])?$' })
 const ENDS =
-  'Only with ASCII at both ends: other characters there are cut off, which leaves another key. Sent twice with different values: 400.'
+  'Must begin and end with ASCII characters: others are removed there, which changes the key. Two different values are 400.'
 
 /** A header that nginx's `auth_request` is configured to send (conditions.md 10.5). */
 function askedByHeader(name: string, description: string): RequestHeaderField {
@@ -95,38 +95,38 @@ export const ASKED_TYPE = askedByHeader('Permit-Resource-Type', 'The key of the 
 export const ASKED_KEY: RequestHeaderField = {
   name: 'Permit-Resource-Key',
   description:
-    'The key of the instance. Absent: the question is about the type as a whole. A gateway sets it, also to nothing: what a client ' +
-    `sent would name an instance. ${ENDS}`,
+    'The key of the instance. Absent: a check of the type. The gateway must always set it, even if it is empty: otherwise a ' +
+    `client could name an instance. ${ENDS}`,
   schema: NameInHeader,
   isSingle: true,
 }
 
 export const UNBUFFERED: HeaderField = {
   name: 'X-Accel-Buffering',
-  description: 'A proxy is to hand each part on as it comes.',
+  description: 'Tells proxies to forward each part immediately.',
   schema: Type.Literal('no'),
 }
 
 export const LAST_EVENT_ID: RequestHeaderField = {
   name: 'Last-Event-ID',
   description:
-    'What the last event had as `id:`: the stream tells what came after it. Clients of Server-Sent Events send it by themselves when ' +
-    'they connect again. It counts before `since`.',
+    'The `id:` of the last received event: the stream continues after it. Clients of server-sent events send it automatically when ' +
+    'they reconnect. Overrides `since`.',
   schema: Type.String(),
   isSingle: true,
 }
 
 export const IF_NONE_MATCH: RequestHeaderField = {
   name: 'If-None-Match',
-  description: 'The `ETag` of a copy the caller has; answered with 304 while it is current.',
+  description: 'The `ETag` of a copy of the client. The response is 304 if the copy is current.',
   schema: Type.String(),
 }
 
 export const IF_MATCH: RequestHeaderField = {
   name: 'If-Match',
   description:
-    'What an answer about the thing had as `ETag`, or several of these, separated by commas: changed only if it is still so, else ' +
-    '412. `*`: only if it is there. A weak tag (`W/`) and one with the suffix of a compressing proxy (`-gzip`) count as the tag itself.',
+    'The `ETag` of an earlier response for this entity, or several, separated by commas: the change is made only if one of them is current. Otherwise the response is ' +
+    '412. `*`: only if the entity exists. A weak tag (`W/`) and a tag with the suffix of a compressing proxy (`-gzip`) match the tag without them.',
   schema: Type.String({ pattern: '^(\\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$' }),
 }
 
@@ -134,20 +134,21 @@ export const IF_MATCH: RequestHeaderField = {
 export const GRANT_IF_MATCH: RequestHeaderField = {
   name: IF_MATCH.name,
   description:
-    'The tag of the grant, or several, separated by commas: changed or removed only if it is still so, else 412. The tag is `expires_at` in ' +
-    'quotes, as lists show it: `"2030-01-01T00:00:00.000Z"`, or `"null"` for what lasts. `*`: only if it is there.',
+    'The tag of the grant, or several, separated by commas: changed or removed only if one of them is current, otherwise 412. The tag is `expires_at` in ' +
+    'quotes, as in lists: `"2030-01-01T00:00:00.000Z"`, or `"null"` if the grant does not expire. `*`: only if the grant exists.',
   schema: IF_MATCH.schema,
 }
 
 export const GRANT_IF_NONE_MATCH: RequestHeaderField = {
   name: IF_NONE_MATCH.name,
-  description: '`*`: granted only if it is not granted yet, else 412, and its end stays as it is.',
+  description:
+    '`*`: granted only if the grant does not exist. Otherwise the response is 412 and the expiration time does not change.',
   schema: Type.Literal('*'),
 }
 
 export const ANSWERED_REQUEST_ID: HeaderField = {
   name: 'X-Request-ID',
-  description: "The request's name: the caller's, or one made up.",
+  description: 'Id of the request: the value that the client sent, or a generated one.',
   schema: Type.String({ minLength: 1 }),
 }
 
@@ -156,8 +157,8 @@ const Revisions = Type.String({ pattern: '^[A-Za-z0-9-]+\\.[0-9]+( *, *[A-Za-z0-
 export const REVISION: HeaderField = {
   name: 'X-Revision',
   description:
-    'The state the answer tells of, of the environment or of the organization: an epoch and a number that grows. Two of them, ' +
-    'separated by a comma, where it tells of both.',
+    'State of the environment or of the organization that the response reflects: an epoch and a growing number. Two of them, ' +
+    'separated by a comma, if the response reflects both.',
   schema: Revisions,
 }
 
@@ -165,15 +166,15 @@ export const REVISION: HeaderField = {
 export const MIN_REVISION: RequestHeaderField = {
   name: 'X-Min-Revision',
   description:
-    'What an answer had as `X-Revision`, or several of these, separated by commas: decided on a state that has them, keys ' +
-    'included, or not at all.',
+    'The `X-Revision` of an earlier response, or several, separated by commas: the service decides on a state that includes them, with API keys, ' +
+    'or not at all.',
   schema: Revisions,
 }
 
 export const CACHE_CONTROL: HeaderField = {
   name: 'Cache-Control',
   description:
-    'How long a client or a proxy may keep the answer. With an `ETag` it has `no-transform`: a proxy that compresses the answer would ' +
+    'Time for which a client or a proxy may cache the response. With an `ETag` it contains `no-transform`: a proxy that compresses the response would ' +
     'change the tag.',
   schema: Type.String(),
 }
@@ -184,45 +185,45 @@ export const UNTRANSFORMED = { [CACHE_CONTROL.name]: 'no-transform' }
 export const ETAG: HeaderField = {
   name: 'ETag',
   description:
-    'Changes with the content. `If-Match` takes it, where the path has that. Not there if the request has parameters in its query. ' +
-    'With 412: of what is there now; absent if nothing is.',
+    'Changes with the content. Can be sent as `If-Match` if the operation supports it. Absent if the request has query parameters. ' +
+    'With 412: the current tag, absent if the entity does not exist.',
   schema: Type.String(),
   isOccasional: true,
 }
 
 export const LOCATION: HeaderField = {
   name: 'Location',
-  description: 'Where to go on, relative to this path.',
+  description: 'Location of the content, relative to this path.',
   schema: Type.String(),
 }
 
 export const VARY: HeaderField = {
   name: 'Vary',
-  description: 'The headers of the request that the answer depends on.',
+  description: 'Request headers on which the response depends.',
   schema: Type.String(),
 }
 
 export const CHALLENGE: HeaderField = {
   name: 'WWW-Authenticate',
-  description: 'The scheme of the credentials that are missing.',
+  description: 'Scheme of the missing credentials.',
   schema: Type.String(),
 }
 
 export const RETRY_AFTER: HeaderField = {
   name: 'Retry-After',
-  description: 'Seconds after which another try is worthwhile.',
+  description: 'Seconds after which to retry.',
   schema: Type.String({ pattern: '^[0-9]+$' }),
 }
 
 export const WARNING: HeaderField = {
   name: 'Warning',
-  description: 'What was done may mean more than the caller thinks: a code, and a text for people.',
+  description: 'Warning about an effect that the client might not expect: a code and a text.',
   schema: Type.String({ pattern: '^299 - ".+"$' }),
   isOccasional: true,
 }
 
 export const ALLOW: HeaderField = {
   name: 'Allow',
-  description: 'The methods this path has.',
+  description: 'Methods of this path.',
   schema: Type.String(),
 }

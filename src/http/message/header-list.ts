@@ -258,7 +258,7 @@ export class HeaderList implements ReadonlyMap<string, string> {
   }
 
   #assertKept(): void {
-    assert(this.#keepsOthers, 'a header is asked for that was not kept')
+    assert(this.#keepsOthers, 'the requested header was not kept')
   }
 
   #toMap(): Map<string, string> {

@@ -14,24 +14,26 @@ import { type Json, SchemaComponents } from './schema-components.ts'
 import { schemaNames } from './schema-names.ts'
 import { tagOf, tagsAmong } from './tags.ts'
 
-const DESCRIPTION = `Verdict answers "may this user do this on that resource?" from the roles, groups and relations it keeps.
+const DESCRIPTION = `Verdict answers "may this user do this on that resource?" from stored roles, groups and relations.
 
-A decision is a value: a denial is answered with 200. Fields that are not named here are ignored in requests, and null
-counts as absent where a field is optional. A change is in force when its answer leaves.
+A decision is a value: the response to a denied check is 200. Unknown request fields are ignored, and null is the same
+as an absent optional field. A change takes effect before its response is sent.
 
-Errors have one form in each family of paths: text under \`/access/v1\` and for the AuthZEN metadata, the management error
-under \`/v1\`, \`/v2\` and \`/facts\`, \`{code, message}\` everywhere else. A path that is not described here is 404 in that form.
-What is no HTTP is answered 400 in HTML. Texts are Unicode: half of a surrogate pair is refused anywhere.
+The form of errors depends on the path: text under \`/access/v1\` and for the AuthZEN metadata, management error objects
+under \`/v1\`, \`/v2\` and \`/facts\`, \`{code, message}\` everywhere else. A path that is not described here is 404.
+The response to malformed HTTP is 400 in HTML. Texts are Unicode: unpaired surrogates are rejected everywhere.
 
-An operation with \`x-also-at\` has a second path, which takes keys of environments only: what the first path names of project and
-environment, the key says there.`
+An operation with \`x-also-at\` has a second path for API keys of environments only. The API key then selects the
+project and the environment that the first path contains.`
 
 const bearer = (description: string) => ({ type: 'http', scheme: 'bearer', description })
 
 const SECURITY_SCHEMES = {
-  environmentKey: bearer('The API key of an environment: decides and manages there.'),
-  projectKey: bearer('The API key of a project: manages it, its environments and their keys, never decides.'),
-  organizationKey: bearer('An API key of the organization: manages everything, never decides.'),
+  environmentKey: bearer('API key of an environment: makes decisions in it and manages it.'),
+  projectKey: bearer(
+    'API key of a project: manages it, its environments and their API keys. Makes no decisions.',
+  ),
+  organizationKey: bearer('API key of the organization: manages everything. Makes no decisions.'),
 }
 
 /** Settings that appear in the description. */

@@ -51,8 +51,8 @@ export function refusalStatuses(route: Route): number[] {
 const LONG_HEAD = 431
 const LONG_HEAD_ANSWER = {
   description:
-    'The line and the headers of the request are longer than `MAX_HEADER_BYTES`. In HTML, without a content type and a request id; ' +
-    'the connection ends.',
+    'The request line and headers are longer than `MAX_HEADER_BYTES`. The response is HTML without content type and request id, and ' +
+    'the connection is closed.',
 }
 
 const HEADERS: Readonly<Record<number, readonly HeaderField[]>> = {

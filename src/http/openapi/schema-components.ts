@@ -78,7 +78,7 @@ export class SchemaComponents {
     const text = JSON.stringify(schema)
     const given = this.#given.get(named) ?? text
     const isFree = given === text && !this.#taken.has(named)
-    assert(isFree, `the name ${named} is taken: export that schema from its file, under a name`)
+    assert(isFree, `the name ${named} is in use: export the schema from its file under a name`)
     if (!this.#given.has(named)) {
       this.#given.set(named, text)
       this.#components.set(named, this.#translate(schema, named))

@@ -89,7 +89,7 @@ export function schemaNames(): ReadonlyMap<object, string> {
     if (!isSchema(value)) continue
     assert(
       !taken.has(name) && !names.has(value),
-      `a schema of another name or a name of another schema: ${name}`,
+      `a schema with two names, or a name of two schemas: ${name}`,
     )
     taken.add(name)
     names.set(value, name)

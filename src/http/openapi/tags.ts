@@ -18,7 +18,7 @@ const RESOURCE = `${SCHEMA}/resources/{resource_id}`
 const TAGS: readonly Tag[] = [
   {
     name: 'Decisions',
-    description: 'May this user do this on that resource? What may they do? Who may?',
+    description: 'Checks, effective permissions of a user, and users with access to a resource.',
     paths: [
       '/allowed',
       '/allowed_url',
@@ -32,91 +32,91 @@ const TAGS: readonly Tag[] = [
   },
   {
     name: 'AuthZEN',
-    description: 'The same questions in the form of the OpenID AuthZEN Authorization API 1.0.',
+    description: 'The same checks and searches in the form of the OpenID AuthZEN Authorization API 1.0.',
     paths: ['/access/v1', '/.well-known/authzen-configuration'],
   },
   {
     name: 'Groups',
-    description: 'Groups of users: members, granted roles, groups in groups.',
+    description: 'Groups of users: members, granted roles and nested groups.',
     paths: [`${SCHEMA}/groups`],
   },
   {
     name: 'Resources',
-    description: 'The types of what is protected, with their actions, attributes and relations.',
+    description: 'Types of protected resources, with their actions, attributes and relations.',
     paths: [`${SCHEMA}/resources`, `${SCHEMA}/users/attributes`],
   },
   {
     name: 'Roles',
-    description: 'Roles in tenants and on resources: permissions, and which role follows from which.',
+    description: 'Roles in tenants and on resources: permissions and derivations.',
     paths: [`${SCHEMA}/roles`, `${SCHEMA}/bulk/roles`, `${RESOURCE}/roles`],
   },
   {
     name: 'Condition sets',
-    description: 'Which users and which resources are meant, by their attributes; and the rules on them.',
+    description: 'Sets of users and resources that are selected by attributes, and rules on them.',
     paths: [`${SCHEMA}/condition_sets`, `${FACTS}/set_rules`],
   },
   {
     name: 'Tenants',
-    description: 'Tenants, and who has a role in them.',
+    description: 'Tenants and the users with roles in them.',
     paths: [`${FACTS}/tenants`, `${FACTS}/bulk/tenants`, '/v1/tenants'],
   },
   {
     name: 'Users',
-    description: 'Users and the roles they hold.',
+    description: 'Users and their roles.',
     paths: [`${FACTS}/users`, `${FACTS}/bulk/users`, '/v1/users'],
   },
   {
     name: 'Role assignments',
-    description: 'Which user holds which role, in a tenant or on an instance.',
+    description: 'Roles of users in tenants and on instances.',
     paths: [`${FACTS}/role_assignments`],
   },
   {
     name: 'Resource instances',
-    description: 'What is protected: the instances of resources.',
+    description: 'Protected instances of resources.',
     paths: [`${FACTS}/resource_instances`, `${FACTS}/bulk/resource_instances`],
   },
   {
     name: 'Relationship tuples',
-    description: 'Which instance is related to which.',
+    description: 'Relationships between instances.',
     paths: [`${FACTS}/relationship_tuples`],
   },
   {
     name: 'Proxy configs',
-    description: 'Which requests at a gateway stand for which questions.',
+    description: 'Mapping of requests at a gateway to checks.',
     paths: [`${FACTS}/proxy_configs`],
   },
   {
     name: 'Completion',
     description:
-      'Which keys begin so, and what has a text as a part of its names, for fields that complete what one types.',
+      'Keys with a prefix, and entities whose names contain a text, for completion in input fields.',
     paths: [`${FACTS}/key_completions`, `${FACTS}/key_searches`],
   },
   {
     name: 'Organization',
-    description: 'The organization, the only one there is.',
+    description: 'The only organization.',
     paths: ['/v2/orgs', '/v2/members'],
   },
   { name: 'Projects', description: 'Projects of the organization.', paths: ['/v2/projects'] },
   {
     name: 'Environments',
-    description: 'Environments of a project; no data crosses from one to another.',
+    description: 'Environments of a project. They share no data.',
     paths: ['/v2/projects/{proj_id}/envs', `${SCHEMA}/model`],
   },
   {
     name: 'Changes',
-    description: 'What changes in an environment, as it changes.',
+    description: 'Stream of the changes of an environment.',
     paths: [`${FACTS}/changes`],
   },
   {
     name: 'Audit',
-    description: 'What was changed, by which key, when.',
+    description: 'Log of changes, with API key and time.',
     paths: ['/v2/audit-log'],
   },
-  { name: 'Keys', description: 'API keys and what they are for.', paths: ['/v2/api-key'] },
+  { name: 'Keys', description: 'API keys and their scopes.', paths: ['/v2/api-key'] },
   {
     name: 'Service',
     description:
-      'Whether the service lives, is ready and hears of changes, its nodes and its metrics; this description and its reference.',
+      'Health, readiness and freshness of the service, its nodes and metrics, this description and its reference.',
     paths: [
       '/healthy',
       '/ready',

@@ -32,8 +32,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 }
 
-const NOT_BUILT =
-  'the console is not built: run npm run build where npm ci installed the packages of development'
+const NOT_BUILT = 'the console is not built: run npm ci with development packages, then npm run build'
 
 /**
  * `directory` contains `index.html`, and the other files in `console`. Files are read at the first request.
@@ -47,13 +46,13 @@ export function consoleRoutes(directory: string): Route[] {
   const folder = join(directory, 'console')
   const contents = new Map(namesIn(folder).map(name => [name, contentOf(folder, name)]))
   const kept = [ETAG, CACHE_CONTROL]
-  const current = { description: 'The copy the caller has is current.', headers: kept }
+  const current = { description: 'The copy of the client is current.', headers: kept }
   return [
     defineRoute({
       method: 'GET',
       path: '/console',
       operationId: 'getConsole',
-      summary: 'The console, for people with a browser',
+      summary: 'Open the console in a browser',
       family: 'native',
       access: 'public',
       headers: [IF_NONE_MATCH],
@@ -69,18 +68,18 @@ export function consoleRoutes(directory: string): Route[] {
       method: 'GET',
       path: '/console/',
       operationId: 'getConsoleWithSlash',
-      summary: 'Leads to the console',
+      summary: 'Redirect to the console',
       family: 'native',
       access: 'public',
       isDescribed: false,
-      responses: { 308: { description: 'To the console.', headers: [LOCATION] } },
+      responses: { 308: { description: 'Redirect to the console.', headers: [LOCATION] } },
       handle: () => ({ status: 308, body: undefined, headers: { Location: '../console' } }),
     }),
     defineRoute({
       method: 'GET',
       path: '/console/{file}',
       operationId: 'getConsoleFile',
-      summary: 'A file of the console',
+      summary: 'Read a file of the console',
       family: 'native',
       access: 'public',
       isDescribed: false,

@@ -42,26 +42,29 @@ function probeRoutes(source: HealthSource): Route[] {
       method: 'GET',
       path: '/healthy',
       operationId: 'healthy',
-      summary: 'Whether the process lives',
+      summary: 'Check whether the process runs',
       family: 'native',
       access: 'public',
       isProbe: true,
-      responses: { 200: { description: 'It does.', schema: Health } },
+      responses: { 200: { description: 'The process runs.', schema: Health } },
       handle: () => ({ status: 200, body: { status: 'healthy', version: VERSION } }),
     }),
     defineRoute({
       method: 'GET',
       path: '/ready',
       operationId: 'ready',
-      summary: 'Whether decisions can be made here',
+      summary: 'Check whether this node can make decisions',
       family: 'native',
       access: 'public',
       isProbe: true,
       refusals: [503],
-      responses: { 200: { description: 'Loaded and answering.', schema: Health } },
+      responses: { 200: { description: 'The node makes decisions.', schema: Health } },
       handle: () => {
         if (!source.isReady())
-          throw new AuthzError('NOT_READY', 'not ready: loading, too stale or shutting down')
+          throw new AuthzError(
+            'NOT_READY',
+            'the service is not ready: it is loading, its data is too stale, or it is shutting down; retry later',
+          )
         const refusal = source.writeRefusal()
         return { status: 200, body: { status: 'ready', ...(refusal !== null && { changes: refusal }) } }
       },
@@ -70,17 +73,19 @@ function probeRoutes(source: HealthSource): Route[] {
       method: 'GET',
       path: '/fresh',
       operationId: 'fresh',
-      summary: 'Whether this node hears what other nodes change',
+      summary: 'Check whether this node receives the changes of other nodes',
       family: 'native',
       access: 'public',
       isProbe: true,
       refusals: [503],
-      responses: { 200: { description: 'It does, or there are no others.', schema: Health } },
+      responses: {
+        200: { description: 'The node receives them, or there are no other nodes.', schema: Health },
+      },
       handle: () => {
         if (!source.isFresh()) {
           throw new AuthzError(
             'STALE',
-            'stale: nothing was heard from the store, or of an environment in it, for a while; see /ready',
+            'stale: no news from the store, or of an environment in it, within STALE_AFTER_MS; see /ready',
           )
         }
         return { status: 200, body: { status: 'fresh' } }

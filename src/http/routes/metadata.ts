@@ -19,7 +19,7 @@ export function metadataRoutes(publicUrl: string | null): Route[] {
       method: 'GET',
       path,
       operationId: index === 0 ? 'authzenMetadata' : 'authzenMetadataOfPath',
-      summary: 'AuthZEN metadata: where to ask what',
+      summary: 'Read the AuthZEN metadata: the endpoints',
       family: 'access',
       access: 'optional-key',
       responses: { 200: { description: 'The endpoints.', schema: Metadata, headers: [CACHE_CONTROL] } },

@@ -15,15 +15,16 @@ export function metricsRoute(source: NodeSource, token: string | null): Route {
     method: 'GET',
     path: '/metrics',
     operationId: 'getMetrics',
-    summary: 'Metrics in the text format of Prometheus; with `METRICS_TOKEN` set, for its bearer alone',
+    summary:
+      'Read the metrics in the text format of Prometheus; if `METRICS_TOKEN` is set, requests need that token',
     family: 'native',
     access: 'public',
     isProbe: true,
     refusals: [401, 503],
-    responses: { 200: { description: 'All there are.', schema: Type.String(), contentType: 'text/plain' } },
+    responses: { 200: { description: 'All metrics.', schema: Type.String(), contentType: 'text/plain' } },
     handle: async ({ headers, names }) => {
       if (token !== null && !isSame(token, bearerToken(headers.get('authorization') ?? ''))) {
-        throw new AuthzError('UNAUTHENTICATED', 'metrics need the token of METRICS_TOKEN')
+        throw new AuthzError('UNAUTHENTICATED', 'requests for metrics need the token in METRICS_TOKEN')
       }
       const by = { requestId: names.requestId, operation: 'getMetrics' }
       return {

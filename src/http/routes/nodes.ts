@@ -24,10 +24,10 @@ export function nodeRoutes(
       method: 'GET',
       path: NODES,
       operationId: 'getNodes',
-      summary: 'List the nodes of this deployment that live',
+      summary: 'List the running nodes of this deployment',
       family: 'management',
       access: 'any-key',
-      responses: { 200: { description: 'Those that are known here.', schema: NodeList } },
+      responses: { 200: { description: 'The nodes that this node knows.', schema: NodeList } },
       handle: async ({ principal, names: { requestId } }) => {
         assert(principal, 'a route for any key has a caller')
         const environmentId = principal.kind === 'environment' ? principal.environmentId : null
@@ -40,16 +40,16 @@ export function nodeRoutes(
       path: `${NODES}/this/recent`,
       operationId: 'getRecentFigures',
       summary:
-        'What the node that answers did in the last 15 minutes; with `METRICS_TOKEN` set, for keys of the organization alone',
+        'Read the activity of this node in the last 15 minutes; if `METRICS_TOKEN` is set, only with API keys of the organization',
       family: 'management',
       access: 'any-key',
       refusals: [403],
-      responses: { 200: { description: 'A sample every five seconds.', schema: RecentFigures } },
+      responses: { 200: { description: 'One sample per five seconds.', schema: RecentFigures } },
       handle: async ({ principal, names: { requestId } }) => {
         if (hasMetricsToken && principal?.kind !== 'organization') {
           throw new AuthzError(
             'FORBIDDEN',
-            'metrics are not for everybody here (METRICS_TOKEN): this needs a key of the organization',
+            'metrics are restricted (METRICS_TOKEN): this request needs an API key of the organization',
           )
         }
         const by = { requestId, operation: 'getRecentFigures' }

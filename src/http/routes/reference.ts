@@ -32,7 +32,7 @@ export function referenceRoutes(describe: () => Resumable<Json>): Route[] {
     contentRoute({
       path: '/openapi.json',
       operationId: 'getDescription',
-      summary: 'This description',
+      summary: 'Read this description',
       contentType: 'application/json',
       schema: AttributeMap,
       load: async () => Buffer.from(JSON.stringify(await inSlices(describe()))),
@@ -40,7 +40,7 @@ export function referenceRoutes(describe: () => Resumable<Json>): Route[] {
     contentRoute({
       path: '/docs',
       operationId: 'getReference',
-      summary: 'This description, to be browsed',
+      summary: 'Open the reference in a browser',
       contentType: 'text/html; charset=utf-8',
       schema: text,
       headers: { 'Content-Security-Policy': OWN_FILES_ONLY, 'Referrer-Policy': 'no-referrer' },
@@ -49,7 +49,7 @@ export function referenceRoutes(describe: () => Resumable<Json>): Route[] {
     contentRoute({
       path: '/docs/start.js',
       operationId: 'getReferenceStart',
-      summary: 'What starts the reference',
+      summary: 'Read the script that starts the reference',
       contentType: 'text/javascript; charset=utf-8',
       isDescribed: false,
       schema: text,
@@ -58,7 +58,7 @@ export function referenceRoutes(describe: () => Resumable<Json>): Route[] {
     contentRoute({
       path: '/docs/swagger-ui-bundle.js',
       operationId: 'getReferenceScript',
-      summary: 'The script of the reference',
+      summary: 'Read the script of the reference',
       contentType: 'text/javascript; charset=utf-8',
       isDescribed: false,
       schema: text,
@@ -67,7 +67,7 @@ export function referenceRoutes(describe: () => Resumable<Json>): Route[] {
     contentRoute({
       path: '/docs/swagger-ui.css',
       operationId: 'getReferenceStyle',
-      summary: 'The style of the reference',
+      summary: 'Read the style sheet of the reference',
       contentType: 'text/css; charset=utf-8',
       isDescribed: false,
       schema: text,
@@ -88,7 +88,7 @@ function contentRoute({ contentType, schema, headers, load, ...named }: Content)
     headers: [IF_NONE_MATCH],
     responses: {
       200: { description: 'The content.', schema, contentType: mediaType, headers: kept },
-      304: { description: 'The copy the caller has is current.', headers: kept },
+      304: { description: 'The copy of the client is current.', headers: kept },
     },
     handle: call => content.reply(call),
   })

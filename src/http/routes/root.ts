@@ -5,10 +5,10 @@ import { defineRoute, type Route } from '#http/routing/route.ts'
 import { VERSION } from '#model/version.ts'
 
 const Root = Type.Object({
-  name: Type.String({ description: 'What answers here.' }),
-  version: Type.String({ description: 'The release that runs.' }),
-  docs: Type.String({ description: 'Where a person reads on.' }),
-  openapi: Type.String({ description: 'Where a program does.' }),
+  name: Type.String({ description: 'Name of the service.' }),
+  version: Type.String({ description: 'Release of the service.' }),
+  docs: Type.String({ description: 'Path of the reference for readers.' }),
+  openapi: Type.String({ description: 'Path of the description for programs.' }),
 })
 
 /** Relative paths, so that they work behind a proxy that adds a path prefix. */
@@ -19,12 +19,15 @@ export function rootRoute(): Route {
     method: 'GET',
     path: '/',
     operationId: 'getEntrance',
-    summary: 'What answers here; a browser is led to the reference',
+    summary: 'Describe the service; browsers are redirected to the reference',
     family: 'native',
     access: 'public',
     responses: {
-      200: { description: 'The service.', schema: Root, headers: [VARY] },
-      302: { description: 'To the reference, where HTML is asked for.', headers: [LOCATION, VARY] },
+      200: { description: 'Description of the service.', schema: Root, headers: [VARY] },
+      302: {
+        description: 'Redirect to the reference if the client accepts HTML.',
+        headers: [LOCATION, VARY],
+      },
     },
     handle: ({ headers }) => {
       if (asksForHtml(headers.get('accept') ?? '')) {

@@ -56,7 +56,7 @@ export function discardedBytesMax(bodyBytesMax: number): number {
 }
 
 export function bodyTooLarge(bytesMax: number): AuthzError {
-  return new AuthzError('BODY_TOO_LARGE', `a body may have at most ${bytesMax} bytes`, { limit: 'body' })
+  return new AuthzError('BODY_TOO_LARGE', `a body can have at most ${bytesMax} bytes`, { limit: 'body' })
 }
 
 function isOfMany(schema: TSchema): boolean {

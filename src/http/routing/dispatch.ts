@@ -311,7 +311,7 @@ export class Dispatcher {
    */
   async #asUnknown(wait: () => Promise<void>): Promise<void> {
     if (this.#unknownWaiting >= UNKNOWN_WAITERS_MAX) {
-      const message = `${UNKNOWN_WAITERS_MAX} requests with keys not known yet are waiting already; try again shortly`
+      const message = `${UNKNOWN_WAITERS_MAX} requests with unknown keys already wait; try again shortly`
       throw new AuthzError('OVERLOADED', message, { limit: 'waiting' })
     }
     this.#unknownWaiting += 1

@@ -56,7 +56,7 @@ export class LargeAnswers implements AnswersOfParts {
   #take(environmentId: string, bytes: number): () => void {
     const before = this.#bytesOf.get(environmentId) ?? 0
     if (before + bytes > SHARE * this.#bytesMax || this.#bytes + bytes > this.#bytesMax) {
-      throw new AuthzError('OVERLOADED', 'too many large answers are being sent; try again shortly', {
+      throw new AuthzError('OVERLOADED', 'too many large responses are being sent; try again shortly', {
         limit: 'list',
       })
     }

@@ -58,20 +58,20 @@ const PROBLEMS: Readonly<Record<ErrorCode, ProblemSpec>> = {
     status: 400,
     managementStatus: 422,
     errorCode: 'INVALID_PERMISSION_FORMAT',
-    title: 'A permission reads type:action',
+    title: 'A permission must have the form type:action',
   },
   RATE_LIMITED: { status: 429, errorCode: 'UNEXPECTED_ERROR', title: 'Too many requests with this key' },
   REQUEST_TIMEOUT: { status: 408, errorCode: 'INVALID_INPUT', title: 'The request took too long to arrive' },
   LIMIT_EXCEEDED: { status: 400, errorCode: 'INVALID_INPUT', title: 'The request exceeds a limit' },
   NOT_FOUND: { status: 404, errorCode: 'NOT_FOUND', title: 'The requested data could not be found' },
   DUPLICATE_ENTITY: { status: 409, errorCode: 'DUPLICATE_ENTITY', title: 'This already exists' },
-  STILL_NEEDED: { status: 409, errorCode: 'INVALID_INPUT', title: 'Others rest on this' },
+  STILL_NEEDED: { status: 409, errorCode: 'INVALID_INPUT', title: 'Other entities depend on this one' },
   PRECONDITION_FAILED: {
     status: 412,
     errorCode: 'PRECONDITION_FAILED',
-    title: 'This is not what it was',
+    title: 'The entity changed since you read it',
   },
-  INVALID_INPUT: { status: 400, errorCode: 'INVALID_INPUT', title: 'The request breaks a rule' },
+  INVALID_INPUT: { status: 400, errorCode: 'INVALID_INPUT', title: 'The request is not valid' },
   MISMATCH_RESOURCE_INSTANCES_TENANTS: {
     status: 400,
     errorCode: 'MISMATCH_RESOURCE_INSTANCES_TENANTS',
@@ -80,7 +80,7 @@ const PROBLEMS: Readonly<Record<ErrorCode, ProblemSpec>> = {
   MISMATCH_RELATION_TYPE: {
     status: 400,
     errorCode: 'MISMATCH_RELATION_TYPE',
-    title: 'The relation is of other types',
+    title: 'The relation links other resource types',
   },
   NOT_READY: { status: 503, errorCode: 'UNEXPECTED_ERROR', title: 'The service is not ready' },
   STALE: { status: 503, errorCode: 'UNEXPECTED_ERROR', title: 'The state is too old' },
@@ -100,7 +100,7 @@ const PROBLEMS: Readonly<Record<ErrorCode, ProblemSpec>> = {
   REVISION_CONFLICT: {
     status: 503,
     errorCode: 'CONCURRENT_OPERATION_DISALLOWED',
-    title: 'Others were faster',
+    title: 'Conflict with a concurrent change',
   },
   REVISION_TOO_OLD: LOAD_AGAIN,
   STORE_RESET: LOAD_AGAIN,
@@ -111,20 +111,21 @@ const PROBLEMS: Readonly<Record<ErrorCode, ProblemSpec>> = {
     errorCode: 'UNEXPECTED_ERROR',
     title: 'Temporarily unavailable',
     publicMessage:
-      'the store cannot be reached; a change may or may not have been made: look before you try again',
+      'the store cannot be reached; the change may or may not have been made: check before you retry',
   },
   STORE_REFUSED: {
     status: 503,
     errorCode: 'UNEXPECTED_ERROR',
-    title: 'The store takes no changes',
-    publicMessage: 'the store takes no changes just now: nothing was made, so send it again',
+    title: 'The store does not accept writes',
+    publicMessage:
+      'the store does not accept writes at the moment; nothing was changed, and you can retry the request',
   },
   STORE_DAMAGED: {
     status: 503,
     errorCode: 'UNEXPECTED_ERROR',
     title: 'The store is damaged',
     publicMessage:
-      'the store has lost data of this environment: nothing was made, and nothing can be until it is restored',
+      'the store lost data of this environment; nothing was changed, and requests fail until the data is restored',
   },
 }
 

@@ -115,7 +115,7 @@ export class QueryShape {
     )
     if (prefixed === undefined) {
       const isRefused = this.#refusesUnknown && !TOLERATED_PARAMETERS.has(name)
-      return isRefused ? [{ loc, msg: 'is no parameter of this list', type: 'unknown' }] : []
+      return isRefused ? [{ loc, msg: 'is not a parameter of this list', type: 'unknown' }] : []
     }
     if (illegible.has(name)) return [{ loc, msg: 'must be percent-encoded UTF-8', type: 'encoding' }]
     const [text, ...others] = texts

@@ -21,9 +21,7 @@ export function parseBody(route: Route, body: DataView, contentEncoding: string 
     const isCoded = (contentEncoding ?? 'identity') !== 'identity'
     const isReadable = !(error instanceof AuthzError) || error.code !== 'MALFORMED_REQUEST'
     if (!isCoded || isReadable || bytes.length === 0) throw error
-    throw malformed(
-      'the body must be valid JSON as it comes: it is not decompressed, send it without Content-Encoding',
-    )
+    throw malformed('the body must be uncompressed JSON: send it without Content-Encoding')
   }
 }
 

@@ -53,17 +53,17 @@ function requireKind(access: RouteAccess, kind: Principal['kind']): void {
   if (access === 'organization' && kind !== 'organization') {
     throw new AuthzError(
       'FORBIDDEN',
-      'this request needs a key of the organization: the one in ADMIN_API_KEY, or one that it made',
+      'this request needs an API key of the organization: the one in ADMIN_API_KEY, or one created with it',
     )
   }
   if (access === 'project' && kind === 'environment') {
-    throw new AuthzError('FORBIDDEN', 'this request needs a key of the project or of the organization')
+    throw new AuthzError('FORBIDDEN', 'this request needs an API key of the project or of the organization')
   }
 }
 
 /** Environment of the client, for routes that require environment keys. */
 export function environmentOf(principal: Principal | null): string {
-  assert(principal?.kind === 'environment', 'only environment keys reach a decision')
+  assert(principal?.kind === 'environment', 'only keys of environments make decisions')
   return principal.environmentId
 }
 

@@ -26,7 +26,7 @@ export class MethodNotAllowedError extends AuthzError {
 
   constructor(methods: ReadonlySet<string>) {
     const allow = [...methods].toSorted().join(', ')
-    super('METHOD_NOT_ALLOWED', `this path answers to ${allow}`)
+    super('METHOD_NOT_ALLOWED', `this path supports only ${allow}`)
     this.allow = allow
   }
 }
@@ -52,7 +52,7 @@ export class Router {
     if (match !== null) return match
     if (methods.has('GET')) methods.add('HEAD')
     if (methods.size > 0) throw new MethodNotAllowedError(methods)
-    throw new AuthzError('UNKNOWN_PATH', 'there is nothing under this path')
+    throw new AuthzError('UNKNOWN_PATH', 'this path does not exist')
   }
 
   #add(route: Route): void {

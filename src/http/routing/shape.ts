@@ -57,7 +57,7 @@ export class Shape {
   }
 
   #farBehind(): ErrorDetail {
-    const msg = `has the wrong shape somewhere behind its first ${EXCERPT_PARTS_MAX} parts`
+    const msg = `has the wrong shape somewhere after its first ${EXCERPT_PARTS_MAX} parts`
     return { loc: [this.#place], msg, type: 'shape' }
   }
 }

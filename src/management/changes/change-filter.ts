@@ -63,7 +63,7 @@ export class ChangeFilter {
     this.effective = permissions && [...permissions].map(permissionOf)
     const sets = [this.#kinds, this.#types, this.#tenants]
     if (permissions && sets.some(set => set !== null)) {
-      throw wrong('effective', 'goes with none of kinds, types and tenants', 'value_error')
+      throw wrong('effective', 'cannot be combined with kinds, types or tenants', 'value_error')
     }
     this.name = JSON.stringify([...sets, permissions].map(set => set && [...set].toSorted()))
   }
@@ -111,7 +111,7 @@ function permissionOf(text: string): Permission {
   if (type !== '' && action.join(':') !== '') return { type, action: action.join(':') }
   throw wrong(
     'effective',
-    `must be permissions as document:read, and ${JSON.stringify(text)} is none`,
+    `must be permissions such as document:read, got ${JSON.stringify(text)}`,
     'pattern',
   )
 }
@@ -123,7 +123,7 @@ function namesIn(
 ): ReadonlySet<string> | null {
   if (values === undefined) return null
   const names = values.flatMap(value => value.split(',')).map(name => name.trim())
-  if (names.includes('')) throw wrong(parameter, 'must be names with commas between them', 'type')
+  if (names.includes('')) throw wrong(parameter, 'must be names separated by commas', 'type')
   if (names.length > max) throw wrong(parameter, `must be at most ${max} names`, 'maxItems')
   return new Set(names)
 }
@@ -136,7 +136,7 @@ function requireKind(kind: string): void {
     rest.length === 0
   if (isKnown) return
   const verbs = CHANGE_VERBS.map(each => `.${each}`).join(', ')
-  throw wrong('kinds', `must be of ${CHANGE_NOUNS.join(', ')}, each alone or with ${verbs}`, 'enum')
+  throw wrong('kinds', `must be one of ${CHANGE_NOUNS.join(', ')}, alone or followed by ${verbs}`, 'enum')
 }
 
 function wrong(parameter: string, msg: string, type: string): AuthzError {

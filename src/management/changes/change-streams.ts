@@ -68,11 +68,11 @@ export class ChangeStreams {
     const { streamsMax, streamsPerKeyMax } = this.#ceilings
     const own = this.#ofKeys.get(key) ?? 0
     if (own >= streamsPerKeyMax) {
-      const message = `${own} streams of changes are open with this key, which is as many as may be (MAX_CHANGE_STREAMS_PER_KEY)`
+      const message = `${own} change streams are open with this key, which is the maximum (MAX_CHANGE_STREAMS_PER_KEY)`
       throw new AuthzError('RATE_LIMITED', message, { limit: 'key-streams' })
     }
     if (this.#count >= streamsMax) {
-      const message = `${this.#count} streams of changes are open, which is as many as may be (MAX_CHANGE_STREAMS)`
+      const message = `${this.#count} change streams are open, which is the maximum (MAX_CHANGE_STREAMS)`
       throw new AuthzError('RATE_LIMITED', message, { limit: 'streams' })
     }
     if (effective !== null) this.#makeRoomFor(effective)
@@ -95,7 +95,7 @@ export class ChangeStreams {
       known.delete(changes)
       return
     }
-    const message = `whose access changes is told of ${known.size} environments, which is as many as may be (MAX_EFFECTIVE_ENVIRONMENTS)`
+    const message = `effective access changes are reported for ${known.size} environments, which is the maximum (MAX_EFFECTIVE_ENVIRONMENTS)`
     throw new AuthzError('RATE_LIMITED', message, { limit: 'effective-streams' })
   }
 

@@ -28,7 +28,7 @@ export const HEARTBEAT_MS = 4_000
 /** Events, and evaluations of filters for them, between two checks of the clock. */
 const TOLD_AT_ONCE = 512
 
-const CLOSED = 'the environment is closed, removed or replaced here, or the service stops: connect again'
+const CLOSED = 'the environment was closed, removed or replaced, or the service stops: reconnect'
 
 export interface EnvironmentChangesOptions {
   readonly store: EnvironmentStore
@@ -295,6 +295,6 @@ export function isBehind(one: StreamPosition, other: StreamPosition): boolean {
 }
 
 export function notReached(position: StreamPosition, wanted: StreamPosition, waitedMs: number): AuthzError {
-  const message = `this node is at ${formatRevision(position)} and did not come to ${formatRevision(wanted)} within ${waitedMs} ms; try again shortly`
+  const message = `this node is at ${formatRevision(position)} and did not reach ${formatRevision(wanted)} within ${waitedMs} ms; try again shortly`
   return new AuthzError('NOT_READY', message)
 }

@@ -32,7 +32,7 @@ export function checkAttributes(record: StoredRecord, before: StoredRecord | nul
   const sumMax = RESOURCE_ATTRIBUTES_FACTOR * bytesMax
   const sum = sumOf(parts, sumMax)
   if (sum <= sumMax || (before !== null && sum <= sumOf(freeJsonOf(before), sum))) return
-  throw tooLarge(`resource ${JSON.stringify(record.key)} with those of all its parts`, sumMax)
+  throw tooLarge(`resource ${JSON.stringify(record.key)} and its parts`, sumMax)
 }
 
 function freeJsonOf(record: StoredRecord): readonly FreeJson[] {
@@ -82,6 +82,6 @@ function sumOf(parts: readonly FreeJson[], sumMax: number): number {
 }
 
 function tooLarge(what: string, bytesMax: number): AuthzError {
-  const message = `the attributes of ${what} may have ${bytesMax} bytes as JSON (MAX_ATTRIBUTES_BYTES), and would have more`
+  const message = `the attributes of ${what} would exceed ${bytesMax} bytes as JSON (MAX_ATTRIBUTES_BYTES)`
   return new AuthzError('LIMIT_EXCEEDED', message, { limit: 'attributes' })
 }

@@ -23,11 +23,11 @@ export class ConcurrencyLimit {
   acquire(share: string): () => void {
     const own = this.#countOfShares.get(share) ?? 0
     if (own >= this.#shareMax) {
-      const message = `${own} ${this.#what} of this environment are under way, which is as many as may be; try again shortly`
+      const message = `${own} ${this.#what} of this environment are in progress, which is the maximum; try again shortly`
       throw new AuthzError('RATE_LIMITED', message, { limit: 'content' })
     }
     if (this.#count >= this.#max) {
-      const message = `${this.#max} ${this.#what} are under way, which is as many as may be; try again shortly`
+      const message = `${this.#max} ${this.#what} are in progress, which is the maximum; try again shortly`
       throw new AuthzError('OVERLOADED', message, { limit: 'content' })
     }
     this.#add(share, 1)

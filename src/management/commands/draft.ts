@@ -85,7 +85,7 @@ export class Draft extends RecordReader {
    * read was written since, and if it read a list, nothing else was committed at all.
    */
   *resting<Answer>(read: () => Answer | Resumable<Answer>): Resumable<Answer> {
-    assert(!this.#isResting, 'a draft rests on one reading at a time')
+    assert(!this.#isResting, 'a draft uses one read snapshot at a time')
     // Lists that are read after a stop can be of a later state. The commit requires the state before `read`,
     // so it then fails.
     const { sequence } = this
@@ -205,7 +205,7 @@ export class Draft extends RecordReader {
    */
   touch(record: StoredRecord): void {
     const pending = this.#meet(record.kind, rowKeyOf(record))
-    assert(pending.record !== null, `a draft touches what is there, and this ${record.kind} is not`)
+    assert(pending.record !== null, `a draft changes existing rows, and this ${record.kind} does not exist`)
     pending.written = true
     pending.contentMatters = true
   }
@@ -226,7 +226,7 @@ export class Draft extends RecordReader {
     kind: Kind,
     watcher: (before: RecordOf<Kind> | null, after: RecordOf<Kind> | null) => void,
   ): void {
-    assert(!this.#watchers.has(kind), `a draft has one watcher of a kind, and ${kind} has it`)
+    assert(!this.#watchers.has(kind), `a draft has one watcher per kind, and ${kind} has one`)
     this.#watchers.set(kind, watcher as Watcher)
   }
 
@@ -275,7 +275,7 @@ export class Draft extends RecordReader {
   /** Removes an existing record. */
   delete(record: StoredRecord, ...changes: readonly Change[]): void {
     const pending = this.#meet(record.kind, rowKeyOf(record))
-    assert(pending.record !== null, `a draft deletes what is there, and this ${record.kind} is not`)
+    assert(pending.record !== null, `a draft deletes existing rows, and this ${record.kind} does not exist`)
     this.#watchers.get(record.kind)?.(record, null)
     pending.record = null
     pending.written = true

@@ -41,8 +41,8 @@ export function checkExpiry(
 ): void {
   const end = expiresAtIn(granting)
   if (end === null || end > now) return
-  const times = `${presentInstant(end)} is past, here it is ${presentInstant(now)}`
-  const msg = `must lie ahead: ${times}; name a later time, or null for what lasts`
+  const times = `${presentInstant(end)} is in the past, the current time is ${presentInstant(now)}`
+  const msg = `must be in the future: ${times}; use a later time, or null for no expiration`
   throw new AuthzError('INVALID_SHAPE', `expires_at: ${msg}`, {
     detail: [{ loc: [...place, 'expires_at'], msg, type: 'value_error' }],
   })

@@ -18,7 +18,7 @@ import { isLongKey } from '#model/wire/building-blocks.ts'
 import { rowKeys } from '#store/keyspace/keyspace.ts'
 import type { RecordReader } from './record-reader.ts'
 
-const BUILT_IN_HINT = ' of your own: this one is built in, and has attributes alone'
+const BUILT_IN_HINT = '; this resource is built in and has only attributes'
 
 export function notFound(what: string, reference: string, hint = ''): AuthzError {
   return new AuthzError('NOT_FOUND', `there is no ${what} ${JSON.stringify(reference)}${hint}`)
@@ -104,14 +104,17 @@ export function locateInstance(records: RecordReader, reference: string): NamedI
   if (named) return locateInstanceOf(records, requireType(records, named.type), named.key)
   const record = records.byReference('instance', reference)
   const type = record && records.byId('type', record.typeId)
-  if (!record || !type) throw notFound('resource instance', reference, '; write it type:key, or its id')
+  if (!record || !type) throw notFound('resource instance', reference, '; use type:key or an id')
   return { record, type, key: record.key }
 }
 
 /** The instance of that type and key. Throws `INVALID_SHAPE` if the text is not a valid instance key. */
 export function locateInstanceOf(records: RecordReader, type: TypeRecord, key: string): NamedInstance {
   if (!isLongKey(key)) {
-    throw new AuthzError('INVALID_SHAPE', 'an instance key has 1 to 512 bytes and no control characters')
+    throw new AuthzError(
+      'INVALID_SHAPE',
+      'an instance key must have 1 to 512 bytes and no control characters',
+    )
   }
   return { record: records.get('instance', rowKeys.instance(type.id, key)), type, key }
 }

@@ -115,7 +115,7 @@ export function* pageOfLists<Kind extends RecordKind, Item>(
 }
 
 function tooManyRows(rowsMax: number): AuthzError {
-  const message = `filters by attributes look at ${rowsMax} items of a list at most, and this list has more: narrow it by another filter`
+  const message = `filters by attributes examine at most ${rowsMax} items, and this list has more: add another filter`
   return new AuthzError('LIMIT_EXCEEDED', message, { limit: 'list' })
 }
 
@@ -137,7 +137,7 @@ export class PageBytes {
     this.#bytes += bytes
     this.#items += 1
     if (this.#bytes <= PAGE_BYTES_MAX || this.#items === 1) return bytes
-    const message = `this page would have more than ${PAGE_BYTES_MAX} bytes: ask for a smaller one (per_page), ${this.#items - 1} or fewer`
+    const message = `this page would have more than ${PAGE_BYTES_MAX} bytes: request a smaller one, with per_page of at most ${this.#items - 1}`
     throw new AuthzError('LIMIT_EXCEEDED', message, { limit: 'page' })
   }
 }

@@ -26,11 +26,11 @@ function tagText(tags: readonly string[]): string {
 
 /** `present`: the current tag; null if the entity does not exist. */
 export function tagMismatch(tags: ExpectedTags, present: string | null): AuthzError {
-  const expected = tags === 'any' ? 'one' : tagText(tags)
-  const found = present === null ? 'there is none' : `it is ${present} by now`
+  const expected = tags === 'any' ? 'an existing entity' : tagText(tags)
+  const found = present === null ? 'it does not exist' : `the current tag is ${present}`
   return new AuthzError(
     'PRECONDITION_FAILED',
-    `If-Match expects ${expected}, and ${found}: nothing was changed; read it again`,
+    `If-Match expects ${expected}, but ${found}; nothing was changed, read the entity again`,
     { tag: present },
   )
 }
@@ -38,7 +38,7 @@ export function tagMismatch(tags: ExpectedTags, present: string | null): AuthzEr
 export function alreadyExists(present: string): AuthzError {
   return new AuthzError(
     'PRECONDITION_FAILED',
-    `If-None-Match expects none, and there is one, ${present}: nothing was changed; read it again`,
+    `If-None-Match expects that the entity does not exist, but it exists with tag ${present}; nothing was changed, read it again`,
     { tag: present },
   )
 }

@@ -43,7 +43,7 @@ export class RecordReader {
   /** Sequence of the commit that last wrote a stored record. O(log n). */
   versionOf(record: StoredRecord): number {
     const row = this.view.get(rowKeyOf(record))
-    assert(row, 'a record that is asked about is stored')
+    assert(row, 'a requested record is stored')
     return row.version
   }
 

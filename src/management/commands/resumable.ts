@@ -67,7 +67,7 @@ function slice<Answer>(work: Resumable<Answer>, waiting: WaitingClient): Iterato
 
 /** The caller has disconnected, so this error is never sent. */
 export function abandoned(): AuthzError {
-  return new AuthzError('OVERLOADED', 'nobody waits for this any more')
+  return new AuthzError('OVERLOADED', 'the client disconnected before the request was processed')
 }
 
 /** The answer type of an operation, whether it is synchronous or resumable. */

@@ -8,11 +8,11 @@ export function known(ids: ReadonlyMap<string, string>, what: string, key: strin
 }
 
 export function unknown(what: string, name: string): AuthzError {
-  return invalid(`no line before this one tells of ${what} ${JSON.stringify(name)}`)
+  return invalid(`no previous line contains ${what} ${JSON.stringify(name)}`)
 }
 
 export function repeated(what: string, name: string): AuthzError {
-  return invalid(`${what} ${JSON.stringify(name)} comes twice`)
+  return invalid(`${what} ${JSON.stringify(name)} occurs twice`)
 }
 
 export function invalid(message: string): AuthzError {

@@ -142,7 +142,7 @@ export class ContentImport {
     for (const { key, value } of rows) this.#heldBytes += key.length + value.length
     const { heldBytesMax } = this.#options
     if (this.#heldBytes <= heldBytesMax) return
-    const message = `an import may keep ${heldBytesMax} bytes in memory (MAX_IMPORT_BYTES), and this one would keep more`
+    const message = `this import would need more than ${heldBytesMax} bytes of memory (MAX_IMPORT_BYTES)`
     throw new AuthzError('LIMIT_EXCEEDED', message, { limit: 'content' })
   }
 
@@ -205,7 +205,7 @@ export class ContentImport {
         return this.#tuple(line)
       case 'end':
         if (line.lines === this.#count - 1) return null
-        throw invalid(`${line.lines} lines should come before this one, ${this.#count - 1} did`)
+        throw invalid(`expected ${line.lines} lines before this one, got ${this.#count - 1}`)
     }
   }
 
@@ -248,7 +248,7 @@ export class ContentImport {
     const life = this.#lifeOf(line)
     const tenantId = line.tenant === undefined ? null : known(this.#tenantIds, 'tenant', line.tenant)
     if (line.resource_instance === undefined) {
-      if (tenantId === null) throw invalid('a role is held in a tenant or on an instance; say which')
+      if (tenantId === null) throw invalid('a role is held in a tenant or on an instance; add one of them')
       const roleId = known(this.#defined!.roleIds, 'role', line.role)
       return {
         kind: 'assignment',
@@ -263,7 +263,7 @@ export class ContentImport {
     const instance = this.#instanceNamed(line.resource_instance)
     const roleId = known(this.#defined!.roleIds, 'role', `${instance.type}#${line.role}`)
     if (tenantId !== null && tenantId !== instance.tenantId) {
-      throw invalid(`${line.resource_instance} does not live in tenant ${line.tenant}`)
+      throw invalid(`${line.resource_instance} is not in tenant ${line.tenant}`)
     }
     return {
       kind: 'assignment',
@@ -285,7 +285,7 @@ export class ContentImport {
       throw invalid(`relation ${line.relation} of ${object.type} does not come from ${subject.type}`)
     }
     if (subject.tenantId !== object.tenantId)
-      throw invalid(`${line.subject} and ${line.object} live in different tenants`)
+      throw invalid(`${line.subject} and ${line.object} are in different tenants`)
     return {
       kind: 'tuple',
       id: this.#options.newId(),
@@ -301,7 +301,7 @@ export class ContentImport {
     const instance = this.#instances.get(name)
     if (instance) return instance
     if (parseInstanceReference(name) === null)
-      throw invalid(`${JSON.stringify(name)} is no instance: type:key`)
+      throw invalid(`${JSON.stringify(name)} is not an instance: expected type:key`)
     throw unknown('instance', name)
   }
 

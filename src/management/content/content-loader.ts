@@ -121,5 +121,5 @@ export function requireWhole(content: ContentImport): void {
 
 export function repeatedFact(first: number, last: number): AuthzError {
   const place = first === last ? `line ${last}` : `between line ${first} and line ${last}`
-  return new AuthzError('INVALID_INPUT', `${place}: a fact that was told before`)
+  return new AuthzError('INVALID_INPUT', `${place}: duplicate fact`)
 }

@@ -174,7 +174,7 @@ export class ContentSchema {
 /** Adds the parts of a `resource_part` line to the resource. */
 function withParts(resource: ContentResource | undefined, line: Line<'resource_part'>): ContentResource {
   if (resource?.key !== line.resource) {
-    throw invalid(`a "resource_part" follows the line of its resource, ${JSON.stringify(line.resource)}`)
+    throw invalid(`a "resource_part" must follow the line of its resource, ${JSON.stringify(line.resource)}`)
   }
   const whole = { ...resource }
   for (const name of RESOURCE_PARTS) {

@@ -49,7 +49,7 @@ export class ContentStream implements PieceSource {
   }
 
   async next(): Promise<Uint8Array | null> {
-    if (this.#isOver) throw new AuthzError('STORE_CLOSED', 'nobody has read on for too long')
+    if (this.#isOver) throw new AuthzError('STORE_CLOSED', 'the client stopped reading for too long')
     this.#idle.refresh()
     const parts: (string | Uint8Array)[] = []
     for (let isWhole = false; !isWhole;) isWhole = await this.#timeShare.take(() => this.#fill(parts))
@@ -60,7 +60,7 @@ export class ContentStream implements PieceSource {
 
   /** Makes parts for one slice. Returns whether the piece is complete or the end is reached. */
   #fill(parts: (string | Uint8Array)[]): boolean {
-    if (this.#isOver) throw new AuthzError('STORE_CLOSED', 'the answer was given up on')
+    if (this.#isOver) throw new AuthzError('STORE_CLOSED', 'the response was aborted')
     const until = performance.now() + SLICE_MS
     let bytes = parts.reduce((sum, { length }) => sum + length, 0)
     do {

@@ -76,7 +76,7 @@ function* unsaidLines(records: RecordReader): Iterable<string> {
     ...counted(texts, 'text of a relation', 'texts of relations'),
   ]
   if (unsaid.length > 0)
-    yield `# Not in here, since a model file has no place for it: ${unsaid.join(', ')}.\n`
+    yield `# Not included, because a model file cannot contain it: ${unsaid.join(', ')}.\n`
 }
 
 function counted(count: number, one: string, many = `${one}s`): string[] {

@@ -415,13 +415,13 @@ function writeOperation(name: OperationName): WriteOperation {
 }
 
 function noAccessEngine(): never {
-  throw new AuthzError('INVALID_INPUT', 'nobody is told here whose access changes')
+  throw new AuthzError('INVALID_INPUT', 'effective access changes are not available in this process')
 }
 
 /** Turns a violated invariant into a coded error with its cause. Other errors stay unchanged. */
 function contained(error: unknown): unknown {
   if (!(error instanceof InvariantError)) return error
-  return new AuthzError('INTERNAL', 'an invariant is broken in an environment', { cause: error })
+  return new AuthzError('INTERNAL', 'an invariant of an environment is violated', { cause: error })
 }
 
 function* containedLines<Line>(lines: Iterable<Line>): Iterable<Line> {

@@ -39,7 +39,7 @@ export class RemovalsPendingError extends AuthzError {
   readonly removed: number
 
   constructor(removed: number, max: number) {
-    const message = `${max} removed things of this environment still have dependants to be purged, which is the most; try again shortly`
+    const message = `${max} removed entities of this environment have dependents that are not purged yet, which is the maximum; try again shortly`
     super('OVERLOADED', message, { limit: 'removals' })
     this.removed = removed
   }

@@ -79,14 +79,14 @@ export async function loadSampleWorkspace(environment: EnvironmentService): Prom
 
 /** A check that is denied, for the first-start output, and below the change after which it is allowed. */
 export const SAMPLE_QUESTION = {
-  about: 'May carol write the roadmap?',
+  about: 'Check whether carol can write the roadmap:',
   path: '/allowed',
   body: { user: { key: 'carol' }, action: 'write', resource: { type: 'document', key: 'roadmap' } },
 } as const
 
 export const SAMPLE_CHANGE = {
   about:
-    'Put her into the platform team, which is part of engineering, which may edit the specs; then ask again:',
+    'Add her to the platform team, which belongs to engineering, a group that can edit the specs. Then check again:',
   method: 'PUT',
   path: '/v2/schema/default/default/groups/platform/users/carol',
   body: { tenant },

@@ -109,7 +109,7 @@ function factOf(context: WriteContext, removal: Change): Fact | null {
     const relation = object && records.get('relation', rowKeys.relation(object.typeId, removal.relation))
     return subject && relation ? findTuple(context, { subject, relation, object }) : null
   }
-  assert(removal.kind === 'assignment-removed', 'an index ends assignments and tuples')
+  assert(removal.kind === 'assignment-removed', 'an index expires only assignments and tuples')
   const { user, role, scope } = removal
   return 'tenant' in scope
     ? roleInTenant(context, { user, role, tenant: scope.tenant })

@@ -81,7 +81,7 @@ function shelvesOf(records: RecordReader, query: KeyCompletionsQuery): Shelves {
   if (kind !== 'resource_instance' && kind !== 'group' && kind !== 'role') {
     if (resource === undefined)
       return { shelves: [{ prefix: SHELF_OF[kind](prefix), resource: null }], isWhole: true }
-    throw new AuthzError('INVALID_SHAPE', `keys of this kind, ${kind}, are of no resource: leave it out`)
+    throw new AuthzError('INVALID_SHAPE', `keys of kind ${kind} do not belong to a resource: omit it`)
   }
   const rowKey = kind === 'role' ? rowKeys.role : rowKeys.instance
   const shelfOf = ({ id, key }: { readonly id: string; readonly key: string }): Shelf => ({
@@ -183,7 +183,7 @@ export function presentCompletion(records: RecordReader, { record, resource }: F
       return { ...plain, name: nameOf(record), email: record.email }
     case 'instance': {
       const tenant = records.byId('tenant', record.tenantId)
-      assert(tenant, 'an instance that is read lives no longer than its tenant')
+      assert(tenant, 'the tenant of a live instance exists')
       return { ...plain, tenant: tenant.key }
     }
     case 'condition-set':

@@ -65,7 +65,7 @@ function groundOf(records: RecordReader, { kind, resource, tenant }: KeySearchQu
     if (resource === undefined && tenant === undefined) return { list: lists.all(kind), typeId: null }
     throw new AuthzError(
       'INVALID_SHAPE',
-      `things of this kind, ${kind}, are of no resource and no tenant: leave both out`,
+      `entities of kind ${kind} belong to no resource and no tenant: omit both`,
     )
   }
   const isOfGroups = kind === 'group'
@@ -98,7 +98,7 @@ function textsOf(record: Searched): readonly (string | null)[] {
 function resourceOf(records: RecordReader, record: Searched): string | null {
   if (record.kind !== 'instance') return null
   const type = records.byId('type', record.typeId)
-  assert(type, 'an instance that is read lives no longer than its resource')
+  assert(type, 'the resource of a live instance exists')
   return type.key
 }
 

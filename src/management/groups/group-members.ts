@@ -78,7 +78,7 @@ export function* listGroupUsers(
     matches: null,
     present: assignment => {
       const user = records.byId('user', assignment.userId)
-      assert(user, 'a live assignment is of a user that is there')
+      assert(user, 'the user of a live assignment exists')
       return { id: user.id, key: user.key, ...presentExpiry(assignment) }
     },
   })

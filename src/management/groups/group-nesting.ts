@@ -37,12 +37,12 @@ export function* assignGroup(context: WriteContext, input: NestingInput<GroupNes
   const { records } = context
   const { parent, child } = resolveNesting(records, input)
   if (parent.type.id !== child.type.id) {
-    throw new AuthzError('INVALID_INPUT', 'a group contains groups of its own type only')
+    throw new AuthzError('INVALID_INPUT', 'a group can contain only groups of the same type')
   }
   if (parent.instance.tenantId !== child.instance.tenantId) {
     throw new AuthzError(
       'MISMATCH_RESOURCE_INSTANCES_TENANTS',
-      'a group contains groups of its own tenant only',
+      'a group can contain only groups of the same tenant',
     )
   }
   const relation = yield* ensureNestingRelation(context, parent.type)
@@ -53,7 +53,7 @@ export function* assignGroup(context: WriteContext, input: NestingInput<GroupNes
   if (yield* contains(records, relation, { outer: child.instance, inner: parent.instance })) {
     throw new AuthzError(
       'INVALID_INPUT',
-      `${nameOf(parent)} is in ${nameOf(child)} already, or is the same group`,
+      `${nameOf(parent)} is already in ${nameOf(child)}, or is the same group`,
     )
   }
   ensureDerivation(
@@ -68,7 +68,7 @@ export function* assignGroup(context: WriteContext, input: NestingInput<GroupNes
   records.put(unchanged, relationChange(context, unchanged))
   const { outcome } = grantTuple(context, { ...parts, relation: unchanged }, expiresAtIn(input.body))
   if (outcome === 'unchanged') {
-    throw new AuthzError('DUPLICATE_ENTITY', `${nameOf(child)} is in ${nameOf(parent)} already`)
+    throw new AuthzError('DUPLICATE_ENTITY', `${nameOf(child)} is already in ${nameOf(parent)}`)
   }
   return yield* presentGroup(context, parent)
 }
@@ -153,7 +153,7 @@ function* pageOfLinks(
     matches: tuple => records.byId('instance', otherSide(tuple))?.isGroup === true,
     present: tuple => {
       const other = records.byId('instance', otherSide(tuple))
-      assert(other, 'a live tuple links groups that are there')
+      assert(other, 'the groups of a live tuple exist')
       return { ...presentGroupKeys(records, other), ...presentExpiry(tuple) }
     },
   })

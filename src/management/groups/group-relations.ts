@@ -179,7 +179,7 @@ export function ensureDerivation(
   const sourceType = records.get('type', rowKeys.type(entry.onType))
   const source = sourceType && records.get('role', rowKeys.role(sourceType.id, entry.role))
   const relation = records.get('relation', rowKeys.relation(type.id, entry.relation))
-  assert(source && relation, 'an entry names a role and a relation that are there')
+  assert(source && relation, 'the role and the relation of an entry exist')
   // Both become requirements, because a role can be derived from itself. A concurrent removal of either must
   // run again.
   records.touch(source)
@@ -269,7 +269,7 @@ export function removeRetiredRelation(context: WriteContext, relationId: string)
   const relation = records.byId('relation', relationId)
   if (!relation?.retiring || !isUnused(records, relation)) return
   const type = records.byId('type', relation.typeId)
-  assert(type, 'a relation that is read lives no longer than its type')
+  assert(type, 'the type of a live relation exists')
   for (const role of records.list('role', lists.rolesOfType(type.id))) {
     const entries = role.grantedTo.entries.filter(entry => entry.relation !== relation.key)
     if (entries.length === role.grantedTo.entries.length) continue

@@ -56,7 +56,7 @@ export function* addGroupRole(
   ensureDerivation(context, type, present(), memberDerivation(group.type, relation))
   const parts = { subject: group.instance, relation, object }
   if (grantTuple(context, parts, expiresAtIn(input.body)).outcome === 'unchanged') {
-    throw new AuthzError('DUPLICATE_ENTITY', `the group has role ${JSON.stringify(role.key)} there already`)
+    throw new AuthzError('DUPLICATE_ENTITY', `the group already has role ${JSON.stringify(role.key)} there`)
   }
   return yield* presentGroup(context, group)
 }

@@ -64,7 +64,7 @@ function groupNameOf(body: GroupCreate): { readonly type: string; readonly key: 
   if (wantedType !== undefined && wantedType !== named.type) {
     throw new AuthzError(
       'INVALID_INPUT',
-      `group_instance_key names type ${JSON.stringify(named.type)}, group_resource_type_key ${JSON.stringify(wantedType)}`,
+      `group_instance_key names type ${JSON.stringify(named.type)}, but group_resource_type_key names ${JSON.stringify(wantedType)}`,
     )
   }
   return named
@@ -192,7 +192,7 @@ function* pageOfGroupsOf<Item>(
     },
     present: membership => {
       const group = groupOf(membership)
-      assert(group, 'a live assignment is on an instance that is there')
+      assert(group, 'the instance of a live assignment exists')
       return present(group, membership)
     },
   })

@@ -178,7 +178,7 @@ function openedBy(
 ): Pick<ApiKeyRecord, 'environmentId' | 'projectId'> {
   const objectType = body.object_type ?? narrowestOf(body)
   if (objectType !== 'env' && context.principal.kind !== 'organization') {
-    throw new AuthzError('FORBIDDEN', "a project's key makes keys of its environments only")
+    throw new AuthzError('FORBIDDEN', 'an API key of a project can create only API keys of its environments')
   }
   const { id } = requireOrganization(context.records)
   if (body.organization_id && idFrom(body.organization_id) !== id) {
@@ -192,7 +192,7 @@ function openedBy(
   for (const name of ['project_id', 'environment_id'] as const) {
     const isNeeded = needed.includes(name)
     if (Boolean(body[name]) === isNeeded) continue
-    const message = `${name}: a key with object_type ${objectType} ${isNeeded ? 'needs' : 'has'} ${isNeeded ? 'one' : 'none'}`
+    const message = `${name}: ${isNeeded ? 'required' : 'not allowed'} for a key with object_type ${objectType}`
     throw new AuthzError('INVALID_INPUT', message)
   }
   if (objectType === 'org') return { environmentId: null, projectId: null }
@@ -222,7 +222,7 @@ function requireChangeable(key: ApiKeyRecord): ApiKeyRecord {
   if (key.source !== 'configured') return key
   throw new AuthzError(
     'INVALID_INPUT',
-    'this key is set by API_KEY: set another there, or none, and start again',
+    'this key is set by API_KEY: change or remove that setting and restart',
   )
 }
 

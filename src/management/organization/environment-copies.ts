@@ -108,7 +108,7 @@ export class EnvironmentCopies {
   ): Promise<AnsweredTwice<Environment>> {
     const target = await this.#recordAt(principal, path)
     if (target.id === source.id) {
-      throw new AuthzError('INVALID_INPUT', 'target_env: an environment is not copied into itself')
+      throw new AuthzError('INVALID_INPUT', 'target_env: an environment cannot be copied into itself')
     }
     const copied = await this.#serviceOf(target.id).execute('importSchema', copy, call)
     const { answer, revision } = await this.#organization.read(principal, context =>
@@ -206,8 +206,5 @@ function commitsOf({ schema, conflictStrategy }: SchemaImport): [SchemaImport, .
 }
 
 function deletedMeanwhile(): AuthzError {
-  return new AuthzError(
-    'NOT_FOUND',
-    'the copy was removed on the way: its project was deleted, or it took too long',
-  )
+  return new AuthzError('NOT_FOUND', 'the copy was aborted: its project was deleted, or it took too long')
 }

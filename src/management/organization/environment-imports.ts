@@ -127,7 +127,7 @@ export class EnvironmentImports {
     if (closure) throw replacementClosed(closure)
     const service = this.#environments.serviceOf(id)
     if (service) return service
-    throw new AuthzError('INTERNAL', 'what was imported could not be opened; the log has the reason')
+    throw new AuthzError('INTERNAL', 'the imported content could not be opened; the log contains the reason')
   }
 
   async #exchange(
@@ -228,7 +228,7 @@ function isOfWhatIsGone(error: unknown): boolean {
 function replacedMeanwhile(): AuthzError {
   return new AuthzError(
     'REVISION_CONFLICT',
-    'another import has replaced the content of the environment meanwhile; nothing was changed: look before you try again',
+    'another import replaced the content of the environment in the meantime; nothing was changed: check the content before you retry',
   )
 }
 

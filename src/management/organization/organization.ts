@@ -311,7 +311,7 @@ export class Organization {
     const hash = this.#secrets.hash(secret)
     for (const key of records.list('api-key', lists.all('api-key'))) {
       if (key.source === SOURCES[name] || (key.secretHash !== hash && key.former?.hash !== hash)) continue
-      const message = `setting ${name}: expected a secret of its own, this is that of API key ${key.id}`
+      const message = `setting ${name}: expected a different secret, this is the secret of API key ${key.id}`
       throw new AuthzError('INVALID_INPUT', message)
     }
   }

@@ -52,7 +52,7 @@ function relationMap(context: ReadContext, type: TypeRecord): Resource['relation
   return Object.fromEntries(
     relations.map(relation => {
       const subjectType = context.records.byId('type', relation.subjectTypeId)
-      assert(subjectType, 'a relation lives no longer than its subject type')
+      assert(subjectType, 'the subject type of a live relation exists')
       return [
         relation.key,
         {

@@ -106,8 +106,8 @@ export function addImplicitGrant(
   if (entries.some(other => isSameDerivation(other, entry))) {
     throw new AuthzError(
       'DUPLICATE_ENTITY',
-      `role ${JSON.stringify(role.key)} is derived from ${JSON.stringify(entry.role)} over ` +
-        `${JSON.stringify(entry.relation)} already`,
+      `role ${JSON.stringify(role.key)} is already derived from ${JSON.stringify(entry.role)} through ` +
+        JSON.stringify(entry.relation),
     )
   }
   const grantedTo = { ...role.grantedTo, entries: [...entries, entry] }
@@ -133,7 +133,7 @@ export function removeImplicitGrant(
   if (entries.length === role.grantedTo.entries.length) {
     throw new AuthzError(
       'NOT_FOUND',
-      `role ${JSON.stringify(role.key)} is not derived from ${JSON.stringify(wanted.role)} over ` +
+      `role ${JSON.stringify(role.key)} is not derived from ${JSON.stringify(wanted.role)} through ` +
         JSON.stringify(wanted.relation),
     )
   }

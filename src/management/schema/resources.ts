@@ -79,7 +79,7 @@ function addNamed(
     throw new AuthzError('NOT_FOUND', `there is no resource ${JSON.stringify(key)}`)
   }
   if (!isShortKey(key)) {
-    const msg = 'must be 1 to 128 letters, digits, hyphens and underscores to create a resource'
+    const msg = 'to create a resource, must be 1 to 128 letters, digits, hyphens and underscores'
     throw new AuthzError('INVALID_SHAPE', `resource_id: ${msg}`, {
       detail: [{ loc: ['path', 'resource_id'], msg, type: 'pattern' }],
     })

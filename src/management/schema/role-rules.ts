@@ -43,7 +43,7 @@ export function checkTenantPermissions(texts: readonly string[]): void {
     if (text.includes(':') || idFrom(text) !== null) continue
     throw new AuthzError(
       'INVALID_PERMISSION_FORMAT',
-      `a permission of a tenant role reads resource:action, not ${JSON.stringify(text)}`,
+      `a permission of a tenant role must have the form resource:action, got ${JSON.stringify(text)}`,
     )
   }
 }

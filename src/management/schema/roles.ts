@@ -230,7 +230,7 @@ export function presentDerivation(
 ): DerivationRead {
   const onType = requireType(context.records, entry.onType)
   const role = findRole(context.records, onType, entry.role)
-  assert(role, 'a derivation entry goes with its source role')
+  assert(role, 'a derivation entry is deleted with its source role')
   return {
     ...presentEntry(entry),
     role_id: role.id,

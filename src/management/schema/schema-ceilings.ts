@@ -99,7 +99,7 @@ export function* checkSchemaCeilings(
     if (records.storedCount(list) + more <= max) continue
     // Dead rules do not count, but are in their lists until they are purged.
     if (kind === 'rule' && records.hasDead && (yield* records.liveCount(kind, list)) <= max) continue
-    throw new AuthzError('LIMIT_EXCEEDED', `${isReached(records)}, which is the most`)
+    throw new AuthzError('LIMIT_EXCEEDED', `${isReached(records)}, which is the maximum`)
   }
 }
 

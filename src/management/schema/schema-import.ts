@@ -77,7 +77,7 @@ function requireNoConflict(
 }
 
 function conflict(what: string, key: string): AuthzError {
-  const message = `the target has the ${what} ${JSON.stringify(key)} already: leave it out, or overwrite`
+  const message = `the target already has the ${what} ${JSON.stringify(key)}: omit it, or overwrite`
   return new AuthzError('DUPLICATE_ENTITY', message)
 }
 

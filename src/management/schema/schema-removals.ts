@@ -185,7 +185,7 @@ function typesLinkedFrom(context: WriteContext, type: TypeRecord): TypeRecord[] 
 
 function typeById(context: WriteContext, typeId: string): TypeRecord {
   const objectType = context.records.byId('type', typeId)
-  assert(objectType, 'a relation lives no longer than its object type')
+  assert(objectType, 'the object type of a live relation exists')
   return objectType
 }
 

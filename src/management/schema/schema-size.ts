@@ -121,7 +121,7 @@ export function* checkSchemaSize(
     for (const sum of SUMS) {
       if (more[sum] <= 0 || sums[sum] <= ceilings[sum]) continue
       const { what, speakers } = SUMMED[sum]
-      const message = `${speakers} together would have ${sums[sum]} ${what}, and may have ${ceilings[sum]}`
+      const message = `${speakers} together would have ${sums[sum]} ${what}, at most ${ceilings[sum]} are possible`
       throw new AuthzError('LIMIT_EXCEEDED', message)
     }
     records.put({ kind: 'schema-size', id: known?.id ?? newId(), ...sums })
@@ -140,7 +140,7 @@ function checkPart(
   const count = sumsOf(after)[what]
   if (after === null || count <= max || count <= sumsOf(before)[what]) return
   const name = `${after.kind === 'type' ? 'resource' : 'role'} ${JSON.stringify(after.key)}`
-  throw new AuthzError('LIMIT_EXCEEDED', `${name} would have ${count} ${what}, and may have ${max}`)
+  throw new AuthzError('LIMIT_EXCEEDED', `${name} would have ${count} ${what}, at most ${max} are possible`)
 }
 
 function sumsOf(part: SizedRecord | null): Sums {

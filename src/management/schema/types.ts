@@ -32,7 +32,7 @@ export function addType(context: WriteContext, key: string, name: string): TypeR
   if (key.startsWith(RESERVED_PREFIX)) {
     throw new AuthzError(
       'INVALID_INPUT',
-      `resource keys that begin with ${RESERVED_PREFIX} are reserved for what is built in, got ${JSON.stringify(key)}`,
+      `resource keys that begin with ${RESERVED_PREFIX} are reserved for built-in resources, got ${JSON.stringify(key)}`,
     )
   }
   const type = emptyType(key, name, { id: context.newId(), createdAt: context.now })
@@ -128,10 +128,10 @@ export function checkPartIsNew(
 ): void {
   const name = `resource ${JSON.stringify(where.type.key)}`
   if (parts.some(part => part.key === key)) {
-    throw new AuthzError('DUPLICATE_ENTITY', `${name} has the ${where.what} ${JSON.stringify(key)} already`)
+    throw new AuthzError('DUPLICATE_ENTITY', `${name} already has the ${where.what} ${JSON.stringify(key)}`)
   }
   if (parts.length < PARTS_PER_RESOURCE_MAX) return
-  throw new AuthzError('LIMIT_EXCEEDED', `${name} has ${parts.length} ${where.what}s, which is the most`)
+  throw new AuthzError('LIMIT_EXCEEDED', `${name} has ${parts.length} ${where.what}s, which is the maximum`)
 }
 
 /**

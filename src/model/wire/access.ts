@@ -18,7 +18,7 @@ export const AccessEntityType = Type.Object({
   type: Name,
   properties: optional(
     AttributeMap,
-    'Ignored, except `tenant` of a resource: each candidate has its stored attributes alone.',
+    'Ignored, except `tenant` of a resource: only stored attributes of candidates are used.',
   ),
 })
 /** A resource; without an id, the type as a whole (native.md 0.15). */
@@ -56,7 +56,7 @@ export type EvaluationSemantic = (typeof EVALUATION_SEMANTICS)[number]
 export const EvaluationsRequest = Type.Object({
   evaluations: optional(
     Type.Array(Type.Unknown(), {
-      description: 'Each with the members of an evaluation, as far as it does not inherit them from here.',
+      description: 'Each has the members of an evaluation. Members of this object are defaults.',
     }),
   ),
   subject: Type.Optional(Type.Unknown()),
@@ -84,13 +84,10 @@ const PageSize = Type.Integer({ minimum: 0 })
  * Both dialects: `token` and `limit` of the final specification, `next_token` and `size` of earlier drafts.
  */
 export const PageInSearch = Type.Object({
-  token: optional(
-    Type.String(),
-    'What the answer before this one had as `next_token`. Absent: the first page.',
-  ),
-  next_token: optional(Type.String(), 'The same as `token`, by the name it had in drafts.'),
-  limit: optional(PageSize, 'The most results that the answer may have.'),
-  size: optional(PageSize, 'The same as `limit`, by the name it had in drafts.'),
+  token: optional(Type.String(), 'The `next_token` of the previous response. Absent: the first page.'),
+  next_token: optional(Type.String(), 'The same as `token`, with its name in drafts of the specification.'),
+  limit: optional(PageSize, 'Maximum number of results in the response.'),
+  size: optional(PageSize, 'The same as `limit`, with its name in drafts of the specification.'),
   properties,
 })
 const Page = optional(PageInSearch)
@@ -144,13 +141,13 @@ export type ActionSearchRequest = Static<typeof ActionSearchRequest>
 
 export const PageFound = Type.Object({
   next_token: Type.String({
-    description: 'Empty at the end. A page may have fewer results than asked for, or none, and still go on.',
+    description: 'Empty on the last page. Other pages can also have fewer results than requested, or none.',
   }),
   count: Type.Integer({ minimum: 0 }),
   total: Type.Optional(
     Type.Integer({
       minimum: 0,
-      description: 'Absent where conditions are asked: nobody has tried them all.',
+      description: 'Absent if conditions are evaluated: the total is not computed.',
     }),
   ),
 })

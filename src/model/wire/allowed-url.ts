@@ -11,7 +11,7 @@ export const NO_MATCHING_RULE = 'no_matching_mapping_rule'
 
 const Method = Type.String({
   minLength: 1,
-  description: 'The method of the request, in any case. It has to be there.',
+  description: 'Method of the request, in upper or lower case. Required.',
 })
 
 export const AllowedUrlQuery = Type.Object(
@@ -22,7 +22,7 @@ export const AllowedUrlQuery = Type.Object(
     url: Type.String({
       minLength: 1,
       maxLength: ASKED_URL_LENGTH_MAX,
-      description: 'The whole URL of the request, scheme and host included.',
+      description: 'Complete URL of the request, including scheme and host.',
     }),
     tenant: Type.String({ minLength: 1 }),
     context: optional(AttributeMap),
@@ -50,7 +50,7 @@ export const AllowedUrlResult = Type.Object({
       DecisionDebug,
       Type.Object(
         { reason: Type.Literal(NO_MATCHING_RULE) },
-        { description: 'No mapping rule fits the request, or it cannot be told which.' },
+        { description: 'No mapping rule matches the request, or the match is ambiguous.' },
       ),
     ]),
   ),

@@ -27,7 +27,7 @@ export const ApiKeyScope = Type.Object(keyScopeFields)
 
 export const ApiKeyObjectType = Type.Union(
   [Type.Literal('org'), Type.Literal('project'), Type.Literal('env')],
-  { description: 'What a key opens: everything, one project, or one environment.' },
+  { description: 'Scope of a key: everything, one project, or one environment.' },
 )
 export type ApiKeyObjectType = Static<typeof ApiKeyObjectType>
 
@@ -68,7 +68,7 @@ export type ApiKeyRotation = Static<typeof ApiKeyRotation>
 /** The key with which a key was created. */
 export const ApiKeyMaker = Type.Object({
   api_key_id: { ...nullable(Uuid), description: 'Null: the key in `ADMIN_API_KEY`.' },
-  name: { ...nullable(Name), description: 'What that key was called then.' },
+  name: { ...nullable(Name), description: 'Name of that key at that time.' },
 })
 
 export const ApiKey = Type.Object({
@@ -81,7 +81,7 @@ export const ApiKey = Type.Object({
   /** Present when the key is created or rotated, and when an environment's key is read; null otherwise. */
   secret: nullable(Type.String()),
   former_secret_valid_until: Type.Optional(
-    moment('When the secret from before the last rotation stops being valid. Absent: it is not valid.'),
+    moment('Time until which the secret before the last rotation is valid. Absent: it is not valid.'),
   ),
   created_at: Timestamp,
   /** Absent if the service created the key at startup, or a release that did not record this. */

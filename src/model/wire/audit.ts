@@ -35,7 +35,7 @@ export const AuditedThing = Type.Object({
   kind: AuditedKind,
   key: nullable(
     Type.String(),
-    'Its key; `type:key` of an instance, the name of an API key. Null: an API key without a name.',
+    'Its key: `type:key` of an instance, or the name of an API key. Null: an API key without a name.',
   ),
   id: Uuid,
 })
@@ -44,25 +44,25 @@ export type AuditedThing = Static<typeof AuditedThing>
 export const AuditEntry = Type.Object({
   id: Uuid,
   created_at: Timestamp,
-  operation: Type.String({ description: 'What was done, as this description names it: `operationId`.' }),
+  operation: Type.String({ description: 'The `operationId` of the call in this description.' }),
   api_key_id: nullable(Uuid),
   request_id: Type.String({ description: 'The `X-Request-ID` of the call.' }),
   sequence: Type.Integer({
     minimum: 1,
     description:
-      'The commit that made the change: what stands behind the dot in `X-Revision`. Entries from before an import tell of the history that it replaced.',
+      'The commit that made the change: the number after the dot in `X-Revision`. Entries from before an import refer to the epoch that it replaced.',
   }),
   input: AttributeMap,
   is_input_cut: Type.Boolean({
-    description: 'Whether the body was too long to be kept; what the path named is there.',
+    description: 'Whether the body was too long to be stored. Entities in the path are stored.',
   }),
   about: Type.Array(AuditedThing, {
     description:
-      'The things that the call named by key or id, each with both, including deleted things. Empty in entries of older releases.',
+      'Entities that the call names by key or id, each with both, including deleted entities. Empty in entries of older releases.',
   }),
   is_about_cut: Type.Boolean({
     description:
-      'Whether `about` has only the first 100 things, because the page would be too long. With `per_page=1` it has all.',
+      'Whether `about` has only the first 100 entities, because the page would be too long. With `per_page=1` it has all.',
   }),
 })
 export type AuditEntry = Static<typeof AuditEntry>
@@ -85,17 +85,17 @@ export const OrganizationAuditQuery = Type.Object({
   ...pagingQuery,
   operation: Type.Optional(Type.String({ minLength: 1, description: 'Only this operation.' })),
   api_key_id: Type.Optional(
-    Type.String({ minLength: 1, description: 'Only what this key did; `admin` for `ADMIN_API_KEY`.' }),
+    Type.String({ minLength: 1, description: 'Only calls with this API key; `admin` for `ADMIN_API_KEY`.' }),
   ),
   request_id: Type.Optional(
-    Type.String({ minLength: 1, description: 'Only the call of that `X-Request-ID`.' }),
+    Type.String({ minLength: 1, description: 'Only the call with this `X-Request-ID`.' }),
   ),
-  since: Type.Optional(moment('Not before this moment.')),
-  until: Type.Optional(moment('Before this moment.')),
+  since: Type.Optional(moment('Only calls at or after this time.')),
+  until: Type.Optional(moment('Only calls before this time.')),
   order: Type.Optional(
     Type.Union([Type.Literal('newest'), Type.Literal('oldest')], {
       default: 'newest',
-      description: 'Which entries come first.',
+      description: 'Order of the entries.',
     }),
   ),
 })
@@ -108,7 +108,7 @@ export const AuditQuery = Type.Object({
       pattern: `^(${AUDIT_SUBJECT_KINDS.join('|')}):.+$`,
       maxLength: 3 * LONG_KEY_BYTES_MAX,
       description:
-        'Only calls that named this thing: its kind, a colon, and its key or id, as in `user:alice`, `group:support`, ' +
+        'Only calls that name this entity: its kind, a colon, and its key or id, such as `user:alice`, `group:support`, ' +
         '`resource:document`, `resource_instance:document:readme`.',
     }),
   ),

@@ -68,7 +68,7 @@ export const LongKey = Type.Refine(
   Type.String({
     minLength: 1,
     [DESCRIBED_PATTERN]: `^${LONG_KEY}$`,
-    description: `A key of your own: 1 to ${LONG_KEY_BYTES_MAX} bytes of UTF-8 without control characters.`,
+    description: `A key that you choose: 1 to ${LONG_KEY_BYTES_MAX} bytes of UTF-8 without control characters.`,
   }),
   isLongKey,
   () => `must be 1 to ${LONG_KEY_BYTES_MAX} bytes of UTF-8 without control characters`,
@@ -102,18 +102,18 @@ export const InstanceReference = Type.Refine(
     `must be type:key, with a key of 1 to ${LONG_KEY_BYTES_MAX} bytes without control characters, or an id`,
 )
 
-export const Name = Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'A name for people.' })
+export const Name = Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'Display name.' })
 export const Text = Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'Free text.' })
-export const Uuid = Type.String({ format: 'uuid', description: 'An id, given by the service.' })
+export const Uuid = Type.String({ format: 'uuid', description: 'Id that the service generated.' })
 /** Description of the format of a time. */
-export const MOMENT_FORM = 'a moment of RFC 3339 with its offset, as 2026-01-31T12:00:00Z'
+export const MOMENT_FORM = 'an RFC 3339 time with an offset, such as 2026-01-31T12:00:00Z'
 
 /** A time of RFC 3339, except leap seconds, which JavaScript does not support. */
 export function moment(description: string) {
   return Type.Refine(
     Type.String({ format: 'date-time', description }),
     text => !Number.isNaN(Date.parse(text)),
-    () => 'must be a moment between seconds 00 and 59',
+    () => 'must be a time with seconds from 00 to 59',
   )
 }
 
@@ -130,7 +130,7 @@ export function expiryMoment(description: string) {
       const end = Date.parse(text)
       return end >= 0 && end <= MOMENT_MAX
     },
-    () => 'must be a moment between the years 1970 and 9999 in UTC, and between seconds 00 and 59',
+    () => 'must be a time in the years 1970 to 9999 in UTC, with seconds from 00 to 59',
   )
 }
 
@@ -138,8 +138,8 @@ export function expiryMoment(description: string) {
 export const endField = {
   expires_at: optional(
     expiryMoment(
-      'When it ends: from then on nobody is allowed anything by it. Must lie ahead; counts to the millisecond. Absent or null: it ' +
-        'lasts, and so does what was to end before.',
+      'Expiration time, in milliseconds: from then on it grants no access. Must be in the future. Absent or null: it does not ' +
+        'expire, even if it had an expiration time before.',
     ),
   ),
 }
@@ -155,7 +155,7 @@ export const shownExpiry = {
 /** A parameter of lists. */
 export const expiryFilter = {
   expires_before: Type.Optional(
-    moment('Only what ends before this moment: nothing that lasts. Looks at each that ends.'),
+    moment('Only grants that expire before this time. Examines every expiring grant.'),
   ),
 }
 
@@ -163,7 +163,7 @@ export const expiryFilter = {
 export const AttributeMap = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
   additionalProperties: true,
-  description: 'Attributes of your own: any JSON object.',
+  description: 'Your attributes: any JSON object.',
 })
 
 /**
@@ -196,17 +196,22 @@ export const environmentPath = { proj_id: Reference, env_id: Reference }
 
 export function pageSize(maximum: number) {
   return Type.Optional(
-    Type.Integer({ minimum: 1, maximum, default: PAGE_SIZE_DEFAULT, description: 'Items on a page.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum,
+      default: PAGE_SIZE_DEFAULT,
+      description: 'Number of items per page.',
+    }),
   )
 }
 
 /** Parameters of several lists. */
 export const TotalCountFlag = Type.Boolean({
-  description: 'Answer an envelope with the total in place of a bare array.',
+  description: 'Return an envelope with the total instead of an array.',
 })
-export const DetailFlag = Type.Boolean({ description: 'Answer with what an item ties together.' })
+export const DetailFlag = Type.Boolean({ description: 'Include the related entities of each item.' })
 export const SearchText = Type.String({
-  description: 'Part of a text, in any case; `*` stands for anything.',
+  description: 'Part of a text, ignoring case. `*` matches any characters.',
 })
 
 /**
@@ -226,8 +231,8 @@ export const AttributeFilters = Type.Unsafe<Readonly<Record<string, string>>>({
   additionalProperties: { type: 'string' },
   [NAME_PREFIX]: 'attr_',
   description:
-    'Only what has these attributes: each parameter is `attr_` with the name of an attribute behind it, and its value is the ' +
-    "attribute's, a string, a number, `true` or `false`. Looks at each item of the list.",
+    'Only items with these attributes: each parameter is `attr_` followed by the name of an attribute, and its value is the value of the ' +
+    'attribute: a string, a number, `true` or `false`. Examines each item of the list.',
 })
 
 export const pagingQuery = {

@@ -41,7 +41,7 @@ const CHANGE_KINDS = CHANGE_NOUNS.flatMap(noun => CHANGE_VERBS.map(verb => `${no
 /** Maximum number of values of one parameter. */
 const FILTER_VALUES_MAX = 100
 
-const RevisionText = Type.String({ description: 'A state of the environment: `<epoch>.<sequence>`.' })
+const RevisionText = Type.String({ description: 'State of the environment: `<epoch>.<sequence>`.' })
 
 /** Without parts that have separate events. */
 export const ToldUser = Type.Omit(User, ['associated_tenants', 'roles'])
@@ -98,8 +98,8 @@ function unlike<Schema extends TSchema>(schemas: readonly Schema[]): Schema[] {
 
 export const ChangeCause = Type.Enum(['request', 'expired', 'service'], {
   description:
-    '`request`: a call of the management interface; `expired`: a grant that came to its end; `service`: what the service does by itself, ' +
-    'as making the first tenant or tidying up after a group.',
+    '`request`: a management request; `expired`: a grant expired; `service`: a change by the service itself, ' +
+    'such as the creation of the first tenant or cleanup after a group.',
 })
 export type ChangeCause = Static<typeof ChangeCause>
 
@@ -116,20 +116,20 @@ export type RemovedWith = Static<typeof RemovedWith>
 /** The author and time of a change. */
 export const ChangeOrigin = Type.Object({
   revision: RevisionText,
-  time: nullable(moment('When it was made; null where the service did it and nothing says when.')),
+  time: nullable(moment('Time of the change. Null: a change by the service whose time is unknown.')),
   cause: ChangeCause,
-  operation: nullable(Type.String({ description: 'What was called, as this description names it.' })),
+  operation: nullable(Type.String({ description: 'The `operationId` of the call in this description.' })),
   api_key_id: nullable(Uuid),
-  request_id: nullable(Type.String({ description: 'The `X-Request-ID` of the call.' })),
+  request_id: nullable(Type.String({ description: '`X-Request-ID` of the call.' })),
 })
 export type ChangeOrigin = Static<typeof ChangeOrigin>
 
 export const ChangeEvent = Type.Object(
   {
-    kind: Type.Enum(CHANGE_KINDS, { description: 'As `event:` says it: what, and what became of it.' }),
+    kind: Type.Enum(CHANGE_KINDS, { description: 'The same as `event:`: the kind of entity and of change.' }),
     ...ChangeOrigin.properties,
     item: Type.Union([...WHOLE_ITEMS, ...unlike(Object.values(DELETED_ITEMS))], {
-      description: 'The thing as it is now; of what was deleted, what identifies it.',
+      description: 'Current content of the entity. If it was deleted: the fields that identify it.',
     }),
     removed_with: Type.Optional(RemovedWith),
   },
@@ -140,16 +140,18 @@ export const ChangeEvent = Type.Object(
 export const AccessScope = Type.Object(
   {
     user: Type.Optional(
-      Type.String({ description: 'All that this user may, by `POST /access/v1/search/resource`.' }),
+      Type.String({ description: 'All permissions of this user, from `POST /access/v1/search/resource`.' }),
     ),
     resource: Type.Optional(
-      Type.String({ description: 'All who may on this instance, by `POST /access/v1/search/subject`.' }),
+      Type.String({
+        description: 'All users with access to this instance, from `POST /access/v1/search/subject`.',
+      }),
     ),
     tenant: Type.Optional(
-      Type.String({ description: 'All in this tenant; with `user`, of that user alone.' }),
+      Type.String({ description: 'All access in this tenant. With `user`: only that of the user.' }),
     ),
   },
-  { description: 'Without a member: all there is of the permission.' },
+  { description: 'Without members: all access by the permission.' },
 )
 
 const AccessPair = Type.Object({
@@ -169,14 +171,14 @@ export const AccessChanged = Type.Object(
       many: Type.Optional(
         Type.Array(AccessScope, {
           description:
-            'What was touched by more than is told pair by pair, or came before the stream began: to be listed anew, from this revision or a later one.',
+            'Scopes with too many changed pairs, or with changes from before the stream began. List them again at this revision or a later one.',
         }),
       ),
     }),
   },
   {
     description:
-      'With `effective`: who gained and who lost a permission by a commit. At most 1,000 pairs and scopes.',
+      'With `effective`: users who gained or lost a permission by a commit. At most 1,000 pairs and scopes.',
   },
 )
 
@@ -187,8 +189,8 @@ export const StreamPosition = Type.Object(
   { revision: RevisionText },
   {
     description:
-      'Of `event: snapshot`, which comes first: the state from which the stream goes on. Of `event: position`: everything up to there ' +
-      'has been told, as far as it was asked for.',
+      'In `event: snapshot`, the first event: the state from which the stream continues. In `event: position`: all requested events up to this state ' +
+      'have been sent.',
   },
 )
 
@@ -197,13 +199,13 @@ export const StreamReset = Type.Object(
     revision: RevisionText,
     reason: Type.Enum(RESET_REASONS, {
       description:
-        '`too_old`: the log does not reach back so far; `history_replaced`: the environment was restored, imported or begun anew; ' +
-        '`older_release`: a release made the change that tells too little.',
+        '`too_old`: the log no longer contains this revision. `history_replaced`: the environment was restored, imported or reinitialized. ' +
+        '`older_release`: an older release made the change and stored too little about it.',
     }),
   },
   {
     description:
-      'Of `event: reset`: load everything anew, from that state or a later one. The stream goes on from it.',
+      'In `event: reset`: load everything again, at this state or a later one. The stream continues from it.',
   },
 )
 
@@ -214,7 +216,7 @@ export const StreamClosing = Type.Object(
   { reason: Type.String() },
   {
     description:
-      'Of `event: closing`, and `event: slow` for a reader that does not keep up: the stream ends. Connect again with the last id.',
+      'In `event: closing`, and in `event: slow` for a slow client: the stream ends. Reconnect with the last id.',
   },
 )
 
@@ -230,7 +232,7 @@ export const ChangesPath = Type.Object(environmentPath)
 function listed(description: string) {
   const values = Type.Array(Type.String({ minLength: 1, maxLength: 4_096 }), {
     maxItems: FILTER_VALUES_MAX,
-    description: `May be repeated, and hold several with commas between them. ${description}`,
+    description: `Can be repeated, and can contain several values separated by commas. ${description}`,
   })
   return Type.Optional(values)
 }
@@ -239,14 +241,14 @@ export const ChangesQuery = Type.Object({
   since: Type.Optional(
     Type.String({
       description:
-        'What an event had as `id:`, or a revision: the stream tells what came after it. In place of `Last-Event-ID`.',
+        'The `id:` of an event, or a revision, after which the stream starts. An alternative to `Last-Event-ID`.',
     }),
   ),
-  kinds: listed('Only changes of these: `role_assignment`, or `role_assignment.deleted`.'),
-  types: listed('Only changes of things of these resources, by key.'),
-  tenants: listed('Only changes of things in these tenants, by key.'),
+  kinds: listed('Only these kinds: `role_assignment`, or `role_assignment.deleted`.'),
+  types: listed('Only changes of entities of these resources, by key.'),
+  tenants: listed('Only changes of entities in these tenants, by key.'),
   effective: listed(
-    'In place of changes: who gained and who lost these permissions by each of them, as `document:read`; at most 8. Goes with none of the filters.',
+    'Report effective access changes of these permissions instead of changes, such as `document:read`; at most 8. Cannot be combined with filters.',
   ),
 })
 export type ChangesQuery = Static<typeof ChangesQuery>

@@ -22,7 +22,7 @@ export const DecisionStep = Type.Union([
 
 export const DecisionDebugPart = Type.Object({
   allow: Type.Boolean(),
-  code: Type.String({ description: '`allow`, or why not.' }),
+  code: Type.String({ description: '`allow`, or the reason for the denial.' }),
   reason: Type.String(),
   allowing_roles: Type.Array(Type.String()),
   expires_at: ExplainedExpiry,
@@ -30,7 +30,7 @@ export const DecisionDebugPart = Type.Object({
   truncated: Type.Optional(
     Type.Boolean({
       description:
-        'Only where too much leads to the resource for the reasons to be found: it may be that more roles are held on it than named, and an allow may be without roles and path. The decision is right all the same.',
+        'Present if too many paths lead to the resource to find all reasons: the user might hold more roles on it than listed, and an allow might have no roles and no path. The decision is correct.',
     }),
   ),
 })
@@ -40,12 +40,12 @@ export const DecisionDebugRebac = Type.Object({
   near_misses: Type.Optional(
     Type.Array(NearMiss, {
       description:
-        'Of a deny, in `/allowed/explain`: what would have allowed, but for one thing. The nearest first, at most 3, none over more than 32 derivations; absent where there are none. What is not there, a tuple, comes last.',
+        'For a deny, in `/allowed/explain`: near misses, which fail because of exactly one condition. At most 3, the nearest first, each through at most 32 derivations. Missing tuples come last. Absent if there are none.',
     }),
   ),
   more_near_misses: Type.Optional(
     Type.Literal(true, {
-      description: 'There are more, or may be: more leads to the resource than was looked at.',
+      description: 'There are or might be more: not all paths to the resource were examined.',
     }),
   ),
 })
@@ -56,15 +56,15 @@ export const DecisionDebugAbac = Type.Object({
   allow: Type.Boolean(),
   code: Type.Enum(
     ['disabled', 'no_matching_usersets', 'no_matching_resourcesets', 'no_matching_rules', 'allow'],
-    { description: '`allow`, or the first of these that holds; `disabled`: the environment has no rules.' },
+    { description: '`allow`, or the first of these that applies. `disabled`: the environment has no rules.' },
   ),
   reason: Type.String(),
   allowing_rules: Type.Array(
     Type.Object({
       userset: Type.Optional(KeyOfSet),
-      role: Type.Optional(Type.String({ description: 'In place of a user set.' })),
+      role: Type.Optional(Type.String({ description: 'Replaces a user set.' })),
       resourceset: Type.Optional(KeyOfSet),
-      resource_type: Type.Optional(Type.String({ description: 'In place of a resource set.' })),
+      resource_type: Type.Optional(Type.String({ description: 'Replaces a resource set.' })),
     }),
     { description: 'At most 100.' },
   ),

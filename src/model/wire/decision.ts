@@ -23,9 +23,12 @@ export const UserInQuery = Type.Object({
 
 export const ResourceInQuery = Type.Object({
   type: Key,
-  key: optional(Type.String({ description: 'Absent or empty: the question is about the type as a whole.' })),
+  key: optional(Type.String({ description: 'Absent or empty: a check of the type.' })),
   tenant: optional(
-    Type.String({ minLength: 1, description: 'Absent: the tenant of the instance, else the default one.' }),
+    Type.String({
+      minLength: 1,
+      description: 'Absent: the tenant of the instance, otherwise the default tenant.',
+    }),
   ),
   attributes: optional(AttributeMap),
   context: optional(AttributeMap),
@@ -49,11 +52,11 @@ export const BulkAuthorizationQuery = Type.Array(AllowedQuery)
 
 const resultFields = {
   allow: Type.Boolean(),
-  result: Type.Boolean({ description: 'The same value again, for older clients.' }),
+  result: Type.Boolean({ description: 'The same value, for older clients.' }),
 }
 export const QuestionTold = Type.Object(
   { user: UserInQuery, action: Key, resource: ResourceInQuery },
-  { description: 'The question as it came; only with `debug`.' },
+  { description: 'The check as received; only with `debug`.' },
 )
 
 export const AllowedResult = Type.Object(
@@ -73,7 +76,7 @@ export const DeniedOrRefused = Type.Union([AllowedResult, NativeError])
 export const ExplainQuery = Type.Object({
   full: Type.Optional(
     Type.Boolean({
-      description: 'Tell of each side of a rule all of its conditions with the value of each.',
+      description: 'Return all conditions of each side of a rule, with their values.',
     }),
   ),
 })
@@ -84,10 +87,10 @@ export const ExplainedResult = Type.Object({
   rules: Type.Optional(
     Type.Array(ExplainedRule, {
       description:
-        'What rules on the action and resource say, those that allow first; at most 100. Only where there are any that could be asked.',
+        'Results of the rules on the action and resource, allowing ones first; at most 100. Absent if no rule was evaluated.',
     }),
   ),
-  more: Type.Optional(Type.Boolean({ description: 'There are more rules than are told; absent if not.' })),
+  more: Type.Optional(Type.Boolean({ description: 'More rules exist than are listed. Absent if not.' })),
 })
 export type ExplainedResult = Static<typeof ExplainedResult>
 

@@ -34,7 +34,9 @@ export const CONTENT_TYPE = 'application/x-ndjson'
 
 const times = { created_at: Type.Optional(Timestamp), updated_at: Type.Optional(Timestamp) }
 /** The expiration time may be in the past. */
-const contentExpiry = { expires_at: optional(expiryMoment('When it ends; absent or null: it lasts.')) }
+const contentExpiry = {
+  expires_at: optional(expiryMoment('Expiration time. Absent or null: it does not expire.')),
+}
 const attributeBlocks = Type.Record(ShortKey, AttributeBlock, { additionalProperties: false })
 
 /**
@@ -234,7 +236,7 @@ export type ContentTuple = Static<typeof ContentTuple>
 
 export const ContentEnd = Type.Object({
   kind: Type.Literal('end'),
-  lines: Type.Integer({ minimum: 0, description: 'How many lines stand before this one.' }),
+  lines: Type.Integer({ minimum: 0, description: 'Number of lines before this one.' }),
 })
 
 /** The schema of each kind of line. */
@@ -263,7 +265,7 @@ export type ContentLine = { [Kind in ContentKind]: Static<(typeof CONTENT_LINES)
 export const ImportQuery = Type.Object({
   replace: Type.Optional(
     Type.Boolean({
-      description: 'Put the content in place of what is there, all of it. Else that must be nothing.',
+      description: 'Replace all existing content. If false, the environment must be empty.',
     }),
   ),
 })

@@ -121,7 +121,7 @@ export type EnvironmentCopy = Static<typeof EnvironmentCopy>
 
 /** A copy that was requested as a task. It is complete when the response is sent. */
 export const CopyTask = Type.Object({
-  task_id: Type.String({ description: 'The id of the environment that was copied into.' }),
+  task_id: Type.String({ description: 'Id of the target environment.' }),
   status: Type.Literal('success'),
   result: Environment,
   error: Type.Null(),
@@ -133,7 +133,7 @@ export const CopyTask = Type.Object({
  */
 export const CopyTaskQuery = Type.Object({
   wait: Type.Optional(
-    Type.Number({ minimum: 0, description: 'Accepted, without effect: the copy is done.' }),
+    Type.Number({ minimum: 0, description: 'Accepted, but without effect: the copy is already complete.' }),
   ),
 })
 

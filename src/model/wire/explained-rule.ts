@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 
 export const TruthValue = Type.Enum(['true', 'false', 'unknown'], {
-  description: 'A set matches only where it is `true`.',
+  description: 'A set matches only if this is `true`.',
 })
 
 /** Fields of a test of an attribute. */
@@ -10,12 +10,12 @@ export const explainedTestFields = {
   path: Type.String({ description: 'The attribute, as the condition names it.' }),
   operator: Type.String(),
   operand: Type.Optional(
-    Type.Unknown({ description: 'As it was written; absent where it is a match of members.' }),
+    Type.Unknown({ description: 'The operand as written. Absent for a match of members.' }),
   ),
-  found: Type.Unknown({ description: "The attribute's value, or `missing`." }),
+  found: Type.Unknown({ description: 'Value of the attribute, or `missing`.' }),
   is_missing: Type.Optional(
     Type.Literal(true, {
-      description: 'Only where the attribute is missing, to tell that from the text `missing`.',
+      description: 'Present only if the attribute is missing, to distinguish that from the text `missing`.',
     }),
   ),
   value: TruthValue,
@@ -23,7 +23,7 @@ export const explainedTestFields = {
 
 export const ExplainedTest = Type.Object(explainedTestFields, {
   description:
-    'A test of an attribute. As `leaf`: the first one, in the order of the document, that gave the side its value. Absent where none did: of a role, a resource, a set without conditions.',
+    'A test of an attribute. As `leaf`: the first one, in the order of the document, that determined the value of the side. Absent for a role, a resource and a set without conditions.',
 })
 type ExplainedTestItem = Static<typeof ExplainedTest>
 
@@ -47,7 +47,7 @@ export const ExplainedSide = Type.Object({
       type: 'object',
       additionalProperties: true,
       description:
-        'Only with `full`: a test as `leaf` has it, or `{connective, value, items}` with `allOf`, `anyOf` or `not` of such trees. A set and those above it hold together.',
+        'Only with `full`: a test as in `leaf`, or `{connective, value, items}` with `allOf`, `anyOf` or `not` of such trees. Conditions of a set and of its ancestors are combined with `allOf`.',
     }),
   ),
 })
@@ -55,7 +55,9 @@ export const ExplainedSide = Type.Object({
 export const ExplainedRule = Type.Object({
   user_set: Type.String(),
   resource_set: Type.String(),
-  outcome: Type.Enum(['yes', 'no'], { description: 'Whether it allows: both sides are `true`.' }),
+  outcome: Type.Enum(['yes', 'no'], {
+    description: 'Whether the rule allows access: both sides are `true`.',
+  }),
   user: ExplainedSide,
   resource: ExplainedSide,
 })

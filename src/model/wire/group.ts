@@ -35,8 +35,8 @@ export type GroupKeys = Pick<GroupRecord, keyof typeof groupKeys>
 
 /** Fields with which a client can show a tree of groups without further requests. */
 const treeFields = {
-  users_count: Type.Integer({ minimum: 0, description: 'Users who are members of the group itself.' }),
-  has_children: Type.Boolean({ description: 'Whether other groups are directly in it.' }),
+  users_count: Type.Integer({ minimum: 0, description: 'Direct members of the group.' }),
+  has_children: Type.Boolean({ description: 'Whether it has direct child groups.' }),
 }
 
 export const GroupRecord = Type.Object({ ...groupKeys, ...treeFields })
@@ -106,7 +106,7 @@ export const GroupsQuery = Type.Object({
   search: Type.Optional(SearchText),
   top_level: Type.Optional(
     Type.Boolean({
-      description: 'Only groups that are in no other group. Looks at each group up to the page.',
+      description: 'Only groups without a parent group. Examines each group up to the page.',
     }),
   ),
   /** Only groups of which this user is a direct member, in the order of joining. */
@@ -119,7 +119,7 @@ export const GroupRecordsQuery = Type.Object({
   include_total_count: Type.Optional(
     Type.Boolean({
       description:
-        'Answer an envelope with the total, as without it. False: a bare array, and a narrowed list is read only up to the end of the page.',
+        'Return an envelope with the total (default). False: return an array, and read a filtered list only up to the end of the page.',
     }),
   ),
 })

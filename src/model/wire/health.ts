@@ -3,10 +3,11 @@ import { Type } from 'typebox'
 
 export const Health = Type.Object({
   status: Type.String(),
-  version: Type.Optional(Type.String({ description: 'The release that runs here.' })),
+  version: Type.Optional(Type.String({ description: 'Release of the service.' })),
   changes: Type.Optional(
     Type.String({
-      description: 'Why the last change could not be written, as on a full disk; decisions go on.',
+      description:
+        'Reason for which the last change could not be written, such as a full disk. Decisions continue.',
     }),
   ),
 })

@@ -19,7 +19,7 @@ const CompletedKind = Type.Union(
     Type.Literal('role'),
     Type.Literal('condition_set'),
   ],
-  { description: 'What the keys are of.' },
+  { description: 'Kind of the entities.' },
 )
 export type CompletedKind = Static<typeof CompletedKind>
 
@@ -30,22 +30,21 @@ export const KeyCompletionsQuery = Type.Object({
     Type.String({
       maxLength: LONG_KEY_BYTES_MAX,
       default: '',
-      description:
-        'What the keys begin with, as it is written: case counts, and no character stands for others.',
+      description: 'Prefix of the keys. Case-sensitive, without wildcards.',
     }),
   ),
   resource: Type.Optional({
     ...Reference,
     description:
-      'Of instances, groups and roles: only those of this resource, by key or id. Absent: those of the first ' +
-      `${COMPLETION_RESOURCES_MAX} resources, and roles of tenants.`,
+      'For instances, groups and roles: only those of this resource, by key or id. Absent: those of the first ' +
+      `${COMPLETION_RESOURCES_MAX} resources, and tenant roles.`,
   }),
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: COMPLETIONS_MAX,
       default: COMPLETIONS_DEFAULT,
-      description: 'The most keys to answer.',
+      description: 'Maximum number of keys in the response.',
     }),
   ),
 })
@@ -54,24 +53,23 @@ export type KeyCompletionsQuery = Static<typeof KeyCompletionsQuery>
 export const KeyCompletion = Type.Object({
   id: {
     ...Uuid,
-    description: 'What paths may name it by, too: clients take the keys `.` and `..` there for steps.',
+    description:
+      'Alternative to the key in paths: clients would interpret the keys `.` and `..` there as steps.',
   },
   key: Type.String(),
-  name: nullable(Type.String(), 'A name for people; of a user, first and last name. Null: it has none.'),
-  email: nullable(Type.String(), 'Of a user that has one.'),
-  resource: nullable(
-    Type.String(),
-    'Of an instance, a group and a role on a resource: the key of the resource.',
-  ),
-  tenant: nullable(Type.String(), 'Of an instance and a group: the key of its tenant.'),
-  type: nullable(ConditionSetType, 'Of a condition set.'),
+  name: nullable(Type.String(), 'Display name; for a user, first and last name. Null: it has none.'),
+  email: nullable(Type.String(), 'Present for a user with an e-mail address.'),
+  resource: nullable(Type.String(), 'For an instance, a group or a role on a resource: key of the resource.'),
+  tenant: nullable(Type.String(), 'For an instance or a group: key of its tenant.'),
+  type: nullable(ConditionSetType, 'Present for a condition set.'),
 })
 export type KeyCompletion = Static<typeof KeyCompletion>
 
 export const KeyCompletions = Type.Object({
-  data: Type.Array(KeyCompletion, { description: 'In the order of the bytes of the keys in UTF-8.' }),
+  data: Type.Array(KeyCompletion, { description: 'Sorted by the UTF-8 bytes of the keys.' }),
   has_more: Type.Boolean({
-    description: 'Whether there are more, or may be: what is looked at is bounded, most of all for groups.',
+    description:
+      'Whether there are or might be more: the number of examined entities is limited, especially for groups.',
   }),
 })
 export type KeyCompletions = Static<typeof KeyCompletions>

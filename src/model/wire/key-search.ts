@@ -14,7 +14,7 @@ import { KeyCompletion } from './key-completion.ts'
 
 const SearchedKind = Type.Union(
   [Type.Literal('user'), Type.Literal('tenant'), Type.Literal('resource_instance'), Type.Literal('group')],
-  { description: 'What is searched.' },
+  { description: 'Kind of the entities.' },
 )
 export type SearchedKind = Static<typeof SearchedKind>
 
@@ -26,23 +26,25 @@ export const KeySearchQuery = Type.Object({
       maxLength: LONG_KEY_BYTES_MAX,
       default: '',
       description:
-        'What the key, the name or the e-mail address has as a part. Case does not count, and `*` stands for any run of characters.',
+        'Part of the key, the name or the e-mail address. Case-insensitive; `*` matches any characters.',
     }),
   ),
   resource: Type.Optional({
     ...Reference,
-    description: 'Of instances and groups: only those of this resource, by key or id. Absent: those of all.',
+    description:
+      'For instances and groups: only those of this resource, by key or id. Absent: those of all resources.',
   }),
   tenant: Type.Optional({
     ...Reference,
-    description: 'Of instances and groups: only those of this tenant, by key or id. Absent: those of all.',
+    description:
+      'For instances and groups: only those of this tenant, by key or id. Absent: those of all tenants.',
   }),
   after: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
       description:
-        'Where the search goes on: what the answer before this one had as `next`. Absent: it begins.',
+        'Position at which the search continues: the `next` of the previous response. Absent: the start.',
     }),
   ),
   limit: Type.Optional(
@@ -50,7 +52,7 @@ export const KeySearchQuery = Type.Object({
       minimum: 1,
       maximum: COMPLETIONS_MAX,
       default: COMPLETIONS_DEFAULT,
-      description: 'The most things to answer.',
+      description: 'Maximum number of entities in the response.',
     }),
   ),
 })
@@ -58,11 +60,11 @@ export type KeySearchQuery = Static<typeof KeySearchQuery>
 
 export const KeySearch = Type.Object({
   data: Type.Array(KeyCompletion, {
-    description: 'In the order in which they were made. There may be none although the search goes on.',
+    description: 'In the order of their creation. The list can be empty even if the search continues.',
   }),
   next: nullable(
     Type.Integer(),
-    `Where the search goes on, for \`after\`: one request looks at ${KEY_SEARCH_ROWS_MAX} things at most. Null: it has come to the end.`,
+    `Value of \`after\` with which the search continues: one request examines at most ${KEY_SEARCH_ROWS_MAX} entities. Null: the search is complete.`,
   ),
 })
 export type KeySearch = Static<typeof KeySearch>

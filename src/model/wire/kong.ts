@@ -9,15 +9,16 @@ export const KongQuery = Type.Object({
   input: Type.Object({
     request: Type.Object({
       http: Type.Object({
-        method: Type.String({ minLength: 1, description: 'In lower case it is the action.' }),
+        method: Type.String({ minLength: 1, description: 'The action is this method in lower case.' }),
         path: Type.String({
-          description: 'Says the resource: `/v<n>/<type>…`, else `/<type>…`; `/` is the resource `index`.',
+          description:
+            'Determines the resource: `/v<n>/<type>…`, otherwise `/<type>…`; `/` is the resource `index`.',
         }),
       }),
     }),
     consumer: optional(
       Type.Object({
-        username: optional(Type.String({ description: 'The key of the user. Without one it is denied.' })),
+        username: optional(Type.String({ description: 'Key of the user. If absent, access is denied.' })),
       }),
     ),
   }),

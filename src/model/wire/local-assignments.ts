@@ -7,7 +7,7 @@ import { moment, pagingQuery } from './building-blocks.ts'
 const Filter = Type.Optional(
   Type.String({
     maxLength: 2 * LONG_KEY_BYTES_MAX,
-    description: 'A key or an id. Empty: no assignment has it.',
+    description: 'A key or an id. Empty: matches no assignment.',
   }),
 )
 
@@ -28,9 +28,7 @@ export const LocalRoleAssignments = Type.Array(
     user: Type.String(),
     role: Type.String(),
     tenant: Type.String(),
-    resource_instance: Type.Optional(
-      Type.String({ description: '`type:key`; absent where the role is held in the tenant.' }),
-    ),
-    expires_at: Type.Optional(moment('When it ends; absent: it lasts.')),
+    resource_instance: Type.Optional(Type.String({ description: '`type:key`. Absent for a tenant role.' })),
+    expires_at: Type.Optional(moment('Expiration time. Absent: it does not expire.')),
   }),
 )

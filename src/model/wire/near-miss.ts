@@ -14,7 +14,9 @@ export const NamedDerivation = Type.Object({
   guarded: Type.Boolean(),
 })
 
-export const ExplainedExpiry = Type.Optional(moment('When the grant of this step ends; absent: it lasts.'))
+export const ExplainedExpiry = Type.Optional(
+  moment('Expiration time of the grant of this step. Absent: it does not expire.'),
+)
 
 /** The role of the derivation on `subject` gives `role` on `object`, through the relation. */
 export const DerivationStep = Type.Object({
@@ -34,31 +36,33 @@ export const NearMiss = Type.Union([
     {
       kind: Type.Literal('other-role'),
       instance: InstanceName,
-      needed_roles: Type.Array(Type.String(), { description: 'Any of them would do; at most 20.' }),
+      needed_roles: Type.Array(Type.String(), {
+        description: 'Each of them would be sufficient; at most 20.',
+      }),
       held_roles: Type.Array(
         Type.Object({
           role: Type.String(),
           extends_needed: Type.Boolean({
             description:
-              'It extends a needed role and so has its permissions. A derivation asks for the role itself.',
+              'The role extends a needed role and has its permissions, but a derivation requires the needed role itself.',
           }),
         }),
-        { description: 'Direct or derived, those that extend a needed one first; at most 20.' },
+        { description: 'Direct or derived roles; those that extend a needed role come first. At most 20.' },
       ),
       path: PathSteps,
     },
-    { description: 'The user holds roles on `instance`, but none of those from which `path` leads here.' },
+    { description: 'The user holds roles on `instance`, but none of the roles at the start of `path`.' },
   ),
   Type.Object(
     {
       kind: Type.Literal('guard'),
       instance: InstanceName,
-      blocking_roles: Type.Array(Type.String(), { description: 'Held directly; at most 20.' }),
+      blocking_roles: Type.Array(Type.String(), { description: 'Direct roles; at most 20.' }),
       path: PathSteps,
     },
     {
       description:
-        'The user holds the role that `path` begins with, but its first derivation is void for whoever holds a role on `instance` directly (`no_direct_roles_on_object`).',
+        'The user holds the role at the start of `path`, but its first derivation does not apply to users who hold a direct role on `instance` (`no_direct_roles_on_object`).',
     },
   ),
   Type.Object(
@@ -71,7 +75,7 @@ export const NearMiss = Type.Union([
     },
     {
       description:
-        "Nothing is related to `instance` by the derivation's relation. The user holds the derivation's role on `held_on`, as perhaps on others: related, that would give `role`.",
+        'No instance is related to `instance` by the relation of the derivation. The user holds the role of the derivation on `held_on`, and possibly on others: a tuple from it would grant `role`.',
     },
   ),
 ])

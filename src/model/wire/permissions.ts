@@ -20,9 +20,11 @@ export type UserPermissionsQuery = Static<typeof UserPermissionsQuery>
 /** Selects a page of the entries in ascending order by name. Both parameters must be given, or neither. */
 export const UserPermissionsPage = Type.Object({
   page: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'Number of the page, from 1; with `per_page` only.' }),
+    Type.Integer({ minimum: 1, description: 'Number of the page, from 1; only with `per_page`.' }),
   ),
-  per_page: Type.Optional(Type.Integer({ minimum: 1, description: 'Entries on a page; with `page` only.' })),
+  per_page: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Number of entries per page; only with `page`.' }),
+  ),
 })
 export type UserPermissionsPage = Static<typeof UserPermissionsPage>
 
@@ -38,11 +40,11 @@ export const UserPermissions = Type.Record(
     roles: Type.Array(Type.String()),
     userset: Type.Optional(
       Type.Array(Type.String(), {
-        description: 'Keys of the user sets by which rules allow something here.',
+        description: 'Keys of the user sets whose rules grant these permissions.',
       }),
     ),
     resourceset: Type.Optional(Type.Array(Type.String())),
-    more: Type.Optional(Type.Boolean({ description: 'There are more sets than are named.' })),
+    more: Type.Optional(Type.Boolean({ description: 'More sets exist than are listed.' })),
   }),
 )
 

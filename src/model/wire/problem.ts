@@ -20,7 +20,7 @@ export type ManagementErrorCode = Static<typeof ManagementErrorCode>
 
 /** The error of decisions and of all routes that belong to no other family. */
 export const NativeError = Type.Object({
-  code: Type.Integer({ description: 'The status again.' }),
+  code: Type.Integer({ description: 'The HTTP status.' }),
   message: Type.String(),
 })
 export type NativeError = Static<typeof NativeError>
@@ -28,19 +28,19 @@ export type NativeError = Static<typeof NativeError>
 /** One finding about the shape of a request. */
 export const ErrorFinding = Type.Object({
   loc: Type.Array(Type.Union([Type.String(), Type.Integer()]), {
-    description: '`body`, `query` or `path`, then the way down.',
+    description: 'Path of the wrong value; begins with `body`, `query` or `path`.',
   }),
   msg: Type.String(),
   type: Type.String(),
 })
 
 export const ManagementError = Type.Object({
-  id: Type.String({ format: 'uuid', description: 'Of this occurrence.' }),
+  id: Type.String({ format: 'uuid', description: 'Id of this occurrence.' }),
   title: Type.String(),
   error_code: ManagementErrorCode,
   message: Type.String(),
   support_link: nullable(Type.String({ description: 'Always null.' })),
   additional_info: nullable(Type.String({ description: 'Always null.' })),
-  detail: Type.Optional(Type.Array(ErrorFinding, { description: 'Always there with 422.' })),
+  detail: Type.Optional(Type.Array(ErrorFinding, { description: 'Always present with 422.' })),
 })
 export type ManagementError = Static<typeof ManagementError>

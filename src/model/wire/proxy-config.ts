@@ -36,8 +36,8 @@ function mappingRuleUrl(read: (url: string) => unknown) {
       minLength: 1,
       maxLength: MAPPING_URL_LENGTH_MAX,
       description:
-        'The whole URL of the requests that are meant, scheme and host included. `{name}` stands for a segment, or for the value of a ' +
-        'query member; what it stands for is the attribute `name` of the resource.',
+        'Complete URL of the matched requests, including scheme and host. `{name}` matches a segment, or the value of a ' +
+        'query member; the matched text becomes the attribute `name` of the resource.',
     }),
     url => typeof read(url) !== 'string',
     url => String(read(url)),
@@ -45,20 +45,20 @@ function mappingRuleUrl(read: (url: string) => unknown) {
 }
 
 const NoRegularExpression = Type.Refine(
-  Type.String({ description: 'Regular expressions are refused: leave it out.' }),
+  Type.String({ description: 'Regular expressions are not supported: omit it.' }),
   () => false,
-  () => 'must be left out: regular expressions are refused, since one of them can stop a thread',
+  () => 'must be omitted: regular expressions are not supported because one of them can block a thread',
 )
 
 export const MappingMethodName = Type.Enum([...MAPPING_METHODS], {
-  description: 'The method of the requests that are meant.',
+  description: 'Method of the matched requests.',
 })
 
 /** Headers that a proxy would add; stored without effect. */
 const Headers = Type.Unsafe<Record<string, string>>({
   type: 'object',
   additionalProperties: { type: 'string' },
-  description: 'Kept for you, without effect here.',
+  description: 'Stored, but without effect.',
 })
 
 const ruleFields = {
@@ -74,21 +74,21 @@ const ruleFields = {
     Type.Integer({
       minimum: Number.MIN_SAFE_INTEGER,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: 'Of several rules that fit the highest counts. Absent: 0.',
+      description: 'If several rules match, the one with the highest priority applies. Absent: 0.',
     }),
   ),
   case_sensitive: optional(
     Type.Boolean({
       description:
-        'Whether the server distinguishes the case of letters in this URL. Absent or `false`: a request whose URL differs from this one in ' +
-        'case alone is denied where a wider rule fits it.',
+        'Whether the server distinguishes the case of letters in this URL. Absent or `false`: a request whose URL differs from this one only in ' +
+        'case is denied if a wider rule matches it.',
     }),
   ),
   encoded_slashes: optional(
     Type.Enum(['literal'], {
       description:
-        '`literal`: the server takes `%2F` and `%5C` for a part of a segment. Absent: a request whose URL is like this one after these are ' +
-        'decoded is denied where another rule fits it.',
+        '`literal`: the server interprets `%2F` and `%5C` as part of a segment. Absent: a request whose URL matches this one only after these are ' +
+        'decoded is denied if another rule matches it.',
     }),
   ),
 }
@@ -104,8 +104,8 @@ const MappingRuleWrite = ofRuleSize(
     should_delete: optional(
       Type.Boolean({
         description:
-          'Whether to remove this rule. A list in which all rules are marked removes these and keeps the others; any other list replaces ' +
-          'all rules, without those that are marked. A new config is created without them.',
+          'Whether to remove this rule. If all rules in a list are marked, they are removed and the others kept. Any other list replaces ' +
+          'all rules and omits the marked ones. A new config is created without marked rules.',
       }),
     ),
   }),
@@ -123,7 +123,7 @@ function ofRuleSize<Rule extends TSchema>(schema: Rule) {
       const { url, headers } = rule as { readonly url: string; readonly headers?: unknown }
       return jsonBytes({ url, headers: headers ?? {} }, MAPPING_RULE_BYTES_MAX) <= MAPPING_RULE_BYTES_MAX
     },
-    () => `must have at most ${MAPPING_RULE_BYTES_MAX} bytes of url and headers as JSON`,
+    () => `must have at most ${MAPPING_RULE_BYTES_MAX} bytes for url and headers as JSON`,
   )
 }
 
@@ -135,13 +135,15 @@ export const MappingRuleRead = Type.Object({
   headers: Headers,
   action: nullable(Type.String()),
   priority: nullable(Type.Integer()),
-  case_sensitive: Type.Optional(Type.Boolean({ description: 'Only where it is `true`.' })),
-  encoded_slashes: Type.Optional(Type.Enum(['literal'], { description: 'Only where the rule declares it.' })),
+  case_sensitive: Type.Optional(Type.Boolean({ description: 'Present only if it is `true`.' })),
+  encoded_slashes: Type.Optional(
+    Type.Enum(['literal'], { description: 'Present only if the rule declares it.' }),
+  ),
 })
 export type MappingRuleRead = Static<typeof MappingRuleRead>
 
 export const AuthMechanism = Type.Enum(['Bearer', 'Basic', 'Headers'], {
-  description: 'How the secret would be sent.',
+  description: 'Form in which the secret would be sent.',
 })
 export type AuthMechanism = Static<typeof AuthMechanism>
 
@@ -151,7 +153,7 @@ export type AuthMechanism = Static<typeof AuthMechanism>
  */
 export const ProxySecret = Type.Refine(
   Type.Unsafe<string | Readonly<Record<string, unknown>>>({
-    description: `A text or an object, at most ${PROXY_SECRET_BYTES_MAX} bytes as JSON. It is sealed, and told to nobody.`,
+    description: `A text or an object, at most ${PROXY_SECRET_BYTES_MAX} bytes as JSON. It is encrypted at rest and never returned.`,
   }),
   secret => isTextOrObject(secret) && jsonBytes(secret, PROXY_SECRET_BYTES_MAX) <= PROXY_SECRET_BYTES_MAX,
   () => `must be a text or an object of at most ${PROXY_SECRET_BYTES_MAX} bytes as JSON`,

@@ -51,7 +51,7 @@ export const RelationsQuery = Type.Object({
   include_total_count: Type.Optional(
     Type.Boolean({
       description:
-        'Answer an envelope with the total, or a bare array. Without it clients for Node and Java get an array, all others an envelope.',
+        'True: return an envelope with the total. False: return an array. Absent: clients for Node and Java receive an array, all others an envelope.',
     }),
   ),
 })

@@ -73,7 +73,7 @@ const emptiedByMap = <Schema extends Parameters<typeof Type.Record>[1]>(schema: 
   Type.Optional(
     Type.Record(ShortKey, schema, {
       ...keyedOptions,
-      [NULL_HINT]: `leave it out to change nothing, or send {} to remove ${what}`,
+      [NULL_HINT]: `omit it to change nothing, or send {} to remove ${what}`,
     }),
   )
 
@@ -133,7 +133,7 @@ export const ResourcesQuery = Type.Object({
   /** Filters by `type_attributes`, because `attributes` of a resource type are declarations. */
   attributes: Type.Optional(AttributeFilters),
   include_built_in: Type.Optional(
-    Type.Boolean({ description: 'With the resources that come with every environment.' }),
+    Type.Boolean({ description: 'Include the resources that every environment has.' }),
   ),
   include_total_count: Type.Optional(TotalCountFlag),
 })

@@ -28,11 +28,11 @@ const assignedFields = {
   role: Reference,
   tenant: optional(
     Reference,
-    'Where a tenant role is held; required for one. For a role on an instance: the tenant of that instance, if it is named at all.',
+    'Tenant of a tenant role, which requires it. For a role on an instance: optional, the tenant of that instance.',
   ),
   resource_instance: optional(
     InstanceReference,
-    'What a resource role is held on: an instance, as `type:key` or by its id. Absent: it is a tenant role.',
+    'Instance of a resource role, as `type:key` or by its id. Absent: a tenant role.',
   ),
 }
 
@@ -105,7 +105,7 @@ export const RoleAssignmentsPath = Type.Object(environmentPath)
 function repeatable(meaning: string) {
   const references = Type.Array(Reference, {
     maxItems: ASSIGNMENT_PAGE_SIZE_MAX,
-    description: `May be repeated: ${meaning}`,
+    description: `Can be repeated: ${meaning}`,
   })
   return Type.Optional(references)
 }
@@ -113,9 +113,9 @@ function repeatable(meaning: string) {
 const assignmentFilters = {
   ...pagingQuery,
   per_page: pageSize(ASSIGNMENT_PAGE_SIZE_MAX),
-  user: repeatable('what any of these users hold.'),
-  role: repeatable('who holds any of these roles.'),
-  tenant: repeatable('what lives in any of these tenants.'),
+  user: repeatable('only assignments of these users.'),
+  role: repeatable('only assignments of these roles.'),
+  tenant: repeatable('only assignments in these tenants.'),
   /** The type of the instance. */
   resource: Type.Optional(Reference),
   resource_instance: Type.Optional(Reference),
@@ -133,7 +133,9 @@ export const RoleAssignmentsQuery = Type.Object({
 export type RoleAssignmentsQuery = Static<typeof RoleAssignmentsQuery>
 
 export const ReturnDeletedQuery = Type.Object({
-  return_deleted: Type.Optional(Type.Boolean({ description: 'Answer what was deleted, with 200.' })),
+  return_deleted: Type.Optional(
+    Type.Boolean({ description: 'Return the deleted assignment, with status 200.' }),
+  ),
 })
 export type ReturnDeletedQuery = Static<typeof ReturnDeletedQuery>
 
@@ -147,7 +149,7 @@ export const RoleAssignmentsBulkQuery = Type.Object({
   missing_user_policy: Type.Optional(
     Type.Union([Type.Literal('fail'), Type.Literal('ignore'), Type.Literal('create')], {
       default: 'fail',
-      description: 'What to do about users that are not there.',
+      description: 'Handling of users that do not exist.',
     }),
   ),
 })

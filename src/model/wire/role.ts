@@ -53,7 +53,7 @@ export type DerivationRead = Static<typeof DerivationRead>
 
 /** Checked against the model and not by the schema: an unknown action results in 404. */
 const Permissions = Type.Array(Type.String(), {
-  description: 'Of a tenant role as `resource:action`. Of a resource role the action alone will do, too.',
+  description: '`resource:action`. For a resource role, the action alone is also accepted.',
 })
 
 const roleFields = {
@@ -82,7 +82,7 @@ export const ResourceRoleUpdate = Type.Object({
   ...RoleUpdate.properties,
   granted_to: Type.Optional(
     Type.Object(DerivationBlock.properties, {
-      [NULL_HINT]: 'leave it out to change nothing, or send {} to remove all derivations and roles of groups',
+      [NULL_HINT]: 'omit it to change nothing, or send {} to remove all derivations and roles of groups',
     }),
   ),
 })

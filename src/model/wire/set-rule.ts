@@ -18,12 +18,12 @@ export const SetRuleCreate = Type.Object({
   user_set: Reference,
   permission: Type.String({
     ...Reference,
-    description: 'An action of a resource, as `resource:action` or by the id of the action.',
+    description: 'Action of a resource, as `resource:action` or by the id of the action.',
   }),
   /** A resource set or a resource type. */
   resource_set: Reference,
-  is_role: optional(Type.Boolean({ description: '`user_set` names a role and nothing else.' })),
-  is_resource: optional(Type.Boolean({ description: '`resource_set` names a resource and nothing else.' })),
+  is_role: optional(Type.Boolean({ description: 'Interpret `user_set` only as a role.' })),
+  is_resource: optional(Type.Boolean({ description: 'Interpret `resource_set` only as a resource.' })),
 })
 export type SetRuleCreate = Static<typeof SetRuleCreate>
 
@@ -39,7 +39,7 @@ export const SetRulesCreated = Type.Object({
   rules_created: Type.Integer({ minimum: 0 }),
   in_every_tenant: Type.Array(Type.Integer({ minimum: 0 }), {
     description:
-      'Indexes of the operations whose new rules hold in every tenant, because neither of their sets asks about tenants.',
+      'Indexes of the operations whose new rules apply in every tenant, because neither of their sets has a condition on tenants.',
   }),
 })
 export type SetRulesCreated = Static<typeof SetRulesCreated>

@@ -8,7 +8,7 @@ export const TenantInList = Type.Object({
   key: Type.String(),
   attributes: Type.Unsafe<Record<string, unknown>>({
     ...AttributeMap,
-    description: 'As stored; `{}` where there are none.',
+    description: 'As stored; `{}` if there are none.',
   }),
 })
 
@@ -16,10 +16,10 @@ export const AllowedTenants = Type.Object({
   allowed_tenants: Type.Array(
     Type.Object({
       allow: Type.Literal(true),
-      result: Type.Literal(true, { description: 'The same value again, for older clients.' }),
+      result: Type.Literal(true, { description: 'The same value, for older clients.' }),
       tenant: TenantInList,
     }),
-    { description: 'Ascending by key; tenants that deny are left out.' },
+    { description: 'Ascending by key. Tenants with a deny are omitted.' },
   ),
 })
 

@@ -9,14 +9,14 @@ import { ErrorFinding } from './problem.ts'
 
 export const SetSample = Type.Object(
   {
-    user: optional(Reference, 'A user by key or id. Absent: nothing is known of the user but what is sent.'),
-    resource_instance: optional(InstanceReference, 'Absent: the same of the resource.'),
+    user: optional(Reference, 'A user by key or id. Absent: only sent attributes are used for the user.'),
+    resource_instance: optional(InstanceReference, 'Absent: only sent attributes are used for the resource.'),
     attributes: optional(
       AttributeMap,
-      'Attributes of the user, for a user set, and of the resource, for a resource set. They count before stored ones.',
+      'Attributes of the user, for a user set, or of the resource, for a resource set. They override stored attributes.',
     ),
   },
-  { description: 'Of whom or what the conditions are asked.' },
+  { description: 'User and resource for which the conditions are evaluated.' },
 )
 export type SetSample = Static<typeof SetSample>
 
@@ -25,24 +25,24 @@ export const ConditionSetTry = Type.Object(
     key: Type.Optional(ConditionSetKey),
     /** Absent: `userset`. */
     type: Type.Optional(ConditionSetType),
-    resource_id: optional(Reference, 'The resource that a resource set is limited to, by key or id.'),
+    resource_id: optional(Reference, 'Resource to which a resource set is limited, by key or id.'),
     conditions: Type.Optional(
       Type.Unknown({
-        description: 'Absent: `{}`, which always holds. What is wrong with them is answered in `findings`.',
+        description: 'Absent: `{}`, which is always true. Errors in them are returned in `findings`.',
       }),
     ),
-    parent_id: optional(Reference, 'A set whose conditions must hold, too, by key or id.'),
+    parent_id: optional(Reference, 'Parent set, whose conditions must also hold, by key or id.'),
     samples: Type.Optional(Type.Array(SetSample, { maxItems: CONDITION_SAMPLES_MAX })),
-    context: optional(AttributeMap, 'The context of all samples.'),
+    context: optional(AttributeMap, 'Context of all samples.'),
     tenant: optional(
       Reference,
-      'The tenant of samples without a stored instance, by key or id. Absent: the default one.',
+      'Tenant of samples without a stored instance, by key or id. Absent: the default tenant.',
     ),
   },
   {
     description:
-      'A condition set as it would be created. With the `key` of a saved one: as that would be after a change. What is left out is as ' +
-      'it is saved then, and type and resource cannot be changed.',
+      'A condition set to create. With the `key` of a saved set: a change of that set. Omitted fields keep ' +
+      'their saved values, and type and resource cannot be changed.',
     examples: [
       {
         type: 'userset',
@@ -59,7 +59,7 @@ const TriedTest = Type.Object(
     ...explainedTestFields,
     set: Type.Optional(
       Type.String({
-        description: 'The key of the set above whose test it is; absent: of the tried set itself.',
+        description: 'Key of the ancestor to which the test belongs. Absent: the tried set itself.',
       }),
     ),
   },
@@ -68,30 +68,30 @@ const TriedTest = Type.Object(
 export type TriedTest = Static<typeof TriedTest>
 
 const TriedSample = Type.Object({
-  user: Type.Optional(Type.String({ description: 'As it was sent; so is `resource_instance`.' })),
+  user: Type.Optional(Type.String({ description: 'As sent, like `resource_instance`.' })),
   resource_instance: Type.Optional(Type.String()),
   tenant: Type.String({
-    description: 'The tenant in which it was asked: that of the instance, if it is stored.',
+    description: 'Tenant of the evaluation: that of the instance, if it is stored.',
   }),
   not_stored: Type.Optional(
     Type.Array(Type.Enum(['user', 'resource_instance']), {
       description:
-        'What was named and is not stored, so that nothing is known of it but what was sent; absent: nothing.',
+        'Named entities that are not stored: only sent attributes were used for them. Absent: none.',
     }),
   ),
   is_of_other_resource: Type.Optional(
     Type.Literal(true, {
       description:
-        'The set is limited to another resource than that of the instance. Its conditions were not asked.',
+        'The set is limited to another resource than that of the instance. Its conditions were not evaluated.',
     }),
   ),
   value: TruthValue,
   conditions: Type.Array(TriedTest, {
     description:
-      'Each test in the order in which it is written: those of the set, then those of the sets above, nearest first.',
+      'Tests in their written order: those of the set, then those of its ancestors, nearest first.',
   }),
   more: Type.Optional(
-    Type.Literal(true, { description: 'There are more tests than are told; absent if not.' }),
+    Type.Literal(true, { description: 'More tests exist than are listed. Absent if not.' }),
   ),
 })
 export type TriedSample = Static<typeof TriedSample>
@@ -120,15 +120,15 @@ export interface ConditionTrial {
 }
 
 export const TriedSet = Type.Object({
-  valid: Type.Boolean({ description: 'Whether the conditions would be taken.' }),
+  valid: Type.Boolean({ description: 'Whether the conditions are valid.' }),
   findings: Type.Array(ErrorFinding, {
     description:
-      'What is wrong with the conditions, and where: the `detail` of the 422 that creating the set would be. Empty if it is valid.',
+      'Errors in the conditions and their locations: the `detail` of the 422 response to creating the set. Empty if it is valid.',
   }),
   warnings: Type.Array(ErrorFinding, {
     description:
-      'What the author should know. `every_tenant`: the conditions of a user set do not ask about tenants. `budget`: the conditions cost ' +
-      'more for a sample than they may for a question, and what is left is unknown, as in a decision.',
+      'Warnings for the author. `every_tenant`: the user set has no condition on tenants. `budget`: the conditions exceed the ' +
+      'evaluation budget of a check for a sample, and the remaining tests are unknown, as in a decision.',
   }),
   samples: Type.Array(TriedSample, {
     description: 'In the order in which they were sent. Empty if the conditions are not valid.',

@@ -4,6 +4,6 @@ import { Type } from 'typebox'
 export const UpdateTriggered = Type.Object({
   status: Type.Literal('ok'),
   triggered: Type.Boolean({
-    description: 'Whether an update was started: `false`, since none is ever missing.',
+    description: 'Whether an update was started: always `false`, because data is always up to date.',
   }),
 })

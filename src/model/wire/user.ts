@@ -90,11 +90,12 @@ const holderFilters = {
   attributes: Type.Optional(AttributeFilters),
   role: Type.Optional(
     Type.String({
-      description: 'Those who hold this role, by key or id; among all users, empty means those without any.',
+      description:
+        'Only users with this role, by key or id. In the list of all users, an empty value selects users without roles.',
     }),
   ),
   include_resource_instance_roles: Type.Optional(
-    Type.Boolean({ description: 'With the roles on instances, too.' }),
+    Type.Boolean({ description: 'Include roles on instances.' }),
   ),
 }
 
@@ -104,7 +105,7 @@ export const UsersQuery = Type.Object({
   search_operator: Type.Optional(
     Type.Union([Type.Literal('contains'), Type.Literal('startswith'), Type.Literal('endswith')], {
       default: 'contains',
-      description: 'Where the text of `search` stands.',
+      description: 'Fields in which `search` is applied.',
     }),
   ),
 })

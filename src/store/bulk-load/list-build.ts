@@ -190,7 +190,7 @@ export class ListBuild {
 
   #entriesOf(created: number): readonly ListEntry[] {
     const stored = this.#tables.table('rows').get(encodeCreated(created))
-    assert(stored, 'a row that a list names is there')
+    assert(stored, 'the row of a list entry exists')
     return this.#listRule(decodeRow(created, stored))
   }
 
@@ -204,7 +204,7 @@ export class ListBuild {
       this.#kinds.set(list[0]!, { isCounted, isRepresented })
     } else {
       const isAlike = kind.isCounted === isCounted && kind.isRepresented === isRepresented
-      assert(isAlike, () => `lists like ${textOf(list)} are not all of one kind`)
+      assert(isAlike, () => `lists like ${textOf(list)} have rows of several kinds`)
     }
   }
 

@@ -142,7 +142,7 @@ class RunReader implements StoredRow {
   next(): boolean {
     if (!this.#has(HEAD_BYTES)) return false
     const length = this.#piece.readUInt32LE(this.#from + LENGTH_AT)
-    assert(this.#has(HEAD_BYTES + length), 'a run ends behind a row')
+    assert(this.#has(HEAD_BYTES + length), 'a run ends after a row')
     this.created = this.#piece.readDoubleLE(this.#from)
     const start = this.#from + HEAD_BYTES
     this.bytes = this.#piece.subarray(start, start + length)

@@ -74,7 +74,7 @@ export class EmbeddedLedger implements Ledger {
     const format = stored === undefined ? null : decode(stored)
     if (format === null && !mayBegin) throw new LostStoreError('its tables are empty')
     if (format !== null && format !== FORMAT && !FORMER_FORMATS.has(format)) {
-      const message = `the store has format ${format}, this release reads format ${FORMAT}: start the release that wrote it`
+      const message = `the store has format ${format}, but this release reads format ${FORMAT}: start the release that wrote it`
       throw new AuthzError('INVALID_INPUT', message)
     }
     if (format !== FORMAT) await tables.elsewhere(direct => noteFormat(direct, format === null))
@@ -101,7 +101,7 @@ export class EmbeddedLedger implements Ledger {
     this.#assertOpen()
     const rows = commit.put.length + commit.delete.length
     if (rows > COMMIT_ROWS_MAX) {
-      const message = `a commit writes at most ${COMMIT_ROWS_MAX} rows, not ${rows}: cut it into several`
+      const message = `a commit writes at most ${COMMIT_ROWS_MAX} rows, got ${rows}: split it into several commits`
       throw new AuthzError('LIMIT_EXCEEDED', message)
     }
     // A caller that passes `onApplied` uses it to adapt the size of its commits, so this thread makes them.
@@ -240,7 +240,7 @@ export class EmbeddedLedger implements Ledger {
     const written = new Set<string>()
     const put = commit.put.map(({ key, value }, position): Row => {
       const name = textOf(key)
-      assert(!written.has(name), 'a commit puts a key twice')
+      assert(!written.has(name), 'a commit writes a key twice')
       written.add(name)
       const overwritten = deleted.has(name) ? undefined : this.#view.createdOf(key)
       const created = overwritten ?? sequence * CREATED_PER_COMMIT + position

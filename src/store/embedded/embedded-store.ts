@@ -87,7 +87,7 @@ export class EmbeddedStore implements Store {
 
   async backUp(id: string, directory: string): Promise<void> {
     const { tables } = await this.#environments.get(id, { begin: 'never' })
-    assert(tables.backUp, 'tables with a directory for a backup are on a disk')
+    assert(tables.backUp, 'tables with a backup directory are stored on disk')
     const own = join(directory, id)
     mkdirSync(own, { mode: 0o700 })
     await tables.backUp(own)

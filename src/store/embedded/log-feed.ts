@@ -211,8 +211,8 @@ export function feedFailure(
 ): AuthzError {
   const what =
     code === 'STORE_RESET'
-      ? 'is not part of the history in this store, which was replaced'
-      : 'is further back than the log reaches'
+      ? 'belongs to an epoch of the store that was replaced'
+      : 'is older than the oldest entry of the log'
   return new AuthzError(code, `revision ${formatRevision({ epoch, sequence })} ${what}; load all rows again`)
 }
 

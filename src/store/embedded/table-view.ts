@@ -262,7 +262,7 @@ export class TableView implements View {
   }
 
   #setCount(list: ListName, count: number): void {
-    assert(count >= 0, 'a list has fewer rows than were taken out of it')
+    assert(count >= 0, 'a list has fewer rows than were removed from it')
     if (count === 0) this.#counts.remove(list)
     else this.#counts.put(list, encodeUint48(count))
   }

@@ -97,7 +97,7 @@ export class Journal {
   append(start: number): Promise<void> {
     const segment = this.#segment
     const end = segment.memtable.endBytes
-    assert(this.hasCapacity(end), 'a record is appended where there is room for it')
+    assert(this.hasCapacity(end), 'a record fits into its segment')
     if (this.#open === null) {
       const written = Promise.withResolvers<void>()
       written.promise.catch(() => undefined)
@@ -166,7 +166,7 @@ export class Journal {
       } catch (cause) {
         this.#failure ??= new AuthzError(
           'STORE_UNAVAILABLE',
-          'the disk of the data directory refused a write: whether it was made is not known yet. It is tried again',
+          'the disk of the data directory rejected a write. It is not known whether the write was made. The write is retried',
           { cause },
         )
         // Records after it are not acknowledged either.

@@ -124,7 +124,7 @@ export class JournaledTables implements Tables {
       if (gap !== null || recordsBeyond > 0)
         log.warn(
           { directory, gap, recordsBeyond },
-          'the journal has records after a damaged one, which are left out',
+          'the journal contains records after a damaged one; these records are ignored',
         )
       const tables = new JournaledTables(stored, largeWrites, options)
       await tables.#recover(segments)
@@ -162,7 +162,7 @@ export class JournaledTables implements Tables {
         return this.#layers
       },
       change: (key, value) => {
-        assert(this.#isWriting, 'tables change inside a write only')
+        assert(this.#isWriting, 'tables change only inside a write')
         this.#journal.memtable.put(number, key, value)
       },
     })
@@ -224,7 +224,7 @@ export class JournaledTables implements Tables {
     }
     const tables = new Map(
       this.#names.map((name, number) => {
-        const change = () => assert(false, 'a snapshot is read only')
+        const change = () => assert(false, 'a snapshot is read-only')
         const layered = new LayeredTable(number, stored.table(name))
         return [name, new JournaledTable(layered, { layers: layersThen, change })]
       }),
@@ -313,7 +313,7 @@ export class JournaledTables implements Tables {
     const begun = this.#writeRecord(() => {
       for (const { table, key, value } of changes) this.#journal.memtable.put(table, key, value)
     })
-    assert(begun !== null, 'what was changed is changed again')
+    assert(begun !== null, 'the record has the changes of the write')
     applied(this.#append(begun))
   }
 
@@ -411,7 +411,10 @@ export class JournaledTables implements Tables {
       }
       if (isRecovery) await removeSegments(this.directory)
       if (isRecovery && this.#refusal !== null)
-        this.#log.info({ directory: this.directory }, 'the journal is in the tables: changes are made again')
+        this.#log.info(
+          { directory: this.directory },
+          'the journal was written to the tables: changes are accepted again',
+        )
       this.#stored.refresh()
       this.#frozen = []
       this.#refusal = null
@@ -437,7 +440,7 @@ export class JournaledTables implements Tables {
       throw refusal
     }
     const message =
-      'the journal is not in the tables yet: decisions continue, changes are refused until the disk takes it'
+      'the journal could not be written to the tables: decisions continue, changes are rejected until the disk accepts it'
     this.#log.warn({ directory: this.directory, err: refusal }, message)
   }
 
@@ -486,7 +489,7 @@ export class JournaledTables implements Tables {
 /** The message is for the operator. */
 function damagedJournal(directory: string, gap: string): AuthzError {
   const what = `acknowledged changes in ${directory} are lost: ${gap}`
-  const message = `${what}. Put a backup of that directory in its place, or delete journal-0 and journal-1 there to open it without the changes in them`
+  const message = `${what}. Restore a backup of that directory, or delete journal-0 and journal-1 there to open it without their changes`
   return new AuthzError('STORE_DAMAGED', message)
 }
 

@@ -97,7 +97,7 @@ export async function findJournal(tables: Tables, directory: string): Promise<Fo
   starts.push(...unreached.map(({ generation }) => ({ generation, at: SEGMENT_HEAD_BYTES })))
   const later = starts.find(start => isAtOrAfter(start, end))
   const gap = later
-    ? `segment ${end.generation} of its journal is damaged or missing from byte ${end.at} on. Segment ${later.generation} has a record at byte ${later.at} that was written after those`
+    ? `segment ${end.generation} of its journal is damaged or missing from byte ${end.at}. Segment ${later.generation} has a record at byte ${later.at} that was written later`
     : null
   return { segments, gap, recordsBeyond: last?.recordsBeyond ?? 0 }
 }
@@ -131,7 +131,7 @@ export async function applySegment(
   const bytes = await bytesAt(path)
   const segment = bytes && readSegment(bytes)
   const isWhole = segment?.generation === generation && segment.endBytes === endBytes
-  if (!isWhole) throw notWritten('the journal does not hold what was written to it', path)
+  if (!isWhole) throw notWritten('the journal does not contain all records that were written to it', path)
   if (isNext(tables, segment)) return apply(tables, segment)
   const level = levelOf(tables)
   if (level?.generation === generation && isSame(level.lineage, segment.lineage)) return

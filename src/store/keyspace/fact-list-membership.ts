@@ -25,7 +25,7 @@ interface FactList {
   /** If absent, the list is counted. */
   readonly counted?: false
   /** Excludes assignments on instances, or excludes facts that do not expire. */
-  readonly only?: 'tenant roles' | 'what ends'
+  readonly only?: 'tenant roles' | 'expiring grants'
   /** See `ListEntry` for the meaning. The ids of the other list are a subset of the ids of this list. */
   readonly representedIn?: FactListName
   readonly within?: FactListName
@@ -78,7 +78,7 @@ const TABLE = {
   usersOfRoleInTenant: { of: 'assignment', head: 31, ids: ['tenantId', 'roleId'] },
   /** The oldest assignment of each user that has the role anywhere. */
   usersOfRole: { of: 'assignment', head: 23, ids: ['roleId'] },
-  expiringAssignments: { of: 'assignment', head: 39, ids: [], only: 'what ends' },
+  expiringAssignments: { of: 'assignment', head: 39, ids: [], only: 'expiring grants' },
 
   tuplesOfTenant: { of: 'tuple', head: 27, ids: ['tenantId'] },
   tuplesFrom: { of: 'tuple', head: 11, ids: ['subjectId'] },
@@ -86,7 +86,7 @@ const TABLE = {
   tuplesOver: { of: 'tuple', head: 13, ids: ['relationId'] },
   tuplesFromOver: { of: 'tuple', head: 14, ids: ['subjectId', 'relationId'] },
   tuplesToOver: { of: 'tuple', head: 15, ids: ['objectId', 'relationId'] },
-  expiringTuples: { of: 'tuple', head: 40, ids: [], only: 'what ends' },
+  expiringTuples: { of: 'tuple', head: 40, ids: [], only: 'expiring grants' },
 } as const
 
 type FactListName = keyof typeof TABLE
@@ -152,7 +152,7 @@ function ownLists(kind: FactKind, isOnInstance: boolean, ends: boolean): OwnList
     const { of, head, ids, only, displaces } = list
     const isOwn = of === kind && !representing.has(name as FactListName)
     const isOfOther = isOnInstance ? only === 'tenant roles' : ids.includes('instanceId')
-    if (!isOwn || isOfOther || (only === 'what ends' && !ends)) return []
+    if (!isOwn || isOfOther || (only === 'expiring grants' && !ends)) return []
     return [
       {
         ...placed(kind, head, ids),

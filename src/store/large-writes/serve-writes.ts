@@ -54,7 +54,7 @@ async function apply({ directory, logEntriesMax, packed, sequence }: ToWriteThre
     const copy = new LocalCopy({ tables, listRule, logEntriesMax, isKeyedLater: () => false })
     // An entry that is only logged would be lost. Lists that were completed a moment ago might not be on disk
     // yet.
-    assert(copy.isComplete, 'a large entry goes into a copy that is complete')
+    assert(copy.isComplete, 'a large entry is written to a complete replica')
     const { put, ...entry } = unpackCommit(packed!)
     const rows = put.map(row => ({ ...row, version: sequence }))
     await copy.apply({ ...entry, put: rows, revision: { epoch: copy.epoch, sequence } })

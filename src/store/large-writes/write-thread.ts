@@ -137,7 +137,7 @@ export class WriteThread implements LargeWrites {
       } catch (cause) {
         // If the system refuses to create a thread, the constructor throws immediately.
         this.#thread?.unref()
-        reject(new ThreadLostError('no thread could be asked for a large write', { cause }))
+        reject(new ThreadLostError('no thread is available for a large write', { cause }))
       }
     })
   }
@@ -145,11 +145,11 @@ export class WriteThread implements LargeWrites {
   #start(): Worker {
     const thread = new Worker(this.#entry)
     thread.on('message', (answer: FromWriteThread) => this.#receive(thread, answer))
-    let reason: unknown = 'it ended by itself'
+    let reason: unknown = 'it exited unexpectedly'
     thread.once('error', error => (reason = error))
     thread.once('exit', () => {
       if (this.#thread === thread) this.#thread = null
-      const lost = new ThreadLostError('the thread that makes large writes has ended', { cause: reason })
+      const lost = new ThreadLostError('the thread for large writes has exited', { cause: reason })
       this.#takeUnderWay(thread)?.reject(lost)
     })
     return thread

@@ -101,23 +101,23 @@ export function hasDataFile(directory: string): boolean {
 export function requireDataFile(directory: string): void {
   if (hasDataFile(directory)) return
   const path = join(directory, NAME)
-  throw new LostStoreError(`${path} is missing or empty: put a backup of its directory in its place`)
+  throw new LostStoreError(`${path} is missing or empty: restore a backup of its directory`)
 }
 
 function checkFile(file: File, path: string): void {
   const first = metaAt(file, 0)
   const second = first && metaAt(file, first.pageBytes)
   if (!first || !second) {
-    const instead = 'put a copy in its place that was made while no service had it open'
-    throw unavailable(`${path} does not begin as a file of lmdb does: ${instead}`)
+    const instead = 'replace it with a copy that was made while no service had it open'
+    throw unavailable(`${path} is not a file of lmdb: ${instead}`)
   }
   const newest = first.transaction >= second.transaction ? first : second
   if (isWhole(file, newest)) return
   // After a crash of the machine, lmdb returns to the state that was last flushed.
   const flushed = metaAt(file, first.pageBytes / 2)
   if (!newest.isFlushed && newest.bootId !== presentBootId() && flushed && isWhole(file, flushed)) return
-  const pages = `it has ${file.bytes} bytes, and its pages reach to ${(newest.lastPage + 1) * newest.pageBytes}`
-  throw unavailable(`${path} is cut short, ${pages}: put a backup of its directory in its place`)
+  const pages = `it has ${file.bytes} bytes, but its pages need ${(newest.lastPage + 1) * newest.pageBytes}`
+  throw unavailable(`${path} is truncated: ${pages}; restore a backup of its directory`)
 }
 
 function unavailable(message: string): AuthzError {

@@ -9,7 +9,7 @@ const FREE_BYTES_MIN = 64 * 1_024
 /** Error of a start that cannot open its files. The message is for the operator. */
 export function cannotOpen(directory: string, cause: unknown): AuthzError {
   const reason = isFull(directory) ? 'no space is left on its disk' : (cause as Error).message
-  const message = `the files in ${directory} cannot be opened: ${reason}. Make room there, or give them to the user of this process (uid ${process.getuid?.()})`
+  const message = `the files in ${directory} cannot be opened: ${reason}. Free disk space, or make the user of this process (uid ${process.getuid?.()}) their owner`
   return new AuthzError('STORE_UNAVAILABLE', message, { cause })
 }
 
@@ -24,7 +24,7 @@ export function cannotWrite(directory: string, cause: unknown): AuthzError {
 /** The reason in words. lmdb reports a write that was cut short as an I/O error. */
 function reasonOf(directory: string, cause: unknown): string {
   if (isFull(directory)) return 'no space is left on the disk of the data directory'
-  return `the disk of the data directory refuses writes (${cause instanceof Error ? cause.message : String(cause)})`
+  return `the disk of the data directory rejects writes (${cause instanceof Error ? cause.message : String(cause)})`
 }
 
 function isFull(directory: string): boolean {

@@ -271,7 +271,7 @@ class Access {
 
   /** Outside a write, lmdb would start its own transaction at some later time. */
   assertWriting(): void {
-    assert(this.#isWriting, 'tables change inside a write only')
+    assert(this.#isWriting, 'tables change only inside a write')
   }
 
   whileWriting<T>(action: () => T): T {

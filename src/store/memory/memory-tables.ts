@@ -35,7 +35,7 @@ export class MemoryTables implements Tables {
         if (this.#state === 'closed') throw storeClosed()
       },
       onWrite: undo => {
-        assert(this.#undo, 'tables change inside a write only')
+        assert(this.#undo, 'tables change only inside a write')
         this.#undo.push(undo)
       },
     })
@@ -144,7 +144,7 @@ class MemoryTable extends MemoryReader implements Table {
 
   /** The current entries, unaffected by later writes. */
   snapshot(beforeRead: () => void): Table {
-    const refused = () => assert(false, 'a snapshot is read only')
+    const refused = () => assert(false, 'a snapshot is read-only')
     const reader = new MemoryReader(this.#entries.snapshot(), beforeRead)
     return Object.assign(reader, { put: refused, remove: refused })
   }

@@ -53,7 +53,7 @@ export type ScriptOutcome =
  */
 export class UnstagedError extends AuthzError {
   constructor() {
-    super('STORE_REFUSED', 'nothing was made: the store does not keep the rows that are staged for a commit')
+    super('STORE_REFUSED', 'nothing was changed: the store does not keep the staged rows of a commit')
   }
 }
 
@@ -144,7 +144,7 @@ export class CommitCall {
       case -1:
         throw new AuthzError('STORE_RESET', 'the history of the store was replaced; nothing was written')
       case -2:
-        throw new AuthzError('STORE_UNAVAILABLE', 'it is not known whether this commit was done')
+        throw new AuthzError('STORE_UNAVAILABLE', 'it is not known whether this commit was made')
       case -4:
         throw new DamagedStoreError(String(first))
       default:
@@ -172,5 +172,5 @@ function asBuffer(item: Argument): Argument {
 }
 
 function assertDistinct({ put }: Commit): void {
-  assert(new Set(put.map(({ key }) => textOf(key))).size === put.length, 'a commit puts a key twice')
+  assert(new Set(put.map(({ key }) => textOf(key))).size === put.length, 'a commit writes a key twice')
 }

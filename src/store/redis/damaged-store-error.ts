@@ -14,8 +14,8 @@ export class DamagedStoreError extends AuthzError {
   constructor(key: string | null) {
     const message =
       key === null
-        ? 'the store has lost all of this environment, and not what goes with it: none of its keys is there'
-        : `the store has lost part of this environment, or others have changed it: ${key} is not what it has to be`
+        ? 'the store lost all keys of this environment, but not the keys that belong to them'
+        : `the store lost a part of this environment, or another program changed it: ${key} is not as expected`
     super('STORE_DAMAGED', message)
     this.key = key
   }

@@ -33,8 +33,8 @@ export class EvictionWatch {
   async requireNone(): Promise<void> {
     const policy = await evictionPolicy(this.#client)
     if (policy === null || policy === UNKNOWN) return
-    const message = `Redis throws keys away when it is full, and facts with them: its maxmemory-policy is ${policy}`
-    const remedy = `set it to ${KEEPS_ALL}, or allow it by ALLOW_EVICTION=true`
+    const message = `Redis evicts keys when it is full, so facts can be lost: its maxmemory-policy is ${policy}`
+    const remedy = `set it to ${KEEPS_ALL}, or set ALLOW_EVICTION=true`
     throw new AuthzError('STORE_REFUSED', `${message}; ${remedy}`)
   }
 
@@ -44,9 +44,12 @@ export class EvictionWatch {
 
   #say(policy: string | null): void {
     if (policy === UNKNOWN) {
-      this.#log.warn({}, `Redis does not tell its maxmemory-policy: facts get lost unless it is ${KEEPS_ALL}`)
+      this.#log.warn(
+        {},
+        `Redis does not report its maxmemory-policy: facts can be lost unless it is ${KEEPS_ALL}`,
+      )
     } else if (policy !== null) {
-      this.#log.warn({ policy }, `Redis throws keys away when it is full: facts get lost; set ${KEEPS_ALL}`)
+      this.#log.warn({ policy }, `Redis evicts keys when it is full: facts can be lost; set ${KEEPS_ALL}`)
     }
   }
 }

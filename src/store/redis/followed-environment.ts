@@ -122,14 +122,17 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     const reporterOf = (failing: string, over: string) =>
       new OngoingFailure({ log, fields: { environment: environmentId }, failing, over })
     this.#losing = reporterOf(
-      'Redis has lost data of an environment: it is closed until that is restored',
-      'Redis has all data of the environment again: it is open',
+      'Redis lost data of an environment: the environment is closed until the data is restored',
+      'Redis has all data of the environment again: the environment is open',
     )
     this.#asking = reporterOf(
-      'Redis refuses to say where an environment stands: asking again',
-      'Redis says again where it stands',
+      'Redis rejects reads of the state of an environment: retrying',
+      'Redis accepts reads of the state of the environment again',
     )
-    this.#loading = reporterOf('cannot load another copy: trying again', 'another copy was loaded')
+    this.#loading = reporterOf(
+      'cannot load another local replica: retrying',
+      'another local replica was loaded',
+    )
     this.ledger = new FollowedLedger(this)
     this.view = new PresentView(() => this.#followed.copy)
     this.#listing = this.#list(followed.copy)
@@ -155,7 +158,10 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     const head = await source.head()
     source.mark.nudge()
     if (await this.reachedWithin(CAUGHT_UP_MS_MAX, head, source)) return
-    throw new AuthzError('STORE_REFUSED', 'this node has yet to see what others did: nothing was changed')
+    throw new AuthzError(
+      'STORE_REFUSED',
+      'this node has not received the changes of other nodes yet: nothing was changed',
+    )
   }
 
   readonly whenListed = (): Promise<void> => this.#listing.done
@@ -332,20 +338,26 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     if (copy.isComplete) return { stop, done: Promise.resolve() }
     const { environmentId, log, buildLists, onFault } = this.#options
     const build = async (): Promise<void> => {
-      log.info({ environment: environmentId }, 'building lists: decisions are made, management waits')
+      log.info(
+        { environment: environmentId },
+        'building secondary indexes: decisions continue, management requests wait',
+      )
       await buildLists(copy, stop.signal)
       await copy.complete()
-      log.info({ environment: environmentId }, 'lists are built')
+      log.info({ environment: environmentId }, 'secondary indexes are built')
     }
     const done = build()
     done.catch((cause: unknown) => {
       if (stop.signal.aborted) return
-      onFault(new Error(`the lists of environment ${environmentId} cannot be built`, { cause }))
+      onFault(new Error(`the secondary indexes of environment ${environmentId} cannot be built`, { cause }))
       // Decisions continue. The following ends, and another replica is loaded.
       const { source } = this.#followed
       if (this.#followed.copy !== copy) return
       void pause(LISTED_AGAIN_MS, undefined, { signal: stop.signal }).then(
-        () => source.close(new AuthzError('STORE_UNAVAILABLE', 'the lists cannot be built', { cause })),
+        () =>
+          source.close(
+            new AuthzError('STORE_UNAVAILABLE', 'the secondary indexes cannot be built', { cause }),
+          ),
         () => undefined,
       )
     })
@@ -353,7 +365,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
   }
 
   async #stopListing(): Promise<void> {
-    this.#listing.stop.abort(new AuthzError('STORE_CLOSED', 'the copy is not used any more'))
+    this.#listing.stop.abort(new AuthzError('STORE_CLOSED', 'the local replica is no longer used'))
     await this.#listing.done.catch(() => undefined)
   }
 
@@ -376,9 +388,11 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
   /** Rejects callers that wait for a revision with the reason, and ends decisions on the outdated state. */
   #noteFault(cause: unknown): AuthzError {
     const { environmentId, onFault } = this.#options
-    const fault = new AuthzError('STORE_UNAVAILABLE', 'the copy of this environment cannot follow', { cause })
+    const fault = new AuthzError('STORE_UNAVAILABLE', 'the local replica of this environment cannot follow', {
+      cause,
+    })
     if (this.#fault === null) {
-      onFault(new Error(`the copy of environment ${environmentId} cannot follow Redis`, { cause }))
+      onFault(new Error(`the local replica of environment ${environmentId} cannot follow Redis`, { cause }))
     }
     this.#fault = fault
     this.#followed.copy.mark.close(fault)
@@ -412,7 +426,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
   async #replace(reason: AuthzError): Promise<void> {
     const { environmentId, log, load, onReplaced } = this.#options
     const fields = { environment: environmentId, reason: reason.code }
-    log.warn(fields, 'cannot go on from the local copy: loading another')
+    log.warn(fields, 'cannot continue from the local replica: loading another')
     for (;;) {
       try {
         const former = this.#followed
@@ -434,7 +448,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
         onReplaced()
         const counted = isOther ? { replacedHistories: this.#options.countReplacedHistory() } : {}
         const revision = this.#followed.copy.mark.sequence
-        log.warn({ ...fields, ...counted, revision }, 'another copy is in force')
+        log.warn({ ...fields, ...counted, revision }, 'another local replica is in use')
         return
       } catch (error) {
         if (this.isClosed) return

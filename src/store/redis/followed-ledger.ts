@@ -16,8 +16,10 @@ import type { Position } from './redis-log.ts'
  * commit took.
  */
 const SEEN_MS_MIN = 1_000
-const UNKNOWN = 'the store has not shown again what it took: the change may or may not have been made'
-const NOT_MADE = 'the change was not made: others were faster, and this node has yet to see what they did'
+const UNKNOWN =
+  'the accepted commit did not return from the store in time: the change may or may not have been made'
+const NOT_MADE =
+  'the change was not made: it conflicts with a concurrent change that this node has not received yet'
 
 /** A replica, and the ledger that it replicates. */
 export interface Followed {

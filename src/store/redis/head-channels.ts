@@ -28,8 +28,9 @@ export class HeadChannels {
     this.#refusal = new OngoingFailure({
       log,
       fields: {},
-      failing: 'Redis refuses its channels: what other nodes change is seen by the timer only',
-      over: 'Redis has its channels open again',
+      failing:
+        'Redis rejects subscriptions to its channels: changes of other nodes are received only by polling',
+      over: 'Redis accepts subscriptions to its channels again',
     })
     client.on('message', (channel: string, message: string) => {
       const hyphen = message.lastIndexOf('.')

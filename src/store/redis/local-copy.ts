@@ -210,7 +210,7 @@ export class LocalCopy {
         const logged = after < this.#sequence ? this.#log.read(after + 1, this.#sequence) : []
         assert(
           after === this.#sequence || logged[0]?.sequence === after + 1,
-          'the log has what the rows miss',
+          'the log contains the changes that the rows miss',
         )
         for (const { sequence, bytes } of logged) {
           this.view.apply(decodeEntry({ epoch: this.epoch, sequence }, bytes))

@@ -72,13 +72,13 @@ export function entryOfParts(epoch: string, parts: readonly StreamEntry[]): LogE
           break
         case 'p': {
           const row = decodeStoredRow(value, fields[at + 3]!)
-          assert(row !== null, 'a logged row has a stamp that this release knows')
+          assert(row !== null, 'a logged row has a known stamp')
           put.push(row)
           at += 2
         }
       }
     }
   }
-  assert(changes !== null, 'the first part of a commit has its changes')
+  assert(changes !== null, 'the first part of a commit contains its changes')
   return { revision: { epoch, sequence }, id: commitIdOf(first), delete: removed, put, changes }
 }

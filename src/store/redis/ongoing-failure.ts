@@ -54,7 +54,7 @@ export class OngoingFailure {
 
 /** Logs why that client has no connection, until it has one. */
 export function connectionFailure(client: RedisClient, connection: string, log: StoreLog): OngoingFailure {
-  const messages = { failing: 'no connection to Redis: trying again', over: 'connected to Redis' }
+  const messages = { failing: 'no connection to Redis: retrying', over: 'connected to Redis' }
   const ongoing = new OngoingFailure({ log, fields: { connection }, ...messages })
   client.on('error', (error: Error) => ongoing.noteFailure(error))
   client.on('ready', () => ongoing.noteSuccess())

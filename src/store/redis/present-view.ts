@@ -53,7 +53,7 @@ export class PresentView implements View {
     if (copy.isComplete) return copy.view
     throw new AuthzError(
       'NOT_READY',
-      'the lists of this environment are still being built; try again shortly',
+      'the secondary indexes of this environment are still being built; try again shortly',
     )
   }
 }

@@ -64,7 +64,7 @@ export interface LedgerState {
 /** There is no epoch where one existed, or where one should exist. */
 export class EmptyStoreError extends AuthzError {
   constructor() {
-    super('STORE_RESET', 'the store holds no history any more')
+    super('STORE_RESET', 'the store no longer contains the environment')
   }
 }
 
@@ -136,14 +136,14 @@ export class RedisLedger implements Ledger {
     this.#reading = new OngoingFailure({
       log,
       fields,
-      failing: 'Redis refuses to show what is new: asking again',
-      over: 'Redis shows again what is new',
+      failing: 'Redis rejects reads of the log: retrying',
+      over: 'Redis accepts reads of the log again',
     })
     this.#writing = new OngoingFailure({
       log,
       fields,
-      failing: 'Redis does not take commits just now: trying again',
-      over: 'Redis takes commits again',
+      failing: 'Redis does not accept commits at the moment: retrying',
+      over: 'Redis accepts commits again',
     })
     this.start = start
     this.mark = new DurableMark(start.sequence)
@@ -212,7 +212,7 @@ export class RedisLedger implements Ledger {
     this.#assertOpen()
     const rows = commit.put.length + commit.delete.length
     if (rows > COMMIT_ROWS_MAX) {
-      const message = `a commit writes at most ${COMMIT_ROWS_MAX} rows, not ${rows}: cut it into several`
+      const message = `a commit writes at most ${COMMIT_ROWS_MAX} rows, got ${rows}: split it into several commits`
       throw new AuthzError('LIMIT_EXCEEDED', message)
     }
     const done = this.#commit(commit, ground)
@@ -367,10 +367,7 @@ export class RedisLedger implements Ledger {
   #noteLost(key: string | null): void {
     if (key === null) return
     const fields = { ...this.#fields, key }
-    this.#log.warn(
-      fields,
-      'Redis has lost a key: no fact is lost, and nodes that were behind load everything',
-    )
+    this.#log.warn(fields, 'Redis lost a key: no fact is lost, and nodes that lagged reload everything')
   }
 
   async #pause(ms: number): Promise<void> {
@@ -404,7 +401,7 @@ async function look(
   )) as readonly RedisReply[]
   if (reply[0] === 0) throw new EmptyStoreError()
   if (reply[0] === -1) {
-    const message = `the store has format ${String(reply[1])}, this release reads format ${FORMAT}: start the release that wrote it`
+    const message = `the store has format ${String(reply[1])}, but this release reads format ${FORMAT}: start the release that wrote it`
     throw new AuthzError('INVALID_INPUT', message)
   }
   if (reply[0] === -4) throw new DamagedStoreError(String(reply[1]))
@@ -432,12 +429,12 @@ function saysWhy(error: unknown): boolean {
  * not shown.
  */
 const MENDABLE: readonly (readonly [RegExp, string])[] = [
-  [/^OOM /, 'Redis has no memory left for it (maxmemory)'],
-  [/^MISCONF /, 'Redis cannot save what it has to its disk (stop-writes-on-bgsave-error)'],
-  [/^NOREPLICAS /, 'Redis has too few replicas for it (min-replicas-to-write)'],
+  [/^OOM /, 'Redis has no memory left (maxmemory)'],
+  [/^MISCONF /, 'Redis cannot save its data to disk (stop-writes-on-bgsave-error)'],
+  [/^NOREPLICAS /, 'Redis has too few replicas (min-replicas-to-write)'],
   [
     /^NOPERM |^ERR The user executing the script can't run /,
-    'Redis does not let the user of this service write',
+    'the Redis user of this service has no permission to write',
   ],
 ]
 
@@ -456,14 +453,14 @@ function asCommitFailure(error: unknown, wasSent: boolean): unknown {
   const reason = wasSent ? null : mendableReason(error)
   if (reason !== null) return notWritten(reason, (error as AuthzError).cause)
   if (error instanceof UnansweredError) {
-    const state = isReply(error.cause) ? `refuses: ${error.cause.message}` : 'cannot be reached'
-    return new AuthzError('STORE_REFUSED', `nothing was made: the store ${state}`, { cause: error.cause })
+    const state = isReply(error.cause) ? `rejected it: ${error.cause.message}` : 'cannot be reached'
+    return new AuthzError('STORE_REFUSED', `nothing was changed: the store ${state}`, { cause: error.cause })
   }
   const isUnknown = wasSent && (isRefusal(error) || error instanceof DamagedStoreError)
   if (!isUnknown) return error
   return new AuthzError(
     'STORE_UNAVAILABLE',
-    `it is not known whether this commit was done: ${error.message}`,
+    `it is not known whether this commit was made: ${error.message}`,
     {
       cause: error.cause,
     },

@@ -122,7 +122,7 @@ export function failure(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   if (!isReply(error)) return new UnansweredError(true, error)
   if (NOT_NOW.test(error.message)) return new UnansweredError(false, error)
-  return new AuthzError('STORE_REFUSED', `the store refused: ${error.message}`, { cause: error })
+  return new AuthzError('STORE_REFUSED', `the store rejected the command: ${error.message}`, { cause: error })
 }
 
 function isForgotten(error: unknown): boolean {

@@ -241,8 +241,11 @@ export class RedisStore implements Store {
   #noConnection(): AuthzError {
     const missing = this.#connections.filter(({ client }) => client.status !== 'ready')
     const reason = missing.find(({ failure }) => failure.reason !== null)?.failure.reason
-    const message = `no connection to the Redis of the store URL within ${FIRST_CONNECTION_MS_MAX} ms`
-    return new AuthzError('STORE_UNAVAILABLE', `${message}: ${reason ?? 'nothing answers there'}`)
+    const message = `no connection to the Redis of STORE_URL within ${FIRST_CONNECTION_MS_MAX} ms`
+    return new AuthzError(
+      'STORE_UNAVAILABLE',
+      `${message}: ${reason ?? 'no server responds at this address'}`,
+    )
   }
 
   /** Whether any environment has a replica that may be used for decisions. */
@@ -265,7 +268,7 @@ export class RedisStore implements Store {
     const { maxStaleMs, log } = this.#options
     log.warn(
       { maxStaleMs },
-      'Redis is away: starting from the local copies, for as long as they may be decided by',
+      'Redis is unreachable: starting from the local replicas, which are used until they are too stale',
     )
   }
 
@@ -273,8 +276,8 @@ export class RedisStore implements Store {
   async #open(id: string, options: BeginOptions): Promise<FollowedEnvironment> {
     const { log } = this.#options
     const messages = {
-      failing: 'Redis cannot open an environment just now: waiting',
-      over: 'the environment is opened',
+      failing: 'Redis cannot open an environment at the moment: waiting',
+      over: 'the environment is open',
     }
     const refusal = new OngoingFailure({ log, fields: { environment: id }, ...messages })
     const from = performance.now()
@@ -343,7 +346,7 @@ export class RedisStore implements Store {
       copy.position(),
     )
     const environment = await this.#follow(id, copies, { source, copy, syncedAt, isResumed: true })
-    log.info({ environment: id, heardAgoMs: lastSyncAgoMs }, 'opened from the local copy, without Redis')
+    log.info({ environment: id, heardAgoMs: lastSyncAgoMs }, 'opened from the local replica, without Redis')
     return environment
   }
 
@@ -405,7 +408,7 @@ export class RedisStore implements Store {
     if (!this.#begunWith.has(directory)) {
       const starts = copies.unfinishedStarts()
       if (starts >= UNFINISHED_STARTS_MAX) {
-        log.warn({ environment: id, starts }, 'no start gets through the local copy: loading another')
+        log.warn({ environment: id, starts }, 'repeated starts failed on the local replica: loading another')
         return null
       }
       copies.noteStart()
@@ -416,7 +419,7 @@ export class RedisStore implements Store {
       if (copy.isUsable(epoch)) return copy
       await copy.close()
     } catch (err) {
-      log.warn({ environment: id, err }, 'the local copy cannot be opened: loading another')
+      log.warn({ environment: id, err }, 'the local replica cannot be opened: loading another')
     }
     return null
   }
@@ -485,8 +488,5 @@ export class RedisStore implements Store {
 }
 
 function noBackup(): AuthzError {
-  return new AuthzError(
-    'INVALID_INPUT',
-    'what is kept in Redis is backed up by the means of Redis: docs/redis.md',
-  )
+  return new AuthzError('INVALID_INPUT', 'back up a store in Redis with the tools of Redis: docs/redis.md')
 }

@@ -82,17 +82,18 @@ export function parseRedisUrl(text: string): RedisAddress {
   const database = parseDatabase(parts['path'] ?? '')
   switch (topology) {
     case 'single':
-      if (hosts.length > 1) throw refusal('several hosts are of redis+sentinel:// or redis+cluster://')
+      if (hosts.length > 1) throw refusal('several hosts require redis+sentinel:// or redis+cluster://')
       return { ...every, topology, host: first, database }
     case 'sentinel': {
       const username = parameters.get('sentinel_user') ?? null
       const sentinelLogin = { username, password: parameters.get('sentinel_password') ?? null }
       const master = parameters.get('master') ?? 'mymaster'
-      if (master === '') throw refusal('master is the name that the sentinels know, and not empty')
+      if (master === '')
+        throw refusal('master must be the name that the sentinels use, and must not be empty')
       return { ...every, topology, sentinels: hosts, master, sentinelLogin, database }
     }
     case 'cluster':
-      if (database !== 0) throw refusal('a cluster has the one database 0')
+      if (database !== 0) throw refusal('a cluster has only database 0')
       return { ...every, topology, nodes: hosts }
   }
 }
@@ -113,16 +114,16 @@ export function withPasswords(
 ): RedisAddress {
   const { login } = address
   if (password !== null && login.password !== null) {
-    throw refusal('its password stands in REDIS_PASSWORD, too: one place is enough')
+    throw refusal('the password is also set in REDIS_PASSWORD; set only one of them')
   }
   const main = { login: { ...login, password: password ?? login.password } }
   if (address.topology !== 'sentinel') {
-    if (sentinelPassword !== null) throw refusal('REDIS_SENTINEL_PASSWORD is for redis+sentinel://')
+    if (sentinelPassword !== null) throw refusal('REDIS_SENTINEL_PASSWORD requires redis+sentinel://')
     return { ...address, ...main }
   }
   const { sentinelLogin } = address
   if (sentinelPassword !== null && sentinelLogin.password !== null) {
-    throw refusal('its sentinel_password stands in REDIS_SENTINEL_PASSWORD, too: one place is enough')
+    throw refusal('the sentinel_password is also set in REDIS_SENTINEL_PASSWORD; set only one of them')
   }
   return {
     ...address,
@@ -133,7 +134,7 @@ export function withPasswords(
 
 function parseHost(text: string, defaultPort: number): RedisHost {
   const url = URL.parse(`redis://${text}`)
-  if (!url || url.hostname === '' || url.username !== '') throw refusal('a host is a name or an address')
+  if (!url || url.hostname === '' || url.username !== '') throw refusal('a host must be a name or an address')
   return {
     host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
     port: url.port === '' ? defaultPort : Number(url.port),
@@ -150,12 +151,12 @@ function decoded(text: string): string | null {
   try {
     return text === '' ? null : decodeURIComponent(text)
   } catch {
-    throw refusal('user or password has a % that stands for nothing')
+    throw refusal('user or password contains a % that is not a valid escape')
   }
 }
 
 function parseDatabase(text: string): number {
-  if (!/^\d{0,5}$/.test(text)) throw refusal('the path is the number of a database, or nothing')
+  if (!/^\d{0,5}$/.test(text)) throw refusal('the path must be empty or the number of a database')
   return Number(text)
 }
 
@@ -172,7 +173,7 @@ function parseParameters(query: string, known: readonly string[]): URLSearchPara
 /** Braces would count as a hash tag, and colons separate the parts of the keys. */
 function parsePrefix(text: string): string {
   if (/^[A-Za-z0-9._-]{1,64}$/.test(text)) return text
-  throw refusal('prefix is 1 to 64 letters, digits, dots, _ and -')
+  throw refusal('prefix must be 1 to 64 letters, digits, dots, _ and -')
 }
 
 function refusal(reason: string): AuthzError {

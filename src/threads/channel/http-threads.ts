@@ -147,7 +147,8 @@ export class HttpThreads {
       })
       thread.on('exit', code => {
         this.#forget(thread)
-        if (!this.#isClosing) this.#options.onDeath(new Error(`an HTTP thread ended by itself, code ${code}`))
+        if (!this.#isClosing)
+          this.#options.onDeath(new Error(`an HTTP thread exited unexpectedly with code ${code}`))
       })
     })
   }

@@ -36,12 +36,9 @@ const KEYS_LOOK_MS = 2_000
 
 const ENDS: { readonly [Reason in Exclude<EndReason, 'left'>]: readonly [event: StreamEnd, reason: string] } =
   {
-    slow: [
-      'slow',
-      'this reader does not keep up: connect again with the last id, and take what comes faster',
-    ],
-    key: ['closing', 'the key of this stream is not valid any more'],
-    closing: ['closing', 'this node stops or cannot go on: connect again with the last id'],
+    slow: ['slow', 'this client reads too slowly: reconnect with the last id and read faster'],
+    key: ['closing', 'the API key of this stream is no longer valid'],
+    closing: ['closing', 'this node stops or cannot continue: reconnect with the last id'],
   }
 
 export interface LiveStreamsOptions {

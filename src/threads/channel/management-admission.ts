@@ -76,7 +76,7 @@ export class ManagementAdmission {
   enter({ share: name, isRead, bytes }: AdmissionRequest): RequestSlot {
     const share = this.#shares.get(name) ?? newShare()
     if (share.count >= this.#shareMax) {
-      const message = `${this.#shareMax} management requests of this environment are waiting already; try again shortly`
+      const message = `${this.#shareMax} management requests of this environment already wait; try again shortly`
       throw new AuthzError('RATE_LIMITED', message, { limit: 'share' })
     }
     this.#shares.set(name, share)

@@ -88,7 +88,7 @@ export class ManagementClient {
     try {
       if (inFlight.add(1) > max) {
         place?.leave()
-        const message = `${max} management requests are waiting already (MAX_MANAGEMENT_QUEUE); try again shortly`
+        const message = `${max} management requests already wait (MAX_MANAGEMENT_QUEUE); try again shortly`
         throw new AuthzError('OVERLOADED', message, { limit: 'queue' })
       }
       if (place === null) return await this.#call(messageOf(request, body), body)
@@ -148,7 +148,7 @@ export class ManagementClient {
 
   async #askNow(question: NodeQuestion, by: NamedRequest): Promise<string> {
     const { json } = await this.#call(call => ({ kind: 'ask-node', call, question, by }))
-    assert(typeof json === 'string', 'what is told of the node is text')
+    assert(typeof json === 'string', 'the description of the node is text')
     return json
   }
 
@@ -164,7 +164,7 @@ export class ManagementClient {
 
   receive(call: number, answer: ManagementAnswerMessage): void {
     const waiting = this.#waiting.get(call)
-    assert(waiting, 'an answer comes once, to a call that was made')
+    assert(waiting, 'each response belongs to a pending call')
     this.#waiting.delete(call)
     this.#bodies.delete(call)
     if ('error' in answer) waiting.reject(errorFromData(answer.error))

@@ -55,7 +55,7 @@ export class RemotePieces implements PieceSource {
  * Response to a request for a chunk of a source that no longer exists, for example because its thread ended.
  */
 export function lostPiece(): PieceAnswer {
-  const message = 'the other side ended before all pieces had come'
+  const message = 'the other side ended before all pieces arrived'
   return { error: errorToData(new AuthzError('MALFORMED_REQUEST', message)) }
 }
 

@@ -140,14 +140,14 @@ export class EngineReaders implements EngineSource, ProgressSource {
       if (!attached.expiryDeadline.waitWhileOver(EXPIRY_WAIT_MS)) return
       attached.expiryWaitFrom = performance.now() + EXPIRY_PAUSE_MS
     }
-    throw new AuthzError('NOT_READY', 'grants have ended that this node is still removing; try again shortly')
+    throw new AuthzError('NOT_READY', 'this node is still removing expired grants; try again shortly')
   }
 
   #stale(): AuthzError {
     const what = this.#deadline.isOver
-      ? 'what this node knows is too old, or lost by its store'
-      : 'what this node knows of this environment is too old'
-    return new AuthzError('STALE', `${what}; try another`)
+      ? 'the data of this node is too old, or its store lost it'
+      : 'the data of this environment on this node is too old'
+    return new AuthzError('STALE', `${what}; try another node`)
   }
 
   /** Returns null for an environment that is not loaded yet. Throws `ENVIRONMENT_CLOSED` for a closed one. */

@@ -30,12 +30,12 @@ export class OrganizationProgress implements IndexHost {
   }
 
   async publish(): Promise<void> {
-    assert(this.#progress, 'what is published has been loaded')
+    assert(this.#progress, 'published rows were loaded before')
     this.#onEpoch(this.#progress)
   }
 
   async apply(_id: string, _changes: readonly Change[], { sequence }: Revision): Promise<void> {
-    assert(this.#progress, 'changes come after a load')
+    assert(this.#progress, 'changes follow a load')
     await this.#follower.apply()
     publishProgress(this.#progress, sequence)
   }

@@ -222,7 +222,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, CapacityRe
 
   async publish(environmentId: string): Promise<void> {
     const loaded = this.#loaded.get(environmentId)
-    assert(loaded, 'what is published has been loaded or restored')
+    assert(loaded, 'a published index was loaded or restored before')
     const { writer, progress, expiringFacts } = loaded
     const { attach, deadlineOf = createDeadline } = this.#options
     const deadlines = { deadline: deadlineOf(environmentId), expiryDeadline: expiringFacts.deadline }
@@ -255,7 +255,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, CapacityRe
 
   async apply(environmentId: string, changes: readonly Change[], revision: Revision): Promise<void> {
     const loaded = this.#loaded.get(environmentId)
-    assert(loaded, 'changes come for an environment that has been loaded')
+    assert(loaded, 'changes arrive only for a loaded environment')
     const { writer, progress, expiringFacts } = loaded
     await runInSlices(writer.applyInSteps(changes))
     publishProgress(progress, revision.sequence)
@@ -358,7 +358,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, CapacityRe
   async #watch(environmentId: string, writer: IndexWriter): Promise<void> {
     const isRetired = await writer.whenRetired()
     if (!isRetired || !this.#isInUse(environmentId, writer)) return
-    this.#options.onFault(environmentId, new Error('a thread that decides has ended the index'))
+    this.#options.onFault(environmentId, new Error('a deciding thread closed the index'))
   }
 
   /**

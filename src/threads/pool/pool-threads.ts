@@ -156,7 +156,7 @@ export class PoolThreads<Job> {
       // Piscina does not report a thread that ends by itself before it has started.
       thread.once('exit', code => {
         if (this.#warmingUp !== warmingUp) return
-        warmingUp.abort(new Error(`a thread of the pool ended with code ${code} before all had started`))
+        warmingUp.abort(new Error(`a thread of the pool exited with code ${code} before all had started`))
       })
     }
     Promise.all(starts)
@@ -195,7 +195,7 @@ export class PoolThreads<Job> {
       this.#watched.add(thread)
       // The `Worker` no longer has the id after the thread has ended.
       const { threadId } = thread
-      let reason: Error = new Error('a thread of the pool ended by itself')
+      let reason: Error = new Error('a thread of the pool exited unexpectedly')
       thread.once('error', error => {
         reason = error as Error
       })
@@ -224,8 +224,8 @@ export function sumOf(one: PoolFigures, other: PoolFigures): PoolFigures {
   }
 }
 
-const THREAD_ENDED = 'the thread that was at this has ended; try again'
+const THREAD_ENDED = 'the thread that processed this request exited; try again'
 
 export function shuttingDown(): AuthzError {
-  return new AuthzError('OVERLOADED', 'this node is stopping; try another')
+  return new AuthzError('OVERLOADED', 'this node is stopping; try another node')
 }

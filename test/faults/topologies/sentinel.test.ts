@@ -29,5 +29,5 @@ test('after a failover, nodes continue with the new primary without a restart or
   workload.goOnWriting()
   await workload.hasWritten(50)
   await workload.end()
-  for (const { log } of nodes) expect(log).not.toContain('another copy')
+  for (const { log } of nodes) expect(log).not.toContain('another local replica')
 })

@@ -284,7 +284,7 @@ describe('the parent of a condition set', () => {
     const beyond = await verdict.post<Problem>(SETS, { key: below, name: 'X', parent_id: last })
     expect([refusal(beyond), beyond.body.message]).toEqual([
       IMPOSSIBLE,
-      expect.stringContaining(`${SET_ANCESTORS_MAX} may be`),
+      expect.stringContaining(`at most ${SET_ANCESTORS_MAX} are possible`),
     ])
     await verdict.conditionSet({ key: below })
     expect(refusal(await verdict.patch(`${SETS}/${keys[0]}`, { parent_id: below }))).toEqual(IMPOSSIBLE)

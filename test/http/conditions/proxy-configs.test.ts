@@ -229,7 +229,7 @@ describe('a warning about mapping rules that never decide', () => {
     expect(answer.status).toBe(200)
     const warning = answer.headers.get('warning')
     if (named.length === 0) expect(warning).toBeNull()
-    else expect(warning).toMatch(/^299 - "mapping rules that never decide, .*"$/u)
+    else expect(warning).toMatch(/^299 - "mapping rules without effect, .*"$/u)
     const found = [...(warning ?? '').matchAll(/_rules\.(\d+) of (\S+) because of mapping_rules\.(\d+)/gu)]
     expect(found.map(([, rule, of, because]) => [of, `${rule} because of ${because}`])).toEqual(
       named.map(text => [answer.body.key, text]),
@@ -276,11 +276,11 @@ describe('a proxy config is rejected', () => {
     ['url', 'https://a.org/a/../b', /\. and \.\./u],
     ['url', 'https://a.org/%2e', /\. and \.\./u],
     ['url', 'https://a.org/a\nb', /control/u],
-    ['url', 'https://a.org/x-{id}', /around a name only/u],
-    ['url', 'https://a.org/{}', /around a name only/u],
-    ['url', 'https://a.org/{a}{b}', /around a name only/u],
-    ['url', 'https://{host}:80/', /around a name only/u],
-    ['url', 'https://a.org/?a=x{b}', /around a name only/u],
+    ['url', 'https://a.org/x-{id}', /only around a name/u],
+    ['url', 'https://a.org/{}', /only around a name/u],
+    ['url', 'https://a.org/{a}{b}', /only around a name/u],
+    ['url', 'https://{host}:80/', /only around a name/u],
+    ['url', 'https://a.org/?a=x{b}', /only around a name/u],
     ['url', 'https://a.org/?{a}=b', /must name each/u],
     ['url', 'https://a.org/?=b', /must name each/u],
     ['url', 'https://a.org/{a}/{a}', /\{a\} once/u],

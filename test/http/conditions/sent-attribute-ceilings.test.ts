@@ -127,7 +127,10 @@ describe.each([
       allow: true,
       rules: [{ user_set: 'known', outcome: 'no', user: { value: 'unknown' } }],
       debug: {
-        abac: { allow: false, reason: expect.stringMatching(/what was sent counts as absent: .* at most/u) },
+        abac: {
+          allow: false,
+          reason: expect.stringMatching(/sent attributes and context were ignored: .* at most/u),
+        },
       },
     })
   })

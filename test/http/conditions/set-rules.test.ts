@@ -364,7 +364,7 @@ describe('a bulk of set rules', () => {
     const operations = [rule(everyone, 'read'), rule(one, 'read'), rule(one, 'write'), rule(one, 'write')]
     const made = await verdict.post(BULK, { operations })
     expect([made.status, made.body]).toEqual([200, { rules_created: 2, in_every_tenant: [1, 2] }])
-    expect(made.headers.get('warning')).toMatch(/neither set asks about tenants/)
+    expect(made.headers.get('warning')).toMatch(/neither set has a condition on tenants/)
     expect(await verdict.allows(user, 'write', page)).toBe(true)
     const again = await verdict.post(BULK, { operations })
     expect([again.body, again.headers.get('warning')]).toEqual([

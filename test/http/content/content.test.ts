@@ -393,7 +393,7 @@ describe('an export or import of an environment', () => {
     const answer = await importInto(verdict, 'duplicate', lines.join('\n'), key, 400)
     const { message } = answer.body as { message: string }
     const [from, to = from] = [...message.matchAll(/line (\d+)/g)].map(found => Number(found[1]))
-    expect(message).toContain('a fact that was told before')
+    expect(message).toContain('duplicate fact')
     expect(from).toBeLessThanOrEqual(duplicate + 1)
     expect(to).toBeGreaterThanOrEqual(duplicate + 1)
   })

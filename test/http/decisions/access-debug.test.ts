@@ -129,7 +129,7 @@ test('the explanation of a deny names the roles that would allow, or states that
     /; would allow: .*reader/,
   )
   const ofType = await explained('bob', 'update', 'document')
-  expect(ofType.debug.rebac.reason).toBe('the question names no instance')
+  expect(ofType.debug.rebac.reason).toBe('the check names no instance')
 })
 
 test('native responses contain only the decision without DEBUG_DECISIONS, AuthZEN responses always', async () => {

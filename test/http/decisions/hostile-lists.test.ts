@@ -75,7 +75,7 @@ describe.each([
     expect(status).toBe(200)
     expect(body.allow).toBe(false)
     expect(body.debug.rebac).toMatchObject({ code: 'no_permission', truncated: true })
-    expect(body.debug.rebac.reason).toMatch(/held: none and perhaps others/)
+    expect(body.debug.rebac.reason).toMatch(/held: none and possibly others/)
   })
 
   test('explanations in one bulk share the step limit, and all decisions are correct', async () => {

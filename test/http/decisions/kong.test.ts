@@ -131,7 +131,7 @@ test('the dedicated port uses KONG_ENVIRONMENT, and returns 503 until that envir
 test('the dedicated port is closed with the service', async () => {
   const settings = { kongPort: await freePort(), kongEnvironment: DEFAULT }
   const first = await startedService(settings)
-  await expect(Client.start(settings)).rejects.toThrow('set HOST and KONG_PORT to a free one')
+  await expect(Client.start(settings)).rejects.toThrow('set HOST and KONG_PORT to a free address')
   await first.close()
   await expect(ask({}, { port: settings.kongPort })).rejects.toThrow('fetch failed')
 })

@@ -183,7 +183,7 @@ test('the OPA port is free after the service is closed', async () => {
   const address = { host: await loopbackWithFree(SDK_OPA_PORT), opaPort: SDK_OPA_PORT }
   const first = await startedService(address)
   await expect(Client.start(address)).rejects.toThrow(
-    `${address.host}:${SDK_OPA_PORT} is already in use; set HOST and OPA_PORT to a free one`,
+    `${address.host}:${SDK_OPA_PORT} is already in use; set HOST and OPA_PORT to a free address`,
   )
   await first.close()
   const second = await startedService(address)

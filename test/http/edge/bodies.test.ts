@@ -51,7 +51,7 @@ describe('the limit of body bytes', () => {
     expect([answer?.status, answer?.headers.get('connection')]).toEqual([413, undefined])
     expect(JSON.parse(answer!.body)).toEqual({
       code: 413,
-      message: `a body may have at most ${BODY_BYTES_MAX} bytes`,
+      message: `a body can have at most ${BODY_BYTES_MAX} bytes`,
     })
     const next = allowedBody(200)
     await connection.send(allowedText([`Content-Length: ${next.length}`], next))

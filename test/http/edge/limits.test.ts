@@ -68,7 +68,7 @@ describe('a page with large attributes is rejected', () => {
     }
     const { status, body } = await roomy.get<Problem>(`${FACTS}/users?per_page=17`)
     expect([status, body.error_code]).toEqual([400, 'INVALID_INPUT'])
-    expect(/(\d+) or fewer/.exec(body.message)?.[1]).toBe('16')
+    expect(/per_page of at most (\d+)/.exec(body.message)?.[1]).toBe('16')
     expect(await counted(roomy, 'page')).toBe(1)
     for (const page of [1, 2]) {
       expect((await roomy.get(`${FACTS}/users?per_page=16&page=${page}`)).status).toBe(200)

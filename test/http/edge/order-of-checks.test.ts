@@ -19,12 +19,12 @@ describe('unknown paths', () => {
     expect(await textOf(await send('GET', '/nowhere'))).toEqual([
       404,
       'application/json',
-      '{"code":404,"message":"there is nothing under this path"}',
+      '{"code":404,"message":"this path does not exist"}',
     ])
     expect(await textOf(await send('POST', '/access/v1/nowhere'))).toEqual([
       404,
       'text/plain; charset=utf-8',
-      'there is nothing under this path',
+      'this path does not exist',
     ])
     for (const path of ['/v2', '/v2/nowhere', '/v1/nowhere', '/v2/things/']) {
       const response = await send('POST', path, {}, '{')
@@ -35,7 +35,7 @@ describe('unknown paths', () => {
 
   test('that only start like management paths have the native form', async () => {
     for (const path of ['/v20', '/v2x/things', '/access/v10/evaluation']) {
-      const message = 'there is nothing under this path'
+      const message = 'this path does not exist'
       expect(await (await send('GET', path)).json()).toEqual({ code: 404, message })
     }
   })
@@ -51,9 +51,9 @@ describe('another method on a known path', () => {
   test('returns 405 with the allowed methods, in the form of the API family', async () => {
     const native = await send('GET', '/allowed')
     expect([native.status, native.headers.get('allow')]).toEqual([405, 'POST'])
-    expect(await native.json()).toEqual({ code: 405, message: 'this path answers to POST' })
+    expect(await native.json()).toEqual({ code: 405, message: 'this path supports only POST' })
     const access = await send('GET', '/access/v1/evaluation')
-    expect(await textOf(access)).toEqual([405, 'text/plain; charset=utf-8', 'this path answers to POST'])
+    expect(await textOf(access)).toEqual([405, 'text/plain; charset=utf-8', 'this path supports only POST'])
     const management = await send('DELETE', '/v2/things')
     expect([management.status, management.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST'])
     expect(await management.json()).toMatchObject({ error_code: 'INVALID_INPUT' })
@@ -61,7 +61,7 @@ describe('another method on a known path', () => {
     expect(await textOf(metadata)).toEqual([
       405,
       'text/plain; charset=utf-8',
-      'this path answers to GET, HEAD',
+      'this path supports only GET, HEAD',
     ])
   })
 

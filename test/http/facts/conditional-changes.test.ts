@@ -189,9 +189,9 @@ test('a client whose tag is stale receives the current tag, and can read the ent
   const { title, error_code, message } = refused.body as Problem
   expect([refused.status, title, error_code, message]).toEqual([
     412,
-    'This is not what it was',
+    'The entity changed since you read it',
     'PRECONDITION_FAILED',
-    `If-Match expects ${stale}, and it is ${present} by now: nothing was changed; read it again`,
+    `If-Match expects ${stale}, but the current tag is ${present}; nothing was changed, read the entity again`,
   ])
   expect(refused.headers.get('etag')).toBe(present)
   expect((await verdict.get<{ name: string }>(ROLE)).body.name).toBe('Somebody else was here')
@@ -249,7 +249,7 @@ test('If-Match on an entity that does not exist is a 404 for PATCH and DELETE, a
     const refused = await sendIf(tags, 'PUT', nobody, { key: 'nobody' })
     expect([refused.status, (refused.body as Problem).message]).toEqual([
       412,
-      expect.stringMatching(/, and there is none: nothing was changed/),
+      expect.stringMatching(/, but it does not exist; nothing was changed/),
     ])
   }
   expect((await verdict.get(nobody)).status).toBe(404)

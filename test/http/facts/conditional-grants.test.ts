@@ -97,9 +97,9 @@ test('the message of a 412 names the current tag', async () => {
   await grant.put(MAY)
   const messageOf = ({ body }: Answer): string => (body as Problem).message
   expect(messageOf(await grant.put(null, { 'if-none-match': '*' }))).toBe(
-    `If-None-Match expects none, and there is one, "${MAY}": nothing was changed; read it again`,
+    `If-None-Match expects that the entity does not exist, but it exists with tag "${MAY}"; nothing was changed, read it again`,
   )
   expect(messageOf(await grant.put(null, { 'if-match': PERMANENT }))).toBe(
-    `If-Match expects "null", and it is "${MAY}" by now: nothing was changed; read it again`,
+    `If-Match expects "null", but the current tag is "${MAY}"; nothing was changed, read the entity again`,
   )
 })

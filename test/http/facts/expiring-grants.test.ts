@@ -24,14 +24,14 @@ const USERS = `${FACTS}/users`
 const [END, LATER] = ['2131-05-01T10:00:00.123Z', '2131-05-02T00:00:00.000Z']
 const PAST = '2020-01-01T00:00:00.000Z'
 const INVALID_TIMES: readonly (readonly [end: unknown, message: RegExp])[] = [
-  ['tomorrow', /must be a moment of RFC 3339 with its offset, as 2/],
-  ['', /must be a moment of RFC 3339/],
-  ['2131-05-01T10:00:00', /must be a moment of RFC 3339/],
-  ['2131-02-30T10:00:00Z', /must be a moment of RFC 3339/],
-  ['2131-05-01T10:00:60Z', /must be a moment/],
-  ['+010000-01-01T00:00:00Z', /must be a moment of RFC 3339/],
-  ['9999-12-31T23:59:59.999-00:01', /between the years 1970 and 9999/],
-  ['0001-01-01T00:00:00Z', /between the years 1970 and 9999/],
+  ['tomorrow', /must be an RFC 3339 time with an offset, such as 2/],
+  ['', /must be an RFC 3339 time/],
+  ['2131-05-01T10:00:00', /must be an RFC 3339 time/],
+  ['2131-02-30T10:00:00Z', /must be an RFC 3339 time/],
+  ['2131-05-01T10:00:60Z', /must be a time/],
+  ['+010000-01-01T00:00:00Z', /must be an RFC 3339 time/],
+  ['9999-12-31T23:59:59.999-00:01', /in the years 1970 to 9999/],
+  ['0001-01-01T00:00:00Z', /in the years 1970 to 9999/],
   [4_000_000_000_000, /must be string or null/],
   [{}, /must be string or null/],
 ]
@@ -93,7 +93,7 @@ describe.each(Object.entries(GRANTS))('%s', (_, make) => {
       const refused = await grant.put<Problem>(PAST)
       expect(refusal(refused)).toEqual([422, 'INVALID_INPUT'])
       expect(refused.body.message).toMatch(
-        /^expires_at: must lie ahead: 2020-01-01T00:00:00.000Z is past, here it is 20.*; name a later time, or null for what lasts$/,
+        /^expires_at: must be in the future: 2020-01-01T00:00:00.000Z is in the past, the current time is 20.*; use a later time, or null for no expiration$/,
       )
       expect(refused.body.detail![0]!.loc).toEqual(['body', 'expires_at'])
       expect([await grant.ends(), await verdict.revision()]).toEqual([before, revision])
@@ -157,13 +157,13 @@ describe('bulk calls', () => {
     const body = [auditor(ann, END), auditor(bob, PAST)]
     const refused = await verdict.post<Problem>(`${ASSIGNMENTS}/bulk`, body)
     expect(refusal(refused)).toEqual([422, 'INVALID_INPUT'])
-    expect(refused.body.message).toMatch(/^\[1\]: expires_at: must lie ahead/)
+    expect(refused.body.message).toMatch(/^\[1\]: expires_at: must be in the future/)
     expect(refused.body.detail![0]!.loc).toEqual(['body', 1, 'expires_at'])
 
     const [f1, d1] = fresh('folder:f', 'document:d')
     const operations = [parent(f1, d1, PAST)]
     const unrelated = await verdict.post<Problem>(`${TUPLES}/bulk`, { operations })
-    expect(unrelated.body.message).toMatch(/^operations\[0\]: expires_at: must lie ahead/)
+    expect(unrelated.body.message).toMatch(/^operations\[0\]: expires_at: must be in the future/)
     expect(await endsIn(verdict, `${ASSIGNMENTS}?user=${ann}&user=${bob}`)).toEqual([])
     expect(await endsIn(verdict, `${TUPLES}?subject=${f1}`)).toEqual([])
   })

@@ -138,7 +138,7 @@ describe('an unknown query parameter', () => {
     async (_, path) => {
       const refused = await verdict.admin<Problem>('GET', `${path}?tenent=acme&colour=red&page=1`)
       expect(refusal(refused)).toEqual(INVALID)
-      const finding = { msg: 'is no parameter of this list', type: 'unknown' }
+      const finding = { msg: 'is not a parameter of this list', type: 'unknown' }
       expect(refused.body.detail).toEqual(
         ['tenent', 'colour'].map(name => ({ loc: ['query', name], ...finding })),
       )

@@ -335,7 +335,7 @@ describe('a query parameter with invalid encoding', () => {
     for (const query of ['unknown=%ff', '%ff=user', 'user=nobody&?user=%ff', '?page=none']) {
       const answer = await verdict.get<Problem>(`${ASSIGNMENTS}?${query}`)
       expect(refusal(answer)).toEqual([422, 'INVALID_INPUT'])
-      expect(answer.body.detail![0]!.msg).toBe('is no parameter of this list')
+      expect(answer.body.detail![0]!.msg).toBe('is not a parameter of this list')
     }
   })
 })

@@ -52,7 +52,7 @@ test('the message of a 404 for a missing entity begins with a fixed sentence', a
   const sentence = 'The requested data could not be found: there is no user "missing"'
   expect([status, body.message]).toEqual([404, sentence])
   const unknownPath = await verdict.get<Problem>(`${FACTS}/nothing`)
-  expect(unknownPath.body.message).toBe('there is nothing under this path')
+  expect(unknownPath.body.message).toBe('this path does not exist')
 })
 
 describe('the scope of a key', () => {

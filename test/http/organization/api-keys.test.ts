@@ -389,7 +389,7 @@ describe('keys in the settings', () => {
     const first = await startedService({ storeUrl: storeUrl() })
     const other = await created({ object_type: 'org' }, first)
     await first.close()
-    const taken = /expected a secret of its own/
+    const taken = /expected a different secret/
     await expect(startedService({ ...first.settings, apiKey: other.secret })).rejects.toThrow(taken)
     await expect(startedService({ ...first.settings, adminApiKey: other.secret })).rejects.toThrow(taken)
   })
@@ -399,7 +399,7 @@ describe('keys in the settings', () => {
     const former = await created({ object_type: 'org' }, first)
     expect((await rotate(former, { overlap_seconds: 3_600 }, first)).status).toBe(200)
     await first.close()
-    const message = `expected a secret of its own, this is that of API key ${former.id}`
+    const message = `expected a different secret, this is the secret of API key ${former.id}`
     for (const setting of ['apiKey', 'adminApiKey']) {
       const second = startedService({ ...first.settings, [setting]: former.secret })
       await expect(second).rejects.toThrow(message)

@@ -176,7 +176,7 @@ test('a request waits for a future X-Min-Revision only after its body was valida
   expect(withRevision.text).toBe((await ask(debugLocal, good)).text)
   expect((await ask(debugPooled, [bad[0], bad[1], future])).text).toBe((await ask(debugLocal, bad)).text)
   const refused = await ask(debugPooled, [good[0], good[1], future])
-  expect([refused.status, refused.text]).toEqual([503, expect.stringContaining('did not come to')])
+  expect([refused.status, refused.text]).toEqual([503, expect.stringContaining('did not reach')])
 })
 
 test('metrics and decision logs are the same with and without a pool thread', async () => {

@@ -32,7 +32,7 @@ function manyNames(value: unknown): [string, unknown][] {
 test('an error after the first 100,000 parts of a value is reported without its location', () => {
   const named = Object.fromEntries([...manyNames({ name: 'a' }), ['last', {}]])
   expect(finding({ action: 'read', named })).toBe(
-    'body: has the wrong shape somewhere behind its first 100000 parts',
+    'body: has the wrong shape somewhere after its first 100000 parts',
   )
 })
 

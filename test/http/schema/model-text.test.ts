@@ -86,7 +86,7 @@ test('a model file creates the same model in another environment, and changes no
   const text = await response.text()
   writeFileSync(file, text)
 
-  expect(text).toContain('# Not in here, since a model file has no place for it: 1 action group.\n')
+  expect(text).toContain('# Not included, because a model file cannot contain it: 1 action group.\n')
   expect(parse(text).condition_sets.auditor.conditions['user.odd'].in).toEqual(ODD)
   expect(await run(API_KEY, 'apply', file, '--dry-run')).toMatchObject({ code: 0, stderr: '' })
   const key = await neighbourOf(verdict, 'twin')

@@ -171,7 +171,7 @@ describe('limits of a schema', () => {
     for (const [method, path, body] of more) {
       const answer = await verdict.send<Problem>(method, path, { body })
       expect(refusal(answer), `${method} ${path}`).toEqual(IMPOSSIBLE)
-      expect(answer.body.message).toContain('which is the most')
+      expect(answer.body.message).toContain('which is the maximum')
     }
     const taken = { key: 'part-7', name: 'X', subject_resource: key }
     expect(refusal(await verdict.post(`${RESOURCES}/${key}/relations`, taken))[0]).toBe(409)
@@ -192,7 +192,7 @@ test.each<[string, string, string, unknown]>([
   const answer = await verdict.send<Problem>(method, path, { body })
   expect(refusal(answer)).toEqual(IMPOSSIBLE)
   expect(answer.body.message).toBe(
-    `resource keys that begin with __ are reserved for what is built in, got "${key}"`,
+    `resource keys that begin with __ are reserved for built-in resources, got "${key}"`,
   )
   expect(await verdict.everythingListed()).toEqual(before)
 })

@@ -166,7 +166,7 @@ test('an unknown user and a past expiration are reported next to their fields', 
   await choose(dialog(page), /Expires/, /^at a specific time/)
   await dialog(page).getByLabel('Expiration time', { exact: true }).fill('2020-01-01T00:00')
   await press(dialog(page), 'Add')
-  await seesProblem(page, 'must lie ahead', 'Expiration time')
+  await seesProblem(page, 'must be in the future', 'Expiration time')
   expect(await page.locator('.dialog [role=alert]').count()).toBe(0)
   expect(await listed(inner, 'users')).toEqual([bob])
 })
@@ -190,7 +190,7 @@ test('a group is moved and moved back by undo, and a cycle is rejected next to t
   await press(page, 'Add group')
   await complete(page, 'Group', outer, outer)
   await press(dialog(page), 'Add')
-  await seesProblem(page, `"group:${outer}" already, or is the same group`)
+  await seesProblem(page, `"group:${outer}", or is the same group`)
 })
 
 test('granting a role to a group and removing it can each be undone', async () => {

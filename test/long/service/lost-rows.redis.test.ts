@@ -35,7 +35,7 @@ function decision(node: Client, key = API_KEY) {
 async function until(status: number, node: Client) {
   for (;;) {
     const answer = await decision(node)
-    if (answer.status === status && !/just now/.test(answer.body.message ?? '')) return answer
+    if (answer.status === status && !/at the moment/.test(answer.body.message ?? '')) return answer
     await pause()
   }
 }
@@ -79,7 +79,7 @@ test('an environment whose rows are lost is closed on every node and can be rest
   expect(revoked).toMatchObject({ status: 503, body: { title: 'The store is damaged' } })
   for (const node of [...nodes, await start()]) {
     const refused = await until(503, node)
-    expect(refused.body.message).toMatch(/closed on this node: the store has lost a part of it/)
+    expect(refused.body.message).toMatch(/closed on this node: the store lost a part of its data/)
     expect((await node.get('/ready')).status).toBe(200)
     expect((await decision(node, neighbour)).status).toBe(200)
   }
@@ -99,7 +99,7 @@ test('an environment without any key in Redis is closed on every node until it i
   const restore = await lose(all)
   for (const node of [...nodes, await start()]) {
     const refused = await until(503, node)
-    expect(refused.body.message).toMatch(/closed on this node: the store has lost .* has to be restored/)
+    expect(refused.body.message).toMatch(/closed on this node: the store lost .* must be restored/)
     expect((await node.get('/ready')).status).toBe(200)
     expect((await decision(node, neighbour)).status).toBe(200)
     const environment = await node.admin<{ closed?: object }>('GET', ENVIRONMENT)

@@ -58,7 +58,7 @@ test('a node without Redis is stale, then stops deciding and is not ready, and r
     const after = await readiness(node)
     if (before === 503) expect(decided).toBe(503)
     // On a busy machine, a single environment can become too old before the others.
-    const isAlone = /of this environment is too old/.test(JSON.stringify(body))
+    const isAlone = /of this environment on this node is too old/.test(JSON.stringify(body))
     if (decided === 503 && !isAlone) expect(after).toBe(503)
     if (before === 503) break
     expect(before).toBe(200)
@@ -99,7 +99,7 @@ test.each(['log', 'meta'] as const)(
     await until(503, () => decision(node))
     // A paused machine makes all environments stale for a moment, but only this one stays stale.
     let refused = await node.post('/allowed', ask)
-    while (!/of this environment is too old/.test(JSON.stringify(refused.body))) {
+    while (!/of this environment on this node is too old/.test(JSON.stringify(refused.body))) {
       await pause()
       refused = await node.post('/allowed', ask)
     }

@@ -100,7 +100,7 @@ test('an environment with damaged rows is closed at the start and can be replace
   const { environments } = await start()
   expect(await environments.decisions()).toEqual([true, 503, true])
   // Only the log contains details for the operator.
-  expect((await environments.environment('second')).closed?.reason).toMatch(/the log has the reason/)
+  expect((await environments.environment('second')).closed?.reason).toMatch(/the log contains the reason/)
   expect(await environments.imported('second', exported)).toBe(200)
   expect(await environments.decisions()).toEqual([true, true, true])
 })
@@ -136,8 +136,8 @@ const cutTo =
     const file = join(directory, 'data.mdb')
     truncateSync(file, Math.floor(statSync(file).size * share))
   }
-const CUT = [/cannot be opened; the log has the reason/, 'is cut short'] as const
-const LOST = [/has lost .* has to be restored/, 'is missing or empty'] as const
+const CUT = [/cannot be opened; the log contains the reason/, 'is truncated'] as const
+const LOST = [/lost .* must be restored/, 'is missing or empty'] as const
 
 test.each([
   ['files were cut after a kill', 'SIGKILL', cutTo(0.75), cutTo(0.25), CUT],

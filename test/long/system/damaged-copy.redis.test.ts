@@ -36,7 +36,7 @@ async function startsBeforeServing(start: () => ServiceProcess) {
 }
 
 test.each([
-  ['are overwritten', overwriteHead, /the local copy cannot be opened: loading another/],
+  ['are overwritten', overwriteHead, /the local replica cannot be opened: loading another/],
   ['are cut', (file: string) => truncateSync(file, 8_192), /is cut short/],
 ])('a node whose replica files %s serves everything at the first start', async (_, damage, logged) => {
   const { start, files } = await stoppedNode()
@@ -52,7 +52,7 @@ test('a node that dies whenever it reads its replica replaces it after some star
   const { node, failed } = await startsBeforeServing(() => start(endedBy('.copy-1')))
   expect(failed).toBeGreaterThan(0)
   expect(await usersOf(node)).toEqual(['alice', 'bob'])
-  await node.logMatch(/no start gets through the local copy: loading another/)
+  await node.logMatch(/repeated starts failed on the local replica: loading another/)
 })
 
 test('a node keeps a readable replica even if it is killed after each start', async () => {

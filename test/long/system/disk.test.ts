@@ -154,7 +154,7 @@ describe('the message of a failed start', () => {
     const message = await failure(directory)
     expect(message).toContain(`cannot start: the lock ${join(directory, 'verdict.lock')} cannot be taken`)
     expect(message).toContain(
-      `Give the directory ${directory}, and all that is in it, to the user of this process (uid ${uid})`,
+      `Make the user of this process (uid ${uid}) the owner of the directory ${directory} and its files`,
     )
   })
 
@@ -174,6 +174,6 @@ describe('the message of a failed start', () => {
     mkdirSync(files, { mode: 0o500 })
     const message = await failure(directory)
     expect(message).toContain(`cannot start: the files in ${files} cannot be opened: `)
-    expect(message).toContain(`give them to the user of this process (uid ${uid})`)
+    expect(message).toContain(`make the user of this process (uid ${uid}) their owner`)
   })
 })

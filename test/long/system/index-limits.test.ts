@@ -46,7 +46,7 @@ async function refused(method: string, path: string, body?: unknown): Promise<vo
   const answer = await send(method, path, body)
   expect([answer.status, answer.body], `${method} ${path}`).toEqual([
     400,
-    expect.objectContaining({ message: expect.stringContaining('which is the most') }),
+    expect.objectContaining({ message: expect.stringContaining('which is the maximum') }),
   ])
 }
 

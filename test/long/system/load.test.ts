@@ -186,12 +186,12 @@ test.each([
 )
 
 test.each([
-  [['--connections', '0'], '--connections: expected a whole number from 1 to 1000, got "0"'],
-  [['--connections', '1001'], '--connections: expected a whole number from 1 to 1000, got "1001"'],
-  [['--duration', '3601'], '--duration: expected a whole number from 1 to 3600'],
+  [['--connections', '0'], '--connections: expected an integer from 1 to 1000, got "0"'],
+  [['--connections', '1001'], '--connections: expected an integer from 1 to 1000, got "1001"'],
+  [['--duration', '3601'], '--duration: expected an integer from 1 to 3600'],
   [['--amount', '3', '--connections', '4'], '--amount: expected at least one for each of 4 connections'],
   [['--modes', 'single,double'], '--modes: expected some of single, bulk, evaluations, mixed, got double'],
-  [['--url', 'nowhere'], '--url: "nowhere" is no URL of http or https'],
+  [['--url', 'nowhere'], '--url: "nowhere" is not an http or https URL'],
   [['--speed', 'high'], "Unknown option '--speed'"],
 ])('the load test rejects the arguments %j with exit code 2', async (args, message) => {
   const { code, stdout, stderr } = await ended(start(['--key', API_KEY, ...args]))

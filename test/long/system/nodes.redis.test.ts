@@ -76,7 +76,7 @@ test('while Redis is unavailable, a node lists only itself and marks the list as
   const alone = {
     nodes: [{ is_this: true }],
     is_complete: false,
-    missing: 'the store does not say just now which other nodes there are',
+    missing: 'the store cannot list the other nodes at the moment',
   }
   // At first Redis does not respond, then it does not accept connections.
   own.freeze()

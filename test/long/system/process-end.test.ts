@@ -25,5 +25,5 @@ test('a process with another thread in a blocking call is ended by a signal afte
   // With the exit code 1, the process would have waited for that thread.
   expect(code).toBeNull()
   expect(log).toContain('on purpose')
-  expect(log).toContain('a thread does not come to its end')
+  expect(log).toContain('a thread does not exit')
 })

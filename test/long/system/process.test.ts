@@ -110,7 +110,7 @@ describe('the first start', () => {
     const first = start()
     const address = await first.address()
     expect(first.stdout).toMatch(`Verdict ${VERSION} listens on ${address}\n`)
-    const [, key] = await first.stdoutMatch(/API key, shown this once: (\S+)/)
+    const [, key] = await first.stdoutMatch(/API key, shown only once: (\S+)/)
     expect(existsSync(join(cwd, 'data'))).toBe(true)
     expect(await allowed(address, key!)).toBe(true)
     expect(await first.end('SIGTERM')).toBe(0)
@@ -127,7 +127,7 @@ describe('the first start', () => {
   ])('the first start loads no sample data if the operator has set %s', async (_name, env) => {
     const service = start(env)
     const address = await service.address()
-    const key = 'API_KEY' in env ? API_KEY : (await service.stdoutMatch(/shown this once: (\S+)/))[1]!
+    const key = 'API_KEY' in env ? API_KEY : (await service.stdoutMatch(/shown only once: (\S+)/))[1]!
     expect(await allowed(address, key)).toBe(false)
     expect(service.stdout).not.toContain('curl')
   })
@@ -142,7 +142,7 @@ describe('the first start', () => {
 
       const second = start()
       const address = await second.address()
-      const [, key] = await second.stdoutMatch(/API key, shown this once: (\S+)/)
+      const [, key] = await second.stdoutMatch(/API key, shown only once: (\S+)/)
       expect(await allowed(address, key!)).toBe(true)
       expect(await second.end('SIGTERM')).toBe(0)
     },
@@ -203,7 +203,7 @@ describe("the operator's key", () => {
   /** Starts and stops a process. Returns the key that it created. */
   async function generatedKey(): Promise<string> {
     const first = start()
-    const [, generated] = await first.stdoutMatch(/shown this once: (\S+)/)
+    const [, generated] = await first.stdoutMatch(/shown only once: (\S+)/)
     await first.end('SIGTERM')
     return generated!
   }
@@ -215,7 +215,7 @@ describe("the operator's key", () => {
     expect(second.stdout).not.toContain('API key')
     await second.end('SIGTERM')
     const third = start()
-    const [, again] = await third.stdoutMatch(/shown this once: (\S+)/)
+    const [, again] = await third.stdoutMatch(/shown only once: (\S+)/)
     expect(third.stdout).not.toContain('curl')
     for (const [key, status] of [
       [API_KEY, 401],
@@ -387,7 +387,7 @@ test.each(['SIGHUP', 'SIGQUIT'] as const)(
   async signal => {
     const service = start({ DECISION_LOG: 'decisions.log', HTTP_THREADS: '1', STOP_DELAY_MS: '0' })
     const address = await service.address()
-    const [, key] = await service.stdoutMatch(/API key, shown this once: (\S+)/)
+    const [, key] = await service.stdoutMatch(/API key, shown only once: (\S+)/)
     for (const ignored of ['SIGUSR1', 'SIGUSR2'] as const) process.kill(service.pid, ignored)
     expect(await allowed(address, key!)).toBe(true)
     expect(await service.end(signal)).toBe(0)

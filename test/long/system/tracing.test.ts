@@ -147,7 +147,7 @@ describe('export of spans', () => {
       OTEL_EXPORTER_OTLP_TIMEOUT: '50',
     })
     expect(await ask(service, 'POST', '/allowed', ALLOWED)).toBe(200)
-    await service.logMatch(/"level":40,.*the collector of OTEL_EXPORTER_OTLP_ENDPOINT takes no spans/)
+    await service.logMatch(/"level":40,.*the collector at OTEL_EXPORTER_OTLP_ENDPOINT does not accept spans/)
     expect(await ask(service, 'POST', '/allowed', ALLOWED)).toBe(200)
     const scrape = await Scrape.of(await service.address())
     expect(scrape.sum('verdict_spans_total', { result: 'failed' })).toBe(1)

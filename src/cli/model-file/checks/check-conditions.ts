@@ -20,7 +20,7 @@ export function checkConditionSets(sets: LocatedValue, check: NameCheck): void {
     if (parent.text !== null) {
       const above = conditionSets.get(parent.text)
       if (!above) check.unknown(parent, 'condition set', parent.text, conditionSets.keys())
-      else if (above.type !== type) check.find(parent, `a ${type} cannot be below a ${above.type}`)
+      else if (above.type !== type) check.find(parent, `a ${type} cannot have a ${above.type} as its parent`)
       else if (isAboveItself(key, conditionSets)) check.find(parent, `${key} is among its own parents`)
     }
     checkConditions(set.at('conditions'), limitOf(key, conditionSets), check)

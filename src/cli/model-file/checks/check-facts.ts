@@ -11,7 +11,7 @@ const LONG_KEY = '1 to 512 bytes of UTF-8 without control characters'
 
 export function checkFacts(file: LocatedValue, check: NameCheck): void {
   for (const [key, user] of file.at('users').entries()) {
-    if (!isLongKey(key)) check.findKey(user, `is no key of a user: expected ${LONG_KEY}`)
+    if (!isLongKey(key)) check.findKey(user, `is not a valid key of a user: expected ${LONG_KEY}`)
   }
   for (const [name, instance] of file.at('instances').entries()) {
     checkInstance(name, instance, check)
@@ -26,7 +26,8 @@ function checkInstance(name: string, instance: LocatedValue, check: NameCheck): 
   const reference = parseInstanceReference(name)
   if (reference === null) return
   const { types } = check.known
-  if (!isLongKey(reference.key)) check.findKey(instance, `is no key of an instance: expected ${LONG_KEY}`)
+  if (!isLongKey(reference.key))
+    check.findKey(instance, `is not a valid key of an instance: expected ${LONG_KEY}`)
   if (types.has(reference.type)) return
   check.findKey(
     instance,

@@ -136,9 +136,9 @@ function schemaAt(path: string): SchemaNode {
 }
 
 function extraMessage({ properties, patternProperties = {} }: SchemaNode, key: string): string {
-  if (properties) return `is none of what may stand here${suggestion(key, Object.keys(properties))}`
+  if (properties) return `is not a valid key here${suggestion(key, Object.keys(properties))}`
   const forms = Object.keys(patternProperties).map(pattern => KEY_FORMS.get(pattern) ?? pattern)
-  return `is no key for this place: expected ${forms.join(' or ')}`
+  return `is not a valid key here: expected ${forms.join(' or ')}`
 }
 
 function patternMessage({ schemaPath }: SchemaError, source: ModelSource, location: ValuePath): string {
@@ -152,7 +152,7 @@ function textOf(description = 'another text'): string {
 }
 
 function valueMessage(source: ModelSource, location: ValuePath, values: ReadonlySet<string>): string {
-  return `there is no such value as ${shown(source, location)}${suggestion(String(valueAt(source, location)), values)}`
+  return `there is no value ${shown(source, location)}${suggestion(String(valueAt(source, location)), values)}`
 }
 
 function typeMessage(source: ModelSource, location: ValuePath, types: ReadonlySet<string>): string {

@@ -44,7 +44,7 @@ function checkResourceRole(role: LocatedValue, key: string, type: KnownType, che
     if (action?.includes(':')) {
       check.find(
         permission,
-        `expected an action of ${key}, got ${JSON.stringify(text)}: a role of a resource is about that one`,
+        `expected an action of ${key}, got ${JSON.stringify(text)}: permissions of a role of a resource refer to that resource`,
       )
     } else check.part(permission, type.actions, 'action', key, action)
   }

@@ -21,7 +21,7 @@ export function checkTests(tests: LocatedValue, check: NameCheck): void {
     const isReadable =
       test.isMap && PARTS.every(part => !test.has(part) || Array.isArray(test.at(part).value))
     if (isReadable && cases.length === 0)
-      check.find(test, `expects nothing: say what follows in ${PARTS.join(', ')}`)
+      check.find(test, `has no expectations: add one of ${PARTS.join(', ')}`)
     for (const [part, each] of cases) checkCase(part, each, check)
   }
 }
@@ -30,7 +30,7 @@ function checkCase(part: TestPart, each: LocatedValue, check: NameCheck): void {
   for (const name of ['user', 'action', 'resource']) {
     const located = each.at(name)
     if (Array.isArray(located.value) && located.value.length === 0)
-      check.find(located, 'is empty: nothing would be asked')
+      check.find(located, 'is empty: name at least one')
   }
   if (each.at('unknown').value === true) return
   check.tenant(each.at('tenant'))

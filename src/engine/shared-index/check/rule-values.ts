@@ -49,7 +49,7 @@ export interface QuestionSource {
 
 export const NO_SOURCE: QuestionSource = {
   query: () => {
-    throw new InvariantError('no question is under way')
+    throw new InvariantError('no check is in progress')
   },
   queryContext: () => undefined,
 }

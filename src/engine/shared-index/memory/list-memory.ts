@@ -58,7 +58,10 @@ export class ListMemory implements Arena {
     const { maxByteLength, byteLength } = this.#buffer
     const needed = words * L.WORD_BYTES
     if (needed > maxByteLength) {
-      throw new AuthzError('LIMIT_EXCEEDED', `lists of owners have at most ${maxByteLength} bytes`)
+      throw new AuthzError(
+        'LIMIT_EXCEEDED',
+        `the inverted index of attribute values has at most ${maxByteLength} bytes`,
+      )
     }
     const step = Math.max(GROWTH_BYTES_MIN, byteLength >>> 3)
     const wanted = Math.max(byteLength + step, needed)

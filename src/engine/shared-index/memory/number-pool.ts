@@ -26,10 +26,7 @@ export class NumberPool {
     const free = this.#free.pop()
     if (free !== undefined) return free
     if (this.#next === this.#end) {
-      throw new AuthzError(
-        'LIMIT_EXCEEDED',
-        `an index names at most ${this.#end} things of one kind at a time`,
-      )
+      throw new AuthzError('LIMIT_EXCEEDED', `an index contains at most ${this.#end} entities of one kind`)
     }
     this.#next += 1
     return this.#next - 1

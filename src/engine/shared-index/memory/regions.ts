@@ -366,13 +366,16 @@ export class Regions {
 }
 
 function indexRetired(): AuthzError {
-  return new AuthzError('ENVIRONMENT_CLOSED', 'this environment cannot be decided on just now')
+  return new AuthzError(
+    'ENVIRONMENT_CLOSED',
+    'decisions for this environment are not available at the moment',
+  )
 }
 
 function schemaTooLarge(bytes: number): AuthzError {
   return new AuthzError(
     'LIMIT_EXCEEDED',
-    `the compiled schema takes ${bytes} bytes, of ${SCHEMA_BYTES_MAX} at most`,
+    `the compiled schema takes ${bytes} bytes, at most ${SCHEMA_BYTES_MAX} are possible`,
   )
 }
 

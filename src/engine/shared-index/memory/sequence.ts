@@ -40,7 +40,7 @@ export function isUnchanged(header: Int32Array, sequence: number): boolean {
 
 /** Opens a critical section: from here on, readers fail their validation. Requires the lock. */
 export function beginSection(header: Int32Array): void {
-  assert((Atomics.load(header, L.H_SEQUENCE) & 1) === 0, 'sections do not nest')
+  assert((Atomics.load(header, L.H_SEQUENCE) & 1) === 0, 'critical sections do not nest')
   // A full barrier: no change becomes visible before the odd sequence.
   Atomics.add(header, L.H_SEQUENCE, 1)
 }

@@ -162,6 +162,6 @@ function mention(siblings: Roles, saved: SavedRole): void {
 
 function known<Thing>(things: ReadonlyMap<string, Thing>, key: string): Thing {
   const thing = things.get(key)
-  assert(thing, `what was saved of a schema names only what is in it, not ${key}`)
+  assert(thing, `a saved schema contains only names of the schema, not ${key}`)
   return thing
 }

@@ -57,7 +57,7 @@ export function* walkWhole(walk: StagedWalk, stepsMax: number): Resumable<void> 
 export function tooMuchToWalk(stepsMax: number): AuthzError {
   return new AuthzError(
     'LIMIT_EXCEEDED',
-    `more than ${stepsMax} roles and relationships would have to be looked at; ask about single resources`,
+    `the check would examine more than ${stepsMax} roles and relationships; check single resources`,
     { limit: 'list' },
   )
 }

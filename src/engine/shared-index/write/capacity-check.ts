@@ -76,7 +76,7 @@ export class CapacityCheck {
 function indexFull(): AuthzError {
   return new AuthzError(
     'LIMIT_EXCEEDED',
-    'the index of this environment is full, its facts and attributes take all the room there is: remove some, or have several environments',
+    'the index of this environment is full: remove facts or attributes, or use several environments',
   )
 }
 

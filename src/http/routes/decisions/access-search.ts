@@ -36,7 +36,7 @@ export function accessSearchRoutes(search: SearchService, options: SearchOptions
       ...SHARED,
       path: '/access/v1/search/subject',
       operationId: 'searchSubjects',
-      summary: 'AuthZEN subject search: who may do this on that?',
+      summary: 'AuthZEN subject search: users who can perform an action on a resource',
       body: SubjectSearchRequest,
       responses: { 200: { description: 'A page, ascending by id.', schema: EntitySearchResponse } },
       handle: ({ principal, body, caller }) => {
@@ -53,7 +53,7 @@ export function accessSearchRoutes(search: SearchService, options: SearchOptions
       ...SHARED,
       path: '/access/v1/search/resource',
       operationId: 'searchResources',
-      summary: 'AuthZEN resource search: on what may they do this?',
+      summary: 'AuthZEN resource search: resources on which a user can perform an action',
       body: ResourceSearchRequest,
       responses: { 200: { description: 'A page, ascending by id.', schema: EntitySearchResponse } },
       handle: ({ principal, body, caller }) => {
@@ -70,7 +70,7 @@ export function accessSearchRoutes(search: SearchService, options: SearchOptions
       ...SHARED,
       path: '/access/v1/search/action',
       operationId: 'searchActions',
-      summary: 'AuthZEN action search: what may they do on that?',
+      summary: 'AuthZEN action search: actions that a user can perform on a resource',
       body: ActionSearchRequest,
       responses: { 200: { description: 'A page, ascending by name.', schema: ActionSearchResponse } },
       handle: ({ principal, body, caller }) => {
@@ -113,7 +113,7 @@ function positionOf(
   if (limit !== null && limit !== position.limit) {
     throw new AuthzError(
       'INVALID_INPUT',
-      `page.limit: this walk has pages of ${position.limit}; leave it out`,
+      `page.limit: the token belongs to pages of ${position.limit} results; omit the limit`,
     )
   }
   return position
@@ -127,7 +127,10 @@ function oneOf<Value>(
   other: Value | null,
 ): Value | null {
   if (value !== null && other !== null && value !== other) {
-    throw new AuthzError('INVALID_INPUT', `page: ${name} and ${otherName} mean the same and differ`)
+    throw new AuthzError(
+      'INVALID_INPUT',
+      `page: ${name} and ${otherName} have the same meaning but different values`,
+    )
   }
   return value ?? other
 }

@@ -55,7 +55,7 @@ export function accessRoutes(access: AccessService, { isStrict, bytes }: AccessR
       headers: [REQUIRED_REQUEST_ID, REQUIRED_CACHE_CONTROL],
       ignoresHeaders: true,
       body: isStrict ? StrictEvaluationRequest : EvaluationRequest,
-      responses: { 200: { description: 'The decision; a denial is one too.', schema: Decision } },
+      responses: { 200: { description: 'The decision: allow or deny.', schema: Decision } },
       readBytes:
         bytes === null ? undefined : (body, principal) => bytes.singles.read(body, readAt(principal)),
       handle: ({ principal, body, caller }) => {
@@ -80,7 +80,10 @@ export function accessRoutes(access: AccessService, { isStrict, bytes }: AccessR
       ignoresHeaders: true,
       body: EvaluationsRequest,
       responses: {
-        200: { description: 'One decision an item, up to the one that stops.', schema: EvaluationsResponse },
+        200: {
+          description: 'One decision per item, up to the item that ends the batch.',
+          schema: EvaluationsResponse,
+        },
       },
       readBytes:
         bytes === null ? undefined : (body, principal) => bytes.batches.read(body, readAt(principal)),

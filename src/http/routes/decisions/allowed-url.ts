@@ -20,13 +20,12 @@ export function allowedUrlRoute(decisions: DecisionService, hasDebug: boolean): 
     method: 'POST',
     path: '/allowed_url',
     operationId: 'isAllowedUrl',
-    summary:
-      'May this user send this request? What it asks for is said by the mapping rules of proxy configs',
+    summary: 'Check whether a user can send an HTTP request, according to the mapping rules of proxy configs',
     family: 'native',
     access: 'environment',
     headers: [REQUIRED_REQUEST_ID],
     body: AllowedUrlQuery,
-    responses: { 200: { description: 'The decision; a deny is one too.', schema: AllowedUrlResult } },
+    responses: { 200: { description: 'The decision: allow or deny.', schema: AllowedUrlResult } },
     handle: ({ principal, body, caller }) => {
       const environmentId = environmentOf(principal)
       const question = questionOfUrl(body, decisions.engine(environmentId))

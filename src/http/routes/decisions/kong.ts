@@ -22,11 +22,11 @@ export function kongRoute(decisions: DecisionService): Route {
     method: 'POST',
     path: '/kong',
     operationId: 'isAllowedKong',
-    summary: 'May this consumer send this request? Asked by the Open Policy Agent plugin of Kong',
+    summary: 'Check whether a consumer can send a request, for the Open Policy Agent plugin of Kong',
     family: 'native',
     access: 'environment',
     body: KongQuery,
-    responses: { 200: { description: 'The decision; a deny is one too.', schema: KongResult } },
+    responses: { 200: { description: 'The decision: allow or deny.', schema: KongResult } },
     handle: ({ principal, body, caller }) => {
       const environmentId = environmentOf(principal)
       const question = questionAtGateway(body)
@@ -52,7 +52,7 @@ export function kongRoutesFor(decisions: DecisionService, caller: () => Principa
         if (principal !== null) return route.handle({ ...call, principal })
         throw new AuthzError(
           'NOT_READY',
-          'the environment in KONG_ENVIRONMENT is not there, or has no API key',
+          'the environment in KONG_ENVIRONMENT does not exist or has no API key',
         )
       },
     },

@@ -26,14 +26,15 @@ export function nginxRoutes(decisions: DecisionService, hasDebug: boolean): Rout
       method,
       path: '/nginx_allowed',
       operationId: method === 'GET' ? 'isAllowedNginx' : 'isAllowedNginxByPost',
-      summary: 'May this user do this on that resource? Asked in headers, by auth_request of nginx',
+      summary:
+        'Check whether a user can perform an action on a resource, for auth_request of nginx (request in headers)',
       family: 'native',
       access: 'environment',
       headers: [ASKED_USER, ASKED_TENANT, ASKED_ACTION, ASKED_TYPE, ASKED_KEY, REQUEST_ID],
       responses: {
-        200: { description: 'It is allowed.', schema: AllowedResult },
+        200: { description: 'Access is allowed.', schema: AllowedResult },
         403: {
-          description: 'It is denied, or the key is not that of an environment.',
+          description: 'Access is denied, or the API key is not that of an environment.',
           schema: DeniedOrRefused,
         },
       },

@@ -46,11 +46,11 @@ export function opaRoutes({ decisions, permissions, tenants, answers }: OpaSourc
       method: 'POST',
       path: '/v1/data/permit/user_permissions',
       operationId: 'getUserPermissionsPackageOpa',
-      summary: 'What a user may do, in the package that holds it. Asked as of an Open Policy Agent',
+      summary: 'List the permissions of a user in their package, for clients of Open Policy Agent',
       family: 'opa',
       access: 'environment',
       body: OpaPermissionsQuery,
-      responses: { 200: { description: 'All of it; never a part.', schema: OpaPackage } },
+      responses: { 200: { description: 'The complete result. It is never truncated.', schema: OpaPackage } },
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         const listed = permissions.permissionsOf(environmentId, body.input, null, caller)
@@ -61,11 +61,13 @@ export function opaRoutes({ decisions, permissions, tenants, answers }: OpaSourc
       method: 'POST',
       path: '/v1/data/permit/user_permissions/permissions',
       operationId: 'getUserPermissionsOpa',
-      summary: 'What a user may do, by tenant and instance. Asked as of an Open Policy Agent',
+      summary: 'List the permissions of a user by tenant and instance, for clients of Open Policy Agent',
       family: 'opa',
       access: 'environment',
       body: OpaPermissionsQuery,
-      responses: { 200: { description: 'All of it; never a part.', schema: OpaPermissions } },
+      responses: {
+        200: { description: 'The complete result. It is never truncated.', schema: OpaPermissions },
+      },
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         const listed = permissions.permissionsOf(environmentId, body.input, null, caller)
@@ -76,11 +78,11 @@ export function opaRoutes({ decisions, permissions, tenants, answers }: OpaSourc
       method: 'POST',
       path: '/v1/data/permit/root',
       operationId: 'isAllowedOpa',
-      summary: 'May this user do this on that resource? Asked as of an Open Policy Agent',
+      summary: 'Check whether a user can perform an action on a resource, for clients of Open Policy Agent',
       family: 'opa',
       access: 'environment',
       body: OpaQuery,
-      responses: { 200: { description: 'The decision; a deny is one too.', schema: OpaResult } },
+      responses: { 200: { description: 'The decision: allow or deny.', schema: OpaResult } },
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         const query = queryOf(body.input, decisions.readAt(environmentId))
@@ -92,7 +94,7 @@ export function opaRoutes({ decisions, permissions, tenants, answers }: OpaSourc
       method: 'POST',
       path: '/v1/data/permit/bulk',
       operationId: 'isAllowedBulkOpa',
-      summary: 'Many checks, answered in order. Asked as of an Open Policy Agent',
+      summary: 'Make many checks, with results in order, for clients of Open Policy Agent',
       family: 'opa',
       access: 'environment',
       body: OpaBulkQuery,
@@ -108,11 +110,13 @@ export function opaRoutes({ decisions, permissions, tenants, answers }: OpaSourc
       method: 'POST',
       path: '/v1/data/permit/all_tenants',
       operationId: 'getAllowedTenantsOpa',
-      summary: 'In which tenants may this user do this? Asked as of an Open Policy Agent',
+      summary: 'List the tenants in which a user can perform an action, for clients of Open Policy Agent',
       family: 'opa',
       access: 'environment',
       body: OpaQuery,
-      responses: { 200: { description: 'All of them; never a part.', schema: OpaAllowedTenants } },
+      responses: {
+        200: { description: 'The complete result. It is never truncated.', schema: OpaAllowedTenants },
+      },
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         const query = queryOf(body.input, decisions.readAt(environmentId))

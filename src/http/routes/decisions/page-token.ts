@@ -49,7 +49,7 @@ export class PageTokens {
     if (!digestOf(request).equals(body.subarray(0, DIGEST_BYTES))) {
       throw new AuthzError(
         'INVALID_INPUT',
-        'page.token: belongs to another request; repeat that one unchanged',
+        'page.token: belongs to another request; send the token with the same request',
       )
     }
     const [limit, after] = JSON.parse(body.subarray(DIGEST_BYTES).toString()) as [number, string | null]

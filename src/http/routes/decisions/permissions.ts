@@ -19,7 +19,7 @@ export function permissionRoutes(permissions: PermissionService, answers: Answer
       method: 'POST',
       path: '/user-permissions',
       operationId: 'getUserPermissions',
-      summary: 'What a user may do, by tenant and instance',
+      summary: 'List the permissions of a user by tenant and instance',
       family: 'native',
       access: 'environment',
       headers: [REQUIRED_REQUEST_ID],
@@ -27,7 +27,7 @@ export function permissionRoutes(permissions: PermissionService, answers: Answer
       body: UserPermissionsQuery,
       responses: {
         200: {
-          description: 'All of it, never a part, or the page that was asked for.',
+          description: 'The complete result, or the requested page. It is never truncated.',
           schema: UserPermissions,
         },
       },
@@ -41,12 +41,14 @@ export function permissionRoutes(permissions: PermissionService, answers: Answer
       method: 'POST',
       path: '/authorized_users',
       operationId: 'getAuthorizedUsers',
-      summary: 'Who may do an action on a resource, and by which assignments',
+      summary: 'List the users who can perform an action on a resource, with their assignments',
       family: 'native',
       access: 'environment',
       headers: [REQUIRED_REQUEST_ID],
       body: AuthorizedUsersQuery,
-      responses: { 200: { description: 'All of them; never a part.', schema: AuthorizedUsers } },
+      responses: {
+        200: { description: 'The complete result. It is never truncated.', schema: AuthorizedUsers },
+      },
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         return listReply(answers, environmentId, permissions.authorizedUsers(environmentId, body, caller))
@@ -59,5 +61,5 @@ export function permissionRoutes(permissions: PermissionService, answers: Answer
 function pageOf({ page, per_page: size }: UserPermissionsPage): { number: number; size: number } | null {
   if (page === undefined && size === undefined) return null
   if (page !== undefined && size !== undefined) return { number: page, size }
-  throw new AuthzError('INVALID_INPUT', 'page and per_page: both are given, or neither')
+  throw new AuthzError('INVALID_INPUT', 'page and per_page: give both or neither')
 }

@@ -20,13 +20,15 @@ export function tenantListRoutes(
       method: 'POST',
       path: '/allowed/all-tenants',
       operationId: 'getAllowedTenants',
-      summary: 'In which tenants may this user do this? The tenant of the question is ignored',
+      summary: 'List the tenants in which a user can perform an action. The tenant of the request is ignored',
       family: 'native',
       access: 'environment',
       headers: [REQUIRED_REQUEST_ID],
       body: AllowedQuery,
       presentForm,
-      responses: { 200: { description: 'All of them; never a part.', schema: AllowedTenants } },
+      responses: {
+        200: { description: 'The complete result. It is never truncated.', schema: AllowedTenants },
+      },
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         const query = queryOf(body, decisions.readAt(environmentId))
@@ -37,12 +39,12 @@ export function tenantListRoutes(
       method: 'POST',
       path: '/user-tenants',
       operationId: 'getUserTenants',
-      summary: 'The tenants in which a user has a role',
+      summary: 'List the tenants in which a user has a role',
       family: 'native',
       access: 'environment',
       headers: [REQUIRED_REQUEST_ID],
       body: UserTenantsQuery,
-      responses: { 200: { description: 'All of them; never a part.', schema: UserTenants } },
+      responses: { 200: { description: 'The complete result. It is never truncated.', schema: UserTenants } },
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         return listReply(answers, environmentId, tenants.heldIn(environmentId, body.user.key, caller))

@@ -12,13 +12,13 @@ export function backupRoute(gateway: ManagementGateway): Route {
     method: 'POST',
     path: '/v2/backup',
     operationId: 'backUp',
-    summary: 'Everything in the embedded store, keys included; `verdict restore` puts it back',
+    summary: 'Back up the embedded store, including API keys, for `verdict restore`',
     family: 'management',
     access: 'organization',
     refusals: [400],
     responses: {
       200: {
-        description: 'A manifest on the first line, and the files that it names, one after the other.',
+        description: 'A manifest in the first line, followed by the files that it lists.',
         schema: Type.String(),
         contentType: BACKUP_TYPE,
         headers: [REVISION],

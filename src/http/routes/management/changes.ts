@@ -14,7 +14,7 @@ export function changesRoute(gateway: ManagementGateway, authenticate: Authentic
     method: 'GET',
     path: `${FACTS_BASE}/changes`,
     operationId: 'streamChanges',
-    summary: 'What changes in an environment, as it changes, and what has changed since a revision',
+    summary: 'Stream the changes of an environment, starting now or after a revision',
     family: 'management',
     access: 'any-key',
     headers: [LAST_EVENT_ID],

@@ -44,7 +44,7 @@ export function conditionSetRoutes(gateway: ManagementGateway, evaluate: Evaluat
 }
 
 const BUDGET_EXCEEDED =
-  'the conditions cost more for this sample than they may for a question: tests for which nothing was left are unknown'
+  'the conditions exceed the evaluation budget of a check for this sample: the remaining tests are unknown'
 
 /** Evaluates the samples of a trial that the main thread has checked. */
 async function tried(json: string, evaluate: EvaluateTrial, caller: Call['caller']): Promise<string> {
@@ -83,7 +83,7 @@ function wholeSets(manage: Manage, evaluate: EvaluateTrial): Route[] {
       operation: 'tryConditionSet',
       method: 'POST',
       path: `${SETS}/try`,
-      summary: 'What a condition set would say of samples, or what is wrong with it; nothing is saved',
+      summary: 'Evaluate a condition set on samples, or list its errors; nothing is saved',
       params: ConditionSetsPath,
       body: ConditionSetTry,
       answer: TriedSet,
@@ -104,7 +104,7 @@ function wholeSets(manage: Manage, evaluate: EvaluateTrial): Route[] {
       operation: 'updateConditionSet',
       method: 'PATCH',
       path: SET,
-      summary: 'Change a condition set; each given field replaces the old value whole',
+      summary: 'Change a condition set; each given field replaces the whole old value',
       params: ConditionSetPath,
       thing: 'getConditionSet',
       body: ConditionSetUpdate,
@@ -114,7 +114,7 @@ function wholeSets(manage: Manage, evaluate: EvaluateTrial): Route[] {
       operation: 'deleteConditionSet',
       method: 'DELETE',
       path: SET,
-      summary: 'Delete a condition set that is the parent of none, with the rules on it',
+      summary: 'Delete a condition set without child sets, and the rules on it',
       params: ConditionSetPath,
       thing: 'getConditionSet',
       refusals: [409],
@@ -130,21 +130,21 @@ function relatedSets(manage: Manage): Route[] {
       ...related,
       operation: 'listSetAncestors',
       path: `${SET}/ancestors`,
-      summary: 'List the condition sets above one, nearest first',
+      summary: 'List the ancestors of a condition set, nearest first',
       answer,
     }),
     manage({
       ...related,
       operation: 'listSetDescendants',
       path: `${SET}/descendants`,
-      summary: 'List the condition sets below one, nearest first',
+      summary: 'List the descendants of a condition set, nearest first',
       answer,
     }),
     manage({
       ...related,
       operation: 'listPossibleParents',
       path: `${SET}/possible_parents`,
-      summary: 'List the condition sets that could be the parent of one',
+      summary: 'List the condition sets that can be the parent of a condition set',
       query: PossibleParentsQuery,
       answer,
     }),
@@ -168,7 +168,7 @@ export function setRuleRoutes(manage: Manage): Route[] {
       ...all,
       operation: 'createSetRule',
       method: 'POST',
-      summary: 'Allow an action where a user set and a resource set match',
+      summary: 'Create a rule that allows an action if a user set and a resource set match',
       body: SetRuleCreate,
       answer: Type.Array(SetRule, { minItems: 1, maxItems: 1 }),
       mayWarn: true,
@@ -177,7 +177,7 @@ export function setRuleRoutes(manage: Manage): Route[] {
       ...all,
       operation: 'deleteSetRule',
       method: 'DELETE',
-      summary: 'Remove a rule on condition sets',
+      summary: 'Delete a rule on condition sets',
       body: SetRuleCreate,
     }),
     manage({
@@ -185,7 +185,7 @@ export function setRuleRoutes(manage: Manage): Route[] {
       path: `${RULES}/bulk`,
       operation: 'createSetRules',
       method: 'POST',
-      summary: 'Create rules on condition sets, all or none; rules that exist are skipped',
+      summary: 'Create rules on condition sets, all or none; existing rules are skipped',
       body: SetRulesBulk,
       answer: SetRulesCreated,
       mayWarn: true,
@@ -195,7 +195,7 @@ export function setRuleRoutes(manage: Manage): Route[] {
       path: `${RULES}/bulk`,
       operation: 'deleteSetRules',
       method: 'DELETE',
-      summary: 'Remove rules on condition sets, all or none; rules that do not exist are skipped',
+      summary: 'Delete rules on condition sets, all or none; missing rules are skipped',
       body: SetRulesBulkRemoval,
       answer: SetRulesRemoved,
     }),

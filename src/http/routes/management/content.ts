@@ -28,13 +28,13 @@ export function contentRoutes(gateway: ManagementGateway): Route[] {
       method: 'GET',
       path: `${ENVIRONMENT}/export`,
       operationId: 'exportContent',
-      summary: 'Everything in an environment at one moment, one thing a line, keys in place of ids',
+      summary: 'Export a snapshot of an environment, one entity per line, with keys instead of ids',
       family: 'management',
       access: 'any-key',
       params: ContentPath,
       responses: {
         200: {
-          description: 'The lines; the last one says that they are all.',
+          description: 'The lines. The last one marks the end.',
           schema: ContentLine,
           contentType: CONTENT_TYPE,
           headers: [REVISION],
@@ -46,15 +46,15 @@ export function contentRoutes(gateway: ManagementGateway): Route[] {
       method: 'GET',
       path: `${SCHEMA_BASE}/model`,
       operationId: 'exportModel',
-      summary: 'The model of an environment at one moment, as a model file in YAML',
+      summary: 'Export the model of an environment as a model file in YAML',
       family: 'management',
       access: 'any-key',
       params: ContentPath,
       responses: {
         200: {
           description:
-            'Resources, roles, condition sets and rules as `verdict apply` takes them, without facts. A comment counts what a model file has ' +
-            'no place for.',
+            'Resources, roles, condition sets and rules for `verdict apply`, without facts. A comment counts the entities that a model file ' +
+            'cannot contain.',
           schema: Type.String(),
           contentType: MODEL_TYPE,
           headers: [REVISION],
@@ -67,19 +67,19 @@ export function contentRoutes(gateway: ManagementGateway): Route[] {
       method: 'POST',
       path: `${ENVIRONMENT}/import`,
       operationId: 'importContent',
-      summary: 'Puts what an export gave in place of what is in an environment, all or nothing',
+      summary: 'Replace the content of an environment with an export, atomically',
       family: 'management',
       access: 'any-key',
       params: ContentPath,
       query: ImportQuery,
       bodyInPieces: {
         contentType: CONTENT_TYPE,
-        description: 'Lines as an export has them, of any number.',
+        description: 'Any number of lines in the format of an export.',
         schema: ContentLine,
       },
       responses: {
         200: {
-          description: 'In force; the environment has a new id.',
+          description: 'The content is in effect. The environment has a new id.',
           schema: ImportResult,
           headers: [REVISION],
         },
@@ -103,7 +103,7 @@ async function exported(
 ): Promise<Reply> {
   const by = { caller: call.caller, isRead: true }
   const { pieces, revision } = await gateway.execute(contentRequest(call, operation, false), by)
-  assert(pieces, 'an export comes in pieces')
+  assert(pieces, 'an export is sent in pieces')
   return {
     status: 200,
     body: await RawPieces.begun(pieces),

@@ -37,7 +37,7 @@ export function copyTaskRoutes(environments: readonly Route[]): Route[] {
       method: 'POST',
       path: TASKS,
       operationId: 'copyEnvironmentAsync',
-      summary: 'Copy an environment, as a task that is done when it is answered',
+      summary: 'Copy an environment as a task that is complete when the response is sent',
       params: EnvironmentPath,
       body: EnvironmentCopy,
       refusals: [...copy.refusals],
@@ -51,7 +51,7 @@ export function copyTaskRoutes(environments: readonly Route[]): Route[] {
       method: 'GET',
       path: `${TASKS}/{task_id}/result`,
       operationId: 'getCopyEnvironmentResult',
-      summary: 'Read the result of a copy that was submitted as a task',
+      summary: 'Read the result of a copy task',
       params: CopyTaskPath,
       refusals: [...get.refusals],
       responses: { 200: { description: 'Copied.', schema: CopyTask, headers: get.responses[200]!.headers! } },
@@ -64,7 +64,7 @@ export function copyTaskRoutes(environments: readonly Route[]): Route[] {
 }
 
 function taskOf({ body, headers }: Reply, status: number): Reply {
-  assert(body instanceof RawJson || body instanceof RawBytes, 'an environment is answered with JSON')
+  assert(body instanceof RawJson || body instanceof RawBytes, 'the response with an environment is JSON')
   const text = body instanceof RawJson ? body.text : Buffer.from(body.bytes).toString()
   // The copy does not return the email configuration, but the read does. Both must return the same result of
   // the task.

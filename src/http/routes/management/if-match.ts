@@ -39,14 +39,11 @@ export function grantCondition(
   const tags = expectedTags(headers)
   const text = grant === 'made' ? headers.get(NEW_NAME) : undefined
   if (text !== undefined && text.trim() !== '*')
-    throw new AuthzError('MALFORMED_REQUEST', 'If-None-Match is * here: for what is not granted yet')
+    throw new AuthzError('MALFORMED_REQUEST', 'If-None-Match must be *: the grant must not exist')
   const isNew = text !== undefined
   return tags === null && !isNew ? null : { tags, isNew }
 }
 
 function malformed(): never {
-  throw new AuthzError(
-    'MALFORMED_REQUEST',
-    'If-Match is a list of tags in quotes, as answers have them in ETag, or *',
-  )
+  throw new AuthzError('MALFORMED_REQUEST', 'If-Match must be * or a list of quoted tags from ETag headers')
 }

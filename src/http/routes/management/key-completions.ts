@@ -8,7 +8,7 @@ export function keyCompletionsRoute(manage: Manage): Route {
     operation: 'completeKeys',
     method: 'GET',
     path: `${FACTS_BASE}/key_completions`,
-    summary: 'List the first keys that begin with a text; quick, however many there are',
+    summary: 'List the first keys with a prefix; fast for any number of keys',
     params: KeyCompletionsPath,
     query: KeyCompletionsQuery,
     answer: KeyCompletions,

@@ -9,7 +9,7 @@ export function keySearchesRoute(manage: Manage): Route {
     method: 'GET',
     path: `${FACTS_BASE}/key_searches`,
     summary:
-      'Search things by a part of their key, name or e-mail address, a bounded number of them with each request',
+      'Search entities by a part of their key, name or e-mail address; each request examines a limited number',
     params: KeySearchPath,
     query: KeySearchQuery,
     answer: KeySearch,

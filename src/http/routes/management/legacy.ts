@@ -29,7 +29,7 @@ function listOf(
     method: 'GET',
     path,
     operationId: operation,
-    summary: 'List over all environments of the key in use',
+    summary: 'List all environments of the API key',
     family: 'management',
     access: 'any-key',
     deprecated: true,

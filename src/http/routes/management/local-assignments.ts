@@ -32,11 +32,11 @@ export function localAssignmentsRoute(gateway: ManagementGateway): Route {
     method: 'GET',
     path: '/local/role_assignments',
     operationId: 'listLocalRoleAssignments',
-    summary: 'The role assignments on which decisions rest, oldest first',
+    summary: 'List the role assignments that decisions use, oldest first',
     family: 'native',
     access: 'environment',
     query: LocalRoleAssignmentsQuery,
-    responses: { 200: { description: 'A page of them.', schema: LocalRoleAssignments } },
+    responses: { 200: { description: 'A page of role assignments.', schema: LocalRoleAssignments } },
     handle: async call => {
       const { user, role, tenant, ...query } = call.query
       if (Object.values(call.query).includes('') || (query.page ?? 1) > PAGES_MAX)
@@ -54,7 +54,7 @@ export function localAssignmentsRoute(gateway: ManagementGateway): Route {
 
 /** Assignments in the response of the list. It is an array because no total is requested. */
 function assignmentsIn({ body }: Reply): RoleAssignment[] {
-  assert(body instanceof RawJson || body instanceof RawBytes, 'a list is answered with JSON')
+  assert(body instanceof RawJson || body instanceof RawBytes, 'the response with a list is JSON')
   return JSON.parse(
     body instanceof RawJson ? body.text : Buffer.from(body.bytes).toString(),
   ) as RoleAssignment[]

@@ -165,10 +165,7 @@ export function managed(gateway: ManagementGateway, headers = NO_HEADERS) {
     const { forCaller, thing, answersPart = false, grant, refusals = [] } = definition
     const isChange = thing !== undefined && definition.method !== 'GET'
     const showsThing = thing !== undefined && !answersPart
-    assert(
-      !thing || isChange || definition.operation === thing,
-      'a thing is read by the operation that reads it',
-    )
+    assert(!thing || isChange || definition.operation === thing, 'an entity is read by its read operation')
     return routeOf(
       isChange || grant ? { ...definition, refusals: [...refusals, 412] } : definition,
       {
@@ -324,7 +321,7 @@ function mayWrite({
 function warned(reply: ManagementReply, body: unknown): ManagementReply {
   const integer = reply.warning === null ? inexactIntegerIn(body) : null
   if (integer === null) return reply
-  const warning = `${integer} is beyond 2^53 and would be rounded: it is stored with all digits, and conditions that read it are unknown; store such ids as strings`
+  const warning = `${integer} is beyond 2^53: it is stored with all digits, but conditions that read it are unknown; store such ids as strings`
   return { ...reply, warning }
 }
 

@@ -73,7 +73,7 @@ export function resourceInstanceRoutes(manage: Manage): Route[] {
       operation: 'deleteResourceInstance',
       method: 'DELETE',
       path: INSTANCE,
-      summary: 'Delete a resource instance, with roles and relationships',
+      summary: 'Delete a resource instance, its roles and its relationships',
       params: ResourceInstancePath,
       thing: 'getResourceInstance',
     }),

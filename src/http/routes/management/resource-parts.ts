@@ -76,7 +76,7 @@ function actionRoutes(gateway: ManagementGateway): Route[] {
       ...one,
       operation: 'updateAction',
       method: 'PATCH',
-      summary: 'Change an action; each given field replaces the old value whole',
+      summary: 'Change an action; each given field replaces the whole old value',
       body: ActionUpdate,
       answer: Action,
     }),
@@ -84,7 +84,7 @@ function actionRoutes(gateway: ManagementGateway): Route[] {
       ...one,
       operation: 'deleteAction',
       method: 'DELETE',
-      summary: 'Delete an action, with the permissions that name it',
+      summary: 'Delete an action and the permissions that name it',
     }),
   ]
 }
@@ -125,7 +125,7 @@ function actionGroupRoutes(gateway: ManagementGateway): Route[] {
       ...one,
       operation: 'updateActionGroup',
       method: 'PATCH',
-      summary: 'Change an action group; each given field replaces the old value whole',
+      summary: 'Change an action group; each given field replaces the whole old value',
       body: ActionGroupUpdate,
       answer: ActionGroup,
     }),
@@ -133,7 +133,7 @@ function actionGroupRoutes(gateway: ManagementGateway): Route[] {
       ...one,
       operation: 'deleteActionGroup',
       method: 'DELETE',
-      summary: 'Delete an action group; its actions stay',
+      summary: 'Delete an action group; its actions are kept',
     }),
   ]
 }
@@ -273,7 +273,7 @@ function relationRoutes(gateway: ManagementGateway): Route[] {
       ...one,
       operation: 'deleteRelation',
       method: 'DELETE',
-      summary: 'Delete a relation, with its tuples and the derivations over it',
+      summary: 'Delete a relation, its tuples and the derivations through it',
     }),
   ]
 }

@@ -46,7 +46,7 @@ export function resourceRoutes(gateway: ManagementGateway): Route[] {
       ...one,
       operation: 'replaceResource',
       method: 'PUT',
-      summary: 'Make a resource what the body says and nothing else; create it when there is none',
+      summary: 'Create a resource or replace its whole definition',
       body: ResourceReplace,
       refusals: [409],
       answer: Resource,
@@ -55,7 +55,7 @@ export function resourceRoutes(gateway: ManagementGateway): Route[] {
       ...one,
       operation: 'updateResource',
       method: 'PATCH',
-      summary: 'Change a resource; each given field replaces the old value whole',
+      summary: 'Change a resource; each given field replaces the whole old value',
       body: ResourceUpdate,
       answer: Resource,
     }),
@@ -63,7 +63,7 @@ export function resourceRoutes(gateway: ManagementGateway): Route[] {
       ...one,
       operation: 'deleteResource',
       method: 'DELETE',
-      summary: 'Delete a resource, with everything of it and every mention of it',
+      summary: 'Delete a resource, everything that belongs to it, and all references to it',
     }),
   ]
 }

@@ -11,11 +11,11 @@ import type { CheckedHeaders } from './managed.ts'
 function checkWaitHeaders(headers: ReadonlyMap<string, string>): void {
   const timeout = headers.get('x-wait-timeout')?.trim() ?? ''
   if (timeout !== '' && !Number.isFinite(Number(timeout))) {
-    throw new AuthzError('INVALID_INPUT', 'X-Wait-Timeout is a number of seconds')
+    throw new AuthzError('INVALID_INPUT', 'X-Wait-Timeout must be a number of seconds')
   }
   const policy = headers.get('x-timeout-policy')
   if (policy !== undefined && policy !== 'ignore' && policy !== 'fail') {
-    throw new AuthzError('INVALID_INPUT', 'X-Timeout-Policy is ignore or fail')
+    throw new AuthzError('INVALID_INPUT', 'X-Timeout-Policy must be ignore or fail')
   }
 }
 

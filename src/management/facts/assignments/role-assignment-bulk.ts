@@ -48,7 +48,7 @@ function userFor(
   if (user || policy === 'ignore') return user
   if (policy === 'fail') return requireUser(context.records, reference)
   if (isLongKey(reference)) return addUser(context, { key: reference })
-  const msg = `must be a key of 1 to ${LONG_KEY_BYTES_MAX} bytes without control characters to create a user`
+  const msg = `to create a user, must be a key of 1 to ${LONG_KEY_BYTES_MAX} bytes without control characters`
   throw new AuthzError('INVALID_SHAPE', `user: ${msg}`, {
     detail: [{ loc: [...place, 'user'], msg, type: 'value_error' }],
   })

@@ -79,7 +79,7 @@ export function assignRole(
   if (outcome === 'unchanged') {
     throw new AuthzError(
       'DUPLICATE_ENTITY',
-      `user ${JSON.stringify(user.key)} has role ${JSON.stringify(parts.role.key)} there already`,
+      `user ${JSON.stringify(user.key)} already has role ${JSON.stringify(parts.role.key)} there`,
     )
   }
   return presentAssignment(context, record, parts)
@@ -139,7 +139,7 @@ function resolveParts(context: WriteContext, user: UserRecord, wanted: UserRoleA
 function nameParts(context: WriteContext, user: UserRecord, wanted: UserRoleRemoval) {
   const { records } = context
   if (!wanted.resource_instance) {
-    assert(wanted.tenant, 'a tenant role was checked to name its tenant')
+    assert(wanted.tenant, 'the assignment of a tenant role names its tenant')
     const role = requireRole(records, null, wanted.role)
     return { user, role, tenant: requireTenant(records, wanted.tenant), instance: null }
   }
@@ -157,12 +157,12 @@ export function tenantOfInstance(
   named: TenantRecord | null,
 ): TenantRecord {
   const tenant = context.records.byId('tenant', instance.tenantId)
-  assert(tenant, 'an instance that is read lives no longer than its tenant')
+  assert(tenant, 'the tenant of a live instance exists')
   if (named && named.id !== tenant.id) {
     const name = formatInstanceReference(instanceKeyOf(context.records, instance))
     throw new AuthzError(
       'MISMATCH_RESOURCE_INSTANCES_TENANTS',
-      `${JSON.stringify(name)} lives in tenant ${JSON.stringify(tenant.key)}, not ${JSON.stringify(named.key)}`,
+      `${JSON.stringify(name)} is in tenant ${JSON.stringify(tenant.key)}, not ${JSON.stringify(named.key)}`,
     )
   }
   return tenant
@@ -244,8 +244,8 @@ export function partsOf(records: RecordReader, record: AssignmentRecord): Assign
   const role = records.byId('role', record.roleId)
   const tenant = records.byId('tenant', record.tenantId)
   const instance = record.instanceId === null ? null : records.byId('instance', record.instanceId)
-  assert(user && role && tenant, 'a live assignment is of a user, a role and a tenant that are there')
-  assert(instance || record.instanceId === null, 'a live assignment is on an instance that is there')
+  assert(user && role && tenant, 'the user, the role and the tenant of a live assignment exist')
+  assert(instance || record.instanceId === null, 'the instance of a live assignment exists')
   return { user, role, tenant, instance }
 }
 

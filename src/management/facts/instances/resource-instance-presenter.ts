@@ -12,7 +12,7 @@ import { lists } from '#store/keyspace/keyspace.ts'
 export function presentResourceInstance(context: ReadContext, instance: InstanceRecord): ResourceInstance {
   const tenant = context.records.byId('tenant', instance.tenantId)
   const type = context.records.byId('type', instance.typeId)
-  assert(tenant && type, 'an instance that is read lives no longer than its tenant and its type')
+  assert(tenant && type, 'the tenant and the type of a live instance exist')
   return {
     id: instance.id,
     key: instance.key,
@@ -52,7 +52,7 @@ export function* withRelationships(
 /** A live tuple with keys instead of ids. */
 export function namesOf(records: RecordReader, tuple: TupleRecord) {
   const relation = records.byId('relation', tuple.relationId)
-  assert(relation, 'a live tuple is over a relation that is there')
+  assert(relation, 'the relation of a live tuple exists')
   return {
     subject: nameOfInstance(records, tuple.subjectId),
     relation: relation.key,
@@ -63,6 +63,6 @@ export function namesOf(records: RecordReader, tuple: TupleRecord) {
 function nameOfInstance(records: RecordReader, id: string): string {
   const instance = records.byId('instance', id)
   const type = instance && records.byId('type', instance.typeId)
-  assert(type, 'a live tuple links instances that are there')
+  assert(type, 'the instances of a live tuple exist')
   return formatInstanceReference({ type: type.key, key: instance.key })
 }

@@ -93,7 +93,7 @@ export function writeInstance(context: WriteContext, body: ResourceInstanceCreat
     const name = JSON.stringify(formatInstanceReference({ type: type.key, key }))
     throw new AuthzError(
       'MISMATCH_RESOURCE_INSTANCES_TENANTS',
-      `${name} lives in tenant ${JSON.stringify(own.key)}, not ${JSON.stringify(tenant.key)}`,
+      `${name} is in tenant ${JSON.stringify(own.key)}, not ${JSON.stringify(tenant.key)}`,
     )
   }
   changeInstance(context, found, attributes)
@@ -113,7 +113,7 @@ function placeOf({ records }: WriteContext, body: ResourceInstanceCreate) {
 
 function tenantOf(records: RecordReader, instance: InstanceRecord): TenantRecord {
   const tenant = records.byId('tenant', instance.tenantId)
-  assert(tenant, 'an instance that is read lives no longer than its tenant')
+  assert(tenant, 'the tenant of a live instance exists')
   return tenant
 }
 
@@ -167,14 +167,14 @@ export function removeInstance(context: WriteContext, instance: InstanceRecord):
 
 export function instanceRemoved(records: RecordReader, instance: InstanceRecord): Change {
   const tenant = records.byId('tenant', instance.tenantId)
-  assert(tenant, 'an instance that is read lives no longer than its tenant')
+  assert(tenant, 'the tenant of a live instance exists')
   return { kind: 'instance-removed', instance: instanceKeyOf(records, instance), tenant: tenant.key }
 }
 
 /** An instance as references and engine keys name it. */
 export function instanceKeyOf(records: RecordReader, instance: InstanceRecord) {
   const type = records.byId('type', instance.typeId)
-  assert(type, 'an instance that is read lives no longer than its type')
+  assert(type, 'the type of a live instance exists')
   return { type: type.key, key: instance.key }
 }
 

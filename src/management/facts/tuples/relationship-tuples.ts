@@ -43,7 +43,7 @@ export function createRelationshipTuple(
   if (outcome === 'unchanged') {
     throw new AuthzError(
       'DUPLICATE_ENTITY',
-      `${body.subject} ${parts.relation.key} ${body.object} is there already`,
+      `${body.subject} ${parts.relation.key} ${body.object} already exists`,
     )
   }
   return presentTuple(context, record)
@@ -93,7 +93,7 @@ function settleParts(context: WriteContext, body: RelationshipTupleCreate): Tupl
     const expected = records.byId('type', relation.subjectTypeId)
     throw new AuthzError(
       'MISMATCH_RELATION_TYPE',
-      `relation ${JSON.stringify(relation.key)} takes subjects of ${JSON.stringify(expected?.key)}, ` +
+      `relation ${JSON.stringify(relation.key)} has subjects of ${JSON.stringify(expected?.key)}, ` +
         `not of ${JSON.stringify(subject.type.key)}`,
     )
   }
@@ -119,14 +119,14 @@ function tenantOfSides(
   if (tenantIds.length < 2 && named !== null) tenantIds.push(requireTenant(records, named).id)
   const [tenantId] = tenantIds
   if (tenantId === undefined) {
-    throw new AuthzError('NOT_FOUND', 'neither side exists yet; name a tenant to create them in')
+    throw new AuthzError('NOT_FOUND', 'neither instance exists; name a tenant in which to create them')
   }
   const tenant = records.byId('tenant', tenantId)
-  assert(tenant, 'an instance that is read lives no longer than its tenant')
+  assert(tenant, 'the tenant of a live instance exists')
   if (tenantIds.some(id => id !== tenantId)) {
     throw new AuthzError(
       'MISMATCH_RESOURCE_INSTANCES_TENANTS',
-      'the two sides of a tuple live in one tenant, and these do not',
+      'the two instances of a tuple must be in the same tenant',
     )
   }
   return tenant
@@ -182,7 +182,7 @@ export function removeTuple(context: WriteContext, record: TupleRecord, parts: T
 
 function tupleChange(context: WriteContext, parts: TupleParts) {
   const tenant = context.records.byId('tenant', parts.object.tenantId)
-  assert(tenant, 'an instance that is read lives no longer than its tenant')
+  assert(tenant, 'the tenant of a live instance exists')
   return {
     subject: instanceKeyOf(context.records, parts.subject),
     relation: parts.relation.key,

@@ -85,7 +85,7 @@ function findForReplacement(context: WriteContext, reference: string, key: strin
   if (reference === key || (found && idFrom(reference) === found.id)) return found
   throw new AuthzError(
     'INVALID_INPUT',
-    `the path is about user ${JSON.stringify(reference)}, the body about ${JSON.stringify(key)}`,
+    `the path names user ${JSON.stringify(reference)}, but the body names ${JSON.stringify(key)}`,
   )
 }
 

@@ -114,7 +114,7 @@ function describedSet(context: ReadContext, body: DescribedSet, id: string): Con
 }
 
 function resourceOnUserSet(): AuthzError {
-  const msg = 'a user set is not limited to a resource'
+  const msg = 'a user set cannot be limited to a resource'
   return new AuthzError('INVALID_SHAPE', `resource_id: ${msg}`, {
     detail: [{ loc: ['body', 'resource_id'], msg, type: 'condition' }],
   })
@@ -181,7 +181,7 @@ export function deleteConditionSet(context: WriteContext, input: { readonly para
   if (below > 0) {
     throw new AuthzError(
       'STILL_NEEDED',
-      `${JSON.stringify(set.key)} is the parent of other condition sets (${below}), which would match more without it: give them another parent, or delete them first`,
+      `${JSON.stringify(set.key)} is the parent of other condition sets (${below}), which would match more without it: change their parent or delete them first`,
     )
   }
   records.delete(set, { kind: 'condition-set-removed', set: set.key })
@@ -197,7 +197,7 @@ function requireOwn(records: RecordReader, reference: string): ConditionSetRecor
   const from = source.kind === 'role' ? 'role' : 'resource'
   throw new AuthzError(
     'INVALID_INPUT',
-    `${JSON.stringify(reference)} is computed from the ${from} ${JSON.stringify(source.key)}, and can be neither changed nor deleted`,
+    `${JSON.stringify(reference)} is computed from the ${from} ${JSON.stringify(source.key)}and cannot be changed or deleted`,
   )
 }
 

@@ -46,7 +46,7 @@ function namedInstance(records: RecordReader, reference: string): SampleInstance
   if (named === null) {
     const record = records.byReference('instance', reference)
     const type = record && records.byId('type', record.typeId)
-    if (!type) throw notFound('resource instance', reference, '; write it type:key, or its id')
+    if (!type) throw notFound('resource instance', reference, '; use type:key or an id')
     return { type: type.key, typeId: type.id, key: record.key, record }
   }
   const type = findType(records, named.type)

@@ -14,7 +14,7 @@ export function ancestorsOf(records: RecordReader, set: ConditionSetRecord): Con
   const above: ConditionSetRecord[] = []
   for (let { parentId } = set; parentId !== null;) {
     const parent = records.byId('condition-set', parentId)
-    assert(parent, 'a condition set lives no longer than its parent')
+    assert(parent, 'the parent of a live condition set exists')
     above.push(parent)
     parentId = parent.parentId
   }

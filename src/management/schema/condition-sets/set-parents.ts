@@ -28,24 +28,21 @@ export function requireParent(records: RecordReader, child: Child, reference: st
   if (parent === null) {
     const isComputed = ['user', 'resource'] as const
     if (isComputed.some(side => findSource(records, side, reference) !== null)) {
-      throw new AuthzError(
-        'INVALID_INPUT',
-        `${JSON.stringify(reference)} is computed, and no set can be below it`,
-      )
+      throw new AuthzError('INVALID_INPUT', `${JSON.stringify(reference)} is computed and cannot be a parent`)
     }
     throw unknownConditionSet(reference)
   }
   if (parent.side !== child.side) {
     throw new AuthzError(
       'INVALID_INPUT',
-      `${JSON.stringify(parent.key)} is a ${parent.side} set: the parent of a ${child.side} set is a ${child.side} set`,
+      `${JSON.stringify(parent.key)} is a ${parent.side} set: the parent of a ${child.side} set must be a ${child.side} set`,
     )
   }
   const above = [parent, ...ancestorsOf(records, parent)]
   if (above.some(({ id }) => id === child.id)) {
     throw new AuthzError(
       'INVALID_INPUT',
-      `${JSON.stringify(child.key)} would be above itself with ${JSON.stringify(parent.key)} as its parent`,
+      `${JSON.stringify(child.key)} would be its own ancestor with ${JSON.stringify(parent.key)} as its parent`,
     )
   }
   if (parent.typeId !== null && child.typeId !== null && parent.typeId !== child.typeId) {
@@ -105,7 +102,7 @@ function* requireRulesOn(
     if (typeId !== parent.typeId) {
       throw new AuthzError(
         'INVALID_INPUT',
-        `a rule on ${JSON.stringify(set.key)} is on a permission of another resource than ${JSON.stringify(parent.key)} is limited to`,
+        `a rule on ${JSON.stringify(set.key)} has a permission of another resource than the one to which ${JSON.stringify(parent.key)} is limited`,
       )
     }
     if (++rows % RULES_PER_STOP === 0) yield
@@ -118,7 +115,7 @@ function checkDepth({ key }: Child, above: number): void {
   if (above <= SET_ANCESTORS_MAX) return
   throw new AuthzError(
     'LIMIT_EXCEEDED',
-    `${above} sets would be above ${JSON.stringify(key)}, and ${SET_ANCESTORS_MAX} may be`,
+    `${JSON.stringify(key)} would have ${above} ancestors, at most ${SET_ANCESTORS_MAX} are possible`,
   )
 }
 

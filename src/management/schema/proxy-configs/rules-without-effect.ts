@@ -38,8 +38,8 @@ export function* warningOfRules(records: RecordReader, changed: ProxyConfigRecor
     .map(({ rule, because }) => `${nameOf(rule)} because of ${nameOf(because)}`)
   const more = affected.length > named.length ? `, and ${affected.length - named.length} more` : ''
   return (
-    `mapping rules that never decide, since another one precedes them and fits all of their URLs: ${named.join(', ')}${more}; ` +
-    'remove them, or give them a higher priority'
+    `mapping rules without effect, because a preceding rule matches all of their URLs: ${named.join(', ')}${more}; ` +
+    'remove them or give them a higher priority'
   )
 }
 

@@ -91,7 +91,7 @@ function wrongSide(side: RuleSide, reference: string): AuthzError {
   const other = side === 'user' ? 'resource' : 'user'
   return new AuthzError(
     'INVALID_INPUT',
-    `${side}_set: ${JSON.stringify(reference)} is a ${other} set, and no ${side} set`,
+    `${side}_set: ${JSON.stringify(reference)} is a ${other} set, expected a ${side} set`,
   )
 }
 
@@ -109,7 +109,7 @@ export function checkPermission(text: string): void {
   if (text.includes(':') || idFrom(text) !== null) return
   throw new AuthzError(
     'INVALID_PERMISSION_FORMAT',
-    `the permission of a rule reads resource:action, not ${JSON.stringify(text)}`,
+    `the permission of a rule must have the form resource:action, got ${JSON.stringify(text)}`,
   )
 }
 
@@ -189,7 +189,7 @@ export function partsOfRule(records: RecordReader, rule: RuleRecord): RuleParts 
   const type = records.byId('type', typeId)
   const resourceSide = resourceSideId === typeId ? type : records.byId('condition-set', resourceSideId)
   const action = type?.actions.find(({ id }) => id === actionId)
-  assert(userSide && resourceSide && type && action, 'a live rule is on sets and an action that are there')
+  assert(userSide && resourceSide && type && action, 'the sets and the action of a live rule exist')
   return { userSide, type, action, resourceSide }
 }
 

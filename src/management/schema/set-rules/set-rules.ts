@@ -93,7 +93,7 @@ export function partsOf(
 function otherResource(side: ResourceSide, permission: string): AuthzError {
   return new AuthzError(
     'INVALID_INPUT',
-    `${JSON.stringify(keyOfSide(side))} is of another resource than the permission ${JSON.stringify(permission)}`,
+    `${JSON.stringify(keyOfSide(side))} belongs to another resource than the permission ${JSON.stringify(permission)}`,
   )
 }
 

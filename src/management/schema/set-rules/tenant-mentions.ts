@@ -11,13 +11,13 @@ import type { ConditionSetRecord } from '#model/records.ts'
 import type { RuleParts } from './rule-sides.ts'
 
 const ONLY_WITH_A_ROLE =
-  'to keep it to those where the user has a role, add {"user.tenants": {"array_contains": {"ref": "tenant.key"}}} to the user set'
+  'to limit it to tenants where the user has a role, add {"user.tenants": {"array_contains": {"ref": "tenant.key"}}} to the user set'
 
-export const IN_EVERY_TENANT = `neither set asks about tenants, so the rule holds in every tenant; ${ONLY_WITH_A_ROLE}`
+export const IN_EVERY_TENANT = `neither set has a condition on tenants, so the rule applies in every tenant; ${ONLY_WITH_A_ROLE}`
 
 /** The same warning for a user set without a known rule. */
 export const FOR_EVERY_TENANT =
-  'the set does not ask about tenants, so a rule on it holds in every tenant, unless its resource set asks; ' +
+  'the set has no condition on tenants, so a rule on it applies in every tenant, unless its resource set has one; ' +
   ONLY_WITH_A_ROLE
 
 /** Examines the conditions of each set once, for rules that share sets. */
