@@ -37,13 +37,13 @@ export function* seedsUntilMet({ met, least }: Coverage): Generator<number> {
   yield seed
 }
 
-/** Number of values, the share of them that an engine runs, and minimum counts, which a share below 1 ignores. */
+/** Number of values, the share that an engine runs, and minimum counts, which a share below 1 ignores. */
 interface Runs extends Partial<Coverage> {
   readonly runs: number
   readonly share?: number
 }
 
-/** Checks the property on values of the seeds above. A failure contains the smallest counterexample and the seed. */
+/** Checks the property on values of these seeds. A failure contains the smallest counterexample. */
 export function holdsFor<T>(arbitrary: Arbitrary<T>, to: number | Runs, property: (value: T) => void): void {
   const { runs, share = 1, met = {}, least = {} } = typeof to === 'number' ? { runs: to } : to
   for (const each of share === 1 ? seedsUntilMet({ met, least }) : [seed]) {
