@@ -1,4 +1,4 @@
-/** References to the specification (`docs/spec`) in code, tests and documents name sections and rulings that exist. */
+/** References to `docs/spec` in code, tests and documents name sections and rulings that exist. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
