@@ -15,7 +15,7 @@ export function askedIn(expression: string): Asked {
   const labels: string[] = []
   parser.parse(text).iterate({
     enter: ({ type, name, from, to }) => {
-      if (type.isError) throw new Error(`invalid PromQL at ${from}: ${text}`)
+      if (type.isError) throw new Error(`no PromQL at ${from}: ${text}`)
       if (name === 'Identifier') metrics.push(text.slice(from, to))
       if (name === 'LabelName') labels.push(text.slice(from, to))
     },
