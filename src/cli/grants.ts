@@ -36,7 +36,7 @@ export const grantArguments = <Given>(command: Argv<Given>) =>
     .positional('on', { choices: WORDS, describe: 'on: an instance; in: a tenant' })
     .positional('place', {
       type: 'string',
-      describe: `type:key of the instance, or key of the tenant; default: in ${DEFAULT_TENANT}`,
+      describe: `type:key of the instance, or key of the tenant; default: tenant ${DEFAULT_TENANT}`,
     })
     .option('group', {
       type: 'boolean',

@@ -106,7 +106,7 @@ function isRuled(engine: DecisionEngine, type: string, action: string): boolean 
 
 function requireFewEnough({ length }: readonly string[], most: number): void {
   if (length <= most) return
-  const message = `there are more than ${most} tenants to check; use a bulk check instead, or name an instance`
+  const message = `there are more than ${most} tenants to check; check them in bulk instead, or name an instance`
   throw new AuthzError('LIMIT_EXCEEDED', message, { limit: 'list' })
 }
 

@@ -289,13 +289,13 @@ describe('the commands for facts', () => {
     const { code, stdout, stderr } = await run(['load', '-'], { stdin: lines.join('\n') })
     expect([code, stdout]).toEqual([3, ''])
     expect(stderr).toMatch(
-      /^verdict: -:4: .*hugoo.*\nin are: user 2, assignment 1; you can load the file again, existing entries are kept\n$/,
+      /^verdict: -:4: .*hugoo.*\nloaded: user 2, assignment 1; you can load the file again, existing entries are kept\n$/,
     )
     expect((await run(['check', 'gina', 'read', 'document:memo'])).code).toBe(0)
     const broken = await run(['load', '-'], { stdin: `${lines[0]}\n{"kind":"user"}` })
     expect([broken.code, broken.stderr]).toEqual([
       2,
-      expect.stringMatching(/^verdict: -:2: .*\nin are: user 1;/),
+      expect.stringMatching(/^verdict: -:2: .*\nloaded: user 1;/),
     ])
     const nothing = await run(['load', '-'], { stdin: lines[3]! })
     expect([nothing.code, nothing.stderr]).toEqual([3, expect.stringContaining('\nnothing was loaded;')])

@@ -114,7 +114,7 @@ describe.skipIf(spawnSync('openssl', ['version']).status !== 0)(
     })
 
     test('an HTTP URL of an HTTPS server is reported with a suggestion', async () => {
-      expect(await saidOf(`http://127.0.0.1:${port}`)).toContain(`is it https://127.0.0.1:${port}?`)
+      expect(await saidOf(`http://127.0.0.1:${port}`)).toContain(`try https://127.0.0.1:${port}`)
     })
   },
 )

@@ -72,14 +72,14 @@ test('access changes are a line per commit', async () => {
   expect(lines.length).toBe(3)
   // The first change can precede the live changes; the command then reports the scope to list again.
   const known = [
-    'document:read  list anew user dora  (createRoleAssignment)',
-    'document:read  list anew user dora  (deleteRoleAssignment)',
+    'document:read  list again: user dora  (createRoleAssignment)',
+    'document:read  list again: user dora  (deleteRoleAssignment)',
     'document:read  +dora memo  (createRoleAssignment)',
     'document:read  -dora memo  (deleteRoleAssignment)',
-    'document:read  list anew user emil  (createRoleAssignment)',
-    'document:read  list anew user emil  (deleteRoleAssignment)',
-    'document:read  list anew user emil tenant default  (createRoleAssignment)',
-    'document:read  list anew user emil tenant default  (deleteRoleAssignment)',
+    'document:read  list again: user emil  (createRoleAssignment)',
+    'document:read  list again: user emil  (deleteRoleAssignment)',
+    'document:read  list again: user emil tenant default  (createRoleAssignment)',
+    'document:read  list again: user emil tenant default  (deleteRoleAssignment)',
   ]
   expect(lines.filter(line => !known.includes(line))).toEqual([])
 })

@@ -15,7 +15,7 @@ describe('an empty or invalid condition', () => {
     [{ age: is }, 'age', /expected an attribute such as user.department/u],
     [{ 'users.age': is }, 'users.age', /expected one of user, subject/u],
     [{ 'role.level': is }, 'role.level', /attributes of roles cannot be read/u],
-    [{ 'server.host': is }, 'server.host', /server.time only/u],
+    [{ 'server.host': is }, 'server.host', /server.time, the only attribute/u],
     [{ 'user.': is }, 'user.', /is empty/u],
     [{ 'user.a..b': is }, 'user.a..b', /is empty/u],
     [{ 'user.a\u0000': is }, 'user.a\u0000', /control characters/u],

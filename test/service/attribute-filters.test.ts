@@ -44,6 +44,6 @@ describe('a list with an attribute filter', () => {
   test('reads rows only up to the end of the page if the total is not requested', async () => {
     const keysOf = await fiveUsers()
     expect(keysOf(4, { per_page: 2 })).toEqual(['u1', 'u3'])
-    expect(() => keysOf(3, { per_page: 2 })).toThrowError('look at 3 items')
+    expect(() => keysOf(3, { per_page: 2 })).toThrowError('examine at most 3 items')
   })
 })

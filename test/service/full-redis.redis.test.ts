@@ -21,7 +21,7 @@ test.each([
     'denies write permission',
     ['ACL', 'SETUSER', USER, '-xadd'],
     ['ACL', 'SETUSER', USER, '+xadd'],
-    'has no permission to write',
+    'does not permit the user',
   ],
 ] as const)(
   'if Redis %s, changes are 503 with the reason, and decisions continue',

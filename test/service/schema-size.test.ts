@@ -79,7 +79,7 @@ test.each(PERMITS)('a role, %s, has a limited number of own permissions', async 
   await put(await withActions(), LOW.permissionsPerRole)
   await expect(put(await withActions(), LOW.permissionsPerRole + 1)).rejects.toMatchObject({
     ...REFUSED,
-    message: expect.stringContaining('may have 6'),
+    message: expect.stringContaining('at most 6 are possible'),
   })
 })
 

@@ -198,7 +198,7 @@ test('a start waits for a server that temporarily refuses commits, and logs the 
   const log = new KeptLog()
   const starting = startStoreNode(own.url(), { log })
   await log.has(says('warn', /: NOREPLICAS /))
-  const isOver = says('info', /opened/)
+  const isOver = says('info', /the environment is open/)
   expect(log.lines.some(isOver)).toBe(false)
   await orders.send('CONFIG', 'SET', 'min-replicas-to-write', '0')
   await starting

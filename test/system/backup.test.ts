@@ -179,7 +179,7 @@ describe('a restore', () => {
       [
         'of another form',
         text(line => line.replace('"format":1', '"format":2')),
-        'has format 2, this release reads 1',
+        'has format 2, but this release reads format 1',
       ],
     ] as const) {
       const from = join(directory, 'spoilt')

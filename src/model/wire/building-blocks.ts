@@ -117,7 +117,7 @@ export function moment(description: string) {
   )
 }
 
-export const Timestamp = moment('A moment, in UTC.')
+export const Timestamp = moment('Time in UTC.')
 
 /** The last time whose year has four digits. */
 const MOMENT_MAX = Date.UTC(10_000, 0) - 1

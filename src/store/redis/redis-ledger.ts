@@ -434,7 +434,7 @@ const MENDABLE: readonly (readonly [RegExp, string])[] = [
   [/^NOREPLICAS /, 'Redis has too few replicas (min-replicas-to-write)'],
   [
     /^NOPERM |^ERR The user executing the script can't run /,
-    'the Redis user of this service has no permission to write',
+    'Redis does not permit the user of this service to write',
   ],
 ]
 

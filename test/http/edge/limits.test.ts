@@ -166,9 +166,10 @@ describe('a body that takes longer than BODY_TIMEOUT_MS', () => {
   test('is rejected with 408 in an import, and no longer counts as a running import', async () => {
     const verdict = await startedService({ receiveMsMax: 200 })
     const target = 'POST /v2/projects/default/envs/default/import'
-    // Each rejection is counted, even if the connection was closed before the response arrived.
-    for (let i = 0; i <= IMPORTS_MAX; i++) await dripUntilRejected(verdict, target, '{"kind":')
-    expect(await counted(verdict, 'receive-time')).toBe(IMPORTS_MAX + 1)
+    // An import can still count for a moment after its connection was closed. If it counted for ever, this
+    // would not end.
+    while ((await counted(verdict, 'receive-time')) <= IMPORTS_MAX)
+      await dripUntilRejected(verdict, target, '{"kind":')
   })
 })
 

@@ -1,3 +1,4 @@
+/** The reason phrases of HTTP responses. */
 import { STATUS_CODES } from 'node:http'
 import { expect, test } from 'vitest'
 import { REASON_PHRASES } from '#http/message/reason-phrases.ts'

@@ -226,7 +226,7 @@ test('If-Match accepts a list of tags, `*` for any entity that exists, and tags 
     expect([412, 422], other).toContain(status)
   }
   const { message } = (await sendIf('W/"a"', 'PATCH', ROLE, {})).body as { message: string }
-  expect(message).toMatch(/^If-Match expects "a", and it is /)
+  expect(message).toMatch(/^If-Match expects "a", but the current tag is /)
   expect(await patched(() => '"*"')).toBe(412)
   expect(await patched(() => '""')).toBe(412)
 })

@@ -28,7 +28,7 @@ const INVALID_TIMES: readonly (readonly [end: unknown, message: RegExp])[] = [
   ['', /must be an RFC 3339 time/],
   ['2131-05-01T10:00:00', /must be an RFC 3339 time/],
   ['2131-02-30T10:00:00Z', /must be an RFC 3339 time/],
-  ['2131-05-01T10:00:60Z', /must be a time/],
+  ['2131-05-01T10:00:60Z', /must be an RFC 3339 time/],
   ['+010000-01-01T00:00:00Z', /must be an RFC 3339 time/],
   ['9999-12-31T23:59:59.999-00:01', /in the years 1970 to 9999/],
   ['0001-01-01T00:00:00Z', /in the years 1970 to 9999/],
