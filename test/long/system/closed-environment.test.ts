@@ -173,7 +173,7 @@ test.each([
 
 test.each([
   ['directory of the organization is missing', 'SIGTERM', 0, noDirectory, 'is missing or empty'],
-  ['file of the organization was cut', 'SIGKILL', null, cutTo(0.5), 'is cut short'],
+  ['file of the organization was cut', 'SIGKILL', null, cutTo(0.5), 'is truncated'],
 ] as const)('the service does not start if the %s', async (_, signal, code, lose, reason) => {
   const { environments } = await start()
   expect(await environments.end(signal)).toBe(code)

@@ -37,7 +37,7 @@ async function startsBeforeServing(start: () => ServiceProcess) {
 
 test.each([
   ['are overwritten', overwriteHead, /the local replica cannot be opened: loading another/],
-  ['are cut', (file: string) => truncateSync(file, 8_192), /is cut short/],
+  ['are cut', (file: string) => truncateSync(file, 8_192), /is truncated/],
 ])('a node whose replica files %s serves everything at the first start', async (_, damage, logged) => {
   const { start, files } = await stoppedNode()
   for (const file of files) damage(file)
