@@ -187,10 +187,10 @@ function readingIn(tenant: string) {
 /** Settings with which deciding threads find a broken invariant in checks of the tenant. */
 export function brokenAt(tenant: string) {
   return running(`import { isMainThread } from 'node:worker_threads'
-    import { Question } from '${source('engine/shared-index/check/question.ts')}'
+    import { ResolvedQuery } from '${source('engine/shared-index/check/question.ts')}'
     import { InvariantError } from '${source('model/assert.ts')}'
-    const { resolve } = Question.prototype
-    if (!isMainThread) Question.prototype.resolve = function (record, tenant, sequence) {
+    const { resolve } = ResolvedQuery.prototype
+    if (!isMainThread) ResolvedQuery.prototype.resolve = function (record, tenant, sequence) {
       if (tenant === '${tenant}') throw new InvariantError('on purpose')
       return resolve.call(this, record, tenant, sequence)
     }`)
