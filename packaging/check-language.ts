@@ -1,8 +1,8 @@
 /**
- * Checks the wording of the project (`npm run check:language`): documents, comments, messages, texts of the console
- * in English and names of tests. Arguments are files or folders; without them, all files are checked. `--commits
- * RANGE` also checks the subjects of commits; a range that does not exist is ignored. The exit code is 1 if there are
- * findings. CONTRIBUTING.md describes how to accept a finding.
+ * Checks the wording of the project (`npm run check:language`): documents, comments, messages, texts of the
+ * console in English and names of tests. Arguments are files or folders; without them, all files are checked.
+ * `--commits RANGE` also checks the subjects of commits; a range that does not exist is ignored. The exit
+ * code is 1 if there are findings. CONTRIBUTING.md describes how to accept a finding.
  */
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'

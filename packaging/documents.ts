@@ -1,6 +1,7 @@
 /**
- * Generated parts of the documents: settings, metrics, the schema of model files, licenses. `npm run documents` writes them, and
- * `documents.test.ts` verifies that they are current. To add a setting or a metric, add its row in the code and run the command.
+ * Generated parts of the documents: settings, metrics, the schema of model files, licenses. `npm run
+ * documents` writes them, and `documents.test.ts` verifies that they are current. To add a setting or a
+ * metric, add its row in the code and run the command.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -26,7 +27,10 @@ const METRICS: readonly Metric[] = [
   ...SAMPLED_METRICS,
 ].toSorted((one, other) => (one.name < other.name ? -1 : 1))
 
-/** Topics of settings: the heading in docs/settings.md, and the first setting of the topic. The order is that of `settings`. */
+/**
+ * Topics of settings: the heading in docs/settings.md, and the first setting of the topic. The order is that
+ * of `settings`.
+ */
 const TOPIC_STARTS: readonly (readonly [heading: string, first: keyof typeof settings])[] = [
   ['Addresses', 'HOST'],
   ['Store', 'STORE_URL'],
@@ -117,7 +121,10 @@ interface Dashboard {
 
 const [GRAPH_WIDTH, GRAPH_HEIGHT, GRAPHS_IN_LINE] = [8, 8, 3]
 
-/** The dashboard with a new graph at its end for each metric that no graph shows. The new graphs can be moved and changed. */
+/**
+ * The dashboard with a new graph at its end for each metric that no graph shows. The new graphs can be moved
+ * and changed.
+ */
 function withGraphs(dashboard: Dashboard): Dashboard {
   const asked = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)).join('\n')
   const missing = METRICS.filter(

@@ -67,6 +67,10 @@ describe('every source file', () => {
     expect(offenders(isLong)).toEqual([])
   })
 
+  test('has comment lines of at most 110 columns', () => {
+    expect(offenders(({ text }) => /^(?=.{111})\s*(\*|\/\/|\/\*\*)/mu.test(text))).toEqual([])
+  })
+
   test('contains no unfinished work and disables no check', () => {
     const marks =
       /\b(TODO|FIXME|XXX)\b|@ts-(ignore|expect-error|nocheck)|\b(describe|test|it)\.(skip|only|todo)\b/

@@ -1,6 +1,6 @@
 /**
- * Reader of TypeScript and JavaScript: comments of all files, names of tests, texts of the console in English,
- * and messages of the product.
+ * Reader of TypeScript and JavaScript: comments of all files, names of tests, texts of the console in
+ * English, and messages of the product.
  */
 import { readComments } from './comments.ts'
 import { capitalized, type FileText, type Line, type Passage, type PassageKind } from './passages.ts'

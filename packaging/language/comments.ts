@@ -1,4 +1,6 @@
-/** Reader of comments: splits them into passages at blank lines, list items and diagrams, and finds markers. */
+/**
+ * Reader of comments: splits them into passages at blank lines, list items and diagrams, and finds markers.
+ */
 import { type FileText, type Line, type Marker, markerOf, type Passage, PassageBuilder } from './passages.ts'
 
 /** Lines of drawings and aligned tables, which are not prose. */

@@ -10,8 +10,8 @@ export interface Commit {
 }
 
 /**
- * Commits of a range such as `origin/main..HEAD`, without merges. Null if git cannot read it, for example in a
- * checkout without that branch or outside of a repository.
+ * Commits of a range such as `origin/main..HEAD`, without merges. Null if git cannot read it, for example in
+ * a checkout without that branch or outside of a repository.
  */
 export function commitsIn(range: string, directory: string): Commit[] | null {
   const { status, stdout } = spawnSync('git', ['log', '--no-merges', '--format=%h %s', range, '--'], {

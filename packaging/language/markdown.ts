@@ -1,4 +1,6 @@
-/** Reader of Markdown: paragraphs, list items, headings and table cells. Skips code blocks and table headers. */
+/**
+ * Reader of Markdown: paragraphs, list items, headings and table cells. Skips code blocks and table headers.
+ */
 import { LIST_ITEM } from './comments.ts'
 import { type FileText, type Marker, markerOf, type Passage, PassageBuilder } from './passages.ts'
 

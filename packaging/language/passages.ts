@@ -17,7 +17,9 @@ export interface Line {
   readonly text: string
 }
 
-/** A paragraph, list item, table cell, comment, literal or commit subject. Rules see its lines as one text. */
+/**
+ * A paragraph, list item, table cell, comment, literal or commit subject. Rules see its lines as one text.
+ */
 export interface Passage {
   readonly kind: PassageKind
   readonly lines: readonly Line[]

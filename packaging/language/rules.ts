@@ -1,6 +1,6 @@
 /**
- * Rules of the language check. Each finds wording that is hard to understand for readers whose first language is
- * not English, and advises a plain one (CONTRIBUTING.md). The patterns are heuristics.
+ * Rules of the language check. Each finds wording that is hard to understand for readers whose first language
+ * is not English, and advises a plain one (CONTRIBUTING.md). The patterns are heuristics.
  */
 import type { PassageKind } from './passages.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Scanner of TypeScript: comments and literals, without a parser. It recognizes regular expressions only to skip
- * them.
+ * Scanner of TypeScript: comments and literals, without a parser. It recognizes regular expressions only to
+ * skip them.
  */
 
 export interface Token {

@@ -1,4 +1,6 @@
-/** Removals of unused relations of the groups API (native.md C.5). `schema-changes.test.ts` has random ones. */
+/**
+ * Removals of unused relations of the groups API (native.md C.5). `schema-changes.test.ts` has random ones.
+ */
 import { describe, expect, test } from 'vitest'
 import { call, type Call, RunningEnvironment } from '../support/running-environment.ts'
 import { copyOf } from '../support/schema-copies.ts'

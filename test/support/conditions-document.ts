@@ -1,4 +1,6 @@
-/** Reads tables of docs/conditions.md, and requests and checks of docs/condition-patterns.md, for their tests. */
+/**
+ * Reads tables of docs/conditions.md, and requests and checks of docs/condition-patterns.md, for their tests.
+ */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { TruthName } from '#conditions/truth.ts'

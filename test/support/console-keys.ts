@@ -12,8 +12,8 @@ export async function pressOn(target: Locator, key = 'Enter'): Promise<void> {
 }
 
 /**
- * Focuses an element until it keeps the focus. A dialog that closes returns the focus a frame later, and a page that is
- * hidden while the next one loads accepts none: a key that is pressed before is lost.
+ * Focuses an element until it keeps the focus. A dialog that closes returns the focus a frame later, and a
+ * page that is hidden while the next one loads accepts none: a key that is pressed before is lost.
  */
 async function focusOn(target: Locator): Promise<void> {
   await expect

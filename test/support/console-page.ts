@@ -151,8 +151,8 @@ export async function goTo(page: Page, path: string): Promise<void> {
 }
 
 /**
- * Runs in the page. The console renders on `popstate`, which precedes `hashchange`. From then on, a page that is still
- * loaded is hidden, so that its fields cannot have the focus.
+ * Runs in the page. The console renders on `popstate`, which precedes `hashchange`. From then on, a page that
+ * is still loaded is hidden, so that its fields cannot have the focus.
  */
 async function navigate(path: string): Promise<void> {
   const { location, addEventListener: listen } = globalThis as unknown as {

@@ -151,8 +151,8 @@ export class RunningEnvironment {
   }
 
   /**
-   * Commits what these commands write, each drafted on the state as it is now, in their order: as callers do who read before
-   * any of the others has written. Returns for each whether it went through; none runs again.
+   * Commits what these commands write, each drafted on the state as it is now, in their order: as callers do
+   * who read before any of the others has written. Returns for each whether it went through; none runs again.
    */
   async onOneState(...commands: readonly Command[]): Promise<boolean[]> {
     const attempts = commands.map(command => {

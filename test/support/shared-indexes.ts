@@ -1,4 +1,6 @@
-/** Indexes that threads share, without snapshots and warm-ups, and readers of them in the thread of the test. */
+/**
+ * Indexes that threads share, without snapshots and warm-ups, and readers of them in the thread of the test.
+ */
 import { expect } from 'vitest'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'

@@ -38,7 +38,9 @@ function run(key: string, ...args: readonly string[]) {
   return verdictCommand(args, { env: { VERDICT_URL: verdict.address, VERDICT_KEY: key } })
 }
 
-/** Lines of an export that a model file can contain. Omits resources with roles of groups, which are facts. */
+/**
+ * Lines of an export that a model file can contain. Omits resources with roles of groups, which are facts.
+ */
 async function modelIn(path: string, key: string): Promise<string[]> {
   const lines = (await contentOf(verdict, path, key)).split('\n')
   return lines
