@@ -20,3 +20,11 @@ export class DamagedStoreError extends AuthzError {
     this.key = key
   }
 }
+
+/** The error of a start on an empty Redis whose data this node has replicated before. */
+export function emptiedStore(directory: string): AuthzError {
+  const message =
+    `Redis is empty, but ${directory} has a local replica of its data: restore Redis, ` +
+    'or start with another DATA_DIR to begin with an empty store'
+  return new AuthzError('STORE_DAMAGED', message)
+}

@@ -45,6 +45,11 @@ export class LastSyncRecord {
     this.#clocks = clocks
   }
 
+  /** Whether a time of this store was recorded. */
+  isOfStore(): boolean {
+    return this.#read()?.store === this.#store
+  }
+
   /** Age of the recorded time in milliseconds, at least; null if it is unknown. */
   agoMs(): number | null {
     const noted = this.#read()

@@ -29,7 +29,7 @@ import type { RedisStoreOptions } from './redis-store-options.ts'
 import { placeName } from './redis-url.ts'
 import { RemovedEnvironments } from './removed-environments.ts'
 import { connectionFailure, OngoingFailure } from './ongoing-failure.ts'
-import { DamagedStoreError } from './damaged-store-error.ts'
+import { DamagedStoreError, emptiedStore } from './damaged-store-error.ts'
 
 /** How long a start waits for its connections. */
 const FIRST_CONNECTION_MS_MAX = 10_000
@@ -258,6 +258,12 @@ export class RedisStore implements Store {
     return false
   }
 
+  /** Whether this node has a replica of the environment from this Redis, which therefore had its data. */
+  #hasReplicaOf(id: string): boolean {
+    const newest = new CopyDirectory(this.#options.directory, id).newest()
+    return newest !== null && new LastSyncRecord(newest, this.#name).isOfStore()
+  }
+
   #mayStandIn(lastSyncAgoMs: number | null): lastSyncAgoMs is number {
     const { maxStaleMs } = this.#options
     return lastSyncAgoMs !== null && (maxStaleMs === 0 || lastSyncAgoMs < maxStaleMs)
@@ -316,6 +322,7 @@ export class RedisStore implements Store {
     const mayBegin = begin === 'always'
     const source = await this.#ledger(keys, id, { mayBegin }).catch(async (error: unknown) => {
       if (!(error instanceof EmptyStoreError)) throw error
+      if (begin === 'before-others' && this.#hasReplicaOf(id)) throw emptiedStore(directory)
       // The environments known from the local replicas. Another node might know more.
       const others = [...copiedEnvironments(directory)].filter(other => other !== id)
       const isLost = begin === 'never' || (await RedisLedger.isAnyThere(this.#link, address.prefix, others))
