@@ -70,6 +70,13 @@ export async function describeNodes(name: string, redis: Pick<RedisUnderTest, 'u
       expect((await other.get(`${FACTS}/set_rules`)).body).toEqual([])
     })
 
+    test('a role that one node grants or revokes counts on another at that revision', async () => {
+      const granted = await one.post(`${FACTS}/role_assignments`, held)
+      expect(await allowsAt(other, revisionOf(granted), 'alice', 'read', 'document:plan')).toBe(true)
+      const revoked = await other.delete(`${FACTS}/role_assignments`, held)
+      expect(await allowsAt(one, revisionOf(revoked), 'alice', 'read', 'document:plan')).toBe(false)
+    })
+
     test('concurrent creations of the same users on two nodes create each once, and each node reads its own writes', async () => {
       const usersOf = async (node: Client) =>
         (await node.get<{ total_count: number }>(`${FACTS}/users?include_total_count=true`)).body.total_count

@@ -125,7 +125,7 @@ const PROBLEMS: Readonly<Record<ErrorCode, ProblemSpec>> = {
     errorCode: 'UNEXPECTED_ERROR',
     title: 'The store is damaged',
     publicMessage:
-      'the store lost data of this environment; nothing was changed, and requests fail until the data is restored',
+      'the store lost data of this environment; nothing was changed; decisions and changes fail until the data is restored',
   },
 }
 

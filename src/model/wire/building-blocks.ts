@@ -138,7 +138,7 @@ export function expiryMoment(description: string) {
 export const endField = {
   expires_at: optional(
     expiryMoment(
-      'Expiration time, in milliseconds: from then on it grants no access. Must be in the future. Absent or null: it does not ' +
+      'Expiration time with millisecond precision: from then on it grants no access. Must be in the future. Absent or null: it does not ' +
         'expire, even if it had an expiration time before.',
     ),
   ),

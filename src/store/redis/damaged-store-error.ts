@@ -14,7 +14,7 @@ export class DamagedStoreError extends AuthzError {
   constructor(key: string | null) {
     const message =
       key === null
-        ? 'the store lost all keys of this environment, but not the keys that belong to them'
+        ? 'all keys of this environment are missing in the store, although other data states that it exists'
         : `the store lost a part of this environment, or another program changed it: ${key} is not as expected`
     super('STORE_DAMAGED', message)
     this.key = key

@@ -21,7 +21,7 @@ describe('unknown paths', () => {
       'application/json',
       '{"code":404,"message":"this path does not exist"}',
     ])
-    expect(await textOf(await send('POST', '/access/v1/nowhere'))).toEqual([
+    expect(await textOf(await send('POST', '/access/v1/search/tenant'))).toEqual([
       404,
       'text/plain; charset=utf-8',
       'this path does not exist',

@@ -197,7 +197,7 @@ function requireOwn(records: RecordReader, reference: string): ConditionSetRecor
   const from = source.kind === 'role' ? 'role' : 'resource'
   throw new AuthzError(
     'INVALID_INPUT',
-    `${JSON.stringify(reference)} is computed from the ${from} ${JSON.stringify(source.key)}and cannot be changed or deleted`,
+    `${JSON.stringify(reference)} is computed from the ${from} ${JSON.stringify(source.key)} and cannot be changed or deleted`,
   )
 }
 
