@@ -25,13 +25,13 @@ async function createModel(verdict: Client): Promise<void> {
   await verdict.tenantRole('auditor', ['document:read'])
 }
 
-/** The access changes up to the current commit, without their origin. */
+/** Reads the access changes up to the current commit, without their origin. */
 async function changesOf(verdict: Client, stream: ChangeStream) {
   const events = await stream.upTo(await verdict.revision())
   return events.flatMap(({ event, value }) => (event === 'access.changed' ? [value.item] : []))
 }
 
-/** The allowed pairs, by one check per pair. */
+/** The pairs of a user and a document that are allowed, determined by one check per pair. */
 async function allowed(verdict: Client): Promise<Set<string>> {
   const users = await keysIn(verdict, `${FACTS}/users?per_page=100`)
   const documents = await keysIn(verdict, `${FACTS}/resource_instances?resource=document&per_page=100`)
@@ -47,11 +47,11 @@ async function keysIn(verdict: Client, path: string): Promise<string[]> {
   return ('data' in body ? body.data : body).map(({ key }) => key)
 }
 
-/** The set of allowed pairs, maintained from the stream. */
+/** The allowed pairs as a client maintains them from the events of the stream. */
 class AccessSet {
   pairs = new Set<string>()
 
-  /** `listed` contains the currently allowed pairs; it is read only for scopes that must be listed again. */
+  /** `listed` are the pairs that checks allow now. Only scopes that must be listed again use them. */
   apply({ event, value }: ReadEvent, listed: ReadonlySet<string>): void {
     if (event === 'reset') this.pairs = new Set(listed)
     if (event !== 'access.changed') return
@@ -61,7 +61,7 @@ class AccessSet {
     for (const scope of many) this.#relist(scope, listed)
   }
 
-  /** Ignores the tenant of the scope, so it lists more pairs than necessary. */
+  /** Lists a scope again. Ignores the tenant of the scope, so it replaces more pairs than necessary. */
   #relist({ user, resource }: { user?: string; resource?: string }, listed: ReadonlySet<string>): void {
     const isInScope = (pair: string): boolean => {
       const [ofUser, on] = JSON.parse(pair) as [string, string]
@@ -77,7 +77,7 @@ describe('a stream of effective access changes', async () => {
   await createModel(verdict)
   await verdict.users('ann', 'bob')
 
-  test('reports pairs gained by a tuple below a granted folder, with the origin of the change', async () => {
+  test('reports the pairs gained when a document is put into a granted folder, with the call that caused them', async () => {
     const stream = await ChangeStream.opened(verdict.address, { query: QUERY })
     const parent = { subject: 'folder:top', relation: 'parent', object: 'document:one', tenant: 'default' }
     await verdict.send('POST', ASSIGNMENTS, {
@@ -106,7 +106,7 @@ describe('a stream of effective access changes', async () => {
     stream.close()
   })
 
-  test('reports the user scope of a tenant role, and the cause of a lost grant that expired', async () => {
+  test('reports the user and tenant instead of pairs for a tenant role, and the cause of a pair lost by expiration', async () => {
     const stream = await ChangeStream.opened(verdict.address, { query: QUERY })
     await verdict.send('POST', ASSIGNMENTS, { body: { user: 'bob', role: 'auditor', tenant: 'default' } })
     expect(await changesOf(verdict, stream)).toEqual([
@@ -127,13 +127,13 @@ describe('a stream of effective access changes', async () => {
     stream.close()
   })
 
-  test('reports scopes to list again to a client that resumes at an earlier revision', async () => {
+  test('names the users and instances to list again for a client that resumes at an earlier revision', async () => {
     const before = await verdict.revision()
     await verdict.send('POST', ASSIGNMENTS, {
       body: { user: 'ann', role: 'viewer', resource_instance: 'document:two', tenant: 'default' },
     })
     const stream = await ChangeStream.opened(verdict.address, { query: `${QUERY}&since=${before}` })
-    // The same call created the instance.
+    // The instance is listed because the same call created it.
     expect((await changesOf(verdict, stream)).map(({ many }) => many)).toEqual([
       [{ resource: 'two' }, { user: 'ann' }],
     ])
@@ -151,14 +151,14 @@ describe('a stream of effective access changes', async () => {
   })
 })
 
-test('an environment beyond the limit gets access changes once another environment has no more readers', async () => {
+test('an environment above the limit gets access changes after all readers of another environment have left', async () => {
   const verdict = await startedService({ effectiveEnvironmentsMax: 1 })
   const key = await neighbourOf(verdict, 'other')
   const path = '/v2/facts/default/other/changes'
   const first = await ChangeStream.opened(verdict.address, { query: QUERY })
   const second = await ChangeStream.opened(verdict.address, { query: QUERY })
   expect(await ChangeStream.open(verdict.address, { query: QUERY, key, path })).toMatchObject({ status: 429 })
-  // A stream without access changes needs no index.
+  // A stream without access changes is not limited, because it needs no index.
   const plain = await ChangeStream.opened(verdict.address, { key, path })
   for (const each of [first, second]) each.close()
   let opened = await ChangeStream.open(verdict.address, { query: QUERY, key, path })
@@ -200,7 +200,7 @@ async function randomStep(verdict: Client, random: Random): Promise<number> {
   return (await verdict.send(method, path, { body })).status
 }
 
-/** Waits until expired facts are deleted, so that checks and log agree. */
+/** Waits until expired facts are deleted, so that checks and the log agree. */
 async function whenExpired(verdict: Client): Promise<void> {
   const soon = encodeURIComponent(new Date(Date.now() + 60_000).toISOString())
   for (const path of [ASSIGNMENTS, TUPLES]) {
@@ -212,7 +212,7 @@ const LOG_ENTRIES = 100
 const ROUNDS = 40 * Number(process.env['VERDICT_RUNS'] ?? 1)
 
 test.each([1, 2])(
-  'a set kept from the stream equals the results of checks after any pause of the reader: history %i',
+  'a set of pairs maintained from the stream equals the results of checks after any pause of its reader: history %i',
   async seed => {
     const random = new Random(seed)
     const verdict = await startedService({ logEntriesMax: LOG_ENTRIES })
@@ -230,12 +230,12 @@ test.each([1, 2])(
       for (let step = random.below(6); step > 0; step--)
         expect(await randomStep(verdict, random)).toBeLessThan(500)
       await whenExpired(verdict)
-      // This commit causes an event, so that there is an id to wait for.
+      // This change causes an event with an id, for which the test can wait.
       await verdict.send('POST', `${FACTS}/resource_instances`, {
         body: { resource: 'document', key: 'always', tenant: 'default' },
       })
       await verdict.send('PUT', `${FACTS}/users/mark`, { body: { key: 'mark' } })
-      // Alternates between a gained and lost pair, and a tenant role, whose scope must be listed again.
+      // Alternates between an assignment that is reported as a pair and one whose scope must be listed again.
       const mark = { user: 'mark', role: 'viewer', resource_instance: 'document:always', tenant: 'default' }
       const inTenant = { user: 'mark', role: 'auditor', tenant: 'default' }
       const body = round % 4 < 2 ? mark : inTenant

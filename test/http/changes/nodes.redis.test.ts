@@ -1,4 +1,4 @@
-/** Change streams of several nodes on one Redis: a reader that changes nodes misses no event. */
+/** Change streams of several nodes on one Redis: a client that switches to another node misses no event. */
 import { describe, expect, test } from 'vitest'
 import { Random } from '#testing/data/random.ts'
 import { type Client, FACTS, startedService, storeDirectory } from '#testing/processes/running-service.ts'
@@ -9,8 +9,8 @@ import { sharedRedis } from '../../support/redis-server.ts'
 
 const redis = await sharedRedis()
 
-describe('a reader that changes nodes', () => {
-  test('has the whole environment whenever it stops, at any node', async () => {
+describe('a change-stream client that switches nodes', () => {
+  test('has the complete environment after each part of the stream, whichever node sent that part', async () => {
     const nodes = await startedNodes(redis, 2)
     const random = new Random(3)
     await nodes[0]!.createDocumentModel()
@@ -31,7 +31,7 @@ describe('a reader that changes nodes', () => {
     }
   })
 
-  test('resumes at a node that loaded its data and started its log afterwards', async () => {
+  test('resumes without a gap on a node that started after the changes that the client missed', async () => {
     const storeUrl = redis.url()
     const settings = { storeUrl, dataDirectory: storeDirectory() }
     const first = await startedService(settings)
@@ -50,7 +50,7 @@ describe('a reader that changes nodes', () => {
     again.close()
   })
 
-  test('receives a change of another node without delay', async () => {
+  test('receives a change that was made on another node without delay', async () => {
     const [one, two] = await startedNodes(redis, 2)
     const stream = await ChangeStream.opened(two!.address, { query: '?kinds=user' })
     await stream.next()

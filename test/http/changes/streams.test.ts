@@ -101,7 +101,7 @@ describe('a change stream', () => {
     stream.close()
   })
 
-  test('reports its position after changes that its filter excludes', async () => {
+  test('sends a position event after changes that its filter excludes', async () => {
     const stream = await ChangeStream.opened(verdict.address, { query: '?kinds=proxy_config' })
     await verdict.user('excluded')
     const events = await stream.upTo(await verdict.revision())
@@ -120,7 +120,7 @@ describe('a filter of a change stream', () => {
     return events.map(({ event }) => event).filter(event => event.includes('.'))
   }
 
-  test('by kind passes deletions that also delete entities of that kind', async () => {
+  test('by kind also passes the deletion of an entity whose dependents have that kind', async () => {
     const kinds = '&kinds=role_assignment.created,role_assignment.deleted&kinds=tenant'
     const change = async () => {
       await verdict.user('kindly')

@@ -32,7 +32,7 @@ function keysOf(answer: Answer<readonly { readonly key: string }[]>): string[] {
 }
 
 describe('a condition set', () => {
-  test('has all fields of its creation, and can be read by key or id', async () => {
+  test('is returned with all fields of its creation, by key and by id', async () => {
     const [key, parent] = fresh('sales', 'staff')
     const above = await verdict.conditionSet({ key: parent })
     const conditions = { or: [{ 'subject.b': { equals: 1 } }, { 'user.a': { in: [2, null] } }] }
@@ -108,7 +108,7 @@ describe('a condition set', () => {
   })
 })
 
-describe('a condition set is rejected', () => {
+describe('an invalid condition set', () => {
   test.each<[fault: string, fields: object, loc: readonly (string | number)[]]>([
     ['a key that is reserved for computed sets', { key: '__autogen_x' }, ['body', 'key']],
     ['a key with invalid characters', { key: 'a b' }, ['body', 'key']],
@@ -130,7 +130,7 @@ describe('a condition set is rejected', () => {
       { type: 'resourceset', resource_id: 'nowhere', conditions: { 'usr.a': { equals: 1 } } },
       ['body', 'conditions', 'usr.a'],
     ],
-  ])('with 422 and the position of the fault if it has %s', async (_, fields, loc) => {
+  ])('is rejected with 422 and the position of the error if it has %s', async (_, fields, loc) => {
     const [key] = fresh('refused')
     const answer = await verdict.post<Problem>(SETS, { key, name: 'X', ...fields })
     expect(refusal(answer)).toEqual(INVALID)
@@ -142,12 +142,12 @@ describe('a condition set is rejected', () => {
     ['an unknown resource', { type: 'resourceset', resource_id: 'nowhere' }],
     ['an unknown parent', { parent_id: 'nowhere' }],
     ['a built-in resource', { type: 'resourceset', resource_id: '__user' }],
-  ])('with 404 if it names %s', async (_, fields) => {
+  ])('is rejected with 404 if it names %s', async (_, fields) => {
     const [key] = fresh('refused')
     expect(refusal(await verdict.post(SETS, { key, name: 'X', ...fields }))).toEqual(NOT_FOUND)
   })
 
-  test('with 409 if a set of either type has its key, after all other checks', async () => {
+  test('is rejected with 409 if a user set or resource set has the same key, after all other checks', async () => {
     const [key] = fresh('taken')
     await verdict.conditionSet({ key: key })
     expect(refusal(await verdict.post(SETS, { key, name: 'X', type: 'resourceset' }))).toEqual(DUPLICATE)
@@ -155,7 +155,7 @@ describe('a condition set is rejected', () => {
     expect(refusal(await verdict.post(SETS, unknown))).toEqual(NOT_FOUND)
   })
 
-  test('if its conditions exceed the maximum number of bytes by one', async () => {
+  test('is rejected if its conditions are one byte above the limit', async () => {
     const [below, above] = fresh('below', 'above')
     const conditions = { 'user.a': { equals: '' } }
     const room = CONDITION_BYTES_MAX - Buffer.byteLength(JSON.stringify(conditions))
@@ -165,11 +165,11 @@ describe('a condition set is rejected', () => {
     const rejected = await verdict.post<Problem>(SETS, tooLong)
     expect(refusal(rejected)).toEqual(INVALID)
     expect(rejected.body.detail?.[0]?.loc).toEqual(['body', 'conditions'])
-    // Otherwise this set would fill the pages of other tests.
+    // Otherwise, this large set would be in the lists of other tests.
     await verdict.delete(`${SETS}/${below}`)
   })
 
-  test('if a condition never holds for the declared type of a user or resource attribute', async () => {
+  test('is rejected if a condition can never be true for the declared type of its attribute', async () => {
     const [key, page, other] = fresh('misfit', 'page', 'shelf')
     await newResource(page, { attributes: { size: { type: 'number' } } })
     await newResource(other)
@@ -186,21 +186,22 @@ describe('a condition set is rejected', () => {
     const bySize = { type: 'resourceset' as const, conditions: { 'resource.size': { contains: 'x' } } }
     const ofResource = await verdict.post<Problem>(SETS, { key, name: 'X', ...bySize, resource_id: page })
     expect(refusal(ofResource)).toEqual(INVALID)
-    // The attribute is not declared for another resource type, and a set of all types has no declarations.
+    // Both sets are valid: the other type does not declare `size`, and a set for all types has no
+    // declarations.
     await verdict.conditionSet({ key: `${key}-other`, ...bySize, resource_id: other })
     const any = await verdict.conditionSet({ key: `${key}-any`, ...bySize })
-    // A set below a limited set has the same resource type.
+    // A set with a parent has the resource type of its parent, and therefore its declarations.
     const [limited] = fresh('limited')
     await verdict.conditionSet({ key: limited, type: 'resourceset', resource_id: page })
     const below = { key, name: 'X', ...bySize, parent_id: limited }
     expect(refusal(await verdict.post(SETS, below))).toEqual(INVALID)
     const changed = { parent_id: limited, conditions: bySize.conditions }
     expect(refusal(await verdict.patch(`${SETS}/${any.key}`, changed))).toEqual(INVALID)
-    // Existing conditions are not checked again.
+    // A change of the parent alone does not check the stored conditions again.
     expect((await verdict.patch(`${SETS}/${any.key}`, { parent_id: limited })).status).toBe(200)
   })
 
-  test('if a change is invalid, and remains unchanged', async () => {
+  test('is rejected if a change makes it invalid, and the stored set remains unchanged', async () => {
     const [key] = fresh('kept')
     const made = await verdict.conditionSet({ key: key, conditions: SALES })
     for (const body of [
@@ -245,7 +246,7 @@ describe('the parent of a condition set', () => {
     expect(refusal(await verdict.post(SETS, body))).toEqual(IMPOSSIBLE)
   })
 
-  test('sets the resource type of the set and its descendants, which keep it without the parent', async () => {
+  test('passes its resource type to the set and its descendants, which keep the type without the parent', async () => {
     const [page, shelf] = fresh('page', 'shelf')
     const [limited, top, low, users] = fresh('limited', 'top', 'low', 'users')
     await newResource(page)
@@ -257,7 +258,7 @@ describe('the parent of a condition set', () => {
     await verdict.conditionSet({ key: low, type: 'resourceset', parent_id: top })
     const other = { user_set: users, permission: `${shelf}:read`, resource_set: low }
     expect((await verdict.post(RULES, other)).status).toBe(200)
-    // A rule on the descendant has a permission of another resource type.
+    // A rule on the descendant has a permission of another resource type, so this parent is rejected.
     expect(refusal(await verdict.patch(`${SETS}/${top}`, { parent_id: limited }))).toEqual(IMPOSSIBLE)
     expect((await verdict.delete(RULES, other)).status).toBe(204)
 
@@ -298,7 +299,7 @@ describe('the parent of a condition set', () => {
     )
   })
 
-  test('is the first of the listed ancestors; possible parents are listed separately', async () => {
+  test('is the first of the listed ancestors; another list has the possible parents', async () => {
     const [top, left, right, low] = fresh('top', 'left', 'right', 'low')
     await verdict.conditionSet({ key: top })
     await verdict.conditionSet({ key: left, parent_id: top })

@@ -13,7 +13,6 @@ await verdict.tenant(GROUND.otherTenant)
 const SETS = `${SCHEMA}/condition_sets`
 const RULES = `${FACTS}/set_rules`
 
-/** Created sets, which are deleted in reverse order. */
 const created: string[] = []
 
 afterEach(async () => {
@@ -33,7 +32,7 @@ test('the first requests of the document create a set and a rule, and the check 
 
 test.each(patterns)('$title: decisions equal the documented ones', async pattern => {
   await create(pattern)
-  // Clients cannot set the clock of the service. Only tests of the engine check rows that depend on it.
+  // Clients cannot set the clock. Rows that depend on the time are checked only by tests of the engine.
   const questions = pattern.questions.filter(({ at }) => at === null)
   const answers = []
   for (const question of questions) {
@@ -59,7 +58,7 @@ test.each(refused)('$text is rejected with the position of the fault', async ({ 
   for (const { loc } of answer.body.detail!) expect(loc.slice(0, 2)).toEqual(['body', 'conditions'])
 })
 
-test('the time of the service has the format that a pattern reads the hours from', async () => {
+test('the time that conditions read has the format from which a pattern extracts the hour', async () => {
   const conditions = { 'server.time': { match: '????-??-??T??:??:??.???Z' } }
   const set = { key: 'ever', name: 'Ever', type: 'userset', conditions } as const
   const rule = { user_set: 'ever', permission: 'document:write', resource_set: 'document' }

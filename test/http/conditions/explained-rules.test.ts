@@ -59,7 +59,7 @@ const ANN = { level: 2, department: 'sales' }
 describe('an explanation of a rule', () => {
   const department = { path: 'user.department', operator: 'equals', operand: 'sales' }
 
-  test('contains the first deciding condition of each side, with the value found', async () => {
+  test('contains the first condition that decides for the user and for the resource, with the value found', async () => {
     const { allow, rules, more } = await explained('ann', 'read', { level: 2 }, { public: true })
     const missing = { ...department, found: 'missing', is_missing: true, value: 'unknown' }
     const open = { path: 'resource.public', operator: 'equals', operand: true, found: true, value: 'true' }
@@ -84,7 +84,7 @@ describe('an explanation of a rule', () => {
     expect(rules![0]!.user).toEqual({ value: 'false', leaf })
   })
 
-  test('contains the whole condition tree with `full`, including ancestor sets', async () => {
+  test('contains the complete condition tree, including ancestor sets, if the request sets `full`', async () => {
     const { rules } = await explained('ann', 'share', { ...ANN, lead: true }, {}, '?full=true')
     const level = { path: 'user.level', operator: 'greater-than', operand: 1, found: 2, value: 'true' }
     const inSales = { ...department, found: 'sales', value: 'true' }
@@ -110,7 +110,7 @@ describe('an explanation of a rule', () => {
   })
 })
 
-test('an explanation has no rules if no rule is on the action', async () => {
+test('an explanation contains no rules if no rule applies to the action', async () => {
   expect(await explained('ann', 'list')).not.toHaveProperty('rules')
   expect(withoutRules).not.toHaveProperty('rules')
   expect(withoutRules.debug.abac).toMatchObject({ allow: false, code: 'disabled', allowing_rules: [] })
@@ -127,7 +127,6 @@ describe('`debug` of a decision', () => {
     const { allow, debug } = await decided(user, action, attributes, ofResource)
     expect(allow).toBe(code === 'allow')
     expect(debug.abac).toMatchObject({ allow, code })
-    // No role allows.
     expect(debug.rbac).toMatchObject({ allow: false })
     expect(debug.rebac).toMatchObject({ allow: false, path: [] })
     const [inBulk] = (
@@ -138,7 +137,7 @@ describe('`debug` of a decision', () => {
     expect(inBulk!.debug).toEqual(debug)
   })
 
-  test('has the code no_matching_rules if sets of both sides match, but never in the same rule', async () => {
+  test('has the code no_matching_rules if one rule matches only the user and another only the resource', async () => {
     await verdict.conditionSet({ key: 'anyone', conditions: {} })
     await verdict.conditionSet({ key: 'nothing', type: 'resourceset', conditions: { anyOf: [] } })
     await verdict.setRule('anyone', 'document:list', 'nothing')
@@ -153,7 +152,7 @@ describe('`debug` of a decision', () => {
     })
   })
 
-  test('lists the allowing rules by their sets, or by role and resource', async () => {
+  test('lists the rules that allow, with their sets, or with a role and a resource', async () => {
     expect((await decided('ann', 'read', ANN, { public: true })).debug.abac).toMatchObject({
       allowing_rules: [{ userset: 'us_sales', resourceset: 'public_docs' }],
       matching_usersets: ['us_sales'],
@@ -164,7 +163,7 @@ describe('`debug` of a decision', () => {
     })
   })
 
-  test('reports the denying rules in addition to a role that allows', async () => {
+  test('states why no rule allows even if a role allows', async () => {
     const { allow, debug } = await decided('bob', 'read', {})
     expect(allow).toBe(true)
     expect(debug.rbac).toMatchObject({ allow: true, allowing_roles: ['reader'] })

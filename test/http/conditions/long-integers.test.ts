@@ -6,10 +6,10 @@ import { EVALUATION, EVALUATIONS, SUBJECTS } from '../../support/access-requests
 
 const verdict = await sharedService()
 
-/** No double represents this integer: the nearest is `EXACT`. */
+/** An integer that no double represents. The nearest double is `EXACT`. */
 const INEXACT = '9007199254740993'
 const EXACT = '9007199254740992'
-/** A double, which JavaScript writes as 1152921504606847000. */
+/** An integer that a double represents, although JavaScript writes it as 1152921504606847000. */
 const LARGE = '1152921504606846976'
 
 async function sent(method: string, path: string, text: string, key = API_KEY) {
@@ -45,13 +45,13 @@ beforeAll(async () => {
   }
 })
 
-/** The decision, which is the same in native and AuthZEN checks, single and in lists. */
+/** Returns the decision, after verifying that native and AuthZEN checks agree, single and in lists. */
 async function allows(user: string, action: string, account: string | null): Promise<boolean> {
   const attributes = account === null ? '' : `,"attributes":{"account":${account}}`
   const native = `{"user":{"key":"${user}"${attributes}},"action":"${action}","resource":{"type":"account"}}`
   const properties = account === null ? '' : `,"properties":{"account":${account}}`
   const evaluation = `{"subject":{"type":"user","id":"${user}"${properties}},"action":{"name":"${action}"},"resource":{"type":"account"}}`
-  // A body with an escape in a member name is parsed by the JSON parser.
+  // An escape in a member name makes the byte reader leave the body to the JSON parser.
   const parsed = (text: string) => text.replace('"action"', String.raw`"acti\u006fn"`)
   const answers = new Set<boolean>()
   for (const write of [(text: string) => text, parsed]) {
@@ -91,7 +91,7 @@ describe('a decision', () => {
     },
   )
 
-  test('agrees with a search, which can find its candidates in any index', async () => {
+  test('agrees with a search, whichever index the search takes its candidates from', async () => {
     const found = async (name: string) => {
       const body = { subject: { type: 'user' }, action: { name }, resource: { type: 'account', id: 'a' } }
       const { results } = (await verdict.post<{ results: { id: string }[] }>(SUBJECTS, body)).body

@@ -47,7 +47,7 @@ async function made(fields: object = {}): Promise<ProxyConfig> {
   return answer.body
 }
 
-/** Positions and messages of the faults of a rule. */
+/** Positions and messages of the errors in a rule. */
 async function findings(rule: object) {
   const answer = await post({ mapping_rules: [RULE, { ...RULE, ...rule }] })
   expect(refusal(answer)).toEqual(INVALID)
@@ -55,7 +55,7 @@ async function findings(rule: object) {
 }
 
 describe('a proxy config', () => {
-  test('has all fields of its creation except the secret, and can be read by key or id', async () => {
+  test('is returned with all fields of its creation except the secret, by key and by id', async () => {
     const [key] = fresh('full')
     const answer = await verdict.post<ProxyConfig>(CONFIGS, {
       key,
@@ -86,7 +86,7 @@ describe('a proxy config', () => {
     })
     expect((await verdict.get(`${CONFIGS}/${key}`)).body).toEqual(answer.body)
     expect((await verdict.get(`${CONFIGS}/${answer.body.id.toUpperCase()}`)).body).toEqual(answer.body)
-    // The path of decision points.
+    // Decision points read proxy configs under `/facts`.
     expect((await verdict.get(`/facts/proxy_configs/${key}`)).body).toEqual(answer.body)
   })
 
@@ -237,7 +237,7 @@ describe('a warning about mapping rules that never decide', () => {
     expect((await verdict.delete(`${CONFIGS}/${answer.body.key}`)).status).toBe(204)
   })
 
-  test('names a rule of another config after a change of rules, but not after a change of the name', async () => {
+  test('names a rule of another config if the rules of a config change, but not if only its name changes', async () => {
     const narrow = await made({ mapping_rules: [ruled('/admin')] })
     const other = await made({ mapping_rules: [] })
     const mapping_rules = [ruled('/{p}', { priority: 1 })]
@@ -250,7 +250,7 @@ describe('a warning about mapping rules that never decide', () => {
   })
 })
 
-describe('a proxy config is rejected', () => {
+describe('an invalid proxy config', () => {
   test.each([
     ['url_type', 'regex', /regular expressions/u],
     ['url_type', 'glob', /regular expressions/u],
@@ -286,7 +286,7 @@ describe('a proxy config is rejected', () => {
     ['url', 'https://a.org/{a}/{a}', /\{a\} only once/u],
     ['url', 'https://a.org/{a}?x={a}', /\{a\} only once/u],
     ['url', 'https://a.org/?a=1&%61=2', /"a" only once/u],
-  ])('with the position of the fault if a rule has the %s %j', async (field, value, message) => {
+  ])('is rejected with the position of the error if a rule has the %s %j', async (field, value, message) => {
     const [[loc, msg] = []] = await findings({ [field]: value })
     expect([loc, msg]).toEqual([
       expect.stringMatching(new RegExp(`^body\\.mapping_rules\\.1\\.${field}`, 'u')),
@@ -294,7 +294,7 @@ describe('a proxy config is rejected', () => {
     ])
   })
 
-  test.each(['url', 'http_method', 'resource'])('if a rule has no %s', async field => {
+  test.each(['url', 'http_method', 'resource'])('is rejected if a rule has no %s', async field => {
     expect(await findings({ [field]: undefined })).toEqual([[`body.mapping_rules.1.${field}`, 'is required']])
   })
 
@@ -310,17 +310,17 @@ describe('a proxy config is rejected', () => {
     { auth_mechanism: 'Digest' },
     { mapping_rules: {} },
     { mapping_rules: null },
-  ])('if it has %j', async fields => {
+  ])('is rejected if it has %j', async fields => {
     expect(refusal(await post(fields))).toEqual(INVALID)
   })
 })
 
-describe('the limit of', () => {
+describe('limits of proxy configs', () => {
   const ofLength = (length: number): string => {
     const start = 'https://a.org/'
     return start + 'x'.repeat(length - start.length)
   }
-  /** Expects that `most` and one less are accepted, and one more is rejected. */
+  /** Expects that counts up to `most` are accepted, and that one more is rejected. */
   const expectLimit = async (most: number, fieldsOf: (count: number) => object) => {
     for (const count of [most - 1, most]) expect((await post(fieldsOf(count))).status).toBe(200)
     expect(refusal(await post(fieldsOf(most + 1)))).toEqual(INVALID)
@@ -351,17 +351,17 @@ describe('the limit of', () => {
     ],
     ['bytes of the URL and headers of a rule', MAPPING_RULE_BYTES_MAX, bytes => withRule(ruleOfBytes(bytes))],
     ['rules of a config', MAPPING_RULES_PER_CONFIG_MAX, count => ({ mapping_rules: rules(count) })],
-  ])('%s is inclusive', async (_, most, fieldsOf) => {
+  ])('are inclusive for %s', async (_, most, fieldsOf) => {
     await expectLimit(most, fieldsOf)
   })
 
-  test('bytes of a rule ignores the members that responses add', async () => {
+  test('do not count the members that responses add to a rule', async () => {
     const { key, mapping_rules } = await made(withRule(ruleOfBytes(MAPPING_RULE_BYTES_MAX)))
     expect(mapping_rules).toMatchObject([{ priority: null }])
     expect((await verdict.patch(`${CONFIGS}/${key}`, { mapping_rules })).status).toBe(200)
   })
 
-  test('bytes of a secret applies to strings and objects, at creation and in changes', async () => {
+  test('apply to secrets that are strings or objects, at creation and in changes', async () => {
     const text = (bytes: number) => 'x'.repeat(bytes - 2)
     const object = (bytes: number) => ({ a: 'x'.repeat(bytes - JSON.stringify({ a: '' }).length) })
     for (const of of [text, object])
@@ -414,7 +414,7 @@ describe('a proxy config secret', () => {
     const seal = new Seal(ADMIN_KEY, PURPOSE.proxyConfigs)
     expect(seal.unseal(one!.id, one!.sealedSecret!)).toBe(JSON.stringify(SECOND))
     expect(seal.unseal(two!.id, two!.sealedSecret!)).toBe(JSON.stringify({ header: INNER }))
-    // A sealed secret opens only with the id of its config, and only for this purpose.
+    // A secret can be decrypted only with the id of its config, and not with the key for another purpose.
     expect(seal.unseal(two!.id, one!.sealedSecret!)).toBeNull()
     expect(new Seal(ADMIN_KEY, PURPOSE.apiKeys).unseal(one!.id, one!.sealedSecret!)).toBeNull()
     expect(new Seal('another', PURPOSE.proxyConfigs).unseal(one!.id, one!.sealedSecret!)).toBeNull()

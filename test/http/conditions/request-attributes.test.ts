@@ -130,7 +130,7 @@ async function post(path: string, text: string): Promise<{ status: number; body:
 const escaped = (text: string) =>
   text.replace('"user"', String.raw`"us\u0065r"`).replace('"subject"', String.raw`"subj\u0065ct"`)
 
-/** Decisions at each endpoint for a native and an AuthZEN check, read from bytes and by the JSON parser. */
+/** Decisions of all endpoints for a native and an AuthZEN check, by the byte readers and by the parser. */
 async function everywhere(texts: {
   readonly native?: string
   readonly authzen?: string
@@ -174,7 +174,7 @@ interface Decision {
   readonly context?: { readonly error: { readonly status: number } }
 }
 
-/** The decision, which is the same at all endpoints. */
+/** Returns the decision, after verifying that it is the same at all endpoints. */
 async function decided(action: Action, query: Query = {}): Promise<unknown> {
   const [nativeText, authzenText] = [native, authzen].map(write => JSON.stringify(write(action, query)))
   return sameOf(await everywhere({ native: nativeText!, authzen: authzenText! }))
@@ -221,7 +221,7 @@ describe('request attributes', () => {
     ])
   })
 
-  test('never replace computed attributes, and neither do stored attributes', async () => {
+  test('never replace computed attributes; stored attributes do not replace them either', async () => {
     const ofUser = { roles: ['root'], tenants: ['default'], key: 'other-user' }
     for (const action of ['rooted', 'homed', 'named'] as const) {
       for (const user of ['stored', 'unknown']) {
@@ -330,7 +330,7 @@ describe('an AuthZEN evaluation', () => {
       JSON.stringify({ evaluations: items, ...defaults }),
       escaped(JSON.stringify({ ...defaults, evaluations: items })),
     ]) {
-      // The second request uses the cached templates.
+      // The second request uses templates that the readers learned from the first one.
       for (let times = 0; times < 2; times++) {
         const { body } = await post(EVALUATIONS, text)
         expect(body).toEqual({ evaluations: expected.map(decision => ({ decision })) })
@@ -341,7 +341,7 @@ describe('an AuthZEN evaluation', () => {
   test.each([
     ['deny_on_first_deny', ['10.0.0.1', '10.0.0.1', 'x', '10.0.0.1'], [true, true, false]],
     ['permit_on_first_permit', ['x', '10.0.0.1', 'x'], [false, true]],
-  ])('uses its own context in a batch that stops by %s', async (semantic, ips, expected) => {
+  ])('uses its own context in a batch with the semantic %s', async (semantic, ips, expected) => {
     const body = {
       ...authzen('from', {}),
       evaluations: ips.map(ip => ({ context: { ip } })),
@@ -370,7 +370,7 @@ test('items at the end of a long batch inherit the context of their batch', asyn
   expect(last).toEqual(ips.map(ip => ({ decision: ip === '10.0.0.1' })))
 })
 
-test('attributes with unusual names and numbers have the meaning of JSON, and never reach a prototype', async () => {
+test('attributes with unusual names and numbers are read as JSON defines them, and never change a prototype', async () => {
   const text = (write: typeof native, action: Action, attributes: string) =>
     JSON.stringify(write(action, { ofUser: { it: 1 } })).replace('{"it":1}', attributes)
   for (const [action, attributes, expected] of [

@@ -46,7 +46,7 @@ async function permissions(body: object, query = ''): Promise<Permissions> {
 const FLAG = { enable_abac_user_permissions: true }
 const withRules = { resource_types: ['document', '__tenant'], context: FLAG }
 
-test('permissions include rules only if the context sets the flag and resource types are named', async () => {
+test('permissions from rules are listed only if the context sets the flag and the request names resource types', async () => {
   for (const body of [
     {},
     { context: FLAG },

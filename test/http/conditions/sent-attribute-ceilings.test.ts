@@ -34,7 +34,7 @@ interface Attributes {
   readonly context: JsonObject
 }
 
-/** Attributes in all parts, with two bytes per character. */
+/** Attributes of this size in the user, the resource and the context. Each character takes two bytes. */
 function ofBytes(bytes: number): Attributes {
   const used = [KNOWN, { x: '' }, { x: '' }].reduce((sum, part) => sum + JSON.stringify(part).length, 0)
   const characters = (bytes - used) / 2
@@ -73,7 +73,7 @@ const SMALL: Attributes = { user: KNOWN, resource: {}, context: {} }
 describe.each([
   ['bytes', ofBytes, SENT_ATTRIBUTES_BYTES_MAX],
   ['levels', ofDepth, SENT_ATTRIBUTES_DEPTH_MAX],
-] as const)('the limit of %s', (_unit, attributesOf, most) => {
+] as const)('the limit of request attributes in %s', (_unit, attributesOf, most) => {
   const fitting = attributesOf(most)
   const excessive = attributesOf(most + 1)
 
@@ -111,7 +111,7 @@ describe.each([
     ['a rule that does not read them allows', 'ann', 'share', 200, true],
     ['no rule reads them', 'ann', 'write', 200, false],
     ['a rule reads them', 'ann', 'read', 400, undefined],
-  ])('is the same in checks and explanations if %s', async (_case, key, action, status, allow) => {
+  ])('has the same effect on checks and explanations if %s', async (_case, key, action, status, allow) => {
     const question = native(excessive, action, key)
     for (const path of ['/allowed', '/allowed/explain', '/allowed/explain?full=true']) {
       const answer = await verdict.post<{ allow?: boolean }>(path, question)
@@ -121,7 +121,7 @@ describe.each([
     expect(bulk.status).toBe(status)
   })
 
-  test('is reported in an explanation, whose rules treat the attributes as absent', async () => {
+  test('is reported in an explanation that exceeds it; rules then treat the attributes as absent', async () => {
     const answer = await verdict.post('/allowed/explain', native(excessive, 'read', 'rita'))
     expect(answer.body).toMatchObject({
       allow: true,

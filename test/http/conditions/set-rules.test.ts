@@ -56,7 +56,7 @@ async function idOf(path: string): Promise<string> {
 }
 
 describe('a set rule', () => {
-  test('takes effect before its creation or deletion returns', async () => {
+  test('takes effect before the response to its creation, and ends before the response to its deletion', async () => {
     const { users, docs, page, user } = await newWorld()
     const body = { user_set: users, permission: `${page}:read`, resource_set: docs }
     expect(await verdict.allows(user, 'read', page)).toBe(false)
@@ -85,7 +85,7 @@ describe('a set rule', () => {
     expect(refusal(await verdict.delete(RULES, body))).toEqual(NOT_FOUND)
   })
 
-  test('names sets, roles, resources and actions by key or id, and is read with their keys', async () => {
+  test('can name sets, roles, resources and actions by key or id, and is returned with their keys', async () => {
     const { users, docs, page, role } = await newWorld()
     const ofRole = `__autogen_${role}`
     const ofPage = `__autogen_${page}`
@@ -119,7 +119,7 @@ describe('a set rule', () => {
     }
   })
 
-  test('names a set instead of a role or resource with the same key, unless a flag selects those', async () => {
+  test('names the set if a role or resource has the same key, unless a flag selects the role or resource', async () => {
     const [key, docs] = fresh('same', 'docs')
     await verdict.resource({ key, actions: { read: {} } })
     await verdict.post(`${SCHEMA}/roles`, { key, name: 'Role' })
@@ -128,7 +128,7 @@ describe('a set rule', () => {
     const body = { user_set: key, permission: `${key}:read`, resource_set: docs }
     expect(await newRule(body)).toMatchObject({ user_set: key })
     expect(await newRule({ ...body, is_role: true })).toMatchObject({ user_set: `__autogen_${key}` })
-    // As a resource set, the key names the user set.
+    // As a resource set, the key still refers to the user set, which has the wrong type.
     expect(refusal(await verdict.post(RULES, { ...body, resource_set: key }))).toEqual(IMPOSSIBLE)
     expect(await newRule({ ...body, resource_set: key, is_resource: true })).toMatchObject({
       resource_set: `__autogen_${key}`,
@@ -153,7 +153,7 @@ describe('a set rule', () => {
 })
 
 describe('the creation of a set rule', () => {
-  test('is rejected if an entity it names does not exist, or is of another type or resource', async () => {
+  test('is rejected if it names an entity that does not exist, or one of another type or resource', async () => {
     const { users, docs, page, role } = await newWorld()
     const other = (await newWorld()).page
     const body = { user_set: users, permission: `${page}:read`, resource_set: docs }
@@ -195,7 +195,7 @@ describe('the creation of a set rule', () => {
   })
 })
 
-test('a rule whose conditions ignore the tenant returns a warning that names the remedy', async () => {
+test('creating a rule whose conditions ignore the tenant returns a warning that names the remedy', async () => {
   const { users, docs, page, role } = await newWorld()
   const [below, aware] = fresh('below', 'aware')
   await verdict.conditionSet({ key: aware, conditions: { allOf: [IN_TENANT] } })
@@ -263,7 +263,7 @@ test('set rules are listed in creation order, can be filtered, and empty filters
   expect(listed).toEqual(expect.arrayContaining([first, second, third, fourth]))
 })
 
-describe('the deletion of', () => {
+describe('deletions', () => {
   async function ruledWorld() {
     const world = await newWorld()
     const { users, docs, page, role } = world
@@ -290,7 +290,7 @@ describe('the deletion of', () => {
     return (await rulesBy({ per_page: '100' })).filter(rule => rule.includes(` ${page}:`))
   }
 
-  test('a condition set also deletes the rules on it', async () => {
+  test('include the rules on a deleted condition set', async () => {
     const { users, page, user, rules, byAny, byBelow } = await ruledWorld()
     expect(await verdict.allows(user, 'read', page)).toBe(true)
     expect((await verdict.delete(`${SETS}/${users}`)).status).toBe(204)
@@ -312,7 +312,7 @@ describe('the deletion of', () => {
       'by a change of its resource',
       (page: string) => verdict.patch(`${RESOURCES}/${page}`, { actions: { write: {} } }),
     ],
-  ])('an action %s also deletes the rules on it', async (_, remove) => {
+  ])('include the rules on an action that is deleted %s', async (_, remove) => {
     const { page, user, rules, byPage } = await ruledWorld()
     expect((await remove(page)).status).toBeLessThan(300)
     expect(await rules()).toEqual([byPage])
@@ -322,7 +322,7 @@ describe('the deletion of', () => {
     expect(await verdict.allows(user, 'write', page)).toBe(true)
   })
 
-  test('a resource also deletes its sets, their descendants, and the rules on all of them', async () => {
+  test('include the sets of a deleted resource, their descendants, and the rules on all of them', async () => {
     const { users, docs, page, user, any, below, rules } = await ruledWorld()
     const id = await idOf(`${SETS}/${docs}`)
     expect((await verdict.delete(`${RESOURCES}/${page}`)).status).toBe(204)
@@ -358,7 +358,7 @@ describe('a bulk of set rules', () => {
     return body.map(({ permission }) => permission).toSorted()
   }
 
-  test('creates missing rules, deletes existing ones, and takes effect before it returns', async () => {
+  test('creates missing rules and deletes existing ones, and takes effect before its response', async () => {
     const { page, everyone, one, user, rule } = await newBulk()
     expect((await verdict.post(RULES, rule(everyone, 'read'))).status).toBe(200)
     const operations = [rule(everyone, 'read'), rule(one, 'read'), rule(one, 'write'), rule(one, 'write')]
@@ -378,7 +378,7 @@ describe('a bulk of set rules', () => {
     expect((await verdict.delete(BULK, { idents: operations })).body).toEqual({ rules_removed: 1 })
   })
 
-  test('accepts permissions by id', async () => {
+  test('accepts ids of permissions', async () => {
     const { page, one, rule } = await newBulk()
     const actionId = await idOf(`${RESOURCES}/${page}/actions/read`)
     const byId = { ...rule(one, 'read'), permission: actionId.toUpperCase() }

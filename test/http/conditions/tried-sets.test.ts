@@ -113,7 +113,7 @@ describe('the trial of a user set', () => {
     ])
   })
 
-  test('has no results without samples, accepts unknown users, and always holds without conditions', async () => {
+  test('has no results without samples, accepts unknown users, and is true for a set without conditions', async () => {
     expect(await tried({ conditions: MEMBER })).toEqual({
       valid: true,
       findings: [],
@@ -199,7 +199,7 @@ describe('the trial of a set with a parent', () => {
     expect(sample!.conditions[0]).not.toHaveProperty('set')
   })
 
-  test('shows the result of a change if it has the key of a saved set', async () => {
+  test('shows the result of changing a saved set if it has the key of that set', async () => {
     const [top, low] = fresh('top', 'low')
     await verdict.conditionSet({ key: top, conditions: MEMBER })
     await verdict.conditionSet({ key: low, conditions: SALES, parent_id: top })
@@ -254,7 +254,7 @@ describe('a trial of invalid conditions', () => {
 })
 
 describe('a trial of a condition set', () => {
-  test(`accepts ${CONDITION_SAMPLES_MAX} samples, each with the attributes limit of a check`, async () => {
+  test(`accepts ${CONDITION_SAMPLES_MAX} samples, each of which can have as many attributes as a check`, async () => {
     const samples = Array.from({ length: CONDITION_SAMPLES_MAX }, () => ({}))
     expect(await samplesOf({ samples })).toHaveLength(CONDITION_SAMPLES_MAX)
     const tooMany = await verdict.post<Problem>(TRY, { samples: [...samples, {}] })
@@ -266,7 +266,7 @@ describe('a trial of a condition set', () => {
     expect(refusal(await verdict.post(TRY, { samples: [long] }))).toEqual([400, 'INVALID_INPUT'])
   })
 
-  test('has the condition budget of a check, and warns that conditions beyond it are unknown', async () => {
+  test('has the condition budget of a check, and warns that the conditions beyond it are unknown', async () => {
     const costly = { 'user.text': { match: '*a*a*a*a*a*a*a*a*a*a*a*a*a*b' } }
     const conditions = { anyOf: Array.from({ length: 10 }, () => costly), ...MEMBER }
     const attributes = { text: 'a'.repeat(5_000) }
@@ -282,7 +282,7 @@ describe('a trial of a condition set', () => {
     ])
   })
 
-  test('omits conditions from a response that would be too large, but never values', async () => {
+  test('omits conditions from a response that would be too large, but never the values of samples', async () => {
     const text = 'x'.repeat(60_000)
     const conditions = { allOf: Array.from({ length: 100 }, () => ({ 'user.text': { exists: true } })) }
     const samples = [{ attributes: { text } }, {}]

@@ -101,7 +101,7 @@ async function fill(verdict: Client): Promise<void> {
   await made('PUT', `${schema}/groups/team/assign_group`, { group_instance_key: 'platform' })
   await verdict.grant('team', 'editor', 'document:d1')
   await made('POST', `${facts}/resource_instances`, { resource: 'document', key: 'x:1', tenant: 'acme' })
-  // Deleted before the export; its rows can still exist.
+  // This user is deleted before the export, but its rows can still exist.
   await made('POST', `${facts}/users`, { key: 'gone' })
   await made('POST', `${facts}/role_assignments`, { user: 'gone', role: '__proto__', tenant: 'acme' })
   await made('DELETE', `${facts}/users/gone`, undefined)
@@ -112,7 +112,7 @@ async function isAllowed(client: Client, key: string, body: ReturnType<typeof qu
   return (await client.send<{ allow: boolean }>('POST', '/allowed', { key, body })).body.allow
 }
 
-describe('an export or import of an environment', () => {
+describe('exports and imports of environments', () => {
   let verdict: Client
   let exported: string
 
@@ -122,7 +122,7 @@ describe('an export or import of an environment', () => {
     exported = await contentOf(verdict, exportOf('default'))
   })
 
-  test('lists one entity per line, in creation order, with keys instead of ids', () => {
+  test('contain one entity per line, in creation order, with keys instead of ids', () => {
     const lines = exported
       .trimEnd()
       .split('\n')
@@ -132,7 +132,7 @@ describe('an export or import of an environment', () => {
     expect(exported).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-4/)
     const users = lines.filter(line => line.kind === 'user').map(line => line['key'])
     expect(users).toEqual(['alice', 'bob', 'žluťoučký "kůň"', 'a:b#c'])
-    // A mapping rule still names a deleted resource.
+    // Only a mapping rule still names the deleted resource.
     expect(exported.replace('"resource":"gone-type"', '')).not.toContain('gone')
     const configs = lines.filter(line => line.kind === 'proxy_config').map(line => line['key'])
     expect(configs).toEqual(['z', 'a'])
@@ -143,7 +143,7 @@ describe('an export or import of an environment', () => {
     expect(ruled).toEqual(['late', 'early', '__autogen___proto__'])
   })
 
-  test('preserves data and decisions in a round trip through another environment', async () => {
+  test('preserve data and decisions in a round trip through another environment', async () => {
     const key = await neighbourOf(verdict, 'twin')
     const answer = await importInto(verdict, 'twin', exported, key)
     expect(answer.body).toMatchObject({
@@ -165,7 +165,7 @@ describe('an export or import of an environment', () => {
     expect(await contentOf(verdict, exportOf('twin'), key)).not.toContain('group_group_')
   })
 
-  test('replaces an environment only with `replace=true`, keeps its API keys and changes its id', async () => {
+  test('replace an environment only with `replace=true`, keep its API keys, and change its id', async () => {
     const key = await neighbourOf(verdict, 'replaced')
     const scope = async () =>
       (await verdict.send<{ environment_id: string }>('GET', '/v2/api-key/scope', { key })).body
@@ -186,7 +186,7 @@ describe('an export or import of an environment', () => {
     expect(await isAllowed(verdict, key, question('alice', 'update', 'document:d1'))).toBe(false)
   })
 
-  test('preserves attributes of the maximum depth in a round trip', async () => {
+  test('preserve attributes of the maximum depth in a round trip', async () => {
     const [from, to] = [await neighbourOf(verdict, 'deep'), await neighbourOf(verdict, 'deeper')]
     const deep = (levels: number): object =>
       JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`) as object
@@ -194,7 +194,7 @@ describe('an export or import of an environment', () => {
       expect((await verdict.send('POST', `/v2/${path}`, { key: from, body })).status).toBe(200)
     }
     await put('schema/default/deep/resources', { key: 'doc', name: 'Doc', actions: {} })
-    // The body itself is one of 64 levels.
+    // The request body is the first of the 64 levels.
     await put('schema/default/deep/resources/doc/actions', {
       key: 'read',
       name: 'Read',
@@ -207,7 +207,7 @@ describe('an export or import of an environment', () => {
     expect(await contentOf(verdict, exportOf('deeper'), to)).toBe(text)
   })
 
-  test('preserves names with quotes and the creation times of facts, including times before 1970', async () => {
+  test('preserve names with quotes and the creation times of facts, including times before 1970', async () => {
     const [from, to] = [await neighbourOf(verdict, 'old'), await neighbourOf(verdict, 'older')]
     const roles = { r: { name: 'R' } }
     const doc = { kind: 'resource', key: 'doc', name: 'Doc', actions: {}, roles, relations: { over: 'doc' } }
@@ -235,7 +235,7 @@ describe('an export or import of an environment', () => {
     expect(await contentOf(verdict, exportOf('older'), to)).toBe(text)
   })
 
-  test('leaves the environment unchanged if the import is rejected, and names the invalid line', async () => {
+  test('leave the environment unchanged if the import is rejected, and name the invalid line', async () => {
     const key = await neighbourOf(verdict, 'untouched')
     const path = exportOf('untouched')
     const before = await contentOf(verdict, path, key)
@@ -329,9 +329,9 @@ describe('an export or import of an environment', () => {
     expect(body.filter(each => JSON.stringify(each).includes('import-'))).toEqual([])
   })
 
-  test('ignores imported conditions and mapping rules that only an older release accepted', async () => {
+  test('ignore conditions and mapping rules that only an older release accepted', async () => {
     const key = await neighbourOf(verdict, 'older-release')
-    // The digits that JavaScript writes for 2^60.
+    // JavaScript writes these digits for 2^60.
     const conditions = { 'user.n': { 'not-equals': 1_152_921_504_606_847_000n } }
     const rule = { http_method: 'get', resource: 'doc' }
     const lines = [
@@ -374,7 +374,7 @@ describe('an export or import of an environment', () => {
     expect((await verdict.send('POST', path, { key, body: invalid })).status).toBe(422)
   })
 
-  test('names the range of lines with a duplicate of a much earlier fact, and counts blank lines', async () => {
+  test('name the range of lines with a duplicate of a much earlier fact, and count blank lines', async () => {
     const key = await neighbourOf(verdict, 'duplicate')
     const doc = { kind: 'resource', key: 'doc', name: 'Doc', actions: {}, roles: { r: { name: 'R' } } }
     const users = Array.from({ length: 2_000 }, (_, n) => ({ kind: 'user', key: `u${n}` }))
@@ -416,7 +416,7 @@ test('an import is rejected with 503 if another import replaces the environment 
   await writer.write(Buffer.from(text.slice(0, rest)))
   await expect.poll(fileCount).toBe(before + 1)
   const other = content({ kind: 'tenant', key: 'default', name: 'D' }, { kind: 'user', key: 'early' })
-  // The HTTP library closes a connection after ten seconds without data. Blank lines are ignored.
+  // The HTTP library closes a connection after ten seconds without data. An import ignores blank lines.
   const drip = setInterval(() => void writer.write(Buffer.from('\n')), 500)
   try {
     await importInto(verdict, 'contested', other, key, 200, '?replace=true')

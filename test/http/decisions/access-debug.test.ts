@@ -132,7 +132,7 @@ test('the explanation of a deny names the roles that would allow, or states that
   expect(ofType.debug.rebac.reason).toBe('the check names no instance')
 })
 
-test('native responses contain only the decision without DEBUG_DECISIONS, AuthZEN responses always', async () => {
+test('AuthZEN responses always contain only the decision, native ones unless DEBUG_DECISIONS is set', async () => {
   const check = question('alice', 'read', 'document:d1')
   expect(await textOf(silent, '/allowed', check)).toBe('{"allow":true,"result":true}')
   expect(await textOf(silent, '/allowed/bulk', [check])).toBe('{"allow":[{"allow":true,"result":true}]}')

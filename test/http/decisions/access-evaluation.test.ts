@@ -80,7 +80,7 @@ const noise = {
   constructor: 1,
 }
 
-test.each(ENDPOINTS)('%s ignores members that are not specified at every level', async path => {
+test.each(ENDPOINTS)('%s ignores unknown members at every level of the body', async path => {
   const body = GOOD[path]
   const noisy: Record<string, unknown> = { ...noise }
   for (const [name, value] of Object.entries(body)) {
@@ -129,7 +129,7 @@ describe('an evaluation of a resource without an id', () => {
     }
   })
 
-  test('is rejected with 400 with AUTHZEN_STRICT, or fails as an item of a batch', async () => {
+  test('is rejected with 400 if AUTHZEN_STRICT is set; in a batch, only its item fails', async () => {
     const strict = await startedService({ isAuthzenStrict: true })
     for (const resource of [{ type: 'document' }, { type: 'document', id: null }]) {
       for (const path of [EVALUATION, EVALUATIONS]) {
@@ -161,7 +161,7 @@ describe('the tenant of an evaluation', () => {
     expect(await decide(inTenant('carol', 'document:unknown', 'nowhere'))).toBe(DENY)
   })
 
-  test('must be a string; other values in this property are an ordinary attribute', async () => {
+  test('is read only from a string; other values of this property are an ordinary attribute', async () => {
     for (const tenant of [null, 7, true, ['acme'], { key: 'acme' }]) {
       expect(await decide(inTenant('carol', 'document:a1', tenant))).toBe(PERMIT)
       expect(await decide(inTenant('bob', 'document:unknown', tenant))).toBe(PERMIT)

@@ -48,12 +48,12 @@ const DENIED = { decision: false }
 const ALLOWED = { decision: true }
 const FAILED = { decision: false, context: { error: { status: 400, message: expect.stringMatching(/./) } } }
 
-describe('a batch whose items are', () => {
+describe('a batch without items', () => {
   test.each([
     ['absent', {}],
     ['empty', { evaluations: [] }],
     ['null', { evaluations: null }],
-  ])('%s is a single evaluation of the top level', async (_about, none) => {
+  ])('is a single evaluation of the top-level members if the list of items is %s', async (_about, none) => {
     expect(await batch({ ...defaults, ...none })).toBe(PERMIT)
     expect(await batch({ ...evaluation('bob', 'read', 'document:d1'), ...none })).toBe(DENY)
     const options = { evaluations_semantic: 'deny_on_first_deny' }
@@ -64,7 +64,7 @@ describe('a batch whose items are', () => {
     }
   })
 
-  test('absent can check a resource type', async () => {
+  test('can check a resource type', async () => {
     expect(await batch({ ...defaults, resource: { type: 'document' } })).toBe(DENY)
   })
 })
@@ -105,7 +105,7 @@ describe('an item of a batch', () => {
     expect(await batch({ ...defaults, evaluations })).toBe(batchOf(PERMIT, PERMIT, DENY))
   })
 
-  test('never inherits an id, a name or properties', async () => {
+  test('never inherits only an id, a name or properties', async () => {
     const withTenant = { ...defaults.resource, properties: { tenant: 'acme' } }
     const found = await items({
       ...defaults,
@@ -189,7 +189,7 @@ describe('the semantic of a batch', () => {
     { evaluations_semantic: null },
     { evaluations_semantic: 'execute_all' },
     { other: 1 },
-  ])('is to evaluate all items with the options %j', async options => {
+  ])('is to evaluate all items if the options are %j', async options => {
     expect(await batch({ ...defaults, options, evaluations: sequence })).toBe(
       batchOf(PERMIT, DENY, PERMIT, DENY, PERMIT),
     )
@@ -246,18 +246,18 @@ describe('the semantic of a batch', () => {
   )
 })
 
-describe('a batch is rejected with 400', () => {
+describe('an invalid batch', () => {
   test.each([
     ['evaluations', [{}, 'text', 7, true, { 0: defaults }]],
     ['options', ['text', 7, []]],
-  ])('if its %s are one of %j', async (name, values) => {
+  ])('is rejected with 400 if its %s are one of %j', async (name, values) => {
     for (const value of values) {
       const body = { ...defaults, evaluations: [{}], [name]: value }
       expect(messageOf(await ask(verdict, EVALUATIONS, { body }), 400)).toContain(name)
     }
   })
 
-  test('if it has more items than MAX_BULK_CHECKS, with every semantic', async () => {
+  test('is rejected with 400 if it has more items than MAX_BULK_CHECKS, with every semantic', async () => {
     for (const evaluations_semantic of ['execute_all', 'deny_on_first_deny', 'permit_on_first_permit']) {
       const options = { evaluations_semantic }
       const evaluations = Array.from({ length: BULK_MAX + 1 }, () => no)

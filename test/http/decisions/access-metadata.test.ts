@@ -11,7 +11,7 @@ import {
 import { RawConnection, requestText } from '#testing/requests/raw-connection.ts'
 
 const WELL_KNOWN = '/.well-known/authzen-configuration'
-// This setting does not affect the document.
+// STRICT_HEADERS does not affect the document.
 const verdict = await sharedService({ hasStrictHeaders: true })
 
 function document(base: string, endpoints = base): string {
@@ -45,7 +45,7 @@ describe('the AuthZEN metadata document', () => {
       expect(await read(verdict, WELL_KNOWN, key)).toBe(document(verdict.address))
   })
 
-  test('is 401 in plain text if the Authorization header is invalid', async () => {
+  test('is rejected with 401 in plain text if the Authorization header is invalid', async () => {
     for (const authorization of [`Bearer ${API_KEY}x`, 'Bearer', `Basic ${API_KEY}`, API_KEY, '']) {
       const headers = { authorization, 'x-request-id': 'who' }
       const answer = await ask(verdict, WELL_KNOWN, { method: 'GET', key: null, headers })
@@ -96,13 +96,13 @@ describe('the base URL of the metadata without PUBLIC_URL', () => {
 
 test.each([
   ['HTTPS://PDP.example.com:8443', 'HTTPS://PDP.example.com:8443', ''],
-  // The base keeps a slash at the end, and the endpoints do not double it.
+  // The base URL keeps its final slash, and the URLs of endpoints do not double that slash.
   ['https://pdp.example.com/', 'https://pdp.example.com', ''],
   ['https://pdp.example.com/a%20b/c/', 'https://pdp.example.com/a%20b/c', '/a%20b/c'],
   // A colon and an asterisk are literal characters.
   ['https://pdp.example.com/t1/:x*', 'https://pdp.example.com/t1/:x*', '/t1/:x*'],
 ])(
-  'with PUBLIC_URL %s, that URL is the base, and the document is also between its host and its path',
+  'with PUBLIC_URL %s, that URL is the base, and the document is also served between its host and its path',
   async (publicUrl, endpoints, path) => {
     const client = await startedService({ publicUrl })
     const expected = document(publicUrl, endpoints)

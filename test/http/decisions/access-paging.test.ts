@@ -121,7 +121,7 @@ describe.each(SEARCHES)('a search for $name', ({ path, body, results }) => {
     expect(second.results).toEqual(results.slice(3, 6))
   })
 
-  test('reduces a limit over MAX_SEARCH_PAGE_SIZE to that setting', async () => {
+  test('uses MAX_SEARCH_PAGE_SIZE instead of a larger limit', async () => {
     for (const limit of [5, 6, 10_000, 1e15, 1e300]) {
       const found = await search(path, { ...body, page: { limit } })
       expect(found.results).toEqual(results.slice(0, 5))
@@ -132,7 +132,7 @@ describe.each(SEARCHES)('a search for $name', ({ path, body, results }) => {
     }
   })
 
-  test('with the limit 0 returns no results, the total, and a token that skips nothing', async () => {
+  test('with the limit 0 returns no results, the total, and a token that continues with the first result', async () => {
     const found = await search(path, { ...body, page: { limit: 0 } })
     expect(found).toEqual({ page: { next_token: expect.stringMatching(/./), count: 0, total }, results: [] })
     const next = await search(path, { ...body, page: { token: found.page.next_token, limit: 0 } })
@@ -186,7 +186,7 @@ describe.each(SEARCHES)('a search for $name', ({ path, body, results }) => {
     }
   })
 
-  test('continues if members are in another order, and if ignored members changed', async () => {
+  test('continues with a token if the members are in another order, or if ignored members changed', async () => {
     const token = await firstToken(path, { ...body, context: { b: 1, a: { d: 2, c: 3 } } })
     const reordered = {
       page: { properties: { any: 'thing' }, unknown: 1, token },

@@ -53,7 +53,7 @@ async function ask(body: object, client = verdict, key?: string) {
   return [answer.status, answer.body]
 }
 
-describe('the check of a URL', () => {
+describe('a check of a URL', () => {
   test.each([
     ['https://a.org/pages/1', {}, true],
     ['https://a.org/pages/1/', { http_method: 'get' }, true],
@@ -73,11 +73,11 @@ describe('the check of a URL', () => {
     ['https://a.org/pages/..', {}, false],
     ['https://a.org/pages/%zz', {}, false],
     ['/pages/1', {}, false],
-  ])('of %s with %j returns %s', async (url, more, isAllowed) => {
+  ])('for %s with %j returns %s', async (url, more, isAllowed) => {
     expect(await ask(check(url, more))).toEqual([200, isAllowed ? ALLOW : DENY])
   })
 
-  test('also accepts the member names of the Java client, with all members it sends', async () => {
+  test('also accepts the member names and the additional members that the Java client sends', async () => {
     const { http_method: httpMethod, ...body } = check('https://a.org/pages/1')
     const user = {
       key: 'alice',
@@ -129,7 +129,7 @@ describe('the check of a URL', () => {
     expect(await ask(body, verdict, key)).toEqual([200, DENY])
   })
 
-  test('has only this path and only the method POST', async () => {
+  test('exists only at this path and only for the method POST', async () => {
     expect((await verdict.post('/allowed/url', check('https://a.org/pages/1'))).status).toBe(404)
     expect((await verdict.get('/allowed_url')).status).toBe(405)
   })
@@ -179,7 +179,7 @@ test('values of placeholders are attributes of the resource, and never its key',
   expect(await patch('https://a.org/alice/d1?as=z', 'z')).toEqual(DENY)
 })
 
-test('other spellings of a URL with a narrower rule are denied unless the rule declares how to read them', async () => {
+test('a URL that is another spelling of one with a narrower rule is denied unless that rule declares how to read it', async () => {
   const client = await startedService()
   await fill(client)
   await client.resource({ key: 'secret', actions: { get: {} } })

@@ -1,4 +1,4 @@
-/** Paths that scripts and charts for the container of the commercial service call, and copies as tasks. */
+/** Paths that scripts and charts for the commercial service call, and copies that run as tasks. */
 import { expect, test } from 'vitest'
 import type { Environment } from '#model/wire/environment.ts'
 import { neighbourOf, refusal, sharedService } from '#testing/processes/running-service.ts'
@@ -22,7 +22,7 @@ test.each([
   ['/healthchecks/opa/healthy', '/healthy'],
   ['/healthchecks/opa/ready', '/ready'],
   ['/healthchecks/opa/system', '/ready'],
-])('GET %s returns the same as %s, without a key', async (path, own) => {
+])('GET %s returns the same response as %s, without a key', async (path, own) => {
   const alias = await verdict.send('GET', path, { key: null })
   const probe = await verdict.send('GET', own, { key: null })
   expect([alias.status, alias.body]).toEqual([200, probe.body])

@@ -115,7 +115,7 @@ test('the decision log never contains attributes or context', async () => {
   expect(text).not.toContain('note')
 })
 
-test('the decision log has the returned decisions of a batch on subjects that are users', async () => {
+test('the decision log records the decisions that a batch returns, except those about subjects that are not users', async () => {
   const { path, verdict } = await startedWithLog('alice')
   const subjects = (...ids: string[]) => ids.map(id => ({ subject: { type: 'user', id } }))
   const robots = ['user', 'robot', 'user'].map(type => ({ subject: { type, id: 'r2' } }))
@@ -217,7 +217,7 @@ test('a new decision log file is readable only by its user, and an existing file
   }
 })
 
-test('a sampled decision log contains that share of the decisions, and formats no other checks', async () => {
+test('a sampled decision log contains the configured share of the decisions, and formats no other records', async () => {
   const path = join(storeDirectory(), 'decisions.log')
   const draws = [0.9, 0.1, 0.9, 0.1, 0.9, 0.9, 0.1]
   const log = logTo(path, { share: 0.25, random: () => draws.shift()! })
@@ -257,7 +257,7 @@ test('the decision log truncates names at the maximum length of keys', async () 
 })
 
 test('the decision log drops and counts records beyond its buffer limit', async () => {
-  // At first, this pipe has no reader.
+  // At first, no process reads this pipe.
   const pipe = join(storeDirectory(), 'pipe')
   execFileSync('mkfifo', [pipe])
   const counters = ThreadCounters.create([], 0)

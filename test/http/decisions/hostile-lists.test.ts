@@ -46,11 +46,11 @@ for (const client of [pooled, alone]) for (const model of [lists, ways]) await m
 describe.each([
   ['with a pool', pooled],
   ['without a pool', alone],
-] as const)('%s', (_about, client) => {
+] as const)('a service %s', (_about, client) => {
   const ask = <Body>(model: HostileModel, name: string) =>
     client.post<Body>(model.questions[name]!.path, model.questions[name]!.body)
 
-  test('long lists are complete when several clients request them concurrently', async () => {
+  test('returns complete long lists to several clients at the same time', async () => {
     const whole = await ask<Record<string, { permissions: string[] }>>(lists, 'permissions')
     expect([whole.status, Object.keys(whole.body).length]).toEqual([200, LISTS.instances])
     for (const { permissions } of Object.values(whole.body)) expect(permissions).toHaveLength(LISTS.actions)
@@ -62,7 +62,7 @@ describe.each([
     }
   })
 
-  test('the explanation of a deny is complete with many roles and long paths', async () => {
+  test('returns the complete explanation of a deny with many roles and long paths', async () => {
     const { status, body } = await ask<Explained>(ways, 'deep')
     expect(status).toBe(200)
     expect(body.allow).toBe(false)
@@ -70,7 +70,7 @@ describe.each([
     expect(body.debug.rebac.truncated).toBe(undefined)
   })
 
-  test('an explanation that takes too many steps is marked as truncated', async () => {
+  test('marks an explanation that takes too many steps as truncated', async () => {
     const { status, body } = await ask<Explained>(ways, 'wide')
     expect(status).toBe(200)
     expect(body.allow).toBe(false)
@@ -78,7 +78,7 @@ describe.each([
     expect(body.debug.rebac.reason).toMatch(/held: none and possibly others/)
   })
 
-  test('explanations in one bulk share the step limit, and all decisions are correct', async () => {
+  test('shares one step limit among all explanations of a bulk, and makes all decisions correctly', async () => {
     const bulk = Array.from({ length: 200 }, (_, index) =>
       question('mallory', 'read', index % 2 === 0 ? 'paper:wide' : 'paper:0'),
     )
@@ -91,7 +91,7 @@ describe.each([
     }
   })
 
-  test('an action search on a deeply nested resource completes', async () => {
+  test('completes an action search on a deeply nested resource', async () => {
     const { status, body } = await ask<{ results: object[] }>(ways, 'actions')
     expect([status, body.results]).toEqual([200, []])
   })

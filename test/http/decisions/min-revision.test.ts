@@ -15,7 +15,7 @@ import {
 import { HANG_MS } from '../../support/hang.ts'
 
 const WAIT_MS = 150
-/** Waits for revisions without a time limit. */
+/** A service that waits for revisions without a time limit. */
 const patient = await sharedService({ minRevisionWaitMs: HANG_MS })
 const client = await sharedService({ minRevisionWaitMs: WAIT_MS })
 
@@ -161,7 +161,7 @@ function askWith(key: string, revision: string, of = client): Promise<Answer> {
   return of.send('POST', '/allowed', { key, body, headers: { 'x-min-revision': revision } })
 }
 
-test('a request is rejected if its key was revoked in the state it waited for', async () => {
+test('a request is rejected if it waited for a state in which its key is revoked', async () => {
   const { id, secret } = await madeKey(patient)
   expect((await askWith(secret, await organizationAhead(0, patient), patient)).status).toBe(200)
   const asking = askWith(secret, await organizationAhead(1, patient), patient)
@@ -170,13 +170,13 @@ test('a request is rejected if its key was revoked in the state it waited for', 
   expect((await asking).status).toBe(401)
 })
 
-test('an unknown key that can exist in a future state gets 503 instead of 401', async () => {
+test('a request with an unknown key gets 503 instead of 401 if a future state can contain the key', async () => {
   const unknown = 'no-key-at-all-no-key-at-all'
   expect((await askWith(unknown, await organizationAhead(0))).status).toBe(401)
   expect((await askWith(unknown, await ahead(client, 1_000))).status).toBe(401)
   const waiting = await askWith(unknown, await organizationAhead(1_000))
   expect([waiting.status, waiting.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)])
-  // The organization reaches that state, which does not contain the key.
+  // The organization reaches the requested revision, in which the key does not exist.
   const asking = askWith(unknown, await organizationAhead(1, patient), patient)
   await madeKey(patient)
   expect((await asking).status).toBe(401)

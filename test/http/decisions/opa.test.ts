@@ -48,7 +48,7 @@ function input(action: string): string {
 }
 
 describe('a decision of the OPA listener', () => {
-  test('equals that of /allowed, in `result`', async () => {
+  test('is that of /allowed, in the member `result`', async () => {
     const allowed = await ask()
     expect([allowed.status, allowed.body]).toEqual([200, { result: { allow: true } }])
     expect(allowed.headers.get('content-type')).toBe('application/json')
@@ -73,7 +73,7 @@ describe('a decision of the OPA listener', () => {
 describe('the list of permissions of the OPA listener', () => {
   const list = (query: unknown, path = PERMISSIONS) => ask({ path, text: JSON.stringify({ input: query }) })
 
-  test('equals that of /user-permissions, in `result`, with its filters', async () => {
+  test('is that of /user-permissions with the same filters, in the member `result`', async () => {
     for (const query of [
       { user: { key: 'alice' } },
       { user: { key: 'alice' }, resource_types: ['__tenant'] },
@@ -120,7 +120,7 @@ describe('a list of decisions of the OPA listener', () => {
   const TENANTS = '/v1/data/permit/all_tenants'
   const checks = ['read', 'update'].map(action => question('alice', action, 'document:d1'))
 
-  test('equals that of /allowed/bulk, in `result`', async () => {
+  test('is that of /allowed/bulk, in the member `result`', async () => {
     const answer = await ask({ path: BULK, text: JSON.stringify({ input: checks }) })
     const { body } = await verdict.post('/allowed/bulk', checks)
     expect([answer.status, answer.body]).toEqual([200, { result: body }])
@@ -158,7 +158,7 @@ describe('a list of decisions of the OPA listener', () => {
     }
   })
 
-  test('in all tenants equals that of /allowed/all-tenants, in `result`', async () => {
+  test('in all tenants is that of /allowed/all-tenants, in the member `result`', async () => {
     for (const check of checks) {
       const answer = await ask({ path: TENANTS, text: JSON.stringify({ input: check }) })
       const { body } = await verdict.post('/allowed/all-tenants', check)

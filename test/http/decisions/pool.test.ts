@@ -9,7 +9,7 @@ const pooled = await sharedService({ poolThreads: 2 })
 const alone = await sharedService({ poolThreads: 0 })
 for (const service of [pooled, alone]) await loadWorld(service)
 
-/** Repeats a request until the pool was busy. */
+/** Repeats a request until threads of the pool have worked. */
 async function untilPooled(ask: () => Promise<void>): Promise<void> {
   const busy = async () => (await Scrape.of(pooled.address)).sum('verdict_pool_busy_seconds_total')
   const before = await busy()

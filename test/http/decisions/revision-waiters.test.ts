@@ -6,7 +6,7 @@ import { createProgress, IndexProgress, publishProgress } from '#threads/indexes
 const WAIT_MS = 30_000
 const REFUSED = { code: 'OVERLOADED', limit: 'waiting' }
 
-/** Waits for revisions of one environment with this progress. */
+/** Returns a function that waits for a revision of one environment with this progress. */
 function waitingFor(progress: Progress) {
   const gate = new MinRevision({ progress: () => progress, organizationProgress: () => null }, WAIT_MS)
   return (sequence: number) => gate.reached(`epoch.${sequence}`, () => 'environment')

@@ -107,7 +107,7 @@ async function started({
 
 const CHECK = { user: { key: 'alice' }, action: 'read', resource: { type: 'document', key: 'd' } }
 const SHORT = JSON.stringify([CHECK])
-/** Large, but read quickly from its bytes. */
+/** A large body that the byte reader reads quickly. */
 const LARGE = JSON.stringify(Array(4_500).fill(CHECK))
 const LONG = JSON.stringify([{ ...CHECK, context: { long: 'x'.repeat(BYTES_HERE_MAX) } }])
 
@@ -155,7 +155,7 @@ test('a request is not decided if its key is revoked while its body is queued', 
   const edge = await started({
     onIndex: () => {
       indexes += 1
-      // The first request starts: send the second one. The first result is returned: revoke the other key.
+      // Send the second request when the first one starts. Revoke its key when the first result is returned.
       if (indexes === 1) ask(edge.port, 'revoked', LONG).then(other.resolve, other.reject)
       if (indexes === 2) revoke()
     },

@@ -57,7 +57,7 @@ const KONG = { request: { http: { method: 'GET', path: '/document/d1' } }, consu
 
 interface Case {
   readonly path: string
-  /** Without a body, the request is a GET. */
+  /** If it is undefined, the request is a GET. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   /** Required number of results of a list. */
@@ -172,7 +172,7 @@ async function expectStrict(client: Client, description: Description, each: Case
   const body = JSON.parse(json) as { readonly allow?: unknown; readonly evaluations?: unknown }
   rejectContradictions(body, about)
   if (each.length !== undefined) expect(body.allow ?? body.evaluations, about).toHaveLength(each.length)
-  // The service replaces an empty id.
+  // The service generates a request id if the request has an empty one.
   const unnamed = await send(client, each, '')
   await unnamed.arrayBuffer()
   expect(unnamed.headers.get('x-request-id'), about).toMatch(UUID)
@@ -183,7 +183,7 @@ test('the strict client rejects duplicate members', () => {
   rejectDuplicates('{"a":{"a":["a",{"a":"{\\"a\\":1,"}]},"b":"a"}')
 })
 
-test('every decision endpoint has a case', () => {
+test('every decision endpoint has a case in this file', () => {
   const isDecision = ({ access, family, isRead }: (typeof routes)[number]): boolean =>
     access === 'environment' && family !== 'management' && isRead
   const paths = routes

@@ -1,4 +1,4 @@
-/** Requests with unknown keys that can exist in the state they wait for: checks and limit. */
+/** Requests with an unknown key that wait for a revision that can contain the key: checks and limit. */
 import { expect, test } from 'vitest'
 import type { Principal } from '#model/principal.ts'
 import { viewOf } from '#http/message/byte-views.ts'
@@ -58,7 +58,7 @@ function waitingDispatcher(takeRate: () => boolean) {
   return { ask, arrive }
 }
 
-test('rate limit and content type are checked if the key becomes known while its request waits', async () => {
+test('rate limit and content type are checked once the key of a waiting request becomes known', async () => {
   const limited = waitingDispatcher(() => false)
   const beyond = limited.ask()
   limited.arrive()
@@ -69,7 +69,7 @@ test('rate limit and content type are checked if the key becomes known while its
   await expect(odd).rejects.toMatchObject({ code: 'MALFORMED_REQUEST' })
 })
 
-test('waiting requests with unknown keys are limited, and later requests are accepted again', async () => {
+test('the number of waiting requests with unknown keys is limited, and later requests are accepted again', async () => {
   const { ask, arrive } = waitingDispatcher(() => false)
   const waiting = Array.from({ length: UNKNOWN_WAITERS_MAX }, () => ask())
   await expect(ask()).rejects.toMatchObject({ code: 'OVERLOADED', limit: 'waiting' })

@@ -82,7 +82,7 @@ describe('the header X-Request-ID', () => {
     connection.destroy()
   })
 
-  test('has the same position among the headers, sent or generated', async () => {
+  test('has the same position among the headers, whether the client sent it or the server generated it', async () => {
     const connection = await RawConnection.open(edge.port)
     const ask = async (headers: readonly string[]) => {
       await connection.send(postText('/allowed', allowedBody(), [AUTHORIZATION, ...headers]))

@@ -69,7 +69,7 @@ describe('the limit of body bytes', () => {
     }
   })
 
-  test('closes the connection of a client that sends a chunked body far over it', async () => {
+  test('closes the connection of a client that sends a chunked body of many times the limit', async () => {
     const connection = await RawConnection.open(edge.port)
     await connection.send(allowedText(['Transfer-Encoding: chunked'], ''))
     const piece = chunk('x'.repeat(BODY_BYTES_MAX))
@@ -97,7 +97,7 @@ describe('the limit of body bytes', () => {
 })
 
 describe('the pieces of a body', () => {
-  test('are joined for any position of the cut', async () => {
+  test('are joined, wherever the body is split', async () => {
     const body = allowedBody(60)
     for (const cut of [0, 1, 20, body.length - 1]) {
       const connection = await RawConnection.open(edge.port)
@@ -123,7 +123,7 @@ describe('the pieces of a body', () => {
 describe('an announced body without bytes', () => {
   const LENGTHS = ['0', '00']
 
-  test.each(LENGTHS)('counts as absent with the length %s, for any cut of the head', async length => {
+  test.each(LENGTHS)('counts as absent with the length %s, wherever the head is split', async length => {
     for (const [line, status] of [
       ['POST /allowed', 400],
       ['POST /nowhere', 404],
@@ -145,7 +145,7 @@ describe('an announced body without bytes', () => {
     }
   })
 
-  test.each(LENGTHS)('counts as absent with the length %s, with a pipelined request', async length => {
+  test.each(LENGTHS)('counts as absent with the length %s if a pipelined request follows', async length => {
     const connection = await RawConnection.open(edge.port)
     const empty = requestText('DELETE /v2/things/bulk', [AUTHORIZATION, `Content-Length: ${length}`])
     const body = allowedBody()
@@ -156,7 +156,7 @@ describe('an announced body without bytes', () => {
     connection.destroy()
   })
 
-  test('counts as absent if it is chunked, for any cut of the head', async () => {
+  test('counts as absent if it is chunked, wherever the head is split', async () => {
     const headers = [AUTHORIZATION, 'Transfer-Encoding: chunked']
     const text = requestText('DELETE /v2/things/bulk', headers, LAST_CHUNK)
     const headersAt = text.indexOf('Host')
@@ -180,7 +180,7 @@ describe('an announced body without bytes', () => {
 const MORE_THAN_IS_QUEUED = 3 * 1_048_576
 const RECEIVE_MS_MAX = 1_000
 
-test('the time limit of a body in pieces counts only while the handler reads', async () => {
+test('the time limit of a body that a handler reads in pieces counts only while the handler reads', async () => {
   const latch = new Latch()
   const counting = defineRoute({
     method: 'POST',
@@ -205,7 +205,7 @@ test('the time limit of a body in pieces counts only while the handler reads', a
   const length = `Content-Length: ${MORE_THAN_IS_QUEUED + 2}`
   await heldUp.send(requestText('POST /pieces', [length], 'x'.repeat(MORE_THAN_IS_QUEUED)))
   await latch.entered
-  // This body starts later and is rejected, so the time limit of the first one is over as well.
+  // This body starts later and is rejected, so the time limit of the first one has also passed.
   await late.send(allowedText(['Content-Length: 100'], '{'))
   expect((await late.answer())?.status).toBe(408)
   await heldUp.send('xx')
@@ -267,7 +267,7 @@ describe('ambiguous framing of a body', () => {
     }
   })
 
-  test('does not include `chunked` in upper or mixed case', async () => {
+  test('is not assumed for `chunked` in upper or mixed case', async () => {
     for (const coding of ['chunked', 'Chunked', 'CHUNKED']) {
       const connection = await RawConnection.open(edge.port)
       await connection.send(allowedText([`Transfer-Encoding: ${coding}`], chunk(allowedBody()) + LAST_CHUNK))
@@ -371,7 +371,7 @@ describe('the nesting of a body', () => {
     expect((await post('/v2/things', body)).status).toBe(200)
   })
 
-  test('has a higher limit on decisions', async () => {
+  test('has a higher limit for decisions than for management', async () => {
     expect((await post('/allowed/bulk', nested(DECISION_DEPTH_MAX))).status).toBe(200)
     expect((await post('/allowed/bulk', nested(DECISION_DEPTH_MAX + 1))).status).toBe(400)
   })

@@ -10,7 +10,7 @@ const MEGABYTE = 1_024 * 1_024
 const BYTES_MAX = 16 * MEGABYTE
 const PIECE_BYTES = MEGABYTE / 2
 const STOCK_BYTES = longBodiesBytesMax(BYTES_MAX)
-/** No body is long enough for segments. */
+/** Options with which no body is long enough for segments. */
 const NO_SEGMENTS = { stock: new SegmentStock(0), share: 'one', from: Infinity }
 
 type Segments = ConstructorParameters<typeof BodyCollector>[0]['segments']
@@ -59,7 +59,7 @@ test('a body is copied into one buffer of its size if the first piece is at leas
   expectWhole(body, 1.75 * MEGABYTE)
 })
 
-test('a client that announces much and sends little occupies four times the sent bytes', () => {
+test('a body of which few bytes have arrived occupies four times these bytes, whatever length is announced', () => {
   const buffers = new CountedBuffers()
   newCollector(BYTES_MAX, buffers).take(new ArrayBuffer(10_000))
   expect(buffers.taken).toEqual([40_000])
@@ -102,7 +102,7 @@ test('no buffer is larger than the limit of body bytes', () => {
   expect(Math.max(...taken)).toBeLessThanOrEqual(BYTES_MAX)
 })
 
-describe('the body for another thread', () => {
+describe('a body for another thread', () => {
   const share = 'one'
   const from = 2 * MEGABYTE
 
@@ -117,7 +117,7 @@ describe('the body for another thread', () => {
     ['has an announced length', 5.3 * MEGABYTE, 5.3 * MEGABYTE],
     ['has an unknown length', 5.3 * MEGABYTE, 0],
     ['fills whole segments', 4 * MEGABYTE, 4 * MEGABYTE],
-  ])('is collected in segments, which are returned: it %s', (_, length, announced) => {
+  ])('is collected in segments, which are released, if it %s', (_, length, announced) => {
     const bytes = Math.round(length)
     const { collector, stock } = collected(bytes, Math.round(announced))
     expect(stock.out).toBe(Math.ceil(bytes / SEGMENT_BYTES))

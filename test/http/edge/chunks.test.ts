@@ -45,7 +45,7 @@ async function hasRead(): Promise<void> {
   called = called.filter(requestId => ['sent', 'smuggled'].includes(requestId))
 }
 
-describe('a chunked body is the last one of its connection', () => {
+describe('a connection with a chunked body', () => {
   test.each([
     ['a decision', 'POST /allowed', chunk(allowedBody()) + LAST_CHUNK, 200],
     [
@@ -64,24 +64,27 @@ describe('a chunked body is the last one of its connection', () => {
     ['an unknown path', 'POST /nowhere', chunk('x') + LAST_CHUNK, 404],
     ['an invalid body', 'POST /allowed', chunk('{') + LAST_CHUNK, 400],
     ['a body over the limit', 'POST /allowed', chunk('x'.repeat(BODY_BYTES_MAX + 1)) + LAST_CHUNK, 413],
-  ])('with one `Connection: close` in the response: %s', async (_, line, body, status) => {
-    for (const headers of [[], ['Connection: close']]) {
-      const connection = await RawConnection.open(edge.port)
-      await connection.send(request(line, body, headers))
-      const answer = await connection.answer()
-      expect(answer?.status).toBe(status)
-      expect(answer!.headerNames.filter(name => name === 'connection')).toHaveLength(1)
-      expect(answer!.headers.get('connection')).toBe('close')
-      const length = /\/large\/(\d+)/.exec(line)?.[1]
-      if (length !== undefined) expect(answer!.body === `"${'ü'.repeat(Number(length))}"`).toBe(true)
-      if (line.includes('pieces')) expect(answer!.body.split('\n').slice(-2)).toEqual(['99999', ''])
-      // Close the connection as requested. It is also closed for clients that do not.
-      if (answer!.headers.has('transfer-encoding')) connection.end()
-      await connection.closed
-    }
-  })
+  ])(
+    'is closed after the body, and the response has one `Connection: close`: %s',
+    async (_, line, body, status) => {
+      for (const headers of [[], ['Connection: close']]) {
+        const connection = await RawConnection.open(edge.port)
+        await connection.send(request(line, body, headers))
+        const answer = await connection.answer()
+        expect(answer?.status).toBe(status)
+        expect(answer!.headerNames.filter(name => name === 'connection')).toHaveLength(1)
+        expect(answer!.headers.get('connection')).toBe('close')
+        const length = /\/large\/(\d+)/.exec(line)?.[1]
+        if (length !== undefined) expect(answer!.body === `"${'ü'.repeat(Number(length))}"`).toBe(true)
+        if (line.includes('pieces')) expect(answer!.body.split('\n').slice(-2)).toEqual(['99999', ''])
+        // The client closes the connection if the response is chunked. Otherwise, the server closes it.
+        if (answer!.headers.has('transfer-encoding')) connection.end()
+        await connection.closed
+      }
+    },
+  )
 
-  test('a long response is in flight until the client has read it, not buffered in the library', async () => {
+  test('has a request in flight until the client has read its long response, which the library does not buffer', async () => {
     const { statuses, observer } = countingObserver()
     const watched = await startedEdge({ observer })
     const connection = await RawConnection.open(watched.port)
@@ -100,7 +103,7 @@ describe('a chunked body is the last one of its connection', () => {
     expect(called).not.toContain('smuggled')
   })
 
-  test('if another request follows in the same packet, in the next packet, or after the response', async () => {
+  test('serves no request that follows in the same packet, in the next packet, or after the response', async () => {
     const body = chunk(allowedBody()) + LAST_CHUNK
     const together = await RawConnection.open(edge.port)
     await together.send(request('POST /allowed', body) + SMUGGLED)
@@ -121,7 +124,7 @@ describe('a chunked body is the last one of its connection', () => {
     expect(called).not.toContain('smuggled')
   })
 
-  test('on every path, for any end of packets', async () => {
+  test('serves no further request on any path, wherever the packets end', async () => {
     for (const [line, body] of [
       ['POST /allowed/bulk', chunk('[1]') + LAST_CHUNK],
       ['DELETE /v2/things/bulk', LAST_CHUNK],
@@ -145,13 +148,13 @@ describe('a chunked body is the last one of its connection', () => {
   })
 })
 
-describe('bytes after a chunked body are not a request', () => {
+describe('bytes after a chunked body', () => {
   const loose = [':', ';', '<', '=', '>', '?', '@'].flatMap(byte =>
     ['?', '0?', '?0', '5?', '?5', '1?1', '??', '0000?', '0?0'].map(size => size.replaceAll('?', byte)),
   )
   const extensions = ['5;', '0;a', '2;q=1', '5 ;a', '5\t', '0;"', '0;a="\\""', '0;\n', '-1', '+5', '0x5', '']
 
-  test.each([...loose, ...extensions])('with the chunk size %j', async size => {
+  test.each([...loose, ...extensions])('are not read as a request with the chunk size %j', async size => {
     for (const filling of ['', 'x'.repeat(11), 'x'.repeat(0x1_000)]) {
       const connection = await RawConnection.open(edge.port)
       // A proxy can interpret these bytes as the end of the body, and then forward other requests.
@@ -172,7 +175,7 @@ describe('bytes after a chunked body are not a request', () => {
     ['a line feed', '0\nAA'],
     ['no size', '\r\n\r\n'],
     ['a chunk with a wrong end', '1\r\nxAA0\r\nAA'],
-  ])('with %s', async (_, end) => {
+  ])('are not read as a request with %s', async (_, end) => {
     for (const [line, start] of [
       ['POST /allowed', chunk(allowedBody())],
       ['DELETE /v2/things/bulk', ''],

@@ -1,4 +1,4 @@
-/** Pages of other origins: `CORS_ORIGINS` at the protocol level and in a real browser. */
+/** Requests by pages of other origins: `CORS_ORIGINS` at the protocol level and in a real browser. */
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -25,7 +25,7 @@ test('by default, responses have no CORS headers, and a preflight request is rej
   expect([preflight.status, corsHeaders(preflight)]).toEqual([405, {}])
 })
 
-describe('with allowed origins', () => {
+describe('a service with allowed origins', () => {
   const exposed = 'X-Request-ID, X-Revision, Retry-After, Warning, ETag'
   const allowed = {
     'access-control-allow-origin': ORIGIN,
@@ -33,7 +33,7 @@ describe('with allowed origins', () => {
     vary: 'Origin',
   }
 
-  test('all responses, including errors, have CORS headers for an allowed origin only', async () => {
+  test('returns CORS headers with all responses, including errors, but only to an allowed origin', async () => {
     const verdict = await startedService({ corsOrigins: ['http://localhost:5173', ORIGIN] })
     const headersAt = async (path: string, headers: Record<string, string>) =>
       corsHeaders(await fetch(verdict.address + path, { method: 'POST', headers, body: '{}' }))
@@ -47,7 +47,7 @@ describe('with allowed origins', () => {
     }
   })
 
-  test('a preflight request succeeds on every path and allows the headers that it names', async () => {
+  test('accepts a preflight request on every path, and allows the headers that the request names', async () => {
     const verdict = await startedService({ corsOrigins: [ORIGIN] })
     for (const path of ['/allowed', '/v2/facts/default/default/users/anna', '/nowhere']) {
       const response = await fetch(verdict.address + path, { method: 'OPTIONS', headers: PREFLIGHT })

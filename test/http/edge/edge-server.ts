@@ -16,7 +16,7 @@ import { requestText } from '#testing/requests/raw-connection.ts'
 export const ENVIRONMENT_KEY = 'environment-key'
 export const ORGANIZATION_KEY = 'organization-key'
 export const AUTHORIZED = { authorization: `Bearer ${ENVIRONMENT_KEY}` }
-/** The same as a header line of a raw request. */
+/** The authorization as a header line of a raw request. */
 export const AUTHORIZATION = `Authorization: ${AUTHORIZED.authorization}`
 export const BODY_BYTES_MAX = 200_000
 

@@ -41,7 +41,7 @@ const ofChange = (name: string) => {
   return request('/v2/things', name, body)
 }
 
-/** When this returns, the server, which runs in this thread, has read all sent bytes. */
+/** Resolves when the server, which runs in this thread, has read all sent bytes. */
 async function unfinished(
   edge: EdgeServer,
   names: readonly string[],
@@ -117,7 +117,7 @@ test('a server that closes completes queued requests', async () => {
   expect((await answers).map(answer => answer?.status)).toEqual([200, 200, 200])
 })
 
-test('a client that pipelines a request after a queued one loses its connection; other clients do not', async () => {
+test('a client that pipelines a request after a queued one loses its connection, and other clients do not', async () => {
   const { edge, called } = await started()
   const [first, second, last] = await unfinished(edge, ['first', 'second', 'last'])
   void first!.connection.send(first!.rest)

@@ -59,10 +59,10 @@ test.each<[limit: string, status: number, send: () => Promise<Answer>]>([
   expect(await counted(narrow, limit)).toBe(before + 1)
 })
 
-describe('a page with large attributes is rejected', () => {
+describe('a page with large attributes', () => {
   const attributes = { long: 'x'.repeat(500_000) }
 
-  test('in one environment, while a smaller page is returned', async () => {
+  test('is rejected in one environment, while a smaller page is returned', async () => {
     for (let n = 0; n < 17; n++) {
       expect((await roomy.post(`${FACTS}/users`, { key: `user-${n}`, attributes })).status).toBe(200)
     }
@@ -75,7 +75,7 @@ describe('a page with large attributes is rejected', () => {
     }
   })
 
-  test('in a list over several environments', async () => {
+  test('is rejected in a list over several environments', async () => {
     const key = await neighbourOf(roomy, 'other')
     const made = { key, body: { key: 'user-of-other', attributes } }
     expect((await roomy.send('POST', '/v2/facts/default/other/users', made)).status).toBe(200)
@@ -83,7 +83,7 @@ describe('a page with large attributes is rejected', () => {
     expect([(await page(18)).status, (await page(12)).status]).toEqual([400, 200])
   })
 
-  test('if many rows contain the same large entity', async () => {
+  test('is rejected if many rows contain the same large entity', async () => {
     await roomy.tenantRole('guest', [])
     const operations = Array.from({ length: 17 }, (_, n) => ({ key: `tenant-${n}`, name: 'Tenant' }))
     expect((await roomy.post(`${FACTS}/bulk/tenants`, { operations })).status).toBe(200)
@@ -143,7 +143,7 @@ async function dripUntilRejected(verdict: Client, target: string, start: string)
 describe('a body that takes longer than BODY_TIMEOUT_MS', () => {
   test('is rejected with 408, and the connection is closed', async () => {
     const verdict = await startedService({ receiveMsMax: 200 })
-    // For a client that keeps sending, the close of the connection can arrive before the response.
+    // The client keeps sending, so the connection can be closed before the response arrives. Then try again.
     let tries = 0
     let answer
     do {
@@ -268,7 +268,7 @@ describe('the rate limit', () => {
     expect(refusal(rejected)).toEqual([429, 'UNEXPECTED_ERROR'])
   })
 
-  test('counts only accepted requests per second, and recovers from a wraparound after one second', () => {
+  test('counts only accepted requests per second, and recovers within a second if its clock wraps around', () => {
     let now = 1_700_000_000_000
     const handle = createKeyRates()
     const threads = [new KeyRates(handle, 3, () => now), new KeyRates(handle, 3, () => now)]
@@ -290,7 +290,7 @@ describe('the rate limit', () => {
     expect(take('a')).toEqual([false, false])
     now += 1
     expect([take('a'), take('a')]).toEqual([all, half])
-    // The number of seconds in a cell wraps around after 4,096.
+    // A cell stores seconds modulo 4,096, so this second looks like the last one.
     now += 4_096_000
     expect(take('a')).toEqual([false, false])
     now += 1_000

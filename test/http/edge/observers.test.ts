@@ -135,7 +135,7 @@ test('a generated request id is the same in the response and in the slow-request
   await held.send(ALLOWED.slice(0, -1))
   const other = await RawConnection.open(port)
   const answered: unknown[] = []
-  // More ids than those that differ only in their last digits.
+  // More requests than there are ids that differ only in their last digits.
   for (let count = 0; count < 300; count++) {
     await other.send(ALLOWED)
     answered.push(await answerTo(other))

@@ -31,7 +31,7 @@ const REQUESTS = [
   post('/access/v1/evaluation', [KEY, 'Content-Type: application/json'], ACTION),
   post('/access/v1/evaluation', [KEY], ACTION),
   requestText('GET /healthy'),
-  // Sent as fast as the client reads it.
+  // This response is sent as fast as the client reads it.
   requestText('GET /large/1100000', ['Content-Length: 1'], 'x'),
   requestText('DELETE /v2/things/bulk', [KEY]),
 ]

@@ -33,7 +33,7 @@ describe('unknown paths', () => {
     }
   })
 
-  test('that only start like management paths have the native form', async () => {
+  test('that only begin like management paths return errors in the native form', async () => {
     for (const path of ['/v20', '/v2x/things', '/access/v10/evaluation']) {
       const message = 'this path does not exist'
       expect(await (await send('GET', path)).json()).toEqual({ code: 404, message })
@@ -75,7 +75,7 @@ describe('another method on a known path', () => {
     }
   })
 
-  test('uses a path with a parameter if the fixed path has no such method', async () => {
+  test('is accepted if a path with a parameter also matches and has that method', async () => {
     const response = await send('GET', '/v2/things/bulk', AUTHORIZED)
     expect(await response.json()).toEqual({ thing: 'bulk' })
     const rejected = await send('PATCH', '/v2/things/bulk', AUTHORIZED)

@@ -57,7 +57,7 @@ test('a request does not overtake waiting requests of its share', async () => {
   expect(turns.begin(0, 'b')).toBe(true)
 })
 
-test('fewer requests of a share with long bodies are answered per iteration', async () => {
+test('a share with long bodies gets fewer responses per iteration', async () => {
   const { arrive, countOf } = open()
   arrive('long', { count: 1_000, bytes: LARGE_BODY_BYTES_MIN - 1 })
   expect(countOf('long')).toBeLessThanOrEqual(30)

@@ -9,7 +9,7 @@ await verdict.createDocumentModel()
 
 const RESETTERS = 12
 const ROUNDS = 100 * Number(process.env['VERDICT_RUNS'] ?? 1)
-/** Its response is larger than one write of the library. */
+/** A bulk whose response is larger than one write of the library. */
 const bulk = JSON.stringify(Array(1_500).fill(question('alice', 'read', 'document')))
 const request = requestText(
   'POST /allowed/bulk',

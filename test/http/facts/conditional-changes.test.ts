@@ -53,7 +53,7 @@ const reads = new Map(
 const PART = /\/(?:permissions|parents\/[^/]+|implicit_grants(?:\/conditions)?)$/
 const entityAt = (path: string): string => path.replace(PART, '')
 const changes = routes.filter(each => reads.has(entityAt(each.path)) && each.method !== 'GET')
-/** Routes of grants have another header (`conditional-grants.test.ts`). */
+/** Whether a route accepts `If-Match`. Routes of grants do not: `conditional-grants.test.ts` tests them. */
 const takesTag = ({ headers }: Route): boolean => (headers ?? []).includes(IF_MATCH)
 const namesOf = (fields: readonly { readonly name: string }[] | undefined): string[] =>
   (fields ?? []).map(({ name }) => name)
@@ -84,7 +84,7 @@ test('every path that reads and changes an entity accepts If-Match and returns a
   )
 })
 
-test('every such operation changes an entity only if its tag matches', async () => {
+test('every operation that accepts If-Match changes an entity only if its tag matches', async () => {
   const service = await startedService()
   const tested = new Set<string>()
   for (const { operation, method, path, body } of MANAGEMENT_CALLS) {

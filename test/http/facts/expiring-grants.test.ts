@@ -168,7 +168,7 @@ describe('bulk calls', () => {
     expect(await endsIn(verdict, `${TUPLES}?subject=${f1}`)).toEqual([])
   })
 
-  test('create users with expiring role assignments, as calls for a single user do', async () => {
+  test('create users with expiring role assignments, like calls for a single user', async () => {
     const [ann, bob] = fresh('ann', 'bob')
     const roles = (end: string | null) => [{ role: 'auditor', tenant: 'default', expires_at: end }]
     const made = await verdict.post<User>(USERS, { key: ann, role_assignments: roles(END) })

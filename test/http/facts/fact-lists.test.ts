@@ -101,7 +101,7 @@ describe('role assignments', () => {
     expect((await verdict.get(`${FACTS}/role_assignments?per_page=1001`)).status).toBe(422)
   })
 
-  test('are returned by their deletion on request', async () => {
+  test('are returned by the call that deletes them, if the call asks for them', async () => {
     const body = { user: 'dee', role: 'auditor', tenant: 'acme' }
     const made = await verdict.post(`${FACTS}/role_assignments`, body)
     const deleted = await verdict.delete(`${FACTS}/role_assignments?return_deleted=true`, body)
@@ -156,7 +156,7 @@ describe('users', () => {
     })
   })
 
-  test('PUT returns 201 for a new user and 200 for an existing one, which keeps its id and roles', async () => {
+  test('are created by PUT with 201; PUT of an existing user returns 200 and keeps its id and roles', async () => {
     const body = { key: 'eve', email: 'eve@x', role_assignments: [{ role: 'auditor', tenant: 'default' }] }
     const created = await verdict.put<User>(`${FACTS}/users/eve`, body)
     const known = await verdict.put<User>(`${FACTS}/users/eve`, { key: 'eve' })
@@ -178,7 +178,7 @@ describe('users', () => {
     await verdict.delete(`${FACTS}/users/fay`)
   })
 
-  test('listed by /v1/users are an array, for keys of the organization and of an environment', async () => {
+  test('are listed by /v1/users as an array, for keys of the organization and of an environment', async () => {
     for (const key of [ADMIN_KEY, undefined]) {
       const { body } = await verdict.send<User[]>('GET', '/v1/users?per_page=2&page=2', {
         ...(key && { key }),
@@ -240,8 +240,8 @@ describe('relationship tuples', () => {
   })
 })
 
-describe('instances and tenants', () => {
-  test('instances are filtered by tenant, type and part of their key', async () => {
+describe('lists of instances and tenants', () => {
+  test('filter instances by tenant, type and part of their key', async () => {
     const keys = async (query: string) => {
       const { body } = await verdict.get<{ key: string }[]>(`${FACTS}/resource_instances?${query}`)
       return body.map(({ key }) => key)
@@ -252,7 +252,7 @@ describe('instances and tenants', () => {
     expect(await keys('tenant=acme&resource=document&search=2')).toEqual(['d2'])
   })
 
-  test('an instance shows its relationships if the request asks for details', async () => {
+  test('show the relationships of an instance if the request asks for details', async () => {
     const { body } = await verdict.get(`${FACTS}/resource_instances/document:d1?detailed=true`)
     expect(body).toMatchObject({
       relationships: [
@@ -262,13 +262,13 @@ describe('instances and tenants', () => {
     })
   })
 
-  test('a PUT does not move an instance to another tenant', async () => {
+  test('show that a PUT does not move an instance to another tenant', async () => {
     const operations = [{ resource: 'document', key: 'd1', tenant: 'umbrella' }]
     const answer = await verdict.put<Problem>(`${FACTS}/bulk/resource_instances`, { operations })
     expect([answer.status, answer.body.error_code]).toEqual([400, 'MISMATCH_RESOURCE_INSTANCES_TENANTS'])
   })
 
-  test('tenants are found by key and name', async () => {
+  test('find tenants by key and name', async () => {
     const { body } = await verdict.get<{ key: string }[]>(`${FACTS}/tenants?search=DEF*LT`)
     expect(body.map(({ key }) => key)).toEqual(['default'])
   })

@@ -210,7 +210,7 @@ test('a request returns only keys of the environment to which the API key is sco
   expect(mounted.body.data.map(({ key }) => key)).toEqual(['bobby'])
 })
 
-// HTTP clients resolve `.` and `..` in paths, so such keys cannot be used in a path.
+// HTTP clients resolve `.` and `..` in paths, so a path cannot contain such keys.
 test('each completion has an id, which a path can use in place of keys such as `.` and `..`', async () => {
   await verdict.put(`${FACTS}/bulk/users`, { operations: [{ key: '.' }, { key: '..' }] })
   for (const key of ['.', '..']) {

@@ -196,7 +196,7 @@ describe('removing a grant (C.5)', () => {
     expect(await links()).toEqual([])
   })
 
-  test('by removing its derivation entry is undone by granting again (native.md D-40)', async () => {
+  test('by deleting its derivation entry is undone by granting again (native.md D-40)', async () => {
     const service = await serviceWithTeam()
     await service.grant('team', 'editor', 'document:d1')
     await service.patch(`${RESOURCES}/document/roles/editor`, { granted_to: {} })
@@ -219,7 +219,7 @@ test('deleting the last group of a type keeps the type and its member role (nati
   expect(Object.keys(body.roles)).toEqual(['member'])
 })
 
-describe('grants that ended because their derivation entry was removed', () => {
+describe('grants that ended because a client deleted their derivation entry', () => {
   const entry = (relation: string) => ({
     role: 'member',
     on_resource: 'group',
@@ -597,7 +597,7 @@ describe('lists of groups', () => {
     expect(await of('resource=nothing')).toEqual([])
   })
 
-  test('for members, roles, children and parents have pages', async () => {
+  test('have pages for members, roles, children and parents', async () => {
     const [team] = fresh('team')
     await verdict.group(team)
     const numbers = [0, 1, 2, 3, 4]

@@ -91,7 +91,7 @@ test('a linter reports no errors and no warnings', async () => {
   }
   const source = JSON.stringify(served)
   expect(await findingsIn(source)).toEqual([])
-  // To verify the linter: it reports an operation without responses.
+  // Verifies the linter, which must report an operation without responses.
   expect(await findingsIn(source.replace('"responses":{"200"', '"answers":{"200"'))).not.toEqual([])
 })
 

@@ -242,8 +242,8 @@ test('requests during the deletion of an environment succeed, or fail as if it d
   expect((await verdict.send('POST', users, { key, body: { key: 'late' } })).status).toBe(401)
 })
 
-describe('in a store on disk', () => {
-  test('an environment and its key survive a restart, and a deleted environment leaves no files', async () => {
+describe('an environment in a store on disk', () => {
+  test('survives a restart with its key, and leaves no files after its deletion', async () => {
     const directory = storeDirectory()
     const client = await startedService({ storeUrl: `lmdb:${directory}` })
     const kept = await neighbourOf(client, 'kept')
@@ -258,7 +258,7 @@ describe('in a store on disk', () => {
     expect(users.body).toMatchObject({ total_count: 1 })
   })
 
-  test('the default environment can be deleted; a start creates an empty one only if API_KEY is set', async () => {
+  test('that is the default one can be deleted; a start creates it again, empty, only if API_KEY is set', async () => {
     const client = await startedService({ storeUrl: `lmdb:${storeDirectory()}`, apiKey: null })
     expect((await admin('DELETE', `${PROJECTS}/default`, undefined, client)).status).toBe(204)
     for (const list of ['/v1/users', '/v1/tenants']) {

@@ -52,7 +52,7 @@ describe.each([
 ] as [string, () => PackedQueries | null, (index: number) => object][])(
   'the attributes of %s',
   (_what, read, expected) => {
-    test('are those of the body, for all checks and for a part of them', () => {
+    test('are those of the body, for all checks and for a part of the checks', () => {
       const packed = read()!
       expect(sentOf(packed)).toEqual(numbers.map(expected))
       expect(sentOf(packed.part(30, 5))).toEqual(numbers.slice(30, 35).map(expected))
@@ -60,7 +60,7 @@ describe.each([
       expect(packed.query(3).queryContext!.sent()).toEqual(expected(3))
     })
 
-    test('do not depend on the buffer of the body after the checks were detached', () => {
+    test('do not change if the buffer of the body is overwritten after the checks were detached', () => {
       const packed = read()!
       const own = packed.detached()
       const { buffer, byteOffset, byteLength } = packed.bytes

@@ -88,7 +88,7 @@ describe('a batch whose defaults follow its items', () => {
   })
 })
 
-describe('a batch is left to the parser', () => {
+describe('a batch that the byte reader does not support', () => {
   const good = { subject: subject('u'), action, evaluations: ITEMS }
   test.each([
     ['if it stops early', { ...good, options: { evaluations_semantic: 'deny_on_first_deny' } }],
@@ -98,17 +98,17 @@ describe('a batch is left to the parser', () => {
     ],
     ['if it has a field twice', '{"action":{"name":"a"},"action":{"name":"b"},"evaluations":[{}]}'],
     ['if it has a type with characters outside of ASCII', { ...good, subject: subject('zoe', 'usér') }],
-  ])('%s', (_, batch) => {
+  ])('is left to the parser: %s', (_, batch) => {
     expect(isRead(batch)).toBe(false)
   })
 
-  test('if it has more items than allowed', () => {
+  test('is left to the parser if it has more items than allowed', () => {
     const items = Array.from({ length: CHECKS_MAX }, () => ITEMS[0])
     expect(isRead({ ...good, evaluations: items })).toBe(true)
     expect(isRead({ ...good, evaluations: [...items, ITEMS[0]] })).toBe(false)
   })
 
-  test('if it has no resource id in strict mode', () => {
+  test('is left to the parser if it has no resource id in strict mode', () => {
     const batch = { ...good, evaluations: [{ resource: resource(null) }] }
     expect([isRead(batch, false), isRead(batch, true)]).toEqual([true, false])
   })

@@ -33,7 +33,7 @@ function isRead(text: string): boolean {
   return judge(newReader(), Buffer.from(text))
 }
 
-test('the table of a long body is released by the second body after it', () => {
+test('the table of a long body is released by the second body after that one', () => {
   const reader = newReader()
   const lengths = [40, 2, 2].map(count => {
     const body = Array.from({ length: count }, (_, n) => check(`user-${n}`, 'plan'))
@@ -42,7 +42,7 @@ test('the table of a long body is released by the second body after it', () => {
   expect(lengths).toEqual([40, 40, 2])
 })
 
-describe('a typical body is read', () => {
+describe('a typical body', () => {
   test.each([
     [
       'with all kinds of white space',
@@ -64,11 +64,11 @@ describe('a typical body is read', () => {
       'with names and attributes in other scripts, and escapes in attributes',
       JSON.stringify([OTHER_SCRIPTS, OTHER_SCRIPTS]),
     ],
-  ])('%s', (_, text) => {
+  ])('is read by the byte reader: %s', (_, text) => {
     expect(isRead(text)).toBe(true)
   })
 
-  test('with the maximum number of checks, even if many have different forms', () => {
+  test('is read with the maximum number of checks, even if many have different forms', () => {
     const checks = Array.from({ length: CHECKS_MAX }, (_, n) =>
       n % 3 === 0 ? check(`u${n}`, `k${n}`) : check(`u${n}`, `k${n}`, { tenant: `t${n % 20}` }),
     )
@@ -77,7 +77,7 @@ describe('a typical body is read', () => {
   })
 })
 
-describe('a body is left to the parser if it has', () => {
+describe('a body that the byte reader does not support', () => {
   const good = '{"user":{"key":"u"},"action":"a","resource":{"type":"t","key":"k"}}'
   test.each([
     ['nothing', ''],
@@ -117,7 +117,7 @@ describe('a body is left to the parser if it has', () => {
     ['a user twice', `[{"user":{"key":"u"},"user":{"key":"v"},${REST}}]`],
     ['a number that is not JSON', `[{"user":{"key":"u"},${REST},"x":01}]`],
     ['deep nesting', `[{"x":${'['.repeat(20)}${']'.repeat(20)},${good.slice(1)}]`],
-  ])('%s', (_, text) => {
+  ])('is left to the parser: %s', (_, text) => {
     expect(isRead(text)).toBe(false)
   })
 })

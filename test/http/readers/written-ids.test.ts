@@ -61,7 +61,7 @@ const [organization, project, environment] = ['organization', 'project', 'enviro
 )
 const place = `${project}/${environment}`
 
-describe('an id without hyphens is accepted', async () => {
+describe('an id without hyphens', async () => {
   test.each([
     `${RESOURCES}/${doc}`,
     `${RESOURCES}/${await idAt(`${RESOURCES}/__user`)}`,
@@ -81,7 +81,7 @@ describe('an id without hyphens is accepted', async () => {
     `${FACTS}/proxy_configs/${config}`,
     `${GROUPS}/direct/${group}`,
     `/v2/facts/${place}/users/alice`,
-  ])('in the path of GET %s', async path => {
+  ])('is accepted in the path of GET %s', async path => {
     expect((await verdict.get(path)).status).toBe(200)
   })
 
@@ -93,7 +93,7 @@ describe('an id without hyphens is accepted', async () => {
     `/v2/api-key/${bare(apiKey)}`,
     `/v2/api-key/${place}`,
     `/v2/api-key?proj_id=${project}`,
-  ])('in GET %s with a key of the organization', async path => {
+  ])('is accepted in GET %s with a key of the organization', async path => {
     expect((await verdict.admin('GET', path)).status).toBe(200)
   })
 
@@ -113,7 +113,7 @@ describe('an id without hyphens is accepted', async () => {
       { user_set: set, permission: action, resource_set: doc },
       [`user_set=${set}&permission=${action}&resource_set=${doc}`],
     ],
-  ])('in the body of POST %s and in the filters of its list', async (path, body, queries) => {
+  ])('is accepted in the body of POST %s and in the filters of its list', async (path, body, queries) => {
     expect((await verdict.post(path, body)).status).toBe(200)
     for (const query of queries) expect((await verdict.get(`${path}?${query}`)).body, query).toHaveLength(1)
     expect((await verdict.send('DELETE', path, { body })).status).toBe(204)
@@ -147,12 +147,12 @@ describe('an id without hyphens is accepted', async () => {
       { type: 'userset', samples: [{ user, resource_instance: other }] },
     ],
     ['PUT', `${RESOURCES}/${doc}`, { name: 'Doc', actions: { read: {} } }],
-  ])('in %s %s of %j', async (method, path, body) => {
+  ])('is accepted in %s %s of %j', async (method, path, body) => {
     const answer = await verdict.send(method, path, { body })
     expect(answer.status, JSON.stringify(answer.body)).toBe(200)
   })
 
-  test('in the body of a new API key, in audit log filters, and in a list of entities to delete', async () => {
+  test('is accepted in the body of a new API key, in audit log filters, and in a list of entities to delete', async () => {
     const body = { organization_id: organization, project_id: project, environment_id: environment }
     await made('/v2/api-key', body, ADMIN_KEY)
     const { body: ownKey } = await verdict.admin<Identified>('GET', `/v2/api-key/${place}`)
