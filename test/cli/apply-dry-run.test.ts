@@ -45,8 +45,8 @@ instances: { 'page:plan': { attributes: { draft: false } }, 'page:far': { tenant
 relationship_tuples: [{ subject: 'folder:all', relation: parent, object: 'page:plan' }]
 `
 
-describe('a file with an error', () => {
-  test('changes nothing, wherever the error is', async () => {
+describe('a model file with references', () => {
+  test('changes nothing if one of them is wrong, wherever the error is', async () => {
     const before = await content()
     for (const [from, to, says] of [
       ['members: [bea]', 'members: [bae]', 'there is no user "bae"; did you mean "bea"?'],
@@ -61,7 +61,7 @@ describe('a file with an error', () => {
     expect((await apply(BASE)).code).toBe(EXIT.yes)
   })
 
-  test('can reference entities of the environment, unless they are pruned', async () => {
+  test('can name entities of the environment, unless the command prunes them', async () => {
     await apply(BASE)
     const more = `
 roles: { clerk: { permissions: ['page:read'] } }
@@ -94,7 +94,7 @@ tests:
   })
 })
 
-describe('the tests of a file', () => {
+describe('the tests of a model file', () => {
   const tests = (expected: string) =>
     `${BASE}tests:\n  - name: seniors write finished pages\n    ${expected}\n`
 
@@ -140,7 +140,7 @@ tests: [{ name: nobody writes, deny: [{ user: ann, action: write, resource: 'pag
   })
 })
 
-test('a file that the service accepts is not rejected by the validation, independent of the limits of the service', async () => {
+test('the validation accepts every file that the service accepts, whatever the limits of the service are', async () => {
   const generous = await startedService({ attributesBytesMax: 262_144 })
   const large = `
 users:

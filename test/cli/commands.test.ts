@@ -35,7 +35,7 @@ describe('verdict apply', () => {
     }
   })
 
-  test('shows the plan, changes nothing without confirmation, and reports that in its exit code', async () => {
+  test('shows the plan; without confirmation it changes nothing and its exit code states this', async () => {
     const changed = written(
       company
         .replace('name: Folder', 'name: Binder')
@@ -88,7 +88,7 @@ describe('verdict apply', () => {
     ])
   })
 
-  test('removes entities missing in the file only with --prune, except those that groups need', async () => {
+  test('removes entities that are missing in the file only with --prune, and keeps those that groups need', async () => {
     const key = await neighbourOf(service, 'pruned')
     expect((await run(['apply', COMPANY, '--yes'], { key })).code).toBe(0)
     const small = written(
@@ -130,7 +130,7 @@ describe('verdict apply', () => {
     })
   })
 
-  test('rejects changes that would delete facts and impossible changes', async () => {
+  test('rejects changes that would delete facts, and changes that are impossible', async () => {
     const [model] = company.split('relationship_tuples:') as [string]
     const file = written(
       model
@@ -148,7 +148,7 @@ describe('verdict apply', () => {
 })
 
 describe('the commands that check access', () => {
-  test('check prints the decision and returns it as exit code', async () => {
+  test('verdict check prints the decision and returns it as exit code', async () => {
     expect(await run(['check', 'carol', 'write', 'document:roadmap'])).toMatchObject({
       code: 0,
       stdout: '{"allow":true}\n',
@@ -164,7 +164,7 @@ describe('the commands that check access', () => {
     ])
   })
 
-  test('explain prints the path or the missing roles', async () => {
+  test('verdict explain prints the path or the missing roles', async () => {
     expect(await table(['explain', 'carol', 'write', 'document:roadmap'])).toBe(
       [
         'allow',
@@ -191,7 +191,7 @@ describe('the commands that check access', () => {
     )
   })
 
-  test('bulk reads lines of words or JSON from a file or standard input', async () => {
+  test('verdict bulk reads lines of words or JSON from a file or standard input', async () => {
     const words = written(
       '# who may\ncarol write document:roadmap\n\nalice write document:roadmap default\n',
       'questions.txt',
@@ -243,7 +243,7 @@ describe('the commands that check access', () => {
     }
   })
 
-  test('list prints resources, users and actions', async () => {
+  test('verdict list prints resources, users and actions', async () => {
     expect(await table(['list', 'resources', 'dave', 'read', 'document'])).toBe('RESOURCE\nmemo\nroadmap\n')
     expect(await table(['list', 'users', 'write', 'document:roadmap'])).toBe('USER\nbob\ncarol\n')
     expect((await run(['list', 'actions', 'carol', 'document:roadmap'])).stdout).toBe('["read","write"]\n')
@@ -251,7 +251,7 @@ describe('the commands that check access', () => {
 })
 
 describe('the commands for facts', () => {
-  test('load adds facts, can be repeated, and reports the line of an error', async () => {
+  test('verdict load adds facts, can be repeated, and reports the line of an error', async () => {
     const lines = [
       { kind: 'tenant', key: 'globex', name: 'Globex' },
       { kind: 'user', key: 'frank' },
@@ -277,7 +277,7 @@ describe('the commands for facts', () => {
     }
   })
 
-  test('load reports a rejected line and the loaded facts, and accepts null for missing fields', async () => {
+  test('verdict load reports a rejected line and the loaded facts, and accepts null for missing fields', async () => {
     const user = (key: string) => ({ kind: 'user', key, email: null, attributes: null })
     const lines = [
       user('gina'),
@@ -304,7 +304,7 @@ describe('the commands for facts', () => {
     }
   })
 
-  test('load applies expiration times and skips expired facts', async () => {
+  test('verdict load applies expiration times and skips expired facts', async () => {
     const granted = { kind: 'assignment', user: 'ivan', role: 'auditor', tenant: 'default' }
     const lines = [
       { kind: 'user', key: 'ivan' },
@@ -319,7 +319,7 @@ describe('the commands for facts', () => {
     await service.delete('/v2/facts/default/default/users/ivan')
   })
 
-  test('export writes a file that import restores identically in another environment', async () => {
+  test('verdict export writes a file that an import restores identically in another environment', async () => {
     const [first, second] = ['first.ndjson', 'second.ndjson'].map(name => pathOf(name))
     const exported = await run(['export', first!])
     const lines = readFileSync(first!, 'utf8').trimEnd().split('\n')
@@ -340,7 +340,7 @@ describe('the commands for facts', () => {
   })
 })
 
-describe('a file', () => {
+describe('a file of a command', () => {
   test('that cannot be written or read is reported with exit code 2 before any request', async () => {
     const nowhere = join(directory, 'missing', 'backup.ndjson')
     for (const [args, reason] of [
@@ -356,7 +356,7 @@ describe('a file', () => {
     }
   })
 
-  test('is created readable only by its owner, and links and pipes are written through', async () => {
+  test('is created readable only by its owner; a link or pipe is written to instead of being replaced', async () => {
     const file = pathOf('whole.ndjson')
     await run(['export', file])
     expect(statSync(file).mode & 0o777).toBe(0o600)
@@ -386,7 +386,7 @@ describe('standard output', () => {
     return { code, stderr }
   }
 
-  test('that is closed early ends a command silently with its own exit code', async () => {
+  test('that is closed early ends a command without a message, and the exit code is that of the command', async () => {
     const codeOf = (command: string, key?: string) => {
       return inShell(`${command} | true; exit \${PIPESTATUS[0]}`, key)
     }
@@ -408,7 +408,7 @@ describe('standard output', () => {
 })
 
 describe('the commands for operators', () => {
-  test('status prints the readiness and the number of entities', async () => {
+  test('verdict status prints the readiness and the number of entities', async () => {
     const key = await neighbourOf(service, 'counted')
     expect(await table(['status'], { key })).toBe(
       [
@@ -427,7 +427,7 @@ describe('the commands for operators', () => {
     )
   })
 
-  test('keys can be created, listed, rotated and revoked', async () => {
+  test('verdict keys creates, lists, rotates and revokes keys', async () => {
     const made = JSON.parse(
       (
         await run(['keys', 'create', '--project', 'default', '--env', 'default', '--name', 'ci'], {
@@ -453,7 +453,7 @@ describe('the commands for operators', () => {
     })
   })
 
-  test('a key of the organization requires options for the environment', async () => {
+  test('require options for the environment with a key of the organization', async () => {
     const options = { key: ADMIN_KEY }
     expect((await run(['status', '--project', 'default', '--env', 'default'], options)).code).toBe(0)
     expect(await run(['status', '--project', 'default', '--env', 'nowhere'], options)).toMatchObject({

@@ -8,7 +8,7 @@ import { HANG_MS } from '../support/hang.ts'
 import { commandFiles, verdictCommand } from './command-line.ts'
 
 const { directory, written } = commandFiles()
-// The path has no `verdict`: the script must contain the path of this one.
+// The PATH does not contain `verdict`, so the script must contain the path of this checkout.
 const env = {
   PATH: '/usr/local/bin:/usr/bin:/bin',
   HOME: directory,

@@ -63,7 +63,7 @@ test('lists send attributes and context', async () => {
 test.each([
   ['user', 'users', 'read', 'contract:c1'],
   ['resource', 'resources', 'carol', 'read', 'contract'],
-])('a list rejects attributes of the side that it searches for: %s', async (side, ...words) => {
+])('a list rejects attributes of the entities that it searches for: %s', async (side, ...words) => {
   const { code, stderr } = await run(['list', ...words, '--attributes', SALES])
   expect([code, stderr]).toEqual([2, expect.stringContaining(`leave "${side}" out`)])
 })

@@ -57,7 +57,7 @@ async function explained(...question: readonly string[]) {
   return { nearly: nearly < 0 ? [] : lines.slice(nearly + 1), hints: stderr.split('\n').slice(0, -1) }
 }
 
-describe('a deny', () => {
+describe('the explanation of a deny', () => {
   test('names the derivation that would allow, and the roles held instead', async () => {
     expect(await explained('carl', 'read', 'document:plan')).toEqual({
       nearly: [

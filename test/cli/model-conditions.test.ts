@@ -147,7 +147,7 @@ describe('verdict apply', () => {
       expect((await run(['check', 'ann', 'read', 'page:home'])).code).toBe(1)
     }))
 
-  test('never allows more than both states while it applies changes: old rules go first, new rules come last', async () => {
+  test('never allows more than the old and the new state: removes old rules first, and adds new rules last', async () => {
     const api = await InProcessApi.open()
     try {
       const calls: string[] = []
@@ -273,7 +273,7 @@ describe('an export', () => {
 })
 
 describe('conditional checks', () => {
-  test('can be lines of JSON for bulk', async () => {
+  test('can be lines of JSON for verdict bulk', async () => {
     const question = { user: 'bea', action: 'read', resource: 'page:home' }
     const lines = [
       question,
@@ -296,7 +296,7 @@ describe('conditional checks', () => {
     }
   })
 
-  test('in tests are reported with their attributes and context', async () => {
+  test('that fail in tests are reported with their attributes and context', async () => {
     const tests = `${MODEL}tests:
   - name: only insiders read
     deny:

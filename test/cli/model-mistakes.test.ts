@@ -81,7 +81,7 @@ describe('an error in a model file', () => {
     expect([code, stdout]).toEqual([EXIT.usage, ''])
   })
 
-  test('in a tuple is reported at its wrong end', async () => {
+  test('in a tuple is reported at the entity that is wrong', async () => {
     const turned = company.replace(
       "{ subject: 'folder:specs', relation: parent",
       "{ subject: 'document:specs', relation: parent",
@@ -115,7 +115,7 @@ describe('an error in a model file', () => {
     ])
   })
 
-  test('beyond the hundredth is counted', async () => {
+  test('after the first hundred errors is only counted', async () => {
     const users = Array.from({ length: 150 }, (_, index) => `  - { user: nobody${index}, role: none }\n`)
     const { stderr } = await tested(`role_assignments:\n${users.join('')}`)
     const lines = stderr.trimEnd().split('\n')
@@ -123,7 +123,7 @@ describe('an error in a model file', () => {
   })
 })
 
-describe('a key', () => {
+describe('a key in a model file', () => {
   const keys = ['103547991597142817347', '007', '1e3', '1.10', 'True', '0x1F', '.inf', 'null', '~']
 
   test.each(keys)('is read unchanged: %s', key => {
@@ -131,7 +131,7 @@ describe('a key', () => {
     expect(users).toEqual({ [key]: { attributes: { [key]: 1 } } })
   })
 
-  test.each(keys)('is rejected as a value without quotes: %s', key => {
+  test.each(keys)('is rejected without quotes where the file expects a value: %s', key => {
     for (const text of [
       `groups: { g: { members: [${key}] } }`,
       `role_assignments: [{ user: ${key}, role: r }]`,

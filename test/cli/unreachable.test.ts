@@ -100,20 +100,20 @@ describe('a service that does not respond', () => {
 })
 
 describe.skipIf(spawnSync('openssl', ['version']).status !== 0)(
-  'over TLS (skipped without openssl)',
+  'a server with TLS (skipped without openssl)',
   async () => {
     const certificates = makeCertificates()
     afterAll(() => certificates.remove())
     const part = (name: string) => readFileSync(join(certificates.directory, name))
     const port = await portOf(createHttpsServer({ key: part('redis.key'), cert: part('redis.crt') }))
 
-    test('an untrusted certificate is reported with the setting for trusted authorities', async () => {
+    test('that has an untrusted certificate is reported with the setting for trusted authorities', async () => {
       expect(await saidOf(`https://127.0.0.1:${port}`)).toMatch(
         /: its certificate is not trusted \([A-Z_]+\); set NODE_EXTRA_CA_CERTS to a file of trusted authorities$/,
       )
     })
 
-    test('an HTTP URL of an HTTPS server is reported with a suggestion', async () => {
+    test('that is called with an HTTP URL is reported with a suggestion', async () => {
       expect(await saidOf(`http://127.0.0.1:${port}`)).toContain(`try https://127.0.0.1:${port}`)
     })
   },

@@ -34,16 +34,16 @@ describe.each([
   ['a semicolon', ';'],
   ['a tab', '\t'],
   ['any of them', ',;\t'],
-])('read with %s between cells', (_name, separators) => {
+])('a CSV line read with %s between cells', (_name, separators) => {
   test.each([['x;=2+3'], ['=2+3'], ['x;"=2+3'], ['x\n=2+3'], ['x;;@a'], ['x; +1'], ['a,b;'], ['x\t=2']])(
-    'the key %j does not become a formula, alone and between others',
+    'has no formula for the key %j, alone and between other keys',
     key => {
       for (const line of [[key], [key, 'b', 1], ['a', key, key], [null, 'a,b', key]])
         expect(cellsIn(csvLine(line) + csvLine(['next', 'a']), separators).filter(isFormula)).toEqual([])
     },
   )
 
-  test('no text of these parts begins a formula', () => {
+  test('has no formula for any combination of special characters', () => {
     const wrong = TEXTS.filter(text =>
       cellsIn(csvLine(['a', text, text]) + csvLine([text, 'b']), separators).some(isFormula),
     )
@@ -51,7 +51,7 @@ describe.each([
   })
 })
 
-test('read with a comma between cells, a text is unchanged except for apostrophes before formulas', () => {
+test('a CSV line read with commas between cells has the original texts, except for apostrophes before formulas', () => {
   for (const text of TEXTS) {
     const [cell] = cellsIn(csvLine([text, 'b']), ',')
     expect(cell!.replaceAll("'", ''), JSON.stringify(text)).toBe(text)
@@ -59,7 +59,7 @@ test('read with a comma between cells, a text is unchanged except for apostrophe
   expect(csvLine(['a;b', 'c-d', 'x=1', 'a@b.org', 7, null, 'a"b'])).toBe('a;b,c-d,x=1,a@b.org,7,,"a""b"\r\n')
 })
 
-test('a file of pages has no formula in its cells', async () => {
+test('a CSV export of several pages has no formula in its cells', async () => {
   async function* pages() {
     yield [['x;=2+3', '=2+3']]
   }
@@ -67,7 +67,7 @@ test('a file of pages has no formula in its cells', async () => {
   expect(await file.text()).toBe("\uFEFFuser,resource\r\nx;'=2+3,'=2+3\r\n".replace('\uFEFF', ''))
 })
 
-test('cells are quoted for CSV, and formulas get an apostrophe', () => {
+test('cells of a CSV line are quoted if necessary, and formulas get an apostrophe', () => {
   expect(csvLine(['plain', 7, null, 'a,b', 'say "no"', 'two\nlines', ' spaced'])).toBe(
     'plain,7,,"a,b","say ""no""","two\nlines"," spaced"\r\n',
   )
@@ -76,7 +76,7 @@ test('cells are quoted for CSV, and formulas get an apostrophe', () => {
   )
 })
 
-test('a file ends at its row limit and reports whether rows are missing', async () => {
+test('a CSV export stops at its row limit and states whether rows were left out', async () => {
   async function* pages() {
     yield [['a'], ['b']]
     yield [['c'], ['d']]
@@ -88,6 +88,6 @@ test('a file ends at its row limit and reports whether rows are missing', async 
   expect([whole.rows, whole.isCut]).toEqual([4, false])
 })
 
-test('a file name consists of the filters, without characters that file systems reject', () => {
+test('the name of a CSV file consists of the filters, without characters that file systems reject', () => {
   expect(fileName('access', '../../etc/passwd', '', 'Bücher')).toBe('access-..-..-etc-passwd-Bücher.csv')
 })

@@ -1,4 +1,4 @@
-/** The console writes numbers back as they were read and typed. */
+/** Numbers in JSON that the console displays, parses and sends keep their digits. */
 import { describe, expect, test } from 'vitest'
 import { attributesIn, attributesText } from '../../console/src/interface/attributes.ts'
 import { parsedJson } from '../../console/src/interface/json.ts'
