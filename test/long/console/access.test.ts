@@ -14,7 +14,7 @@ import { complete, press, pressOn, typeInto, typeKey } from '../../support/conso
 import { consoleOf, goTo, look, LOOKS, rowWith, sees, typeApiKey } from '../../support/console-page.ts'
 
 const MARKUP = '<img src=x onerror=alert(1)>'
-/** Must be escaped in addresses, and would be a formula in a spreadsheet. */
+/** A key that must be escaped in addresses, and that would be a formula in a spreadsheet. */
 const AWKWARD = '=2+2 50%/a?b#c "d", e'
 const END = '2031-06-01T08:00:00.000Z'
 
@@ -59,7 +59,7 @@ async function arrange(client: Client): Promise<void> {
   expect((await client.put(`${FACTS}/bulk/resource_instances`, { operations })).status).toBe(200)
 }
 
-/** Submits the form, whether or not options are open. */
+/** Submits the form, even if a list of options is open. */
 async function show(page: Page): Promise<void> {
   await pressOn(page.getByRole('button', { name: 'Show', exact: true, includeHidden: true }))
 }
@@ -75,7 +75,7 @@ async function exported(page: Page, list: string): Promise<{ name: string; lines
   return { name: download.suggestedFilename(), lines: text.slice(1).split('\r\n').slice(0, -1) }
 }
 
-/** Opens the page of users. Waits for it, because the page before it also has a field for a user. */
+/** Opens the page of users, and waits for it, because the first page also has a field for a user. */
 async function openUsers(options: { readonly refusals?: readonly number[] } = {}): Promise<Page> {
   const page = await open('access', options)
   await page.getByRole('heading', { level: 1, name: 'Permissions of a user' }).waitFor()
@@ -86,7 +86,7 @@ function rowOf(page: Page, name: string): Locator {
   return page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) })
 }
 
-test('the user page lists permitted resources and direct roles, and loads a path on demand, by keyboard', async () => {
+test('the user page, used by keyboard, lists permitted resources and direct roles, and loads a path when it is opened', async () => {
   const page = await openUsers()
   const explained: string[] = []
   page.on('request', request => {
@@ -124,12 +124,12 @@ test('the user page lists permitted resources and direct roles, and loads a path
   expect(explained).toHaveLength(1)
   await look(page, 'access-user-desktop')
 
-  // A resource of the path links to its page, with the same action.
+  // A resource of the path links to the page of that resource, with the same action.
   await pressOn(page.getByRole('list', { name: 'Path' }).getByRole('link', { name: 'folder specs' }))
   await page.getByRole('heading', { name: 'Users who may write folder:specs' }).waitFor()
 })
 
-test('a list is loaded in pages, shows changes by other users, and its address has no key', async () => {
+test('a list is loaded in pages and shows changes by other users, and the address of its page contains no key', async () => {
   const page = await open('access/users/user/dave/action/read/type/document')
   await sees(page, '50 of 63')
   await press(page, 'Show more')
@@ -143,7 +143,7 @@ test('a list is loaded in pages, shows changes by other users, and its address h
   await sees(page, 'auditor allows read on document:plan-100, which belongs to the tenant default.')
 })
 
-test('the resource page lists permitted users, expiration times and direct grants, by keyboard', async () => {
+test('the resource page, used by keyboard, lists permitted users, expiration times and direct grants', async () => {
   const page = await open('access/resources')
   await complete(page, 'Type', 'doc', 'document')
   await complete(page, 'Resource', 'road', 'roadmap')
@@ -195,7 +195,7 @@ test('the user page states that a user does not exist', async () => {
   await sees(page, 'There are no resources that nobody may read.')
 })
 
-test('the audit log shows changes, actors, and whether a grant expired or was revoked, by keyboard', async () => {
+test('the audit log, used by keyboard, shows changes, actors, and whether a grant expired or was revoked', async () => {
   const client = await startedService()
   await arrange(client)
   const soon = new Date(Date.now() + 700).toISOString()
@@ -219,7 +219,7 @@ test('the audit log shows changes, actors, and whether a grant expired or was re
   await sees(page, 'the-removal')
   await look(page, 'audit-desktop')
 
-  // The filter for operations completes by the displayed words.
+  // Displayed words complete the filter for operations.
   await pressOn(page.getByRole('link', { name: 'All entries of this request' }))
   await sees(page, '1 of 1')
   await press(page, 'Clear')
@@ -256,7 +256,7 @@ test('a key is not used for searches under the address of another environment', 
   expect(asked.filter(path => path.startsWith('/access/'))).toEqual([])
 })
 
-test('a search that stopped early states this and can be continued', async () => {
+test('a search that stopped early states that it is incomplete, and can be continued', async () => {
   const client = await startedService({ searchScanMax: 10 })
   await client.resource({ key: 'document', actions: { read: {} } })
   await client.user('erin')

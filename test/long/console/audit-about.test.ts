@@ -39,7 +39,7 @@ async function shows(page: Page, count: number): Promise<string[]> {
   return shownIn(page)
 }
 
-test('the audit log is filtered by a user or resource and exported, by keyboard', async () => {
+test('the audit log can be filtered by a user or resource and exported, all by keyboard', async () => {
   const page = await open('access/audit')
   await page.getByRole('table', { name: 'Audit log' }).waitFor()
   await choose(page, 'About', 'a user')
@@ -59,7 +59,7 @@ test('the audit log is filtered by a user or resource and exported, by keyboard'
     'createUser',
   ])
 
-  // Another kind of entity resets the key. For a resource, the type is completed first.
+  // Another kind of entity resets the key. For a resource, the user selects the type before the key.
   await choose(page, 'About', 'a resource')
   const which = page.getByRole('combobox', { name: 'Resource', exact: true })
   expect(await which.inputValue()).toBe('')
@@ -74,7 +74,7 @@ test('the audit log is filtered by a user or resource and exported, by keyboard'
   await press(page, 'Show')
   expect(await shows(page, 2)).toEqual(['Role granted', 'Resource created'])
 
-  // A kind without a key does not filter, and is reset.
+  // A kind without a key does not filter the list, and the page resets it.
   await choose(page, 'About', 'a tenant')
   await press(page, 'Show')
   await page.getByRole('button', { name: 'About' }).getByText('any entity').waitFor()

@@ -67,7 +67,7 @@ async function expectSales(verdict: Client, name: string): Promise<void> {
   expect(await verdict.get(`${SETS}/sales`)).toMatchObject({ body: { conditions: departmentIs(name) } })
 }
 
-/** Saves after the dialog has listed the rule that uses the set. */
+/** Saves once the dialog has listed the rule that uses the set. */
 async function save(page: Page): Promise<void> {
   await press(page, 'Save')
   await sees(page.getByRole('dialog'), '1 rule uses Sales')
@@ -204,7 +204,7 @@ test('a concurrent change is shown next to the unsaved version, which can still 
 
 test('a set that another user changed before the save is not overwritten', async () => {
   const { verdict, page } = await openedSales({ refusals: [412] })
-  // The page does not receive the other change before it saves.
+  // The page cannot receive the change of the other user before it saves.
   await page.route('**/condition_sets/sales', async route => {
     if (route.request().method() === 'PATCH') {
       await changeSales(verdict, 'theirs')

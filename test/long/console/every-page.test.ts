@@ -1,7 +1,4 @@
-/**
- * Properties of every page, found by following links: in an empty environment, with management keys, at 200 %
- * zoom, and by keyboard alone.
- */
+/** Checks of every page that links reach: empty, with management keys, at 200 % zoom, by keyboard alone. */
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { ADMIN_KEY, FACTS, neighbourOf, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
@@ -28,11 +25,11 @@ await verdict.post(`${SCHEMA}/condition_sets`, {
 })
 await verdict.post(`${FACTS}/users`, { key: 'carol', attributes: { level: 5 } })
 
-/** Limits for the number of pages that are reachable within the environment. */
+/** Limits for the number of pages that links reach within the environment. */
 const PAGES_MIN = 10
 const PAGES_MAX = 60
 
-/** Visits each page that is reachable by links within the environment once. */
+/** Visits each page once that links reach within the environment. */
 async function onEveryPage(page: Page, look: (path: string) => Promise<void>): Promise<string[]> {
   const root = (await page.evaluate('location.hash.split("/").slice(0, 3).join("/")')) as string
   const seen = new Set<string>()

@@ -33,15 +33,15 @@ const JUNE = '2090-06-01T00:00:00.000Z'
 
 const row = (page: Page, name: string | RegExp): Locator => page.getByRole('row', { name })
 
-/** Kind of grant, in a new group. */
+/** A kind of grant to or by a new group. */
 interface Kind {
-  /** Address of the page with the grant. */
+  /** Address of the page that shows the grant. */
   readonly path: string
   readonly add: string
   readonly submit: string
-  /** Name in sentences. */
+  /** Name of the grant in sentences of the console. */
   readonly what: string
-  /** Name of the button that removes it. */
+  /** Name of the button that removes the grant. */
   readonly remove: string
   fill(page: Page): Promise<void>
   /** Changes by another administrator, through the API. */
@@ -131,7 +131,7 @@ async function opened(kind: Kind): Promise<Page> {
 }
 
 describe.each(KINDS)('the grant of %s', (name, make) => {
-  test('that was added concurrently is shown, and is overwritten only by a second submit', async () => {
+  test('is shown if another user added it concurrently, and only a second submit overwrites it', async () => {
     const kind = await make()
     const page = await opened(kind)
     await press(page, kind.add)
@@ -170,7 +170,7 @@ describe.each(KINDS)('the grant of %s', (name, make) => {
     }
   })
 
-  test('keeps a concurrently changed expiration until the new value has been shown', async () => {
+  test('keeps an expiration time that another user changed until the page has shown it', async () => {
     const kind = await make()
     await kind.put(null)
     const page = await opened(kind)
@@ -191,7 +191,7 @@ describe.each(KINDS)('the grant of %s', (name, make) => {
     expect(await kind.end()).toBe(JUNE)
   })
 
-  test('is removed only with the displayed expiration, and undo does not overwrite a new grant', async () => {
+  test('is removed only with the expiration time that the page shows, and undo does not overwrite a new grant', async () => {
     const kind = await make()
     await kind.put(null)
     const page = await opened(kind)
@@ -211,7 +211,7 @@ describe.each(KINDS)('the grant of %s', (name, make) => {
     expect(await kind.end()).toBe(JUNE)
   })
 
-  test('that was removed concurrently cannot be removed again', async () => {
+  test('cannot be removed if another user removed it concurrently', async () => {
     const kind = await make()
     await kind.put(MAY)
     const page = await opened(kind)
@@ -227,7 +227,7 @@ describe.each(KINDS)('the grant of %s', (name, make) => {
   })
 })
 
-test('a group is moved only with the displayed expirations, and always has one of the two parents', async () => {
+test('a group is moved only with the expiration times that the page shows, and always has one of the two parents', async () => {
   const [outer, other, inner] = fresh('outer', 'other', 'inner')
   for (const group of [outer, other, inner]) await verdict.group(group)
   await verdict.nest(inner, { into: outer })

@@ -64,7 +64,7 @@ async function undo(page: Page, message: string | RegExp): Promise<void> {
   for (let steps = 0; steps < 12 && (await focused()) !== 'Undo'; steps += 1) await page.keyboard.press('Tab')
   expect(await focused()).toBe('Undo')
   await page.keyboard.press('Enter')
-  // Removes the message, so that the next call does not find it.
+  // Removes the message so that the next call does not find it.
   const undone = page.locator('.toast', { hasText: 'Change undone.' })
   await pressOn(undone.getByRole('button', { name: 'Dismiss' }))
   await undone.waitFor({ state: 'detached' })
@@ -143,7 +143,7 @@ test('adding a member, changing its expiration, and removing it can each be undo
   await dialog(page).getByText(`Removes ${bob} from ${inner}. The user immediately loses`).waitFor()
   await press(dialog(page), 'Remove')
   await sees(page, 'This group has no direct members.')
-  // The button was removed with its row, so the focus moves to the heading of the list.
+  // The removed row contained the button, so the focus moves to the heading of the list.
   await page.locator('h2:focus', { hasText: 'Members' }).waitFor()
   expect(await listed(inner, 'users')).toEqual([])
   await undo(page, `${bob} is no longer a member of ${inner}.`)

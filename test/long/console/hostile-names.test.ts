@@ -6,7 +6,7 @@ import { pressOn } from '../../support/console-keys.ts'
 import { consoleOf, goTo, sees } from '../../support/console-page.ts'
 
 const MARKUP = `"'><img src=x onerror="window.acted=1"><script>window.acted=1</script><svg onload="window.acted=1">{{7*7}}`
-/** For keys with a length limit. */
+/** The markup, shortened for keys with a length limit. */
 const KEY = MARKUP.slice(0, 60)
 
 const verdict = await sharedService()

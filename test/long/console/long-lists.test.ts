@@ -51,7 +51,7 @@ async function openToTheEnd(user: string): Promise<{ page: Page; asked: string[]
   return { page, asked }
 }
 
-test('a change reloads the visible, first and last pages; other pages are reloaded when they are visible', async () => {
+test('a change reloads the visible, first and last pages of a list, and other pages once they are visible', async () => {
   const user = await userOfMany()
   const { page, asked } = await openToTheEnd(user)
   await unassign(user, instance(170))
@@ -70,7 +70,7 @@ test('a change reloads the visible, first and last pages; other pages are reload
   expect(asked).not.toContain('2')
 })
 
-test('continuous changes are combined into few reloads', async () => {
+test('many changes in a row are combined into few reloads of a list', async () => {
   const user = await userOfMany()
   const { page, asked } = await openToTheEnd(user)
   const changes = 300
@@ -105,7 +105,7 @@ test('a search by name continues in steps until it finds a user, and is canceled
   })
   const field = page.getByRole('combobox', { name: 'User' })
   await field.focus()
-  // Inserted as a whole, because a pause between two letters would start a search.
+  // The word is inserted as a whole, because a pause between two letters would start a search.
   await page.keyboard.insertText('quill')
   await page.getByRole('option').filter({ hasText: 'Zoë Quill' }).waitFor()
   expect(asked).toEqual(['key_searches', 'key_searches'])

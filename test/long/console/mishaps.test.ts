@@ -84,7 +84,7 @@ test('creating a type can be undone only if no other user has changed the type',
   }
 })
 
-test('while the service is unavailable, inputs are kept; afterwards, failed lists are loaded', async () => {
+test('while the service is unavailable, inputs are kept; afterwards, lists that failed are loaded', async () => {
   const settings = { port: await freePort(), storeUrl: `lmdb:${storeDirectory()}` }
   const service = await startedService(settings)
   const [group, user] = await groupAndUser(service)

@@ -76,7 +76,7 @@ test('editing the name, description and attributes of an action can be undone', 
   })
 })
 
-test('changing the name keeps integers beyond 2^53 in the attributes', async () => {
+test('changing the name of an action keeps integers beyond 2^53 in its attributes', async () => {
   const path = `${RESOURCES}/document/actions/share`
   const attributes = '{"account":9007199254740993,"of":[-123456789012345678901234567890]}'
   const written = await verdict.send('PATCH', path, { text: `{"attributes":${attributes}}` })
@@ -116,7 +116,7 @@ await verdict.tenantRole('guest', ['folder:read'])
 await verdict.post(`${FOLDER}/action_groups`, { key: 'writing', name: 'Writing', actions: ['update'] })
 
 test.each(EDITED)(
-  'editing %s shows a concurrent change before it is overwritten',
+  'editing %s shows a concurrent change before overwriting it',
   async (what, at, path, hasAttributes) => {
     const page = await open(at, { refusals: [412] })
     await openEdit(page, `Edit ${what}`)
@@ -197,7 +197,7 @@ test('changing the guard of a role does not change the guards of its derivations
   expect((await read<GrantedTo>(path)).granted_to.when).toEqual({ no_direct_roles_on_object: false })
 })
 
-test('a concurrently changed guard is shown before it is overwritten', async () => {
+test('a guard that another user changed is shown before it is overwritten', async () => {
   const path = `${RESOURCES}/comment/roles/reader`
   const page = await open('model/types/comment', { refusals: [412] })
   await openEdit(page, 'Guard of reader')

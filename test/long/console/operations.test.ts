@@ -33,7 +33,7 @@ async function ask(): Promise<void> {
   await verdict.post('/allowed', {})
 }
 
-/** Waits until the service has samples of these checks. */
+/** Waits until the recent figures of the service include these checks. */
 async function sampled(): Promise<void> {
   await expect
     .poll(async () => {
@@ -79,7 +79,7 @@ async function type(page: Page, role: 'textbox' | 'combobox', name: string, text
   await page.keyboard.press('Tab')
 }
 
-/** Content of the page, and all data that the browser stores for it. */
+/** Expression for the content of the page and all data that the browser stores for it. */
 const KEPT =
   'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, history.state, location.href, document.body.innerHTML, [...document.querySelectorAll("input")].map(({ value }) => value)])'
 
@@ -134,7 +134,7 @@ test('plots use the colors of the theme', async () => {
   expect(await page.evaluate(colorOfText)).not.toBe(lightText)
 })
 
-test('if METRICS_TOKEN is set, the page states which key can read the figures', async () => {
+test('the page states which key can read the figures if METRICS_TOKEN is set', async () => {
   const guarded = await startedService({ metricsToken: 'token-of-the-tests' })
   const opened = { address: guarded.address, path: 'operations' }
   const page = await open({ ...opened, refusals: [403] })

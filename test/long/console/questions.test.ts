@@ -91,7 +91,7 @@ function asked(
   return `questions/${new URLSearchParams({ user, action, type, key, ...more }).toString()}`
 }
 
-test('a denied check shows the reason and the near misses, by keyboard', async () => {
+test('a denied check, made by keyboard, shows the reason and the near misses', async () => {
   const page = await open()
   await sees(page, 'Enter a user, an action and a resource.')
   await complete(page, 'User', 'ann', 'anna')
@@ -112,7 +112,7 @@ test('a denied check shows the reason and the near misses, by keyboard', async (
   expect(await page.evaluate('document.activeElement.textContent')).toBe('Check access')
 })
 
-test('a displayed decision is updated when another user changes access, and states the change', async () => {
+test('a displayed decision is updated when another user changes access, and the page states the change', async () => {
   const page = await open(asked('emil', 'read', 'document', 'alone'))
   await page.getByRole('heading', { name: 'Denied' }).waitFor()
   await verdict.assign('emil', 'viewer', 'document:alone')
@@ -287,7 +287,7 @@ test('with a management key, the page states that it cannot check access', async
   await look(page, 'questions-key-that-manages')
 })
 
-describe('the page is accessible', () => {
+describe('the page that checks access', () => {
   const views = {
     empty: ['questions', 'Enter a user', 'Geben Sie Benutzer'],
     allowed: [
@@ -312,7 +312,7 @@ describe('the page is accessible', () => {
       'Ausgewertete Regeln',
     ],
   } as const
-  test.each(LOOKS)('with all kinds of results: $size, $colors, $language', async as => {
+  test.each(LOOKS)('is accessible with all kinds of results: $size, $colors, $language', async as => {
     const page = await open(as)
     for (const [name, [path, english, german]] of Object.entries(views)) {
       await goTo(page, path)

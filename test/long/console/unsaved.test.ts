@@ -95,7 +95,7 @@ test.for(WAYS)('leaving a set with unsaved changes by $by requires a confirmatio
   expect(await verdict.get(`${SETS}/sales`)).toMatchObject({ body: { description: null } })
 })
 
-test('Back and Forward keep their positions after staying and after leaving', async () => {
+test('Back and Forward open the right pages after the user has stayed, and after the user has left', async () => {
   const page = await openEdited()
   await page.evaluate('history.back()')
   await answer(page, 'Stay here')

@@ -1,4 +1,4 @@
-/** Runs `test/properties` with many more random values, in parts that workers run in parallel. */
+/** Runs `test/properties` with many more random values, in parts that workers can run in parallel. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe } from 'vitest'
 

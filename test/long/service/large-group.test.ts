@@ -1,7 +1,4 @@
-/**
- * Every call on a group with 100,000 members has a limited cost and response size (native.md B.3). The cost
- * is the number of rows that a call reads, because a clock would measure the machine.
- */
+/** Every call on a group with 100,000 members reads few rows and has a small response (native.md B.3). */
 import { beforeAll, expect, test } from 'vitest'
 import type { OperationInput, OperationName } from '#management/environment/operations.ts'
 import { EnvironmentService } from '#management/environment/environment-service.ts'

@@ -1,6 +1,6 @@
 /**
- * Redis has lost the rows of an environment. That environment is closed on every node, and the others
- * continue. It can be restored from an export of a node that still has a copy.
+ * Redis loses the rows of one environment. Every node closes that environment, and the others continue. An
+ * export of a node that still has a copy restores it.
  */
 import { expect, test } from 'vitest'
 import { type RedisKeys, redisKeys } from '#store/redis/redis-keys.ts'
@@ -31,7 +31,7 @@ function decision(node: Client, key = API_KEY) {
   })
 }
 
-/** Polls until the status is returned and a rejection states its reason, which can take a moment. */
+/** Polls until the status is returned, which can take a moment. A rejection must state its reason. */
 async function until(status: number, node: Client) {
   for (;;) {
     const answer = await decision(node)

@@ -42,7 +42,7 @@ async function metric(node: Client, name: string): Promise<number> {
   return (await Scrape.of(node.address)).sum(name)
 }
 
-test('a node without Redis is stale, then stops deciding and is not ready, and recovers automatically', async () => {
+test('a node without Redis is stale, later stops deciding and is not ready, and recovers automatically', async () => {
   const { proxy, node } = await cuttableNode({ staleAfterMs: 200, maxStaleMs: 1_500 })
   await until(200, () => readiness(node))
   await until(200, () => freshness(node))
@@ -50,8 +50,7 @@ test('a node without Redis is stale, then stops deciding and is not ready, and r
   proxy.cut()
   await until(503, () => freshness(node))
   expect(performance.now() - cutAt).toBeGreaterThan(100)
-  // Readiness is read before and after: a node that is not ready rejects checks, and a node that rejects them
-  // is not ready.
+  // Readiness is read before and after each check, because a node is ready if and only if it accepts checks.
   for (;;) {
     const before = await readiness(node)
     const { status: decided, body } = await node.post('/allowed', question('alice', 'read', 'document:plan'))
@@ -80,7 +79,7 @@ test('a node without Redis is stale, then stops deciding and is not ready, and r
 test.each(['log', 'meta'] as const)(
   'an environment whose %s cannot be read becomes too old, recovers automatically, and does not affect others',
   async name => {
-    // Long enough that a busy machine still polls the other environment in time.
+    // The limit is long enough for a busy machine to poll the other environment in time.
     const bounds = { staleAfterMs: 1_000, maxStaleMs: 3_000 }
     const storeUrl = redis.url()
     const node = await startedService({ storeUrl, dataDirectory: storeDirectory(), ...bounds })
@@ -152,7 +151,7 @@ test('a starting node rejects checks on an environment that has been too long wi
 
 test('a node that shuts down decides until it is closed, even after MAX_STALE_MS', async () => {
   const maxStaleMs = 1_000
-  // Repeated with longer delays until a response arrives late in the shutdown, even on a busy machine.
+  // Uses longer and longer delays until a response arrives late in the shutdown, even on a busy machine.
   for (let [delayMs, answeredAfterMs] = [2_000, 0]; answeredAfterMs <= maxStaleMs; delayMs *= 2) {
     const { node } = await cuttableNode({ staleAfterMs: 500, maxStaleMs })
     await until(200, () => decision(node))

@@ -17,7 +17,7 @@ import { pause } from '#testing/processes/pause.ts'
 const redis = await sharedRedis()
 const ENVS = '/v2/projects/default/envs'
 
-/** Short enough for a test. The first value also determines how long a start waits for Redis. */
+/** Short times for a test. The first one also determines how long a start waits for Redis. */
 const TIMING = { staleAfterMs: 300, maxStaleMs: 600_000 }
 
 /** A node on a connection that can be cut, another node on the same store, and a grant of alice. */

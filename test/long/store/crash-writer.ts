@@ -1,11 +1,9 @@
 /**
- * The process that `crash.test.ts` kills. It opens the store at the given URL and commits several times
- * concurrently until it is killed. It prints each acknowledged sequence, or the code of the error that
- * prevented it from opening the store.
- *
- * If the number of rows is large, another thread makes the commits. If a number of bytes is given, the
- * journal is checkpointed when it reaches that size. Commit n of a run puts rows with that number, overwrites
- * the counter row of the run and deletes a row of an earlier commit, so that a partial commit is noticed.
+ * The process that `crash.test.ts` kills. It opens the store at a URL, makes concurrent commits, and prints
+ * each acknowledged sequence, or the error code if it cannot open the store. With many rows, another thread
+ * makes the commits. With a number of bytes, it checkpoints the journal at that size. Commit n puts rows with
+ * that number, overwrites the counter row of its run, and deletes a row of an earlier commit. Therefore a
+ * partial commit is noticed.
  */
 import { writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +29,7 @@ async function openLedger(url: string, checkpointBytes: number | null): Promise<
   const largeWrites = new WriteThread(new URL('../../store/toy-large-writes.ts', import.meta.url))
   if (checkpointBytes === null) {
     const store = await openStore(url, toyRule, { largeWrites })
-    // Without a reference to the store, the garbage collector can release its lock.
+    // The process keeps a reference to the store. Otherwise, the garbage collector could release its lock.
     process.once('exit', () => void store.close())
     return (await store.environment('default')).ledger
   }

@@ -1,6 +1,6 @@
 /**
- * SIGKILL during writes: acknowledged commits are complete, no commit is partial, and the lock of the dead
- * process blocks no other. The test does not cover a loss of power.
+ * A writer is killed. Acknowledged commits are complete, no commit is partial, and the lock is released. Loss
+ * of power is not tested.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -55,7 +55,7 @@ async function writeAndKill(
   const acknowledged: number[] = []
   for await (const line of lines) {
     acknowledged.push(Number(line))
-    // Continues to read, because lines in the pipe are acknowledged commits.
+    // Keeps reading, because the pipe can contain further lines about acknowledged commits.
     if (acknowledged.length === count) writer.kill('SIGKILL')
   }
   expect(await exited).toEqual([null, 'SIGKILL'])
@@ -81,7 +81,7 @@ test.each([
     perRound: 61,
   },
 ])(
-  'a process that is killed during writes of $by leaves complete acknowledged commits and no partial ones',
+  'killing a process during writes of $by loses no acknowledged commit and leaves no partial commit',
   async ({ rows, checkpointBytes, rounds, perRound }) => {
     const acknowledged: number[] = []
     for (let round = 0; round < rounds; round++) {
@@ -92,8 +92,7 @@ test.each([
       const sequences = new Set(entries.map(entry => entry.revision.sequence))
       expect(acknowledged.filter(sequence => !sequences.has(sequence))).toEqual([])
 
-      // A replay of the log gives the stored state: rows, secondary indexes and counts belong to complete
-      // commits.
+      // Replaying the log must give the stored rows, secondary indexes and counts.
       const tables = new MemoryTables()
       const replayed = new TableView(tables, toyRule)
       await tables.write(() => entries.forEach(entry => replayed.apply(entry)))
@@ -111,7 +110,7 @@ test.each([
   },
 )
 
-test('a data directory in use is refused to a second process until the first process has died', async () => {
+test('a second process cannot open a data directory until the first process has died', async () => {
   const first = startWriter('first')
   await once(first.writer.stdout!, 'data')
   const second = startWriter('second')

@@ -1,7 +1,7 @@
 /**
- * Redis rejects commands of running nodes: because of missing permissions, a key of another type, or a lack
- * of memory. Each commit takes effect on all nodes or on none, and its sender knows which. No node reloads
- * everything, and all nodes recover automatically.
+ * Redis rejects commands of running nodes: missing permissions, a key of another type, or a lack of memory.
+ * Each commit takes effect on all nodes or on none, and its client knows which. All nodes recover without a
+ * reload.
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
@@ -58,7 +58,7 @@ class Cluster {
     return [await this.#isMade(one, small), await this.#isMade(other, large)]
   }
 
-  /** Records the rows of a successful commit. */
+  /** Makes the commit, and records its rows if it succeeds. */
   async #isMade({ ledger }: StoreNode, commit: Commit): Promise<boolean> {
     try {
       await ledger.commit(commit)

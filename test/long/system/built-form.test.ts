@@ -1,6 +1,4 @@
-/**
- * The build contains the whole service and the command line. It is not used if it is older than the sources.
- */
+/** The build contains the service and the command line, and is not used if the sources are newer. */
 import { execFile } from 'node:child_process'
 import {
   cpSync,
@@ -52,7 +50,7 @@ async function builtCheckout(): Promise<string> {
   return folder
 }
 
-/** The entry that would run, according to the times of the files and to their contents. */
+/** Returns the entry that would run, according to the times and the contents of the files. */
 async function whichEntry(folder: string): Promise<string> {
   const script = `import { entry } from './src/composition/built-form.ts'
     import { entryOf } from './src/composition/quick-entry.js'
@@ -70,7 +68,7 @@ test('the build serves decisions, bulks, changes, imports, the console and the C
   const service = startedProcess({ POOL_THREADS: '1' }, { cwd: folder, command: start })
   const client = await clientOf(service)
   await client.createDocumentModel()
-  // Enough users for the pool and for the thread that makes large writes.
+  // There are enough users for the pool and for the thread that makes large writes.
   const users = Array.from({ length: 3_000 }, (_, n) => ({ key: `user-${n}` }))
   expect((await client.post(`${FACTS}/bulk/users`, { operations: users })).status).toBe(200)
   await client.assign('user-7', 'viewer', 'document:plan')
@@ -99,7 +97,7 @@ test('the sources run instead of the build if a source file was edited, added or
   expect(await whichEntry(folder)).toBe('/dist/main.js')
   const [file, away] = [join(folder, 'src/model/assert.ts'), join(folder, 'assert.ts')]
   renameSync(file, away)
-  // The check itself does not need this file.
+  // The comparison of sources and build does not need this file.
   expect(await whichEntry(folder)).toBe('/src/main.ts')
   renameSync(away, file)
   expect(await whichEntry(folder)).toBe('/dist/main.js')

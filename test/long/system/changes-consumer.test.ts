@@ -1,6 +1,4 @@
-/**
- * The example consumer of docs/change-stream.md builds a correct index even if it or the service is killed.
- */
+/** The example consumer of docs/change-stream.md, which is killed, and whose service is killed. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
 /**
- * The index of one node cannot apply a commit of another node, as can happen with different releases. The
+ * The index of one node cannot apply a commit of another node, for example because of different releases. The
  * first node closes that environment, even after a restart, until the entity is removed on either node.
  */
 import { expect, test } from 'vitest'

@@ -1,7 +1,6 @@
 /**
- * An environment on which the process cannot decide is closed and reported. The service starts, and the other
- * environments decide. The closed one can be exported, repaired, replaced and deleted, and reopens
- * automatically.
+ * An environment on which the process cannot decide is closed and reported, and the other environments
+ * decide. The closed one can be exported, repaired, replaced and deleted. It reopens automatically.
  */
 import { rmSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
@@ -63,7 +62,7 @@ test('an environment is closed while its index cannot apply a commit, and reopen
   expect(service.stderr.match(/is open again/g)).toHaveLength(1)
 })
 
-test('a closed environment prevents no start, and opens on a release that can apply its commits', async () => {
+test('a closed environment does not prevent the start, and opens on a release that can apply its commits', async () => {
   const { environments: first } = await startNarrow()
   await first.addUser('second', 'too many')
   await first.end('SIGKILL')
@@ -116,7 +115,7 @@ test('an environment with damaged rows can be deleted and created again with the
   expect(await (await ThreeEnvironments.of(service)).decisions()).toEqual([true, true, true])
 })
 
-test('an import that the index cannot apply leaves the environment unchanged', async () => {
+test('an import that the index cannot apply is rejected, and the environment remains unchanged', async () => {
   const { environments } = await startNarrow()
   const exported = (await environments.exported('second')).body
   const tooMuch = exported.replaceAll('"alice"', '"too many alice"')
@@ -144,7 +143,7 @@ test.each([
   ['files are empty or missing', 'SIGTERM', emptyFile, noFile, LOST],
   ['directories are missing', 'SIGTERM', noDirectory, noDirectory, LOST],
 ] as const)(
-  'environments whose %s are closed instead of created as empty, and can be replaced or deleted',
+  'environments whose %s are closed instead of being created as empty, and can be replaced or deleted',
   async (_, signal, loseSecond, loseThird, [reason, logged]) => {
     const { environments: first } = await start()
     const ids = {

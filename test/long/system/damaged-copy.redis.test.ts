@@ -77,9 +77,7 @@ function overwriteHead(file: string): void {
   closeSync(descriptor)
 }
 
-/**
- * Settings with which a process dies by a signal when it opens this replica, as it can with damaged pages.
- */
+/** Settings with which a process dies by a signal when it opens this replica, like one with damaged pages. */
 function endedBy(copy: string) {
   return running(`import { CopyDirectory } from '${source('store/redis/copy-directory.ts')}'
     const { noteStart } = CopyDirectory.prototype

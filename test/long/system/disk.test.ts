@@ -50,7 +50,7 @@ async function filledOn(disk: string) {
   return { service, client }
 }
 
-/** Uses all free space and returns the file that does so. */
+/** Uses all free space with one file, and returns the path of that file. */
 function fill(disk: string): string {
   const ballast = join(disk, 'ballast')
   expect(() => writeFileSync(ballast, Buffer.alloc(DISK_BYTES))).toThrow('ENOSPC')
@@ -149,7 +149,7 @@ describe('the message of a failed start', () => {
 
   const uid = IS_ROOT ? NOBODY : process.getuid?.()
 
-  test('the message names the data directory if it is not writable', async () => {
+  test('names the data directory if it is not writable', async () => {
     const directory = directoryOfNobody(0o500)
     const message = await failure(directory)
     expect(message).toContain(`cannot start: the lock ${join(directory, 'verdict.lock')} cannot be taken`)
@@ -158,7 +158,7 @@ describe('the message of a failed start', () => {
     )
   })
 
-  test('the message names the lock if it belongs to another user', async () => {
+  test('names the lock if it belongs to another user', async () => {
     const directory = directoryOfNobody(0o700)
     const lock = join(directory, 'verdict.lock')
     writeFileSync(lock, '')
@@ -168,7 +168,7 @@ describe('the message of a failed start', () => {
     expect(message).toContain(`(uid ${uid})`)
   })
 
-  test('the message names the files of an environment if they belong to another user', async () => {
+  test('names the files of an environment if they belong to another user', async () => {
     const directory = directoryOfNobody(0o700)
     const files = join(directory, 'organization')
     mkdirSync(files, { mode: 0o500 })

@@ -1,4 +1,4 @@
-/** Environments that were being created, copied and deleted when the process died. */
+/** Crashes while environments are created, copied and deleted. */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { join } from 'node:path'

@@ -30,9 +30,7 @@ function writingAndFailing(isStuckThen: boolean) {
     if (isMainThread) for (const name of ['one', 'two', 'three']) void keepWriting('busy-' + name).catch(() => {})`)
 }
 
-/**
- * Settings with which another thread next to each HTTP thread is in a blocking call when the process fails.
- */
+/** Settings with which a thread next to each HTTP thread is in a blocking call when the process fails. */
 function stuckBesideAndFailing() {
   const stuck = `require('node:fs').writeFileSync('stuck', ''); require('node:child_process').spawnSync('sleep', ['30'])`
   return running(`import { isMainThread, Worker } from 'node:worker_threads'
@@ -73,8 +71,8 @@ function writingLargeAndFailing() {
 }
 
 /**
- * Runs the service until it fails. `isStuckThen`: the main thread blocks after the error; `isLarge`: another
- * thread makes the writes; `isStuckBeside`: another thread blocks instead of writes.
+ * Runs the service until it fails. `isStuckThen`: the main thread blocks after the error. `isLarge`: another
+ * thread writes. `isStuckBeside`: another thread is in a blocking call, and no thread writes.
  */
 export async function fatalWhileWriting({
   isStuckThen = false,

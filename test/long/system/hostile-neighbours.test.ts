@@ -1,7 +1,6 @@
 /**
- * A short form of the benchmark of noisy neighbors (`bench/hostile`), which measures the latency. A
- * well-behaved tenant of another environment is served correctly during each attack, and no attack causes a
- * defect.
+ * A short form of the benchmark of noisy neighbors (`bench/hostile`). During each attack, a well-behaved
+ * tenant of another environment is served correctly, and no request fails with an internal error.
  */
 import { afterAll, expect, test } from 'vitest'
 import { HostileClient } from '#testing/hostile/caller.ts'

@@ -1,4 +1,4 @@
-/** A process that dies during an import. The next start restores the former state of the environment. */
+/** A process is killed during an import. The next start restores the former state of the environment. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

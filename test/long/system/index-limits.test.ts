@@ -1,7 +1,6 @@
 /**
- * Limits of a schema, with their real values and the real index. Schemas up to a limit are accepted by every
- * operation, larger ones are rejected before the commit, and a killed process starts again with a schema at
- * the limit.
+ * Limits of a schema with their real values and the real index. Every operation accepts a schema up to the
+ * limit and rejects a larger one before the commit. A process that is killed at the limit starts again.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PARTS_PER_RESOURCE_MAX, RELATIONS_MAX, TENANT_ROLES_MAX } from '#model/limits.ts'
@@ -77,7 +76,7 @@ test('all roles of a resource at the limit can be replaced repeatedly', async ()
   const path = `/v2/schema/${OF_DEFAULT}/resources/busy`
   for (const key of ['alice', 'bob']) await accepted('POST', `/v2/facts/${OF_DEFAULT}/users`, { key })
   const instance = { key: 'i', resource: 'busy', tenant: 'default' }
-  // In total, more roles than an index can contain at the same time.
+  // In total, these are more roles than an index can contain at the same time.
   for (let round = 0; round < 3; round++) {
     const roles = keyed(PARTS_PER_RESOURCE_MAX, `r${round}-`, { name: 'X', permissions: ['open'] })
     await accepted('PUT', path, { name: 'Busy', actions: { open: {} }, roles })
@@ -123,7 +122,7 @@ test('the limit of tenant roles applies to single requests, bulks, copies and im
   await refused('POST', '/v2/schema/default/copied/roles', tenantRole('beyond'))
   await accepted('POST', ENVIRONMENTS, { key: 'full', name: 'Full' })
   await accepted('POST', '/v2/schema/default/full/roles', { key: 'own', name: 'Own' })
-  // The role of the target is added.
+  // The target already has a role, so the copy would exceed the limit.
   await refused(...copyTo({ existing: 'full' }))
 
   const file = (count: number): string =>

@@ -41,7 +41,7 @@ function load(address: string, ...args: readonly string[]) {
   return ended(start(['--url', address, '--key', API_KEY, ...FEW, ...args]))
 }
 
-/** Entities that a load test could leave behind. */
+/** Entities that a load test might leave in the service. */
 async function left(client: Client) {
   const lists = [`${SCHEMA}/resources`, `${FACTS}/tenants`, `${FACTS}/users`, `${FACTS}/role_assignments`]
   const found = await Promise.all(lists.map(async path => (await client.get(path)).body))
@@ -72,7 +72,7 @@ async function behind(
 const flipped = (answer: string) => ({ status: 200, body: answer.replace('"allow":true', '"allow":false') })
 
 describe('a load test of a correct service', () => {
-  test('the load test uses all modes, prints the tables of autocannon, and removes its model', async () => {
+  test('uses all modes, prints the tables of autocannon, and removes its model', async () => {
     const before = await left(service)
     const { code, stdout, stderr } = await load(service.address)
     expect([code, stderr]).toEqual([0, ''])
@@ -92,7 +92,7 @@ describe('a load test of a correct service', () => {
     expect(await left(service)).toBe(before)
   })
 
-  test('the load test creates a separate environment with a key that may do so', async () => {
+  test('creates a separate environment with a key that may do so', async () => {
     const before = await left(service)
     const args = ['--url', service.address, '--key', ADMIN_KEY, '--modes', 'mixed', ...FEW]
     const { code, stdout } = await ended(start(args))
@@ -103,7 +103,7 @@ describe('a load test of a correct service', () => {
   test.each([
     ['before the load', 1],
     ['under load', ASKED_BEFORE + 1],
-  ])('a load test that is stopped %s removes its model', async (_when, decisions) => {
+  ])('removes its model if it is stopped %s', async (_when, decisions) => {
     const before = await left(service)
     let child: ChildProcess | null = null
     let count = 0
@@ -121,8 +121,8 @@ describe('a load test of a correct service', () => {
   })
 })
 
-describe('wrong responses in a load test', () => {
-  test('a wrong decision before the load is reported and ends the test', async () => {
+describe('a load test with wrong responses', () => {
+  test('reports a wrong decision before the load, and ends', async () => {
     const before = await left(service)
     const address = await behind((path, answer) => (path === '/allowed' ? flipped(answer) : null))
     const { code, stdout } = await load(address)
@@ -146,7 +146,7 @@ describe('wrong responses in a load test', () => {
     ],
     ['a bulk with one decision too many', 'bulk', '/allowed/bulk', /\]\}$/, ',{"allow":true}]}'],
     ['invalid JSON', 'single', '/allowed', '{', '['],
-  ])('%s under load is counted and reported', async (_what, mode, path, from, to) => {
+  ])('reports and counts %s under load', async (_what, mode, path, from, to) => {
     const asked = mode === 'single' ? ASKED_BEFORE : 8
     let count = 0
     const address = await behind((at, answer) => {
@@ -162,7 +162,7 @@ describe('wrong responses in a load test', () => {
     expect(stdout).toContain('Req/Sec')
   })
 
-  test('an unsuccessful response under load is counted as wrong', async () => {
+  test('counts an unsuccessful response under load as wrong', async () => {
     let count = 0
     const address = await behind((path, answer) => {
       if (path === '/allowed') count += 1

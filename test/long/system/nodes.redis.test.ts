@@ -39,7 +39,7 @@ test('nodes list each other, and a killed node is removed from the list after so
   expect(await link.send('HLEN', `${prefix}:{nodes}:ids`)).toBe(1)
 })
 
-test('a node lists the state of all nodes and their revisions in the environment of the key', async () => {
+test('a node lists the state of all nodes, and their revisions in the environment of the API key', async () => {
   const [one, other] = (await startedNodes(redis, 2)) as [Client, Client]
   await one.post('/v2/facts/default/default/users', { key: 'alice' })
   const revision = await one.revision()
@@ -69,7 +69,7 @@ test('a node that shuts down removes itself from the list', async () => {
   expect(await link.send('HLEN', `${prefix}:{nodes}:ids`)).toBe(1)
 })
 
-test('while Redis is unavailable, a node lists only itself and marks the list as incomplete', async () => {
+test('a node that cannot reach Redis lists only itself and marks the list as incomplete', async () => {
   const own = await startedRedis()
   const [one] = (await startedNodes(own, 2)) as [Client, Client]
   await expect.poll(async () => (await listed(one)).nodes.length).toBe(2)
@@ -89,7 +89,7 @@ test('while Redis is unavailable, a node lists only itself and marks the list as
   await expect.poll(async () => (await listed(one)).is_complete).toBe(true)
 })
 
-test('invalid entries are not listed, and a list of too many nodes is cut and states the reason', async () => {
+test('a list of nodes omits invalid entries; if there are too many nodes, it is cut and states the reason', async () => {
   const [one] = (await startedNodes(redis, 1)) as [Client]
   const { prefix } = parseRedisUrl(one.settings.storeUrl!)
   const heartbeats = new RedisNodeHeartbeats(link, prefix)

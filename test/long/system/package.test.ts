@@ -1,6 +1,4 @@
-/**
- * The npm package contains only the program and its documentation. It installs and runs without a checkout.
- */
+/** The npm package contains only the program and its documentation, and runs without a checkout. */
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -70,13 +68,13 @@ test('the package contains the build and at most 100 other files, without source
   expect(packed.files.length - others.length).toBeGreaterThan(20)
 })
 
-describe('an installation in an empty directory', () => {
-  test.each(['verdict', manifest.name])('npx %s --version prints the release', async name => {
+describe('the package, installed in an empty directory,', () => {
+  test.each(['verdict', manifest.name])('prints the release with npx %s --version', async name => {
     const { stdout } = await run('npx', [name, '--version'], { cwd: elsewhere, env })
     expect(stdout).toBe(`${manifest.version}\n`)
   })
 
-  test('verdict runs on the Node of the package if the one on the PATH is too old', async () => {
+  test('runs on its own Node if the one on the PATH is too old', async () => {
     const { stdout } = await run(join(elsewhere, 'node_modules/.bin/verdict'), ['--version'], {
       cwd: elsewhere,
       env: { ...env, PATH: [folderOfOldNode(), process.env['PATH']].join(delimiter) },
@@ -84,7 +82,7 @@ describe('an installation in an empty directory', () => {
     expect(stdout).toBe(`${manifest.version}\n`)
   })
 
-  test('the package serves on its own Node until it is stopped, and its command line can query it', async () => {
+  test('serves on its own Node until it is stopped, and its command line can query the service', async () => {
     const path = [folderOfOldNode(), join(elsewhere, 'node_modules/.bin'), process.env['PATH']]
     const service = startedProcess(
       { POOL_THREADS: '0', PATH: path.join(delimiter) },

@@ -54,7 +54,7 @@ async function inspected(service: ServiceProcess) {
 test.each([
   ['with huge pages and without the snapshot of Node', {}, ['GLIBC_TUNABLES=glibc.malloc.hugetlb=1'], true],
   ['with the given setting for huge pages', { GLIBC_TUNABLES: '' }, ['GLIBC_TUNABLES='], true],
-  // Some C libraries remove the variable, so that a restarted process cannot see it.
+  // Some C libraries remove the variable, and a restarted process cannot see that it was restarted.
   ['only once', { VERDICT_STARTED_AGAIN: 'yes' }, [], false],
   [
     'with the given setting for the snapshot',
@@ -106,7 +106,7 @@ test('a forked process keeps its IPC channel', async () => {
 })
 
 describe('the first start', () => {
-  test('the first start creates a key and sample data in ./data, and the next start keeps both', async () => {
+  test('creates a key and sample data in ./data, and the next start keeps both', async () => {
     const first = start()
     const address = await first.address()
     expect(first.stdout).toMatch(`Verdict ${VERSION} listens on ${address}\n`)
@@ -124,7 +124,7 @@ describe('the first start', () => {
   test.each([
     ['STORE_URL', { STORE_URL: 'lmdb:./elsewhere' }],
     ['API_KEY', { API_KEY }],
-  ])('the first start loads no sample data if the operator has set %s', async (_name, env) => {
+  ])('loads no sample data if the operator has set %s', async (_name, env) => {
     const service = start(env)
     const address = await service.address()
     const key = 'API_KEY' in env ? API_KEY : (await service.stdoutMatch(/shown only once: (\S+)/))[1]!
@@ -133,7 +133,7 @@ describe('the first start', () => {
   })
 
   test.each([1, 5])(
-    'a first start that is killed at commit %i after it began to listen is completed by the next start',
+    'that is killed at commit %i after it began to listen is completed by the next start',
     async commits => {
       const port = await freePort()
       const first = start({ PORT: String(port), ...killedWhileListening(port, commits) })
@@ -208,7 +208,7 @@ describe("the operator's key", () => {
     return generated!
   }
 
-  test('API_KEY replaces the key of the first start, and a start without it creates a new key', async () => {
+  test('API_KEY replaces the key of the first start, and a start without API_KEY creates a new key', async () => {
     const generated = await generatedKey()
     const second = start({ API_KEY })
     expect([await statusOf(second, API_KEY), await statusOf(second, generated)]).toEqual([200, 401])
@@ -345,7 +345,7 @@ describe('a broken invariant on the main thread', () => {
     return { service, address: await service.address() }
   }
 
-  test('a broken invariant in an environment fails its request with 500 and affects nothing else', async () => {
+  test('in an environment fails its request with 500 and affects no other environment', async () => {
     const { service, address } = await startBreakable()
     writeFileSync(join(cwd, 'break-now'), '')
     expect((await putUser(address, 'alice')).status).toBe(500)
@@ -356,7 +356,7 @@ describe('a broken invariant on the main thread', () => {
     expect(service.stderr).toContain('caused by: InvariantError: on purpose')
   })
 
-  test('a broken invariant in the organization ends the process with exit code 1', async () => {
+  test('in the organization ends the process with exit code 1', async () => {
     const { service, address } = await startBreakable()
     writeFileSync(join(cwd, 'break-now'), '')
     const body = { key: 'another', name: 'Another' }
@@ -444,7 +444,7 @@ async function wasNoticed(delayMs: number): Promise<boolean> {
   })
   await underLoad.promise
   const ended = service.end('SIGTERM')
-  // Further signals, as npm forwards them if a supervisor also signals npm.
+  // These signals are like those that npm forwards if a supervisor also signals npm.
   await service.logMatch(/"stopping"/)
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.kill(service.pid, signal)
   expect(await ended).toBe(0)
@@ -470,7 +470,7 @@ test('a shutdown completes a request that is being received, and accepts no othe
   const body = JSON.stringify({ user: { key: 'alice' }, action: 'read', resource: { type: 'document' } })
   const headers = [`Authorization: Bearer ${API_KEY}`, `Content-Length: ${body.length}`]
   await connection.send(requestText('POST /allowed', headers, body.slice(0, 10)))
-  // After this response, the only thread has also received the first part of the other request.
+  // After this response, the only thread has also read the first part of the other request.
   expect((await fetch(`${address}/healthy`)).status).toBe(200)
   const ended = service.end('SIGTERM')
   for (;;) {

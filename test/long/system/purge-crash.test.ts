@@ -4,11 +4,11 @@ import { StoreLook } from '#testing/processes/store-look.ts'
 import { FACTS, SCHEMA, storeDirectory } from '#testing/processes/running-service.ts'
 import { startedProcess } from '../../support/started-process.ts'
 
-/** One less than the limit of a bulk. Their purge takes about a second. */
+/** One less than the limit of a bulk. The purge of these users takes about a second. */
 const HOLDERS = 9_999
 
 test('a tenant whose purge was interrupted stays deleted, and a new tenant with its key is kept', async () => {
-  // Repeated until both kills interrupt the purge.
+  // Repeats the test until both kills interrupt the purge.
   while (!(await wasKilledInItsPurge()));
 })
 

@@ -1,4 +1,4 @@
-/** During a shutdown, callers open a new connection for each request until the port is closed. */
+/** Callers that open a new connection for each request while the service shuts down. */
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { expect, test } from 'vitest'

@@ -23,7 +23,7 @@ function checked() {
   return { status, missing: missing.map(line => line.replace(/^MISSING +/, '')), stderr }
 }
 
-test('the check accepts a complete release and writes the package and its bill of materials', () => {
+test('the release check accepts a complete release and writes the package and its bill of materials', () => {
   const digest = `@sha256:${'0'.repeat(64)}`
   edit('CHANGELOG.md', text => text.replace('\n## [', `\n## [${VERSION}] - 2026-11-27\n\n## [`))
   const dockerfile = readFileSync(join(checkout, 'Dockerfile'), 'utf8')
@@ -43,7 +43,7 @@ test('the check accepts a complete release and writes the package and its bill o
   expect(names).not.toContain('vitest')
 })
 
-test('the check reports all missing parts of a release in one run', () => {
+test('the release check reports all missing parts of a release in one run', () => {
   edit('package-lock.json', text => {
     const lock = JSON.parse(text) as { version: string; packages: Record<string, { license?: string }> }
     lock.version = '9.9.9'

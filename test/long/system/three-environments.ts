@@ -112,7 +112,7 @@ export class ThreeEnvironments {
     return this.#client.send('POST', '/allowed/bulk', { key, body })
   }
 
-  /** Decision of each environment, or the status with which it rejects the check. */
+  /** Returns for each environment the decision, or the status with which the check was rejected. */
   async decisions(): Promise<(boolean | number)[]> {
     return Promise.all(
       ENVIRONMENTS.map(async key => {
@@ -127,7 +127,7 @@ export class ThreeEnvironments {
     while ((await this.environment(environment)).closed !== undefined) await pause()
   }
 
-  /** Makes checks continuously until the returned function is called, which returns the rejected ones. */
+  /** Makes checks until the returned function is called. That function returns the rejected checks. */
   keepAsking(
     ...environments: readonly EnvironmentKey[]
   ): () => Promise<{ readonly asked: number; readonly refused: readonly Answer[] }> {

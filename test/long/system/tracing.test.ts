@@ -28,7 +28,7 @@ async function ask(
 
 const ALLOWED = { body: question('alice', 'read', 'document') }
 
-/** Runs a service until `asking` has returned, and returns all spans that it has sent by its exit. */
+/** Runs a service until `asking` returns, and returns all spans that the service has sent by its exit. */
 async function spansOf(asking: (service: ServiceProcess) => Promise<void>): Promise<readonly ReceivedSpan[]> {
   const collector = await OtlpCollector.start()
   const service = started({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.address })
@@ -38,7 +38,7 @@ async function spansOf(asking: (service: ServiceProcess) => Promise<void>): Prom
 }
 
 describe('spans of requests', () => {
-  test('a request continues the trace of its caller, and the work of the main thread continues that trace', async () => {
+  test('continue the trace of the caller, on HTTP threads and on the main thread', async () => {
     const spans = await spansOf(async service => {
       const headers = { traceparent: SAMPLED }
       await ask(service, 'POST', '/allowed', { ...ALLOWED, headers })
@@ -59,7 +59,7 @@ describe('spans of requests', () => {
     expect(spans).toHaveLength(5)
   })
 
-  test('spans have the attributes that OpenTelemetry defines for HTTP servers', async () => {
+  test('have the attributes that OpenTelemetry defines for HTTP servers', async () => {
     let port = 0
     const [decision, change, lost, strange, ...others] = await spansOf(async service => {
       port = Number(new URL(await service.address()).port)
@@ -88,7 +88,7 @@ describe('spans of requests', () => {
       'service.version': expect.stringMatching(/^\d+\.\d+\.\d+/),
       'host.name': expect.any(String),
     })
-    // Errors of the caller are not errors of the server.
+    // An error of the caller is not an error of the server.
     expect([change!.name, change!.status]).toEqual(['GET /v2/facts/{proj_id}/{env_id}/users/{user_id}', 0])
     expect(change!.attributes).toMatchObject({
       'url.path': `${FACTS}/users/bob`,
@@ -104,7 +104,7 @@ describe('spans of requests', () => {
     expect(others).toEqual([])
   })
 
-  test('probes have no spans', async () => {
+  test('do not exist for probes', async () => {
     const spans = await spansOf(async service => {
       for (const path of ['/healthy', '/ready', '/fresh', '/metrics']) {
         for (const method of ['GET', 'HEAD']) expect(await ask(service, method, path)).toBe(200)
@@ -116,7 +116,7 @@ describe('spans of requests', () => {
 })
 
 describe('export of spans', () => {
-  test('spans are sent to the configured address, with the configured headers and resource attributes', async () => {
+  test('uses the configured address, headers and resource attributes', async () => {
     const collector = await OtlpCollector.start()
     const service = started({
       OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.address}/tenant/`,
@@ -140,7 +140,7 @@ describe('export of spans', () => {
     })
   })
 
-  test('an unreachable collector does not affect requests', async () => {
+  test('does not affect requests if the collector is unreachable', async () => {
     const service = started({
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
       // Otherwise the exporter retries for ten seconds.
@@ -165,7 +165,7 @@ test('the packages for spans are loaded only if a collector is configured', asyn
     await ask(service, 'POST', `${FACTS}/users`, { body: { key: 'alice' } })
     await service.end('SIGTERM')
     const loaded = readFileSync(LOADED, 'utf8').split('\n')
-    // Packages of the main thread and of HTTP threads show that the list covers all threads.
+    // Packages of the main thread and of HTTP threads prove that the list covers all threads.
     expect(loaded).toEqual(expect.arrayContaining(['lmdb', 'uWebSockets.js']))
     // The metrics library loads the API package, which contains no tracer.
     return loaded.filter(name => name.startsWith('@opentelemetry/') && name !== '@opentelemetry/api')

@@ -6,7 +6,7 @@ import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
 const { handle, threadId, cells } = workerData as {
   handle: SharedIndexHandle
   threadId: number
-  /** [number of decisions, number of wrong decisions] */
+  /** Number of decisions, and number of wrong decisions. */
   cells: Int32Array
 }
 const reader = new SharedIndexReader(handle, { threadId })

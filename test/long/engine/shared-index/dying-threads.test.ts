@@ -48,8 +48,8 @@ test('the writer and the other readers keep deciding correctly while 30 readers 
   const threads = new Map(Array.from({ length: 2 }, () => [nextThread, start(nextThread++)] as const))
   let held = 0
   for (let round = 0; round < ROUNDS; round++) {
-    // Invalidates all closures, so that both threads build while one of them is terminated. The writer waits
-    // for the locks of both.
+    // This change invalidates all closures, so that both threads build closures while one thread is
+    // terminated.
     const wanted = Atomics.load(cells, 0) + ANSWERS_BETWEEN
     for (let n = 0; Atomics.load(cells, 0) < wanted; n++) {
       world.apply(n % 2 === 0 ? toggled : removed(toggled))

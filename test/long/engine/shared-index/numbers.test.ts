@@ -1,6 +1,4 @@
-/**
- * Numeric ids that facts contain instead of names: they are limited, and ids of removed entities are reused.
- */
+/** Numeric ids that facts contain instead of names: limits, and reuse of the ids of removed entities. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { demandOf } from '#engine/shared-index/schema/number-demand.ts'
@@ -29,8 +27,8 @@ function times<Made>(count: number, make: (n: number) => Made): Made[] {
   return Array.from({ length: count }, (_, n) => make(n))
 }
 
-describe('reuse of the numeric ids of removed entities', () => {
-  test('all 1,000 roles of a type can be replaced ten times in a row without a pause', () => {
+describe('numeric ids of removed entities', () => {
+  test('are reused if all 1,000 roles of a type are replaced ten times without a pause', () => {
     const world = new World(new SharedEngine(), ...ground)
     let before: Change[] = []
     for (let round = 0; round < 10; round++) {
@@ -43,7 +41,7 @@ describe('reuse of the numeric ids of removed entities', () => {
     }
   })
 
-  test('all 10,000 relations can be replaced eight times in a row', () => {
+  test('are reused if all 10,000 relations are replaced eight times without a pause', () => {
     const world = new World(new SharedEngine(), ...ground, instance('document:e'))
     let before: Change[] = []
     for (let round = 0; round < 8; round++) {
@@ -54,7 +52,7 @@ describe('reuse of the numeric ids of removed entities', () => {
     }
   })
 
-  test('all 22,000 types can be replaced three times in a row', () => {
+  test('are reused if all 22,000 types are replaced three times without a pause', () => {
     const world = new World(new SharedEngine(), ...ground)
     const types = times(22_000, n => resourceType(`t${n}`, 'read'))
     for (let round = 0; round < 3; round++) {

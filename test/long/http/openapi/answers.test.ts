@@ -1,7 +1,6 @@
 /**
- * Calls every route and checks every response against the description that the service serves: all successes
- * and all errors that can be caused. A response with an undescribed part fails, and so does a route without
- * an example.
+ * Calls every route and compares every response with the served description. Undescribed parts of a response,
+ * and routes without an example, are errors.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bearerToken } from '#model/bearer-token.ts'
@@ -106,7 +105,7 @@ function filled(template: string, ...values: readonly string[]): string {
   return template.replaceAll(/\{\w+\}/g, () => values[index++] ?? 'nothing')
 }
 
-describe('successes', () => {
+describe('successful responses', () => {
   test('every route has an example call', () => {
     const called = new Set(EXAMPLE_CALLS.map(({ operation }) => operation))
     const described = description.operations.map(({ operationId }) => operationId)
@@ -161,7 +160,7 @@ const sharedDebug = (async () => {
   return { address: open.address }
 })()
 
-describe('refusals', () => {
+describe('error responses', () => {
   test.each(those(() => true))('$operationId returns 400 for two Content-Length headers', async each => {
     const { method, path } = each.call
     const connection = await RawConnection.open(verdict.port)
@@ -337,7 +336,7 @@ describe('internal failures', () => {
   afterAll(async () => {
     for (const server of servers) await server.close()
   })
-  /** Routes that fail if the service fails. */
+  /** Routes that fail if one of the internal parts fails. */
   const dependent = those(
     ({ access, operationId }) =>
       !['public', 'optional-key'].includes(access) && operationId !== 'getApiKeyScope',

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => browser.close())
 
-/** Opens the reference. The page must not report problems or send requests to other origins. */
+/** Opens the reference, which must not report problems or send requests to other origins. */
 async function openReference(): Promise<Page> {
   const page = await openPage(browser, { viewport: { width: 1_280, height: 1_000 } })
   const requested: string[] = []

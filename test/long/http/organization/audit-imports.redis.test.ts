@@ -33,7 +33,7 @@ describe.each(['memory:', 'lmdb:', 'redis:'])('imports into %s', store => {
   const replaced = (verdict: Client) =>
     importInto(verdict, 'default', content(), API_KEY, 200, '?replace=true')
 
-  test('an import keeps the audit log, and each entry keeps its commit', async () => {
+  test('keep the audit log, and each entry keeps its commit', async () => {
     const verdict = await started()
     // More entries than an import copies in one batch, in either of its two passes.
     const users = Array.from({ length: 450 }, (_, index) => `user-${index}`)
@@ -51,7 +51,7 @@ describe.each(['memory:', 'lmdb:', 'redis:'])('imports into %s', store => {
     expect(await wholeLog(verdict)).toEqual(added)
   })
 
-  test('the audit log contains every acknowledged change that was made during an import', async () => {
+  test('keep the entry of every acknowledged change that was made during the import', async () => {
     const verdict = await started()
     const over = new AbortController()
     const answered: string[] = []
@@ -67,7 +67,7 @@ describe.each(['memory:', 'lmdb:', 'redis:'])('imports into %s', store => {
     }
     const writing = write()
     try {
-      // Until some changes are acknowledged, even on a busy machine.
+      // Continues until some changes are acknowledged, even on a busy machine.
       for (let round = 0; round < 3 || answered.length <= 3; round += 1) await replaced(verdict)
     } finally {
       over.abort()
