@@ -6,7 +6,7 @@ import { startedService } from '#testing/processes/running-service.ts'
 
 test.for([
   ['apparitor', '0.1.1'],
-  // The other methods use endpoints that only its server has.
+  // The other methods of decern use endpoints that only the server of decern has.
   ['decern', '0.6.0'],
 ] as const)('the AuthZEN client %s %s works', async ([name, version], context) => {
   const python = await pythonWith(context, `${name}-${version}`, [`${name}==${version}`])

@@ -1,6 +1,6 @@
 /**
- * Clients that are generated from the `/openapi.json` of a running service. Each is compiled and makes the
- * same calls with a program in `generators`. Programs of the same language share a `story`.
+ * Clients that are generated from the `/openapi.json` of a running service. A program in `generators` makes
+ * the same calls with each of them. Programs of one language share a `story`.
  */
 import { cpSync, existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

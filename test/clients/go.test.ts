@@ -1,6 +1,4 @@
-/**
- * The unmodified Go client from its registry, against a running service. Its methods are found by reflection.
- */
+/** Calls all methods of the unmodified, published Go client by reflection, against a running service. */
 import { join } from 'node:path'
 import { expect, test, type TestContext } from 'vitest'
 import { besideSuites, expectReport, keptFolder, reasonAgainst, run } from './published.ts'
@@ -26,7 +24,7 @@ async function build(context: TestContext): Promise<string> {
   return program
 }
 
-test('every method of the Go client works, including those that use the OPA listener', async context => {
+test('every method of the Go client works, including the methods that use the OPA listener', async context => {
   const program = await build(context)
   const service = await startedService({ opaPort: await freePort() })
   const opa = `http://127.0.0.1:${service.settings.opaPort}`

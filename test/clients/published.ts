@@ -34,7 +34,7 @@ export async function run(
     })
     return stdout
   } catch (error) {
-    // Compilers print errors to the standard output, which the message does not contain.
+    // Compilers print errors to the standard output, which the message of the error does not contain.
     if (error instanceof Error && 'stdout' in error)
       error.message += `\n${String(error.stdout).slice(0, MESSAGE_MAX)}`
     throw error
@@ -78,14 +78,13 @@ export interface Subject {
   /** Name of the suite in the table, and its file in this folder. */
   readonly suite: string
   readonly file: string
-  /** Methods that do not work although they are called correctly, with the reason. */
+  /** Methods that fail although they are called correctly, each with its reason. */
   readonly known: Readonly<Record<string, string>>
 }
 
 /**
- * Expects that exactly the known methods fail and that the table states this.
- *
- * @param report JSON object with `works` or the error for each method
+ * Expects that exactly the known methods fail, and that the table lists them. `report` is a JSON object with
+ * `works` or the error for each method.
  */
 export function expectReport({ known, ...subject }: Subject, report: string): void {
   const outcomes = Object.entries(JSON.parse(report) as Record<string, string>)
@@ -104,7 +103,7 @@ function reasonsIn(known: Readonly<Record<string, string>>): string {
     .join('; ')
 }
 
-/** Expects this row in docs/compatibility.md, or writes it if `VERDICT_ROWS` is `write`. */
+/** Expects this row in docs/compatibility.md. If `VERDICT_ROWS` is `write`, adds or replaces the row. */
 export function expectRow(cells: readonly string[]): void {
   const file = join(ROOT, 'docs/compatibility.md')
   const lines = readFileSync(file, 'utf8').split('\n')

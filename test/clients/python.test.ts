@@ -4,7 +4,7 @@ import { expectReport } from './published.ts'
 import { drive, pythonWith } from './python-environment.ts'
 import { ADMIN_KEY, startedService } from '#testing/processes/running-service.ts'
 
-/** Methods of each version that do not work although they are called correctly. */
+/** For each version, the methods that fail although they are called correctly. */
 const KNOWN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '3.0.0': {},
   '2.8.3': {
@@ -14,7 +14,7 @@ const KNOWN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 }
 
 test.for(Object.entries(KNOWN))(
-  'all but the known methods of permit %s work',
+  'all methods of permit %s work, except for the known ones',
   async ([version, known], context) => {
     const python = await pythonWith(context, `python-${version}`, [`permit==${version}`])
     const service = await startedService()

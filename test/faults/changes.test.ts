@@ -22,7 +22,7 @@ test('the change stream continues after a restart of Redis without a gap or a re
 })
 
 test(
-  'clients receive a reset if Redis lost its last commits, including clients that resume with an earlier id',
+  'a reset is sent to clients if Redis lost its last commits, and to clients that resume at an earlier id',
   { timeout: 120_000 },
   async () => {
     const redis = await startedRedis()
@@ -42,7 +42,7 @@ test(
       'history_replaced',
     )
     stream.close()
-    // These commits have the same sequences as the lost ones.
+    // These commits have the same sequence numbers as the lost commits.
     for (const node of [one!, two!])
       await expect
         .poll(

@@ -9,7 +9,7 @@ import { NameServer } from './support/name-server.ts'
 
 const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'
 const LAST_CHUNK = '0\r\n\r\n'
-/** The last chunk with optional trailers. */
+/** Matches a body whose last chunk has arrived, with optional trailers. */
 const IS_WHOLE = /\r\n0\r\n(?:[^\r\n]+\r\n)*\r\n$/
 
 /** A node behind the balancer that records every byte of requests, except for readiness checks. */
@@ -72,7 +72,7 @@ test('an invalid chunk size is rejected, and the node never receives a complete 
   const { port, taken } = await recordingNode()
   for (const byte of [':', ';', '<', '=', '>', '?', '@']) {
     for (const size of [byte, `0${byte}0`, `${byte}5`, `1${byte}1`]) {
-      // After a digit, a semicolon begins a chunk extension.
+      // After a digit, a semicolon begins a chunk extension, and the size is valid.
       if (byte === ';' && /^[01]/.test(size)) continue
       const connection = await RawConnection.open(port)
       await connection.send(`${head}${size}\r\n${'x'.repeat(64)}\r\n${LAST_CHUNK}`)

@@ -31,7 +31,7 @@ test.each(JUMPS)(
     const workload = await Workload.start(nodes)
     setClock(jump)
     await workload.hasWritten(50)
-    // On a busy machine, a node can be stale for a moment, but not for a day.
+    // On a busy machine, a node can be stale for a moment. It must not be stale for a day.
     for (const { client } of nodes) while (!(await isReady(client!))) await pause(5)
     setClock(0)
     await workload.hasWritten(50)
@@ -75,7 +75,7 @@ test.each(JUMPS)('a rotated key keeps its overlap if the clock is set %s by a da
   for (const client of clients)
     while ((await statusWith(client, rotated.body.secret!)) !== 200) await pause(5)
   setClock(jump)
-  // After the creation of another key, every thread receives all keys again.
+  // Creating another key sends all keys to every thread again.
   await one.admin('POST', '/v2/api-key', scope)
   for (const client of clients) expect(await statusWith(client, created.body.secret!)).toBe(200)
   for (const client of clients)

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { orders, startNodesOnWires } from './support/nodes-on-wires.ts'
 import { Workload } from './support/workload.ts'
 
-test('nodes follow by their timer and reject no request while every published message is lost', async () => {
+test('nodes find new commits by polling and reject no request while every published message is lost', async () => {
   const { nodes, wires } = await startNodesOnWires()
   const workload = await Workload.start(nodes)
   for (const wire of wires) wire.isLosingSignals = true

@@ -1,6 +1,6 @@
 /**
- * The topology of `docker-compose.yml` without Docker: a Redis, nodes, and HAProxy with the same
- * configuration file, which resolves the name of the nodes. Clients make requests while nodes and Redis fail.
+ * The topology of `docker-compose.yml` without Docker: Redis, nodes, and HAProxy with the shipped
+ * configuration and a name server. Clients send requests while nodes and Redis fail.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
@@ -31,7 +31,7 @@ interface Deployment {
 }
 
 interface DeploymentOptions {
-  /** Default: a new server, as in the file. */
+  /** By default a new server, as in `docker-compose.yml`. */
   readonly storeUrl?: string
   readonly settings?: Readonly<Record<string, string>>
 }
@@ -63,9 +63,9 @@ interface Call {
   readonly kind: 'asked' | 'wrote'
   readonly from: number
   readonly to: number
-  /** 0: no response. */
+  /** 0 if there was no response. */
   readonly status: number
-  /** Body of a response without status 200, or the error. */
+  /** Body of a response without status 200, or the error of a request without a response. */
   readonly instead: string | null
   readonly retryAfter: string | null
 }
@@ -139,7 +139,7 @@ async function withPlan({ client, nodes }: Deployment): Promise<Client> {
   return client
 }
 
-test('when a node is killed and another one is added, only changes in flight on the killed node fail', async () => {
+test('when a node is killed and another one is added, only changes that the killed node was processing fail', async () => {
   const deployment = await deployed(3)
   const client = await withPlan(deployment)
   const load = new Load(client, CLIENTS)
@@ -210,7 +210,7 @@ test.each(Object.entries(OUTAGES))(
 test('no decision fails during a failover by Sentinel', async () => {
   const system = await startSentinels()
   onTestFinished(() => system.stop())
-  // These sentinels fail over early, so the nodes must become stale early.
+  // These sentinels fail over after a short time, so the nodes must become stale after a short time.
   const deployment = await deployed(2, { storeUrl: system.url(), settings: { STALE_AFTER_MS: '500' } })
   const client = await withPlan(deployment)
   await system.hasSynced()
@@ -255,7 +255,7 @@ test('after MAX_STALE_MS without Redis, every check receives 503 with Retry-Afte
   const late = allowed.filter(({ from }) => from > frozenAt + STALE_MS_MAX && from < thawedAt - 1_000)
   expect(late).toEqual([])
   const refused = asked.filter(({ status }) => status !== 200)
-  // When HAProxy removes its last node, it drops the requests that it was about to retry.
+  // If HAProxy removes its last node, it drops the requests that it was about to send to another node.
   const answered = refused.filter(({ status }) => status !== 0)
   expect(refused.length - answered.length).toBeLessThanOrEqual(CLIENTS)
   expect(new Set(answered.map(({ status, retryAfter }) => `${status} ${retryAfter}`))).toEqual(

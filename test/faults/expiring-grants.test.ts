@@ -1,6 +1,6 @@
 /**
- * Expiring grants on two nodes, with different clocks, paused nodes or an unavailable Redis. No node allows
- * by a grant after its expiration time by the clock of that node, and the grant is removed once.
+ * Expiring grants on two nodes with different clocks, pauses, or an unavailable Redis. By its own clock, no
+ * node allows by an expired grant. The grant is removed once.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'

@@ -1,7 +1,7 @@
 /**
- * Redis comes back with another history: an empty, an older or a diverged one. Nodes notice it, replace their
- * state completely, and log and count the replacement. No decision mixes two histories. With an empty
- * history, nodes are not ready and do not decide.
+ * Redis comes back with another history: an empty, an older or a diverged one. Nodes replace their state
+ * completely, and log and count this. No decision mixes two histories. With an empty one, nodes do not
+ * decide.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -31,9 +31,7 @@ async function loseUser({ nodes }: NodesOnWires): Promise<Watch> {
   return watch
 }
 
-/**
- * Waits until each node has logged the replacement of its history, in the organization or the environment.
- */
+/** Waits until each node has logged the replacement of a history, for the organization or the environment. */
 async function haveReplaced({ nodes }: NodesOnWires): Promise<void> {
   for (const node of nodes) {
     await node.logMatch(/"reason":"STORE_RESET"/)
@@ -58,7 +56,7 @@ const losses: readonly [string, (redis: RedisProcess) => Promise<unknown>][] = [
 ]
 
 test.each(losses)(
-  'after %s, no node decides until a starting node creates a new history, which all nodes follow',
+  'after %s, no node decides until a node that starts creates a new history, which all nodes follow',
   async (_, lose) => {
     const system = await startedWithKept()
     const watch = await loseUser(system)
@@ -87,7 +85,7 @@ test.each(losses)(
   },
 )
 
-test('every node completely adopts a backup of Redis without the last writes, and continues from it', async () => {
+test('every node completely adopts a restored Redis backup without the last writes, and continues from it', async () => {
   const system = await startedWithKept()
   await orders(system.redis).call('SAVE')
   const watch = await loseUser(system)
@@ -113,7 +111,7 @@ test('no node mixes two histories after a failover that lost the last writes and
   for (const each of wires) each.cut()
   await redis.kill()
   await orders(replica).call('REPLICAOF', 'NO', 'ONE')
-  // The new history has the same sequences as the lost commits, and more.
+  // The new history has the sequence numbers of the lost commits, and further ones.
   const storeUrl = `redis://${replica.host}:${replica.port}?prefix=${system.prefix}`
   const late = await NodeProcess.start('late', { storeUrl })
   await grantBoth(late.client!, 'fresh')

@@ -1,6 +1,6 @@
 /**
- * Builds the image of `Dockerfile` without Docker: copies the same files into an empty folder and runs the
- * commands for the installation, the start and the health check. Also validates `docker-compose.yml`.
+ * Builds the image of `Dockerfile` without Docker, in an empty folder with the same files and commands. Also
+ * validates `docker-compose.yml`.
  */
 import { execFile } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
@@ -98,7 +98,7 @@ test('docker-compose.yml passes its linter and matches the image and the configu
   const used = [...readFileSync(join(root, 'deploy/haproxy.cfg'), 'utf8').matchAll(/\$\{(\w+)\}/g)]
   expect(used.length).toBeGreaterThan(2)
   for (const [, name] of used) expect(text).toMatch(new RegExp(`^      ${name}: `, 'm'))
-  // Secrets are required variables.
+  // Secrets must be required variables, so that the file contains no secret.
   for (const line of text.split('\n')) {
     if (/(KEY|PASSWORD)\b/.test(line) && !line.startsWith('#'))
       expect(line).toMatch(/\$\{\w+:\?|^ {6}ADMIN_API_KEY:$/)

@@ -1,4 +1,4 @@
-/** The checker of responses on which the other fault tests depend. */
+/** The judge of responses, on which the other fault tests depend. */
 import { expect, test } from 'vitest'
 import { RING_SEATS, ringWrite, type SeatAnswers } from './support/ring.ts'
 import { WriteHistory } from './support/write-history.ts'
@@ -30,7 +30,7 @@ function historyOf(writes: number): WriteHistory {
 const asked = (node: string, askedAt: number, seats: SeatAnswers) =>
   ({ node, askedAt, answeredAt: askedAt + 1, seats }) as const
 
-test('all states of a full turn of the ring are different', () => {
+test('the ring has a different state after each write until every seat was taken and freed once', () => {
   const states = new Set<string>()
   for (let writes = 0; writes < 5 + 2 * RING_SEATS; writes += 1) {
     states.add(JSON.stringify(seatsAfter(writes)))
@@ -39,7 +39,7 @@ test('all states of a full turn of the ring are different', () => {
 })
 
 test.each([20, 300])(
-  'after %i writes, acknowledged ones are required immediately on their node and later on other nodes',
+  'after %i writes, the judge requires acknowledged ones immediately on their node and later on other nodes',
   writes => {
     const now = writes * 10
     expect(historyOf(writes).judge(asked('one', now, seatsAfter(writes)))).toBeNull()
@@ -51,17 +51,17 @@ test.each([20, 300])(
   },
 )
 
-test('a state with a write that was not sent yet is wrong', () => {
+test('the judge rejects a state with a write that was not sent yet', () => {
   expect(historyOf(20).judge(asked('one', 189, seatsAfter(21)))).toMatch(/expected a state from 19 to 20/)
 })
 
-test('a node that returns to an earlier state is wrong', () => {
+test('the judge rejects a node that returns to an earlier state', () => {
   const history = historyOf(20)
   expect(history.judge(asked('two', 200, seatsAfter(18)))).toBeNull()
   expect(history.judge(asked('two', 201, seatsAfter(17)))).toMatch(/expected a state/)
 })
 
-test('a partial commit and a mixture of two states are wrong', () => {
+test('the judge rejects a partial commit and a mixture of two states', () => {
   const half = seatsAfter(20).map((answer, seat) =>
     seat === 10 ? { ...answer, second: !answer.second } : answer,
   )

@@ -1,6 +1,4 @@
-/**
- * Nodes that are killed, frozen or late while others keep writing. No acknowledged write is lost or outdated.
- */
+/** Nodes are killed, frozen or late while others write. No acknowledged write is lost or outdated. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { type Client, FACTS, question, revisionOf } from '#testing/processes/running-service.ts'
@@ -68,7 +66,7 @@ test('each revision has exactly one writer if two nodes write the same entity fo
       const answer = await client.send(isGrant ? 'POST' : 'DELETE', `${FACTS}/role_assignments`, {
         body: held,
       })
-      // 409 and 404: the other node was first; 503: five conflicts in a row.
+      // 409 and 404: the other node committed first. 503: five attempts in a row failed because of conflicts.
       if (answer.status === 200 || answer.status === 204) {
         const sequence = Number(revisionOf(answer).split('.')[1])
         writes.push({ sequence, kind: isGrant ? 'granted' : 'revoked' })

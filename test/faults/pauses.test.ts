@@ -15,7 +15,7 @@ async function haveRecovered({ nodes }: NodesOnWires): Promise<void> {
   for (const node of nodes) {
     await node.logMatch(/"standing":"stopped"[^]*"standing":"fresh"/)
     const standings = [...node.log.matchAll(/"standing":"(\w+)"/g)].map(([, standing]) => standing)
-    // On a busy machine, nodes can be stale several times. Only the states next to "stopped" matter.
+    // On a busy machine, nodes can be stale several times. Only the states before and after "stopped" matter.
     const stopped = standings.indexOf('stopped')
     expect(standings.slice(stopped - 1, stopped + 2), node.log).toEqual(['stale', 'stopped', 'fresh'])
   }

@@ -42,11 +42,11 @@ test('fifty nodes reconnect to a restarted Redis once each, spread over time, an
     expect(performance.now() - mendedAt).toBeLessThan(10_000)
     await pause(100)
   }
-  // The commit waits for its connection.
+  // The commit waits until its connection is open again.
   const next = await first.ledger.commit(commitOf({ put: { after: 'bg' } }))
   for (const { ledger } of nodes) await follows(ledger, head, next)
   for (const { view } of nodes) expect(shown(view)).toEqual(shown(first.view))
-  // No attempt failed, and at most a quarter of the connections was opened within 100 ms.
+  // No attempt failed, and at most a quarter of the connections were opened within the first 100 ms.
   expect(proxy.connections - atMend).toBe(CONNECTIONS)
   const steps = arrivals.slice(1).map((count, index) => count - arrivals[index]!)
   expect(Math.max(...steps)).toBeLessThan(CONNECTIONS / 4)

@@ -17,11 +17,11 @@ export interface TextAnswer {
 
 interface Options {
   readonly method?: string
-  /** Sent as JSON. */
+  /** A value that is sent as JSON. */
   readonly body?: unknown
-  /** Sent unchanged, instead of `body`. */
+  /** A text that is sent unchanged, instead of `body`. */
   readonly text?: string | Uint8Array<ArrayBuffer>
-  /** The bearer token, or null for none. */
+  /** The bearer token, or null for a request without a token. */
   readonly key?: string | null
   /** Additional headers. Null removes a default header. */
   readonly headers?: Readonly<Record<string, string | null>>
@@ -70,7 +70,7 @@ export interface Entity {
   readonly id: string
 }
 
-/** `type:id`, split at the first colon. */
+/** The entity of a text `type:id`, which is split at the first colon. */
 export function entity(reference: string): Entity {
   const colon = reference.indexOf(':')
   return { type: reference.slice(0, colon), id: reference.slice(colon + 1) }

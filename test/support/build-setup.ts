@@ -1,6 +1,4 @@
-/**
- * Builds the service before all tests if the build is outdated, because threads and processes run the build.
- */
+/** Rebuilds an outdated build before all tests, because threads and processes run the build. */
 import { build } from '../../packaging/build.ts'
 import { isConsoleBuilt } from '../../packaging/build-console.ts'
 import { isBuilt } from '#composition/built-form.ts'

@@ -8,7 +8,7 @@ import { afterAll } from 'vitest'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const LEFT_OUT = /^(node_modules|dist[^/]*|data|\.git|\.artifacts|console\/node_modules)(\/|$)/
 
-/** A copy for the tests of the current file. A fresh copy has no installed packages. */
+/** Returns the path of a copy for the tests of a file. A fresh copy has no installed packages. */
 export function checkoutCopy({ isFresh = false } = {}): string {
   const folder = mkdtempSync(join(tmpdir(), 'verdict-checkout-'))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))

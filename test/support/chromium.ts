@@ -1,6 +1,6 @@
 /**
- * Headless Chromium from the PATH. If it is missing and the tests run as root on Debian, the package of the
- * distribution is installed. Otherwise, the tests that need it fail with an error that names it.
+ * Headless Chromium from the PATH. If it is missing, the package of Debian is installed if possible.
+ * Otherwise, tests fail.
  */
 import { execFileSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'

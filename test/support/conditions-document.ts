@@ -1,5 +1,5 @@
 /**
- * Reads tables of docs/conditions.md, and requests and checks of docs/condition-patterns.md, for their tests.
+ * Reads the tables of docs/conditions.md and the patterns of docs/condition-patterns.md for tests.
  */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -111,7 +111,7 @@ export const refused = rowsOf('### Rejected conditions').map(row => {
   return { text, conditions: json(text) }
 })
 
-/** Sets of several patterns, in the text before the first one. */
+/** The text before the first pattern has the sets that several patterns use. */
 const [sharedText = '', ...patternTexts] = sectionOf(PATTERNS, '## Patterns').split(/^### /mu)
 const sharedSets = bodiesOf<DocumentedSet>(sharedText, 'condition_sets')
 

@@ -2,10 +2,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-/**
- * Presses a key on an element after it is enabled and keeps the focus. A dialog that closes returns the focus
- * one frame later, and a list without options does not open. Earlier key presses would be lost.
- */
+/** Presses a key on an element that is enabled and keeps the focus. Otherwise, the key would be lost. */
 export async function pressOn(target: Locator, key = 'Enter'): Promise<void> {
   await focusOn(target.and(target.page().locator(':not(:disabled, [aria-disabled=true])')))
   await target.page().keyboard.press(key)
@@ -13,7 +10,7 @@ export async function pressOn(target: Locator, key = 'Enter'): Promise<void> {
 
 /**
  * Focuses an element until it keeps the focus. A dialog that closes returns the focus a frame later, and a
- * page that is hidden while the next one loads accepts none: a key that is pressed before is lost.
+ * page that is hidden page accepts none. An earlier key press would be lost.
  */
 async function focusOn(target: Locator): Promise<void> {
   await expect
@@ -91,7 +88,7 @@ export async function openDialog(
   await opener.page().locator(focused).waitFor()
 }
 
-/** Runs in the page: whether an element still has the focus after two frames. */
+/** Runs in the page. Returns whether an element still has the focus after two frames. */
 async function keepsFocus(element: unknown): Promise<boolean> {
   const { document, requestAnimationFrame: frame } = globalThis as unknown as {
     document: { activeElement: unknown }

@@ -17,7 +17,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const PICTURES = '.artifacts/console'
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Runs in the page: waits for all animations that end. */
+/** Runs in the page: waits for all animations that have an end. */
 const ANIMATIONS_ENDED = `Promise.allSettled(document.getAnimations()
   .filter(({ effect }) => effect.getComputedTiming().endTime < Infinity)
   .map(({ finished }) => finished))`
@@ -36,7 +36,7 @@ export const LOOKS = [
 
 interface Opened {
   readonly address: string
-  /** Path below the environment, such as `groups/platform`; absent: the page after the sign-in. */
+  /** Path below the environment, such as `groups/platform`. By default, the page after the sign-in. */
   readonly path?: string
   readonly key?: string
   readonly size?: Size
@@ -144,7 +144,7 @@ async function openSignedIn(browser: Browser, opened: Opened): Promise<Page> {
   return page
 }
 
-/** Opens another page of the environment, like a link. */
+/** Opens another page of the environment, as a link would. */
 export async function goTo(page: Page, path: string): Promise<void> {
   await page.locator('nav').first().waitFor()
   await page.evaluate(navigate, path)

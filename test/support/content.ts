@@ -7,7 +7,7 @@ export interface Line {
   readonly [field: string]: unknown
 }
 
-/** A complete file with these lines. */
+/** The text of a complete export file with these lines. */
 export function content(...entities: readonly Line[]): string {
   const lines: Line[] = [{ kind: 'environment', format: 1 }, ...entities]
   return [...lines, { kind: 'end', lines: lines.length }].map(line => `${JSON.stringify(line)}\n`).join('')

@@ -57,7 +57,7 @@ export class CuttingProxy {
     this.#isCut = false
   }
 
-  /** Leads all new connections to another server. */
+  /** Makes all new connections lead to another server. */
   leadTo(target: Target): void {
     this.#target = target
     this.#endAll()
@@ -88,7 +88,7 @@ export class CuttingProxy {
     const pair = [client, server] as const
     this.#pairs.add(pair)
     for (const socket of pair) {
-      // Otherwise, small packets would be delayed by 40 ms.
+      // Without this option, small packets would be delayed by 40 ms.
       socket.setNoDelay()
       socket.on('error', () => undefined)
       socket.on('close', () => this.#end(pair))

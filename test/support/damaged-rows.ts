@@ -4,8 +4,8 @@ import type { Row } from '#store/ledger.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 
 /**
- * Replaces the rows for which `damaged` returns a row. `emptyJournal` must bring the journal into the tables,
- * because a start would otherwise repair the rows from it.
+ * Replaces the rows for which `damaged` returns a row. `emptyJournal` must checkpoint the journal into the
+ * tables, because a start would otherwise repair the rows from the journal.
  */
 export async function damageRows(
   directory: string,

@@ -21,7 +21,7 @@ export interface JudgedAnswer {
   readonly body: string
 }
 
-/** Schemas for responses, and for requests, which can have additional fields. */
+/** Names of two groups of schemas: for responses, and for requests, which can have additional fields. */
 const CLOSED = 'closed-description'
 const OPEN = 'open-description'
 /** Status of a response of the HTTP library, which has a body without a content type. */

@@ -6,7 +6,7 @@ import { createProgress } from '#threads/indexes/index-progress.ts'
 import { assign, instance, resourceType, role, tenant, user } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
-/** Readers of environments that share one index and one deadline. */
+/** Returns readers of environments that share one index and one time limit. */
 export function documentReaders(...environmentIds: readonly string[]): EngineReaders {
   const engine = new SharedEngine()
   engine.apply([

@@ -40,7 +40,7 @@ const DECISION_CALLS: readonly Call[] = [
   ...ENDPOINTS.map(path =>
     call(routes.find(route => route.path === path)!.operationId, 'POST', path, GOOD[path]),
   ),
-  // An item that cannot be evaluated, and an empty batch.
+  // A batch with an item that cannot be evaluated, and an empty batch.
   ...[[{ action: {} }], []].map(evaluations =>
     call('accessEvaluations', 'POST', EVALUATIONS, { ...GOOD[EVALUATIONS], evaluations }),
   ),

@@ -19,7 +19,7 @@ interface Calls {
   readonly body: object
   readonly removal?: object
   readonly lists: readonly string[]
-  /** Whether granting an existing grant again returns 200. */
+  /** Whether the call returns 200 if the grant already exists. */
   readonly isRepeatable?: true
 }
 
@@ -36,7 +36,7 @@ export async function endsIn(verdict: Client, path: string): Promise<(string | n
   )
 }
 
-/** A grant of one kind between separate entities. Initially it does not exist. */
+/** A grant of one kind between entities that only this grant uses. At first, the grant does not exist. */
 export class Grant {
   readonly made: string
   readonly removed: string

@@ -2,9 +2,7 @@
 import { onTestFinished, vi } from 'vitest'
 import { OpenEnvironments } from '#management/organization/open-environments.ts'
 
-/**
- * Services of this process listen, but load their environments only after the returned function is called.
- */
+/** Delays the loading of environments in services of this process until the returned function is called. */
 export function holdStarts(): () => void {
   const { load } = OpenEnvironments.prototype
   const held = Promise.withResolvers<void>()

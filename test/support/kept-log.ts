@@ -1,4 +1,4 @@
-/** A log of a store that keeps its lines. */
+/** A log of a store that keeps its lines for assertions. */
 import type { StoreLog } from '#store/store-log.ts'
 
 export interface KeptLine {

@@ -1,6 +1,4 @@
-/**
- * Several services on one Redis, each with its own data directory, like containers behind a load balancer.
- */
+/** Several services on one Redis, each with its own data directory, like containers behind a balancer. */
 import {
   type Client,
   sharedService,

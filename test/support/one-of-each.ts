@@ -4,7 +4,7 @@ import type { Client } from '#testing/processes/running-service.ts'
 
 export type Ids = Readonly<Record<string, string>>
 
-/** Returns the ids by the names of path parameters. `doc:d1` is the parent of `doc:d2`. */
+/** Returns the ids of the entities by their path parameters. `doc:d1` is the parent of `doc:d2`. */
 export async function createOneOfEach(client: Client, place: string, key: string): Promise<Ids> {
   const [schema, facts] = [`/v2/schema/${place}`, `/v2/facts/${place}`]
   const made = async (method: string, path: string, body: unknown) => {

@@ -13,9 +13,7 @@ const CONTENT = content(
   { kind: 'tenant', key: 'default', name: 'Default' },
 )
 
-/**
- * One call of every operation, in an order in which each succeeds. Revokes the key with the id `apiKeyId`.
- */
+/** One call of every operation, in an order in which each succeeds. Revokes the key with this id. */
 export function organizationCalls(apiKeyId: string): Call[] {
   const calls: readonly Call[] = [
     call('createProject', 'POST', PROJECTS, {

@@ -1,6 +1,6 @@
 /**
- * Removes the timeouts of `fetch`: ten seconds for a connection, five minutes for the head of a response and
- * between two parts of its body. Node offers no other access to its HTTP client than the global dispatcher.
+ * Removes the timeouts of `fetch` for connections, heads and parts of responses. Only the global dispatcher
+ * gives access to the HTTP client of Node.
  */
 const DISPATCHER = Symbol.for('undici.globalDispatcher.1')
 

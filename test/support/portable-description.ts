@@ -1,6 +1,6 @@
 /**
- * Checks of an OpenAPI document for valid constructs that code generators cannot process. Each check returns
- * the places where a generator of clients fails or produces declarations that collide.
+ * Checks an OpenAPI document for constructs that are valid, but with which code generators fail or produce
+ * colliding declarations.
  */
 type Json = Readonly<Record<string, unknown>>
 
@@ -21,7 +21,7 @@ function found(document: Json, isFault: (place: Place) => boolean): string[] {
   return [...placesIn(document)].filter(isFault).map(({ steps }) => `/${steps.join('/')}`)
 }
 
-/** Normalized name. Generators give `first_name`, `first-name` and `firstName` the same name. */
+/** The name as generators normalize it: `first_name`, `first-name` and `firstName` are the same name. */
 function spelt(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9]/g, '').toLowerCase()
 }
@@ -40,7 +40,7 @@ function propertiesOf(node: unknown): Json {
   return typeof properties === 'object' && properties !== null ? (properties as Json) : {}
 }
 
-/** Texts that an enumeration consists of; empty for other schemas. */
+/** The texts of an enumeration, or an empty list for other schemas. */
 function textsOf(schema: unknown): string[] {
   const values = (schema as Json | null)?.['enum']
   return Array.isArray(values) ? values.filter(value => typeof value === 'string') : []

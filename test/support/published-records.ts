@@ -1,6 +1,6 @@
 /**
- * Members of the closed records in the published description of the management API, by their name in our
- * description. Generated clients reject other members.
+ * Members of the records in the published description of the management API, which generated clients close.
+ * The names of the records are those of our description.
  */
 
 /** One record per line. Names in capitals refer to other lines. */

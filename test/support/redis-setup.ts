@@ -7,7 +7,7 @@ export default function setup(): void {
   const options = { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const
   try {
     execFileSync('apt-get', ['update', '-qq'], options)
-    // Without recommended packages, which would start a server on the default port.
+    // Recommended packages would start a server on the default port.
     execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'redis-server'], options)
   } catch {
     process.stderr.write('no redis-server on the PATH, and apt-get could not install one\n')

@@ -1,7 +1,6 @@
 /**
- * An environment without threads and sockets: the real store, management and replica, and an engine that
- * decides in the thread of the test. For tests with thousands of operations or with access to the stored
- * state.
+ * An environment without threads and sockets, whose engine decides in the thread of the test. For tests with
+ * thousands of operations, or with access to the stored state.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { expect, onTestFinished } from 'vitest'
@@ -165,9 +164,7 @@ export class RunningEnvironment {
     return outcomes
   }
 
-  /**
-   * One attempt at a command, which can be interleaved with others. `commit` returns false after a conflict.
-   */
+  /** One attempt at a command. Other attempts can run in between. `commit` returns false after a conflict. */
   attempt<Work>(command: (context: WriteContext) => Work) {
     const { view, ledger } = this.#environment
     const records = new Draft(view)
@@ -184,7 +181,7 @@ export class RunningEnvironment {
     return { work, commit }
   }
 
-  /** Applies changes to the engine without an operation. */
+  /** Applies changes to the engine only, without an operation. */
   apply(changes: Iterable<Change>): void {
     this.#engine.apply(changes)
   }
@@ -200,7 +197,7 @@ export class RunningEnvironment {
     return engine
   }
 
-  /** A new engine as a start loads it, while other callers keep writing. */
+  /** A new engine, loaded like that of a starting service, while other callers keep writing. */
   async startedEngine(): Promise<DecisionEngine> {
     const { indexes, readers } = sharedIndexes({ onFault: (_id, error) => this.faults.push(error) })
     const { environmentId } = scope

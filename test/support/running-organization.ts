@@ -13,7 +13,7 @@ export const ORGANIZATION_KEYS = { apiKey: 'a-configured-key-for-tests', adminAp
 
 interface Options {
   readonly runtime?: Partial<RuntimeServices>
-  /** Resolves when what was committed is in force. */
+  /** Resolves when all committed changes have taken effect. */
   readonly whenInForce?: () => Promise<void>
 }
 
@@ -23,7 +23,7 @@ export async function organizationService(url = 'memory:', options: Options = {}
   const runtime = runtimeServicesWith(options.runtime)
   const secrets = new ApiKeySecrets(null)
   const organizationStore = await store.environment('organization')
-  /** The organization as another start finds it. */
+  /** Opens the organization again, as another start would. */
   const open = (on: EnvironmentStore = organizationStore) => new Organization(on, runtime, secrets)
   const organization = open()
   await organization.bootstrap(ORGANIZATION_KEYS, { isShared: store.isShared, isAlone: false })

@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { RuntimeServices } from '#management/commands/runtime-services.ts'
 
-/** `others` says what a test has instead. */
+/** `others` replace the default services. */
 export function runtimeServicesWith(others: Partial<RuntimeServices> = {}): RuntimeServices {
   return {
     now: Date.now,

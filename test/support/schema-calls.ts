@@ -6,10 +6,10 @@ export interface Call {
   readonly method: string
   readonly path: string
   readonly body?: unknown
-  /** Sent unchanged, instead of `body`. */
+  /** A text that is sent unchanged, instead of `body`. */
   readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Default: the key of the environment. */
+  /** By default, the key of the environment. */
   readonly key?: string
 }
 
@@ -202,7 +202,7 @@ export const SCHEMA_DELETIONS: readonly Call[] = [
   call('deleteResource', 'DELETE', ORDER),
 ]
 
-/** Lets a role extend another one and reverts this. */
+/** Two calls that add a parent to a role and remove this parent again. */
 function inheritance(kind: string, role: string, parent: string): Call[] {
   const path = `${role}/parents/${parent}`
   return [

@@ -13,7 +13,7 @@ export function copyOf(parts: Partial<ExportedSchema>) {
   return { schema: { ...nothing, ...parts }, conflictStrategy: 'overwrite' } as const
 }
 
-/** A user set as copies contain it. */
+/** A user set in the form in which copies contain it. */
 export function copiedSet(key: string, conditions = {}) {
   const set = { key, name: 'X', description: null, type: 'userset', resource: null, parent: null }
   return { ...set, type: 'userset', conditions } as const

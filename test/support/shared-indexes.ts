@@ -10,7 +10,7 @@ import { SECRETS } from '#testing/engines/shared-engine.ts'
 
 export type SharedIndexesOptions = ConstructorParameters<typeof SharedIndexes>[0]
 
-/** `options` replace the defaults. A fault fails the test. */
+/** `options` replace the default options. A fault of a thread fails the test. */
 export function sharedIndexes(options: Partial<SharedIndexesOptions> = {}) {
   const readers = new EngineReaders(
     handle => new SharedIndexReader(handle, { threadId: 2, lockEveryRead: false }),

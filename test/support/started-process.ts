@@ -8,7 +8,7 @@ type Env = Readonly<Record<string, string>>
 /** Both keys of the tests, and one HTTP thread. */
 export const PROCESS_SETTINGS = { API_KEY, ADMIN_API_KEY: ADMIN_KEY, HTTP_THREADS: '1' } as const
 
-/** Starts a process with `PROCESS_SETTINGS` and these settings, which is killed after the test. */
+/** Starts a process with `PROCESS_SETTINGS` and additional settings. It is killed after the test. */
 export function startedProcess(
   env: Env = {},
   options: Partial<Pick<ProcessOptions, 'cwd' | 'command'>> = {},

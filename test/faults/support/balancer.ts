@@ -10,7 +10,7 @@ const CONFIGURATION = fileURLToPath(new URL('../../../deploy/haproxy.cfg', impor
 const PATIENCE_MS = 20_000
 
 export interface BalancerOptions {
-  /** Name and port of the nodes. */
+  /** Name and port under which HAProxy finds the nodes. */
   readonly nodes: string
   /** Host and port. */
   readonly nameServer: string

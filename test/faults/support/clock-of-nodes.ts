@@ -1,4 +1,4 @@
-/** A clock of nodes that a test can set. */
+/** A clock for node processes, which a test can set. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { storeDirectory } from '#testing/processes/running-service.ts'

@@ -32,7 +32,7 @@ export class NodeProcess {
     return node
   }
 
-  /** Name that differs after each start. */
+  /** Name of the process, which differs after each start. */
   get incarnation(): string {
     return `${this.name}#${this.#starts}`
   }

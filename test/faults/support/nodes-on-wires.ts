@@ -10,7 +10,7 @@ import { NodeProcess } from './node-process.ts'
 /** Short enough for a test, and long enough for a machine under load. */
 const STALE_AFTER_MS = 1_000
 const MAX_STALE_MS = 4_000
-/** Delay with which a node can notice the limit: its polling interval and the effect of a busy machine. */
+/** Delay until a node notices the limit: its polling interval, and additional time on a busy machine. */
 const LATENESS_MS_MAX = 700
 
 /** Settings of nodes. */
@@ -21,7 +21,7 @@ export interface NodesOnWires {
   readonly redis: RedisProcess
   readonly prefix: string
   readonly nodes: NodeProcess[]
-  /** Connections in the order of the nodes. */
+  /** One connection per node, in the order of the nodes. */
   readonly wires: CuttingProxy[]
   /** Starts another node with its own connection. */
   add(): Promise<NodeProcess>

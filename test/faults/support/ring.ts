@@ -41,9 +41,7 @@ function stateAfter(number: number): string {
   return Array.from({ length: RING_SEATS }, (_, seat) => (taken.has(seat) ? '1' : '0')).join('')
 }
 
-/**
- * For each state, the smallest number of writes that leads to it, and whether further turns lead to it again.
- */
+/** For each state, the smallest number of writes that leads to it, and whether it occurs again later. */
 const STATES = new Map<string, { readonly first: number; readonly isRepeated: boolean }>()
 for (let number = 0; number < RUN + RING_PERIOD; number += 1) {
   STATES.set(stateAfter(number), { first: number, isRepeated: number >= RUN })
@@ -52,7 +50,7 @@ for (let number = 0; number < RUN + RING_PERIOD; number += 1) {
 /** Decisions of a node for every seat in both places. */
 export type SeatAnswers = readonly { readonly first: boolean; readonly second: boolean }[]
 
-/** Numbers of writes from `least` to `most` that lead to these decisions, or null if they are not a state. */
+/** Numbers of writes from `least` to `most` that lead to these decisions; null if no number leads to them. */
 export function writesBehind(answers: SeatAnswers, least: number, most: number): number[] | null {
   if (answers.some(({ first, second }) => first !== second)) return null
   const state = STATES.get(answers.map(({ first }) => (first ? '1' : '0')).join(''))

@@ -1,7 +1,7 @@
 /**
- * Records the decisions of nodes while their history is replaced. One commit allows a user in two places. The
- * state of a node is the list of allowed users, so a mixture of two histories or a partial commit is
- * recognized.
+ * Records the decisions of nodes while their history is replaced. A state is the list of users that are
+ * allowed. One commit allows a user in two places, which reveals partial commits and mixtures of two
+ * histories.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished } from 'vitest'
@@ -41,7 +41,7 @@ export class Watch {
     }
   }
 
-  /** Discards all states except the current ones. */
+  /** Discards all recorded states except for the last one of each node. */
   forget(): void {
     for (const states of this.#states.values()) states.splice(0, states.length - 1)
   }

@@ -93,13 +93,11 @@ export class Workload {
     this.#writing = this.#write()
   }
 
-  /**
-   * Stops writing, waits until every node is ready and caught up, and ends. Throws if a response was wrong.
-   */
+  /** Stops writing, and ends when every node is ready and caught up. Throws if a response was wrong. */
   async end(recoveryMsMax = 20_000): Promise<Seen> {
     await this.stopWriting()
     const until = performance.now() + recoveryMsMax
-    // Nodes can be caught up with fewer writes than there are now.
+    // Nodes that were caught up before can lack the latest writes.
     this.#level.clear()
     try {
       await Promise.all(this.#nodes.map(node => this.#hasRecovered(node, until)))
@@ -143,7 +141,7 @@ export class Workload {
     }
   }
 
-  /** Makes one request at a time, so that the responses of a node are in the order of its states. */
+  /** Makes one check at a time, so that the responses of a node are in the order of its states. */
   async #askOnce(node: NodeProcess, client: Client): Promise<boolean> {
     const { incarnation } = node
     const askedAt = performance.now()

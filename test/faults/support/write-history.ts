@@ -1,8 +1,7 @@
 /**
- * Records all writes of a fault test and checks whether they explain each response.
- *
- * Writes are made one after the other, so that their number identifies a state. A response can contain a
- * write as soon as it was sent, and must contain it after its acknowledgement.
+ * Records all writes of a fault test, which are made one after the other. Checks for each response that a
+ * number of these writes explains it. A response can contain a write as soon as it was sent, and must contain
+ * it after its acknowledgement.
  */
 import { RING_PERIOD, type SeatAnswers, writesBehind } from './ring.ts'
 
@@ -23,7 +22,7 @@ interface Write {
 export class WriteHistory {
   readonly #staleMsMax: number
   readonly #writes: Write[] = []
-  /** The newest known state of each node. */
+  /** The number of writes that each node is known to have. */
   readonly #floors = new Map<string, number>()
 
   /** `staleMsMax` is the maximum age of a state from which a node decides. */
@@ -46,7 +45,7 @@ export class WriteHistory {
     this.#writes.at(-1)!.acknowledged = { at, by }
   }
 
-  /** Returns null for a correct response, or else the error. Must be called in the order of the responses. */
+  /** The error of a response, or null if it is correct. Must be called in the order of the responses. */
   judge({ node, askedAt, answeredAt, seats }: JudgedAnswer): string | null {
     const least = Math.max(this.#floors.get(node) ?? 0, this.#dueAt(node, askedAt))
     const most = this.#writes.findLastIndex(({ sentAt }) => sentAt <= answeredAt) + 1

@@ -1,6 +1,4 @@
-/**
- * A certificate authority and a certificate for this machine, created with openssl for the tests of a file.
- */
+/** A certificate authority and a certificate for this machine, created with openssl for one test file. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -48,7 +48,7 @@ test('environments are distributed over the servers, and all keys of an environm
   for (const each of tags) expect(each.size).toBeGreaterThan(0)
   const all = tags.flatMap(each => [...each])
   expect(new Set(all).size).toBe(all.length)
-  // Also the organization, the default environment and the heartbeats of nodes.
+  // The total includes the organization, the default environment and the heartbeats of nodes.
   expect(all).toHaveLength(33)
 })
 

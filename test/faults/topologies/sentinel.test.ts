@@ -14,14 +14,14 @@ const { url } = system
 await describeRedisLedger('redis behind sentinels', url)
 await describeNodes('redis behind sentinels', { url })
 
-// This test is the last one, because there is no replica afterwards.
+// This test is the last one in the file, because the failover leaves no replica.
 test('after a failover, nodes continue with the new primary without a restart or a loss', async () => {
   const storeUrl = url()
   const nodes = await Promise.all(
     ['one', 'two'].map(name => NodeProcess.start(name, { storeUrl, settings: TIMING })),
   )
   const workload = await Workload.start(nodes)
-  // Writes that the replica does not have yet would be lost, which another test covers.
+  // Writes that the replica has not received would be lost. Another test covers this loss.
   await workload.stopWriting()
   await system.hasSynced()
   await system.primary.kill()

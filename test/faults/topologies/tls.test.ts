@@ -20,7 +20,7 @@ afterAll(async () => {
 })
 const url = () => `rediss://${redis.host}:${redis.port}?prefix=${randomUUID()}`
 
-/** Opened first, because the whole process trusts the authority afterwards. */
+/** The untrusted store is opened first, because the whole process trusts the authority afterwards. */
 const untrusted = await openStore(url(), toyRule, {
   dataDirectory: join(certificates.directory, 'untrusted'),
 }).catch((error: unknown) => error)

@@ -57,7 +57,7 @@ function another(value: unknown, random: Random): unknown {
   return make()
 }
 
-/** A value that fits ten thousand times into a body. */
+/** A value that is short enough to be repeated ten thousand times in a body. */
 function short(value: unknown): unknown {
   return typeof value === 'string' ? value.slice(0, 20) : Number(typeof value !== 'boolean')
 }

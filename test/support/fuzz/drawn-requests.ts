@@ -105,7 +105,7 @@ const ODD_HEADERS: readonly (readonly [string, string])[] = [
   ['Permit-Resource-Key', ''],
   ['X-Original-URI', '/../%zz'],
 ]
-/** More bytes than most operations accept, except for those that accept lists. */
+/** More bytes than an operation accepts unless it accepts lists. */
 const LARGE_BYTES = 300_000
 
 export class DrawnRequests {
@@ -183,7 +183,7 @@ export class DrawnRequests {
     return keys.length === 0 ? undefined : this.#keys[isWide ? widest : this.#random.pick(keys)]
   }
 
-  /** The content of an environment with some random lines. */
+  /** The content of an environment, some lines of which are random. */
   #lines(schema: Schema, way: readonly string[], isOdd: boolean): Buffer {
     const length = this.#random.below(5)
     return Buffer.from(content(...Array.from({ length }, () => this.#values.of(schema, way, isOdd) as Line)))

@@ -1,6 +1,4 @@
-/**
- * Random values for the schemas of an OpenAPI document: plain ones, and odd ones that are unusual but valid.
- */
+/** Random values for the schemas of an OpenAPI document, both plain ones and unusual but valid ones. */
 import * as fc from 'fast-check'
 import { conditions } from '#testing/oracle/random-conditions.ts'
 import { USUAL } from '#testing/oracle/random-attributes.ts'
@@ -162,7 +160,7 @@ export class DrawnValues {
     const fits = (text: string) => pattern === undefined || new RegExp(pattern, 'u').test(text)
     const named =
       kind === null ? this.#random.pick(['name', 'Text of a few words', 'x']) : this.#names.pick(kind)
-    // Keys of new entities are mostly unused keys, so that the request succeeds.
+    // Keys of new entities are mostly unused, so that the request succeeds.
     const isNew = way.at(-1) === 'key' && this.#random.chance(0.8)
     const kinds = /^\^\(([\w|]+)\):/.exec(pattern ?? '')?.[1]?.split('|')
     if (kinds !== undefined) return `${this.#random.pick(kinds)}:${named}`

@@ -57,9 +57,7 @@ const KIND_OF = new Map(
 /** Number of names from responses that are kept for each kind. */
 const COLLECTED_MAX = 12
 
-/**
- * The kind of entity that the last name of the path identifies, or null. The nearest enclosing name decides.
- */
+/** The kind of entity that the last name of the path refers to, or null. The nearest outer name decides. */
 export function kindAt(way: readonly string[]): Kind | null {
   const name = way.at(-1) ?? ''
   const within = way.slice(0, -1).findLast(each => KIND_OF.has(`${each}.${name}`))
@@ -93,7 +91,7 @@ export class KnownNames {
     return `k${this.#made}${this.#random.pick(['', '-', '_x', 'Z'])}`
   }
 
-  /** Stores a name, which later names can replace. */
+  /** Stores a name until newer names replace it. */
   collect(kind: Kind, name: string): void {
     const collected = this.#collected.get(kind) ?? []
     this.#collected.set(kind, collected)

@@ -2,7 +2,7 @@
 import type { Kind, KnownNames } from './known-names.ts'
 import type { Operation } from './drawn-requests.ts'
 
-/** Kind of the items of a response, by the last path segment that is listed here. */
+/** Kind of the items of a response, selected by the last path segment that this list contains. */
 const KINDS: Readonly<Record<string, Kind>> = {
   action_groups: 'action group',
   actions: 'action',

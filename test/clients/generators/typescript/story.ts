@@ -1,7 +1,6 @@
 /**
  * Makes the same calls with every generated client: a check, a bulk of checks, a group with a member and a
- * role, and a search in pages. Prints the results as JSON. Arguments of the program: address, environment
- * key.
+ * role, and a search in pages. Prints the results as JSON. Arguments: address, environment key.
  */
 
 export interface Question {
