@@ -26,14 +26,14 @@ const SALES = `{"user":{"department":"sales"},"resource":{"state":"draft"}}`
 
 const run = (args: readonly string[]) => commandsOf(service)([...args, '--output', 'table'])
 
-test('check sends attributes and context', async () => {
+test('verdict check sends attributes and context', async () => {
   const all = ['check', ...QUESTION, '--attributes', SALES, '--context', '{"office":true}']
   expect(await run(all)).toMatchObject({ code: 0, stdout: 'allow\n' })
   expect(await run(all.slice(0, -2))).toMatchObject({ code: 1, stdout: 'deny\n' })
   expect(await run(['check', ...QUESTION])).toMatchObject({ code: 1, stdout: 'deny\n' })
 })
 
-test('lists send attributes and context', async () => {
+test('verdict list sends attributes and context', async () => {
   expect(
     (
       await service.post(`${FACTS}/resource_instances`, {
@@ -63,12 +63,12 @@ test('lists send attributes and context', async () => {
 test.each([
   ['user', 'users', 'read', 'contract:c1'],
   ['resource', 'resources', 'carol', 'read', 'contract'],
-])('a list rejects attributes of the entities that it searches for: %s', async (side, ...words) => {
+])('verdict list rejects attributes of the entities that it searches for: %s', async (side, ...words) => {
   const { code, stderr } = await run(['list', ...words, '--attributes', SALES])
   expect([code, stderr]).toEqual([2, expect.stringContaining(`leave "${side}" out`)])
 })
 
-test('explain names the rule that allows', async () => {
+test('verdict explain names the rule that allows', async () => {
   const all = ['explain', ...QUESTION, '--attributes', SALES, '--context', '{"office":true}']
   expect(await run(all)).toMatchObject({ code: 0, stdout: 'allow\n  sales on drafts allows it\n' })
 })

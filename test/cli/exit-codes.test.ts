@@ -31,12 +31,12 @@ test.each([
   [`apply ${missing}`, `${missing}: no such file or directory (ENOENT)`],
   [`test ${directory}`, `${directory}: expected a file, but this is a directory (EISDIR)`],
   [`bulk ${directory}`, `${directory}: expected a file, but this is a directory (EISDIR)`],
-])('the message of verdict %s names the error', async (words, message) => {
+])('the error message of verdict %s names the cause', async (words, message) => {
   const { code, stdout, stderr } = await verdictCommand(words.split(' '))
   expect([code, stdout, stderr]).toEqual([EXIT.usage, '', `verdict: ${message}\n`])
 })
 
-test('messages are English in any locale', async () => {
+test('error messages are English in any locale', async () => {
   // Uses the sources, because the built form contains only English messages of the parser.
   const env = { LC_ALL: 'de_DE.UTF-8', LANG: 'de_DE.UTF-8', VERDICT_FORM: 'sources' }
   const { stderr } = await shellCommand('verdict check anna', env)
@@ -44,7 +44,7 @@ test('messages are English in any locale', async () => {
 })
 
 describe('an internal error', () => {
-  test('has exit code 4, with its stack', async () => {
+  test('has exit code 4, and its stack is printed', async () => {
     const broken = new Readable({ read: () => broken.destroy(new TypeError('unforeseen')) })
     const { code, stderr } = await verdictCommand(['bulk', '-'], { stdin: broken })
     expect([code, stderr]).toEqual([
@@ -53,7 +53,7 @@ describe('an internal error', () => {
     ])
   })
 
-  test('has exit code 4 in asynchronous code', async () => {
+  test('also has exit code 4 if asynchronous code throws it', async () => {
     const late = encodeURI('process.once("beforeExit", () => { throw new TypeError("unforeseen") })')
     const { code, stderr } = await shellCommand('verdict schema > /dev/null', {
       NODE_OPTIONS: `--import=data:text/javascript,${late}`,

@@ -10,10 +10,10 @@ function status(env: Readonly<Record<string, string>>, ...options: readonly stri
   return verdictCommand(['status', ...options], { env: { VERDICT_URL: service.address, ...env } })
 }
 
-/** Output that requires a valid key. */
+/** Expected output of a command that needs a valid key. */
 const COUNTED = { code: 0, stdout: expect.stringContaining('"assignments":') }
 
-describe('VERDICT_KEY_FILE', () => {
+describe('the setting VERDICT_KEY_FILE', () => {
   test.each(['', '\n', '\r\n'])('names a file with the key, which can end with %j', async end => {
     expect(await status({ VERDICT_KEY_FILE: keyFile(API_KEY + end) })).toMatchObject(COUNTED)
   })

@@ -85,7 +85,7 @@ describe('verdict test', () => {
   })
 })
 
-describe('inherited_roles', () => {
+describe('entries of inherited_roles', () => {
   const model = (folder: string, page: string) => `
 resources:
   folder: { actions: [read], relations: { parent: folder }, roles: { owner: , viewer: ${folder} } }

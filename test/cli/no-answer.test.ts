@@ -1,4 +1,4 @@
-/** Responses that are not from a Verdict service are not accepted, because scripts use the exit code. */
+/** Responses that are not from a Verdict service are errors, because scripts depend on the exit code. */
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -19,7 +19,7 @@ function watch(args: readonly string[], { key = API_KEY, url = verdict.address }
   return verdictCommand(['watch', ...args], { env: { VERDICT_URL: url, VERDICT_KEY: key } })
 }
 
-test('a change is a line of text or JSON', async () => {
+test('verdict watch prints each change as a line of text or JSON', async () => {
   const since = await verdict.revision()
   await verdict.user('carol')
   await verdict.assign('carol', 'editor', 'document:plan')
@@ -39,12 +39,12 @@ test('a change is a line of text or JSON', async () => {
   expect(JSON.parse(told.stdout)).toMatchObject({ kind: 'role_assignment.created', item: { user: 'carol' } })
 })
 
-test.each(['0', '-1', '1.5', 'x'])('--count %s is rejected', async count => {
+test.each(['0', '-1', '1.5', 'x'])('verdict watch rejects --count %s', async count => {
   const { code, stderr } = await watch([`--count=${count}`])
   expect([code, stderr]).toEqual([2, expect.stringContaining('--count')])
 })
 
-test('access changes are a line per commit', async () => {
+test('verdict watch --effective prints one line for the access changes of each commit', async () => {
   await verdict.users('dora', 'emil')
   await verdict.instance('document:memo')
   await verdict.tenantRole('reader', ['document:read'])
@@ -84,7 +84,7 @@ test('access changes are a line per commit', async () => {
   expect(lines.filter(line => !known.includes(line))).toEqual([])
 })
 
-test('watching continues after a restart of the service without missing changes', async () => {
+test('verdict watch continues after a restart of the service without missing changes', async () => {
   const settings = { port: await freePort(), storeUrl: `lmdb:${storeDirectory()}` }
   const first = await startedService(settings)
   const watching = watch(['--since', await first.revision(), '--kinds', 'user', '--count', '2'], {
@@ -105,7 +105,7 @@ test('watching continues after a restart of the service without missing changes'
   expect(stderr).toContain('reconnecting')
 })
 
-test('a gap in the changes is reported with exit code 1', async () => {
+test('verdict watch reports a gap in the changes with exit code 1', async () => {
   const [epoch] = (await verdict.revision()).split('.')
   const watching = watch(['--since', `${epoch}.1000000`, '--count', '1'])
   const ended = watching.then(() => true)
@@ -122,6 +122,6 @@ test.each([
   ['an unknown key', [], { key: 'nobody' }, 3],
   ['a missing environment', [], { key: ADMIN_KEY }, 2],
   ['an unreachable service', [], { url: 'http://127.0.0.1:1' }, 3],
-] as const)('%s ends the command', async (_, args, options, code) => {
+] as const)('%s ends verdict watch', async (_, args, options, code) => {
   expect((await watch(args, options)).code).toBe(code)
 })

@@ -155,8 +155,6 @@ test('the client of openapi-python-client works', async context => {
   expectStory('openapi-python-client 0.29.1', printed, left)
 })
 
-// Go.
-
 /** Copies the Go module with the programs, into which the client is generated. */
 function goModule({ folder }: Ground): string {
   const module = join(folder, 'go')
@@ -170,8 +168,6 @@ async function runGo(context: TestContext, at: Ground, name: string): Promise<st
   await run('go', ['build', '-o', 'program', `./${name}`], { in: folder })
   return run(join(folder, 'program'), [at.address, API_KEY])
 }
-
-// TypeScript.
 
 /** Installs the packages of the generators once and links them into the folder of the test. */
 async function packages(context: TestContext, { folder }: Ground): Promise<string> {
@@ -205,8 +201,6 @@ async function runTypeScript(context: TestContext, at: Ground, name: string): Pr
   await bundle.close()
   return run(process.execPath, [join(folder, 'main.mjs'), at.address, API_KEY])
 }
-
-// Python.
 
 /** The interpreter of an environment with the generator and the libraries of generated clients. */
 function pythonWithLibraries(context: TestContext): Promise<string> {

@@ -22,7 +22,6 @@ const ANIMATIONS_ENDED = `Promise.allSettled(document.getAnimations()
   .filter(({ effect }) => effect.getComputedTiming().endTime < Infinity)
   .map(({ finished }) => finished))`
 
-/** Sizes of the screen. */
 export const SIZES = { desktop: { width: 1280, height: 860 }, phone: { width: 390, height: 844 } } as const
 export type Size = keyof typeof SIZES
 

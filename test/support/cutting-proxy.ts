@@ -21,9 +21,7 @@ export class CuttingProxy {
   #target: Target
   readonly #pairs = new Set<readonly [Socket, Socket]>()
   #isCut = false
-  /** Whether published messages are dropped. */
   isLosingSignals = false
-  /** Number of dropped messages. */
   lostSignals = 0
   /** Number of connections, including refused ones. */
   connections = 0

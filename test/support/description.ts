@@ -148,7 +148,6 @@ export class Description {
     return (this.#at(this.#resolve(header)) as { readonly required?: boolean }).required === true
   }
 
-  /** Follows a reference. */
   #resolve(pointer: string): string {
     const { $ref } = this.#at(pointer) as { $ref?: string }
     return $ref === undefined ? pointer : $ref.slice(1)

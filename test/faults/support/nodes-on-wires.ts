@@ -13,7 +13,6 @@ const MAX_STALE_MS = 4_000
 /** Delay until a node notices the limit: its polling interval, and additional time on a busy machine. */
 const LATENESS_MS_MAX = 700
 
-/** Settings of nodes. */
 export const TIMING = { STALE_AFTER_MS: `${STALE_AFTER_MS}`, MAX_STALE_MS: `${MAX_STALE_MS}` }
 export const STALE_MS_MAX = MAX_STALE_MS + LATENESS_MS_MAX
 

@@ -24,7 +24,6 @@ export function inBothPlaces(user: string): object[] {
 const WRITE_PAUSE_MS = 10
 const ASK_PAUSE_MS = 10
 const RETRY_PAUSE_MS = 50
-/** Timeout of a request. */
 const CALL_MS_MAX = 15_000
 
 /** Observations of clients. Tests assert them, and docs/redis-failures.md documents them. */

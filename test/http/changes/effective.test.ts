@@ -1,4 +1,4 @@
-/** Effective access changes: gained and lost pairs, or scopes to list again. */
+/** Effective access changes: gained and lost pairs of a user and a resource, or scopes to list again. */
 import { describe, expect, test } from 'vitest'
 import { Random } from '#testing/data/random.ts'
 import {

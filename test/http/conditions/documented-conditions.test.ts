@@ -52,7 +52,7 @@ test.each(patterns)('$title: decisions equal the documented ones', async pattern
   expect(answers).toEqual(questions.map(({ row, allow }) => ({ row, allow })))
 })
 
-test.each(refused)('$text is rejected with the position of the fault', async ({ conditions }) => {
+test.each(refused)('$text is rejected with the position of the error', async ({ conditions }) => {
   const answer = await verdict.post<Problem>(SETS, { key: 'wrong', name: 'Wrong', conditions })
   expect(refusal(answer)).toEqual([422, 'INVALID_INPUT'])
   for (const { loc } of answer.body.detail!) expect(loc.slice(0, 2)).toEqual(['body', 'conditions'])

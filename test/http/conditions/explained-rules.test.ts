@@ -123,19 +123,22 @@ describe('`debug` of a decision', () => {
     ['no_matching_rules', 'ann', 'list', ANN, {}],
     ['allow', 'ann', 'read', ANN, { public: true }],
     ['allow', 'stranger', 'read', ANN, { public: true }],
-  ])('has the code %s for the rules: %s, %s', async (code, user, action, attributes, ofResource) => {
-    const { allow, debug } = await decided(user, action, attributes, ofResource)
-    expect(allow).toBe(code === 'allow')
-    expect(debug.abac).toMatchObject({ allow, code })
-    expect(debug.rbac).toMatchObject({ allow: false })
-    expect(debug.rebac).toMatchObject({ allow: false, path: [] })
-    const [inBulk] = (
-      await verdict.post<{ allow: Explained[] }>('/allowed/bulk', [
-        question(user, action, attributes, ofResource),
-      ])
-    ).body.allow
-    expect(inBulk!.debug).toEqual(debug)
-  })
+  ])(
+    'has the code %s if rules are evaluated for the user %s and the action %s',
+    async (code, user, action, attributes, ofResource) => {
+      const { allow, debug } = await decided(user, action, attributes, ofResource)
+      expect(allow).toBe(code === 'allow')
+      expect(debug.abac).toMatchObject({ allow, code })
+      expect(debug.rbac).toMatchObject({ allow: false })
+      expect(debug.rebac).toMatchObject({ allow: false, path: [] })
+      const [inBulk] = (
+        await verdict.post<{ allow: Explained[] }>('/allowed/bulk', [
+          question(user, action, attributes, ofResource),
+        ])
+      ).body.allow
+      expect(inBulk!.debug).toEqual(debug)
+    },
+  )
 
   test('has the code no_matching_rules if one rule matches only the user and another only the resource', async () => {
     await verdict.conditionSet({ key: 'anyone', conditions: {} })

@@ -78,7 +78,7 @@ test('permissions from rules are listed only if the context sets the flag and th
   })
 })
 
-test('pages of permissions are ordered by name, with and without rules, and later pages are empty', async () => {
+test('pages of permissions are ordered by name, with and without rules, and pages after the last one are empty', async () => {
   const pageOf = async (body: object, page: number, size: number) =>
     Object.keys(await permissions(body, `?page=${page}&per_page=${size}`))
   expect(await pageOf(withRules, 1, 2)).toEqual(['__tenant:default', 'document:a'])

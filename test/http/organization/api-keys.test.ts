@@ -39,7 +39,6 @@ async function created(body: unknown, client: Client = verdict): Promise<ApiKey 
 
 const OF_DEFAULT = { project_id: 'default', environment_id: 'default' }
 
-/** Rotates the secret of a key. */
 function rotate({ id }: ApiKey, body?: unknown, client = verdict): Promise<Answer<ApiKey>> {
   return client.admin('POST', `${KEYS}/${id}/rotate-secret`, body)
 }

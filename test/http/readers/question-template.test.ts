@@ -30,7 +30,7 @@ function matched(template: QuestionTemplate, body: Buffer, at: number): number[]
 }
 
 test.each(Array.from({ length: 34 }, (_, index) => index + 1))(
-  'texts of %i bytes around the keys must be complete and identical in every byte',
+  'a check matches a template with texts of %i bytes only if all bytes of these texts are identical',
   length => {
     const texts = [span(length, 1), span(length, 2), span(length, 3)] as const
     const around = (user: string, key: string) => `${texts[0]}${user}${texts[1]}${key}${texts[2]}`

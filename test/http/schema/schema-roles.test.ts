@@ -23,7 +23,6 @@ function keysOf(answer: Answer<readonly { readonly key: string }[]>): string[] {
   return answer.body.map(({ key }) => key)
 }
 
-/** Adds a parent to the role at a path. */
 function addParent(role: string, parent: string) {
   return verdict.send<TenantRole>('PUT', `${role}/parents/${parent}`)
 }
@@ -114,7 +113,7 @@ describe('resource roles', () => {
     expect(refusal(await verdict.post(path, { ...inherited(page), ...change }))).toEqual(refused)
   })
 
-  test('have one guard for all entries, which takes effect immediately', async () => {
+  test('have one guard for all derivation entries, and a change of the guard takes effect immediately', async () => {
     const page = await newPage(verdict)
     const [kim, p1, s1] = fresh('kim', `${page}:p`, `${shelfOf(page)}:s`)
     await verdict.user(kim)

@@ -35,7 +35,6 @@ export interface DrawnRequest {
   readonly isOdd: boolean
 }
 
-/** Parts from which a request is built. */
 interface Parts {
   method: string
   path: string
