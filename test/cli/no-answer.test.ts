@@ -82,7 +82,7 @@ describe.each<[what: string, answer: RequestListener, message: RegExp]>([
   })
 })
 
-describe('a change', () => {
+describe('a command that changes data', () => {
   test.each([
     ['keys', 'revoke', KEY_ID],
     ['revoke', 'carol', 'editor', ...PLACE],
@@ -112,7 +112,7 @@ describe('verdict status', () => {
   })
 })
 
-describe('an export', () => {
+describe('an exported environment', () => {
   const user = '{"kind":"user","key":"carol"}\n'
 
   test.each([
@@ -146,7 +146,7 @@ describe('an export', () => {
   })
 })
 
-describe('input', () => {
+describe('the input of a command', () => {
   const nobody = answerOf(500, 'text/plain', 'unused')
 
   test('that cannot be read to its end causes exit code 2', async () => {

@@ -47,7 +47,7 @@ function trace(by: Tracing, path: string, { status = 200, traceparent = '' } = {
   by.begin(ROUTE, { method: 'POST', path, headers }).end(status)
 }
 
-describe('the sampler', () => {
+describe('the trace sampler', () => {
   test.each([
     ['parentbased_always_on', '/sampled /own'],
     ['parentbased_always_off', '/sampled'],

@@ -118,7 +118,7 @@ test('the limit is 64 KiB by default', () => {
   expect(readConfig({}).attributesBytesMax).toBe(65_536)
 })
 
-describe('attributes', () => {
+describe('attributes of an entity', () => {
   test.each(calls)(
     'at the limit are stored by a call for %s; one more byte is a 400 that states the limit',
     async (_, method, path, bodyWith) => {

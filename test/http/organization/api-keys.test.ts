@@ -236,7 +236,7 @@ describe('the API key of an environment', () => {
   })
 })
 
-describe('a rotation', () => {
+describe('the rotation of an API key', () => {
   test('returns a new secret, and the former secret stays valid for the requested time', async () => {
     // On a slow machine, a short time can pass before the first request. Then the test doubles it.
     for (let seconds = 1; !(await wasValidFor(seconds)); seconds *= 2);
@@ -367,7 +367,7 @@ test('the key of API_KEY cannot be revoked or rotated over HTTP', async () => {
   expect(await decides(API_KEY)).toBe(200)
 })
 
-describe('keys in the settings', () => {
+describe('API keys in the settings', () => {
   const storeUrl = () => `lmdb:${storeDirectory()}`
 
   test('replace the keys of the last start: another API_KEY, or none, invalidates the former one', async () => {

@@ -92,7 +92,7 @@ test('each operation that changes data creates one entry with its key, request i
   expect([...audited].filter(name => !names.includes(name))).toEqual([])
 })
 
-describe('an entry', () => {
+describe('an entry of the audit log', () => {
   test('has the path parameters of the request, and the body if it is short', async () => {
     const verdict = await startedService()
     await verdict.user('alice')

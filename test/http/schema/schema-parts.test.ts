@@ -79,7 +79,7 @@ test('action groups name actions of their resource by key or id, and appear in t
   expect(keysOf(await verdict.get(path))).toEqual(['none'])
 })
 
-describe('attributes', () => {
+describe('attribute declarations', () => {
   test('can be created, changed, listed and deleted for a resource', async () => {
     const page = await newPage(verdict)
     const path = `${RESOURCES}/${page}/attributes`
