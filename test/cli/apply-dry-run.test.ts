@@ -46,7 +46,7 @@ relationship_tuples: [{ subject: 'folder:all', relation: parent, object: 'page:p
 `
 
 describe('a model file with references', () => {
-  test('changes nothing if one of them is wrong, wherever the error is', async () => {
+  test('changes nothing if a reference is wrong, wherever it is', async () => {
     const before = await content()
     for (const [from, to, says] of [
       ['members: [bea]', 'members: [bae]', 'there is no user "bae"; did you mean "bea"?'],

@@ -1,6 +1,6 @@
 /**
- * Members of the records in the published description of the management API, which generated clients close.
- * The names of the records are those of our description.
+ * Members of the closed records in the published description of the management API. Generated clients reject
+ * other members. The records have the names of our description.
  */
 
 /** One record per line. Names in capitals refer to other lines. */

@@ -34,7 +34,7 @@ interface Attributes {
   readonly context: JsonObject
 }
 
-/** Attributes of this size in the user, the resource and the context. Each character takes two bytes. */
+/** Attributes of this total size, distributed over the parts of a check. Most characters take two bytes. */
 function ofBytes(bytes: number): Attributes {
   const used = [KNOWN, { x: '' }, { x: '' }].reduce((sum, part) => sum + JSON.stringify(part).length, 0)
   const characters = (bytes - used) / 2

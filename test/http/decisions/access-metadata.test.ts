@@ -102,7 +102,7 @@ test.each([
   // A colon and an asterisk are literal characters.
   ['https://pdp.example.com/t1/:x*', 'https://pdp.example.com/t1/:x*', '/t1/:x*'],
 ])(
-  'with PUBLIC_URL %s, that URL is the base, and the document is also served between its host and its path',
+  'with PUBLIC_URL %s, that URL is the base, and its path can follow the path of the metadata document',
   async (publicUrl, endpoints, path) => {
     const client = await startedService({ publicUrl })
     const expected = document(publicUrl, endpoints)

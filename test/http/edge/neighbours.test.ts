@@ -375,7 +375,7 @@ describe('a decision', () => {
     )
     expect([here!.status, there!.status, elsewhere!.status]).toEqual([200, 200, 200])
     expect(there!.body).toEqual(here!.body)
-    // The other environment is empty.
+    // The third environment is empty.
     expect(elsewhere!.body).not.toEqual(here!.body)
     expect(JSON.stringify(withoutRequest(elsewhere!.body))).not.toContain('alice')
     for (const key of [ADMIN_KEY, projectKey['secret']!]) {

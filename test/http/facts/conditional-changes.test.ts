@@ -53,7 +53,7 @@ const reads = new Map(
 const PART = /\/(?:permissions|parents\/[^/]+|implicit_grants(?:\/conditions)?)$/
 const entityAt = (path: string): string => path.replace(PART, '')
 const changes = routes.filter(each => reads.has(entityAt(each.path)) && each.method !== 'GET')
-/** Whether a route accepts `If-Match`. Routes of grants do not: `conditional-grants.test.ts` tests them. */
+/** Whether a route accepts the tag of an entity. Routes of grants have another header. */
 const takesTag = ({ headers }: Route): boolean => (headers ?? []).includes(IF_MATCH)
 const namesOf = (fields: readonly { readonly name: string }[] | undefined): string[] =>
   (fields ?? []).map(({ name }) => name)

@@ -204,7 +204,7 @@ describe('the API key of an environment', () => {
     })
     expect(await decides(fetched.body.secret!)).toBe(200)
     const byId = await admin<ApiKey>('GET', `${KEYS}/${body.project_id}/${body.id}`)
-    // The service used the key between the two requests.
+    // The test used the key between the two requests.
     expect(byId.body).toEqual({ ...fetched.body, last_used_at: byId.body.last_used_at })
     const own = await verdict.send('GET', `${KEYS}/default/${key}`, { key: fetched.body.secret })
     expect(refusal(own)).toEqual(FORBIDDEN)

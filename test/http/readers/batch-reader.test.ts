@@ -98,7 +98,7 @@ describe('a batch that the byte reader does not support', () => {
     ],
     ['if it has a field twice', '{"action":{"name":"a"},"action":{"name":"b"},"evaluations":[{}]}'],
     ['if it has a type with characters outside of ASCII', { ...good, subject: subject('zoe', 'usér') }],
-  ])('is left to the parser: %s', (_, batch) => {
+  ])('is left to the parser %s', (_, batch) => {
     expect(isRead(batch)).toBe(false)
   })
 

@@ -64,7 +64,7 @@ describe('a typical body', () => {
       'with names and attributes in other scripts, and escapes in attributes',
       JSON.stringify([OTHER_SCRIPTS, OTHER_SCRIPTS]),
     ],
-  ])('is read by the byte reader: %s', (_, text) => {
+  ])('is read %s', (_, text) => {
     expect(isRead(text)).toBe(true)
   })
 
@@ -117,7 +117,7 @@ describe('a body that the byte reader does not support', () => {
     ['a user twice', `[{"user":{"key":"u"},"user":{"key":"v"},${REST}}]`],
     ['a number that is not JSON', `[{"user":{"key":"u"},${REST},"x":01}]`],
     ['deep nesting', `[{"x":${'['.repeat(20)}${']'.repeat(20)},${good.slice(1)}]`],
-  ])('is left to the parser: %s', (_, text) => {
+  ])('is left to the parser if it has %s', (_, text) => {
     expect(isRead(text)).toBe(false)
   })
 })
