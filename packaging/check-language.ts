@@ -1,8 +1,8 @@
 /**
  * Checks the wording of the project (`npm run check:language`): documents, comments, messages, texts of the
  * console in English and names of tests. Arguments are files or folders; without them, all files are checked.
- * `--commits RANGE` also checks the subjects of commits; a range that does not exist is ignored. The exit
- * code is 1 if there are findings. CONTRIBUTING.md describes how to accept a finding.
+ * `--commits RANGE` checks the subjects of these commits instead; a range that does not exist is skipped. The
+ * exit code is 1 if there are findings. CONTRIBUTING.md describes how to accept a finding.
  */
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -31,7 +31,7 @@ function report(place: string, folder: string, text: Parameters<typeof findingsI
   }
 }
 
-for (const path of languageFiles(ROOT)) {
+for (const path of values.commits === undefined ? languageFiles(ROOT) : []) {
   const text = readLanguageFile(ROOT, path)
   markerCount += text.markers.length
   const isWanted = wanted.length === 0 || wanted.some(each => path === each || path.startsWith(`${each}/`))
@@ -40,8 +40,7 @@ for (const path of languageFiles(ROOT)) {
 
 if (values.commits !== undefined) {
   const commits = commitsIn(values.commits, ROOT)
-  if (commits === null)
-    process.stdout.write(`language: commits not checked, there is no range ${values.commits}\n`)
+  if (commits === null) process.stdout.write(`language: skipped unreadable commits ${values.commits}\n`)
   for (const { hash, subject } of commits ?? []) {
     report(`commit ${hash}`, 'commits', { passages: subjectPassages(subject), markers: [] })
   }

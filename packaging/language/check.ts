@@ -64,8 +64,9 @@ function masksOf(text: string): string {
     .replace(LINK_TARGET, link => `]${' '.repeat(link.length - 1)}`)
 }
 
+/** Whether the sentence at the offset ends with a question mark. */
 function isQuestion(text: string, offset: number): boolean {
-  return /^[^.!?]*\?/.test(text.slice(offset))
+  return /^(?:[^.!?]|[.!?](?=\w))*\?["')\]]*(?: (?![a-z])|$)/.test(text.slice(offset))
 }
 
 function excerptOf(text: string, offset: number): string {

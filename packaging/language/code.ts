@@ -10,7 +10,7 @@ const TESTS = /^(?:test|bench)\//
 const CONSOLE_TEXTS = /^console\/src\/texts\/(?:.*\.)?en\.ts$/
 const PRODUCT = /^(?:src|bin|workers)\//
 /** Code before the name of a test, a group of tests or a claim. */
-const TEST_CALL = /\b(?:test|it|describe|claim)(?:\.\w+|\([^()]*(?:\([^()]*\)[^()]*)*\))*\(\s*$/
+const TEST_CALL = /(?<![.\w])(?:test|it|describe|claim)(?:\.\w+|<[^;]*?>|\(\))*\(\s*$/
 const SENTENCE_WORDS_MIN = 4
 const SENTENCE = /[a-z]{2} [a-z]/
 /** Lines of a shell script. */
@@ -34,5 +34,5 @@ function kindOf(path: string, text: string, before: string): PassageKind | null 
   if (TESTS.test(path)) return TEST_CALL.test(before) ? 'test' : null
   if (CONSOLE_TEXTS.test(path)) return 'console'
   const isSentence = text.split(' ').length >= SENTENCE_WORDS_MIN && SENTENCE.test(text)
-  return PRODUCT.test(path) && isSentence && !SCRIPT.test(text) ? 'message' : null
+  return PRODUCT.test(path) && isSentence && !SCRIPT.test(text) ? 'text' : null
 }

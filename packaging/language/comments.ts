@@ -41,7 +41,7 @@ export function readLineComments(source: string, sign: '#' | '--'): FileText {
 
 /** `lines`: without comment signs. Empty lines end passages. */
 function readCommentLines(lines: readonly Line[]): FileText {
-  const builder = new PassageBuilder('comment')
+  const builder = new PassageBuilder()
   const markers: Marker[] = []
   for (const line of lines) {
     const marker = markerOf(line)

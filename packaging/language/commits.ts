@@ -1,8 +1,10 @@
 /** Reader of commit subjects. */
 import { spawnSync } from 'node:child_process'
 import { capitalized, type Passage } from './passages.ts'
+import { SUBJECT_PREFIX } from './rules.ts'
 
-const PREFIX = /^[a-z,]+(?:\([^)]*\))?!?: /
+/** Subjects that git writes. They quote other subjects and names of branches. */
+const WRITTEN_BY_GIT = /^(?:Revert "|Reapply "|Merge )/
 
 export interface Commit {
   readonly hash: string
@@ -29,11 +31,12 @@ export function commitsIn(range: string, directory: string): Commit[] | null {
     })
 }
 
-/** The whole subject, and its text as a sentence without the prefix `type(scope): `. */
+/** The whole subject, and its text as a sentence without the prefix. Empty for a subject that git writes. */
 export function subjectPassages(subject: string): Passage[] {
-  const text = capitalized(subject.replace(PREFIX, ''))
+  if (WRITTEN_BY_GIT.test(subject)) return []
+  const text = capitalized(subject.replace(new RegExp(`^${SUBJECT_PREFIX}`), ''))
   return [
     { kind: 'subject', lines: [{ number: 1, text: subject }] },
-    { kind: 'commit', lines: [{ number: 1, text }] },
+    { kind: 'text', lines: [{ number: 1, text }] },
   ]
 }

@@ -1,22 +1,15 @@
 /** The files of the project that the language check reads, and the reader of each. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readCode } from './code.ts'
 import { readLineComments } from './comments.ts'
 import { readMarkdown } from './markdown.ts'
 import { capitalized, type FileText, type Passage } from './passages.ts'
 
-/** Folders that contain no text of the project: packages, generated files, data of other projects. */
-const SKIPPED = new Set([
-  'node_modules',
-  'dist',
-  '.git',
-  '.artifacts',
-  'results',
-  'vectors',
-  'releases',
-  'types',
-])
+/** Packages, generated files, results of benches, and data of other projects and of older releases. */
+const SKIPPED =
+  /(?:^|\/)node_modules\/|^(?:\.git|\.artifacts|dist(?:\.[^/]+)?|console\/types|bench\/results|test\/vectors|test\/system\/releases)\//
 const GERMAN = /(?:^|\/|\.)de\.ts$/
 
 const READERS: readonly (readonly [RegExp, (path: string, source: string) => FileText])[] = [
@@ -42,15 +35,17 @@ function readScenario(source: string): FileText {
   return { passages: [...passages, ...names], markers }
 }
 
-/** Paths, relative to the root, of all files below `folder` that have a reader, sorted. */
-export function languageFiles(root: string, folder = ''): string[] {
-  return readdirSync(join(root, folder), { withFileTypes: true })
-    .toSorted((one, other) => (one.name < other.name ? -1 : 1))
-    .flatMap(entry => {
-      const path = folder === '' ? entry.name : `${folder}/${entry.name}`
-      if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : languageFiles(root, path)
-      return entry.isFile() && !GERMAN.test(path) && readerOf(path) ? [path] : []
-    })
+/**
+ * Paths, relative to the root, of all tracked files that have a reader, sorted. Without git, for example in
+ * an unpacked archive, all files in the folder count as tracked.
+ */
+export function languageFiles(root: string): string[] {
+  const { stdout } = spawnSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 })
+  const paths = stdout ? stdout.split('\0') : readdirSync(root, { recursive: true, encoding: 'utf8' })
+  return paths
+    .filter(path => !SKIPPED.test(path) && !GERMAN.test(path) && readerOf(path))
+    .filter(path => lstatSync(join(root, path), { throwIfNoEntry: false })?.isFile())
+    .toSorted()
 }
 
 export function readLanguageFile(root: string, path: string): FileText {

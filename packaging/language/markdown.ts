@@ -10,7 +10,7 @@ const TABLE_RULE = /^\s*\|[\s:|-]+\|\s*$/
 const SEPARATOR = /^[\s:|-]*$/
 
 export function readMarkdown(source: string): FileText {
-  const builder = new PassageBuilder('prose')
+  const builder = new PassageBuilder()
   const others: Passage[] = []
   const markers: Marker[] = []
   const lines = source.split('\n')
@@ -29,7 +29,7 @@ export function readMarkdown(source: string): FileText {
       builder.end()
       if (TABLE_RULE.test(lines[index + 1] ?? '')) continue
       const cells = text.split(/(?<!\\)\|/).filter(cell => cell.trim() !== '')
-      others.push(...cells.map((cell): Passage => ({ kind: 'cell', lines: [{ number, text: cell.trim() }] })))
+      others.push(...cells.map((cell): Passage => ({ kind: 'text', lines: [{ number, text: cell.trim() }] })))
     } else {
       if (LIST_ITEM.test(text)) builder.end()
       builder.add({ number, text: text.trim().replace(LIST_ITEM, '') })

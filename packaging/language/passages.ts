@@ -1,16 +1,7 @@
 /** Types of the language check: passages of text, and comments that accept a finding. */
 
-/** `subject`: a whole commit subject. `commit`: its text after the prefix `type(scope): `. */
-export type PassageKind =
-  | 'prose'
-  | 'cell'
-  | 'heading'
-  | 'comment'
-  | 'message'
-  | 'console'
-  | 'test'
-  | 'commit'
-  | 'subject'
+/** Kinds that rules distinguish. `subject`: a whole commit subject. */
+export type PassageKind = 'text' | 'heading' | 'console' | 'test' | 'subject'
 
 export interface Line {
   readonly number: number
@@ -45,15 +36,10 @@ export function markerOf({ number, text }: Line): Marker | null {
   return reason === undefined ? null : { line: number, reason }
 }
 
-/** Groups lines to passages of one kind. */
+/** Groups lines to passages of the kind `text`. */
 export class PassageBuilder {
   readonly passages: Passage[] = []
-  readonly #kind: PassageKind
   #lines: Line[] = []
-
-  constructor(kind: PassageKind) {
-    this.#kind = kind
-  }
 
   add(line: Line): void {
     this.#lines.push(line)
@@ -61,7 +47,7 @@ export class PassageBuilder {
 
   /** Ends the current passage. */
   end(): void {
-    if (this.#lines.length > 0) this.passages.push({ kind: this.#kind, lines: this.#lines })
+    if (this.#lines.length > 0) this.passages.push({ kind: 'text', lines: this.#lines })
     this.#lines = []
   }
 }

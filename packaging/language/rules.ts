@@ -9,6 +9,9 @@ const START = String.raw`(?:^|(?<=[.!?:;] ))`
 const UNIT_NOUNS =
   'environment|fact|thread|core|change|line|page|node|file|row|owner|record|question|key|type|resource|role|event|check|' +
   'slab|list|commit|user|message|setting|kind|noun|partition|entry|batch|bulk|instance|tenant|group'
+const SUBJECT_TYPES = 'feat|fix|docs|test|refactor|perf|build|chore|revert'
+/** Start of a commit subject. */
+export const SUBJECT_PREFIX = String.raw`(?:${SUBJECT_TYPES})(?:\([^()]+\))?!?: `
 
 export interface Rule {
   readonly name: string
@@ -20,16 +23,7 @@ export interface Rule {
   readonly patterns: readonly RegExp[]
 }
 
-const TEXTS: readonly PassageKind[] = [
-  'prose',
-  'cell',
-  'heading',
-  'comment',
-  'message',
-  'console',
-  'test',
-  'commit',
-]
+const TEXTS: readonly PassageKind[] = ['text', 'heading', 'console', 'test']
 
 const except = (...kinds: readonly PassageKind[]) => TEXTS.filter(kind => !kinds.includes(kind))
 
@@ -53,10 +47,7 @@ export const RULES: readonly Rule[] = [
   {
     name: 'bare-who',
     advice: 'put a noun before "who": "by the first caller that …"',
-    patterns: [
-      /\b(?:by|to|for|from|with|unless|because|since|behind|beside|than|when|if) who\b/g,
-      /\bof who\b/g,
-    ],
+    patterns: [/\b(?:by|to|for|from|with|of|unless|because|since|behind|beside|than|when|if) who\b/g],
   },
   {
     name: 'indefinite-person',
@@ -134,14 +125,16 @@ export const RULES: readonly Rule[] = [
   {
     name: 'goes-on',
     advice: 'continues, keeps, resumes',
-    patterns: [/\b(?:go|goes|went|gone) on\b(?! top| call)/g],
+    patterns: [
+      /\b(?:go|goes|went|gone) on\b(?! (?:top|call|the|an?|each|every|its|their|this|that|disk|stdin)\b)/g,
+    ],
   },
   {
     name: 'behind',
     advice: 'after, following',
     patterns: [
-      /\b(?:comes?|came|goes|go|gone|runs?|ran|purged|removed|sent|put|pipelined|built|follows?|found|written|begins?) (?:right |directly )?behind (?!a (?:load balancer|proxy|gateway)|the (?:gateway|proxy|balancer)|HAProxy|nginx)\w+/g,
-      /\bbehind (?:that|them|the (?:wait|commit|last|first|one|change|oldest|newest|next|previous|number|question|keys?|items?|answer|name|head|words|place))\b/g,
+      /\b(?:comes?|came|goes|go|gone|runs?|ran|purged|removed|sent|put|pipelined|built|follows?|found|written|begins?) (?:right |directly )?behind (?!(?:[a-z-]+ ){0,3}(?:balancer|prox(?:y|ies)|gateway|ingress|firewall|HAProxy|nginx)s?\b)\w+/gi,
+      /(?<!\b(?:lag\w*|fall\w*|fell|far|be|is|are|was|were|commits?|revisions?|seconds?|bytes|\d+ \w+) )\bbehind (?:that|them|the (?:wait|commit|last|first|one|change|oldest|newest|next|previous|number|question|keys?|items?|answer|name|head|words|place))\b/g,
     ],
   },
   {
@@ -190,7 +183,7 @@ export const RULES: readonly Rule[] = [
     patterns: [
       new RegExp(`\\b\\d[\\d.,]*(?: to \\d[\\d.,]*)? (?:[a-z]+s|[KMG]i?B) an? (?:${UNIT_NOUNS})\\b`, 'g'),
       new RegExp(
-        `\\b(?:[Oo]ne|(?:^|(?<=[:,;(] ))[Aa]n?) (?!(?:of|when|in|for|to|as|by|is|on|if|with|from|that|than|or|and|at|into|has|gets|before|after|until|since|over|per|under|without)\\b)[a-z]+ an? (?:${UNIT_NOUNS})\\b(?! (?:has|holds|is|may|can|does|must|names|belongs|gets)\\b)`,
+        `\\b(?:(?<!\\b(?:[Tt]h(?:e|is|at)|first|last|next|other|second|which|only|no) )[Oo]ne|(?:^|(?<=[:,;(] ))[Aa]n?) (?!(?:[a-z]*(?:[^s]s|ed|ing)|of|when|in|for|to|as|by|is|on|if|with|from|that|than|or|and|at|into|has|gets|before|after|until|since|over|per|under|without)\\b)[a-z]+ an? (?:${UNIT_NOUNS})\\b(?! (?:has|holds|is|may|can|does|must|names|belongs|gets)\\b)`,
         'g',
       ),
     ],
@@ -213,13 +206,22 @@ export const RULES: readonly Rule[] = [
       /\b(?:as ever|at the most|to be had|in the midst of|amid|speaks? against|by a slip|comes? upon|trouble of ours)\b/gi,
     ],
   },
+  {
+    name: 'subject-form',
+    advice: `"type(scope): verb + object", with a type of ${SUBJECT_TYPES}`,
+    kinds: ['subject'],
+    patterns: [new RegExp(`^(?!${SUBJECT_PREFIX}\\S).*`, 'g')],
+  },
   { name: 'subject-length', advice: 'at most 72 characters', kinds: ['subject'], patterns: [/^.{73,}$/g] },
   {
     name: 'subject-mood',
     advice: 'start with an imperative verb: "report", "reject", "show"',
     kinds: ['subject'],
     patterns: [
-      /(?<=^[a-z,]+(?:\([^)]*\))?!?: )(?:an?|the|what|who|whoever|nobody|somebody|no|one|each|every|all|some|of|in|on|where|while|when|that|which|is|are|it|its|this|these|those|only|more|less|most|also|without|with|for|from|by|as|how|until|two|three|\S+s (?:are|may|have|that|of|in|without|with|and|at|from|by)|\S+ (?:is|has|may|that|of|are))\b.*/g,
+      new RegExp(
+        `(?<=^${SUBJECT_PREFIX})(?:an?|the|what|who|whoever|nobody|somebody|no(?! longer)|one|each|every|all|some|of|in|on|where|while|when|that|which|is|are|it|its|this|these|those|more|less|most|without|with|for|from|by|as|how|until|two|three|(?:tests|files|keys|rules|facts|roles|lists|nodes|figures|results|comments)|(?:add|fix|remov|updat|chang|renam|show|us)(?:s|es|ed|ing)|\\S+s of|\\S+ (?:is|are|has|have|may))(?![\\w-]).*`,
+        'g',
+      ),
     ],
   },
 ]

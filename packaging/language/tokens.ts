@@ -8,28 +8,37 @@ export interface Token {
   readonly text: string
   /** Line of its start, from 1. */
   readonly line: number
-  /** End of the code before a literal. Earlier literals in it are replaced by `x`. */
+  /** End of the code before a literal or its template, without the contents of literals and brackets. */
   readonly before: string
 }
 
-/** Enough to recognize `test.each(…)(` with a table of arguments, and what precedes a regular expression. */
-const BEFORE_LENGTH = 200
+/** Characters kept per level of brackets: enough for `test.each()()` and for `BEFORE_REGEXP`. */
+const CODE_LENGTH = 200
 const REGEXP = /\/(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\//y
 /** Code after which `/` begins a regular expression and is not a division. */
 const BEFORE_REGEXP = /(?:[(,=:[!&|?{};+*%<>~^]|\breturn|^)\s*$/
 
+/** Code inside one pair of brackets, up to the current position. */
+interface Level {
+  code: string
+  /** For a placeholder: the code before its template. */
+  readonly beforeTemplate?: string
+}
+
 /** Adjacent `//` lines form one comment. A template is one literal per part; placeholders become `X`. */
 export function tokensOf(source: string): Token[] {
   const tokens: Token[] = []
-  /** Number of open braces in each open placeholder of a template. */
-  const placeholders: number[] = []
+  const levels: Level[] = [{ code: '' }]
   let line = 1
   let at = 0
-  let before = ''
   let nextLineOfComment = -1
   const advance = (length: number): void => {
     line += source.slice(at, at + length).split('\n').length - 1
     at += length
+  }
+  const append = (code: string): void => {
+    const level = levels.at(-1)!
+    level.code = (level.code + code).slice(-CODE_LENGTH)
   }
   while (at < source.length) {
     const char = source[at]!
@@ -46,22 +55,23 @@ export function tokensOf(source: string): Token[] {
       advance(text.length)
       continue
     }
-    const isPlaceholderEnd = char === '}' && placeholders.at(-1) === 0
-    if (char === "'" || char === '"' || char === '`' || isPlaceholderEnd) {
-      if (isPlaceholderEnd) placeholders.pop()
-      const { text, length, isOpen } = literalAt(source, at, isPlaceholderEnd ? '`' : char)
-      if (isOpen) placeholders.push(0)
+    const beforeTemplate = char === '}' ? levels.at(-1)!.beforeTemplate : undefined
+    if (beforeTemplate !== undefined) levels.pop()
+    const before = beforeTemplate ?? (levels.at(-2)?.code ?? '') + levels.at(-1)!.code
+    if (char === "'" || char === '"' || char === '`' || beforeTemplate !== undefined) {
+      const { text, length, isOpen } = literalAt(source, at, beforeTemplate === undefined ? char : '`')
       tokens.push({ kind: 'literal', text, line, before })
-      before = `${before}x`.slice(-BEFORE_LENGTH)
+      append('x')
+      if (isOpen) levels.push({ code: '{', beforeTemplate: before })
       advance(length)
       continue
     }
     REGEXP.lastIndex = at
     const regexp = char === '/' && BEFORE_REGEXP.test(before) ? REGEXP.exec(source) : null
-    if (placeholders.length > 0 && char === '{') placeholders[placeholders.length - 1]! += 1
-    if (placeholders.length > 0 && char === '}') placeholders[placeholders.length - 1]! -= 1
     if (char.trim() !== '') nextLineOfComment = -1
-    before = (before + (regexp ? 'x' : char)).slice(-BEFORE_LENGTH)
+    if (')]}'.includes(char) && levels.length > 1) levels.pop()
+    append(regexp ? 'x' : char)
+    if ('([{'.includes(char)) levels.push({ code: '' })
     advance(regexp ? regexp[0].length : 1)
   }
   return tokens

@@ -1,4 +1,7 @@
 /** Rules and readers of the language check (`packaging/language`). */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { findingsIn } from '../../packaging/language/check.ts'
 import { readCode } from '../../packaging/language/code.ts'
@@ -8,42 +11,60 @@ import { languageFiles } from '../../packaging/language/files.ts'
 import { readMarkdown } from '../../packaging/language/markdown.ts'
 import type { FileText, PassageKind } from '../../packaging/language/passages.ts'
 import { RULES } from '../../packaging/language/rules.ts'
+import { sharedDirectory } from '../support/shared-directory.ts'
 
-/** Per rule: a text with a finding, and a clean one with a similar wording. */
-const SAMPLES: Readonly<Record<string, readonly [violating: string, clean: string, kind?: PassageKind]>> = {
-  'clause-as-subject': ['It is open. Who reads slowly waits.', 'It is open. A slow reader waits.'],
-  'what-for-a-noun': ['What a client receives.', 'What follows: a list.'],
-  'bare-who': ['It is sent by who comes first.', 'It is sent by the first client, who waits.'],
-  'indefinite-person': ['Nobody waits for this.', 'No client waits for this.'],
-  'fronted-of': ['Of several tags any is sufficient.', 'Of course, any tag is sufficient.'],
-  told: ['The client is told of it.', 'The client is told apart from others.'],
-  said: ['It is said in the log.', 'It is reported in the log.'],
-  heard: ['A node hears nothing.', 'A node receives nothing.'],
-  asked: ['The rules are asked.', 'The rules are evaluated.'],
-  'looked-at': ['Each row is looked at.', 'Each row is examined.'],
-  stands: ['The key stands in the header.', 'The variable stands in for the key.'],
-  lies: ['The file lies in the directory.', 'The file is in the directory.'],
-  'is-there': ['The row is not there.', 'The row does not exist.'],
-  'is-no': ['This is no key.', 'There is no key.'],
-  'goes-on': ['The node goes on.', 'The node continues.'],
-  behind: ['It runs behind the commit.', 'It runs behind a load balancer.'],
-  beside: ['It is stored beside the key.', 'It is stored next to the key.'],
-  along: ['It takes its tuples along.', 'The path goes along the relation.'],
-  too: ['It has a name, too.', 'The list is cut, too long to send.'],
-  'of-its-own': ['It has a port of its own.', 'It stops of its own accord.'],
-  anew: ['It is loaded anew.', 'It is loaded again.'],
-  meanwhile: ['It was changed meanwhile.', 'Meanwhile, it was changed.'],
-  else: ['It waits, else it fails.', 'It waits, otherwise it fails.'],
-  'also-where': ['It is valid also where it is empty.', 'It is valid even if it is empty.'],
-  'but-for': ['All but for one.', 'All except one.'],
-  'a-for-per': ['It takes 70 bytes a fact.', 'It takes 70 bytes per fact.'],
-  dear: ['A scan is dear.', 'A scan is expensive.'],
-  mend: ['It is mended.', 'It is repaired.'],
-  'in-turns': ['They run in turns.', 'They alternate.'],
-  'one-does': ['Fields complete what one types.', 'Fields complete your input.'],
-  'odd-phrase': ['It is as fast as ever.', 'It is as fast as before.'],
-  'subject-length': [`fix(store): ${'x'.repeat(61)}`, `fix(store): ${'x'.repeat(60)}`, 'subject'],
-  'subject-mood': ['fix(store): a key is rejected', 'fix(store): reject a key', 'subject'],
+/** Per rule: a text with a finding for each pattern, and clean ones with a similar wording. */
+const SAMPLES: Readonly<Record<string, [violating: string[], clean: string[], kind?: PassageKind]>> = {
+  'clause-as-subject': [
+    ['It is. Who reads waits.', 'It is; who reads waits.', 'It is. What it reads is cut.'],
+    ['It is. A reader waits.'],
+  ],
+  'what-for-a-noun': [['What a client receives.'], ['What follows: a list.']],
+  'bare-who': [['It is sent by who comes first.'], ['It is sent by the first client, who waits.']],
+  'indefinite-person': [['Nobody waits for this.'], ['No client waits for this.']],
+  'fronted-of': [['Of several tags any is sufficient.'], ['Of course, any tag is sufficient.']],
+  told: [['It tells of keys.', 'It is told this.', 'It is told to nobody.'], ['It is told apart.']],
+  said: [['It is said in the log.', 'This was said of it.'], ['It is reported in the log.']],
+  heard: [['A node hears nothing.', 'A node heard nothing.'], ['A node receives nothing.']],
+  asked: [['It is asked of me.', 'The rules are asked.', 'It asks rules.'], ['Rules are evaluated.']],
+  'looked-at': [['Each row is looked at.'], ['Each row is examined.']],
+  stands: [['It stands in the header.', 'The place where it stands.'], ['It stands in for the key.']],
+  lies: [['The file lies in the directory.'], ['The file is in the directory.']],
+  'is-there': [['The row is not there.'], ['The row does not exist.']],
+  'is-no': [['This is no key.', 'The matches are none.'], ['There is no key.']],
+  'goes-on': [['The node goes on.'], ['Options go on the command line.', 'Bytes go on the wire.']],
+  behind: [
+    ['It runs behind the commit.', 'It is a list behind the keys.'],
+    ['It runs behind the load balancer.', 'It runs behind a reverse proxy.', '1 commit behind the last.'],
+  ],
+  beside: [['It is stored beside the key.', 'It has a name besides.'], ['It is stored next to the key.']],
+  along: [['It takes its tuples along.'], ['The path goes along the relation.']],
+  too: [['It has a name, too.'], ['The list is cut, too long to send.']],
+  'of-its-own': [['It has a port of its own.'], ['It stops of its own accord.']],
+  anew: [['It is loaded anew.'], ['It is loaded again.']],
+  meanwhile: [['It was changed meanwhile.'], ['Meanwhile, it was changed.']],
+  else: [['It waits. Else it fails.', 'It waits, else it fails.'], ['It waits, otherwise it fails.']],
+  'also-where': [
+    ['It is also where it is empty.', 'It is read, also by a node.'],
+    ['It is even if it is empty.'],
+  ],
+  'but-for': [['All but for one.'], ['All except one.']],
+  'a-for-per': [
+    ['It takes 70 bytes a fact.', 'It holds one lock a thread.'],
+    ['It takes 70 bytes per fact.', 'The first one creates a user.', 'Each one creates a user.'],
+  ],
+  dear: [['A scan is dear.'], ['A scan is expensive.']],
+  mend: [['It is mended.'], ['It is repaired.']],
+  'in-turns': [['They run in turns.'], ['They alternate.']],
+  'one-does': [['Fields complete what one types.', 'One signs in.'], ['Fields complete your input.']],
+  'odd-phrase': [['It is as fast as ever.'], ['It is as fast as before.']],
+  'subject-form': [['wip: reject a key'], ['fix: reject a key', 'feat(store)!: reject a key'], 'subject'],
+  'subject-length': [[`fix(store): ${'x'.repeat(61)}`], [`fix(store): ${'x'.repeat(60)}`], 'subject'],
+  'subject-mood': [
+    ['fix(store): a key is rejected'],
+    ['fix: pass in the clock', 'fix: access by id', 'fix: also return keys', 'fix: no longer retry'],
+    'subject',
+  ],
 }
 
 function textOf(kind: PassageKind, text: string): FileText {
@@ -57,16 +78,19 @@ test('each rule has samples', () => {
   expect(Object.keys(SAMPLES)).toEqual(RULES.map(({ name }) => name))
 })
 
-test.each(Object.entries(SAMPLES))(
-  'the rule %s reports its wording and no similar one',
-  (name, [violating, clean, kind = 'comment']) => {
-    expect(rulesIn(textOf(kind, violating))).toContain(name)
-    expect(rulesIn(textOf(kind, clean))).toEqual([])
-  },
-)
+test.each(RULES)('each pattern of the rule $name reports its wording and no similar one', rule => {
+  const [violating, clean, kind = 'text'] = SAMPLES[rule.name]!
+  expect(violating).toHaveLength(rule.patterns.length)
+  for (const [index, text] of violating.entries()) {
+    expect(text).toMatch(rule.patterns[index]!)
+    expect(rulesIn(textOf(kind, text))).toContain(rule.name)
+  }
+  expect(clean.flatMap(text => rulesIn(textOf(kind, text)))).toEqual([])
+})
 
 test('questions and inline code have no findings', () => {
-  expect(rulesIn(textOf('prose', 'Nobody waits? The field `nobody` is empty.'))).toEqual([])
+  expect(rulesIn(textOf('text', 'Nobody waits? The field `nobody` is empty.'))).toEqual([])
+  expect(rulesIn(textOf('text', 'Nobody may GET /v1?x=1.'))).toEqual(['indefinite-person'])
 })
 
 describe('the reader of TypeScript', () => {
@@ -86,9 +110,10 @@ describe('the reader of TypeScript', () => {
   })
 
   test('reads names of tests, and no other literals of tests', () => {
-    const source =
-      "test.each([['a', (1)]])('nobody waits', () => {\n  expect(x).toBe('nobody waits for this')\n})\n"
-    expect(placesIn(readCode('test/a.test.ts', source))).toEqual(['1 indefinite-person'])
+    const table = `[${"['a', f(g(1))],\n".repeat(30)}]`
+    const source = `test.each<string[]>(${table})('nobody waits', () => {\n  expect(x).toBe('nobody waits')\n})\n`
+    expect(placesIn(readCode('test/a.test.ts', source))).toEqual(['31 indefinite-person'])
+    expect(placesIn(readCode('test/a.test.ts', 'it(`${a} has ${b} of its own`)'))).toEqual(['1 of-its-own'])
   })
 
   test('reads all texts of the console in English', () => {
@@ -137,14 +162,25 @@ test('a subject is checked as a whole and without its prefix', () => {
   ])
 })
 
+test.each(['Revert "feat(store): a key of nobody"', "Merge branch 'nobody'"])(
+  '%s has no findings',
+  subject => {
+    expect(subjectPassages(subject)).toEqual([])
+  },
+)
+
 test('a range of commits that does not exist is null', () => {
   expect(commitsIn('no-such-branch..HEAD', import.meta.dirname)).toBeNull()
 })
 
-test('files of all folders are read, without packages and German texts', () => {
-  const files = languageFiles(`${import.meta.dirname}/../..`)
-  expect(files).toEqual(
-    expect.arrayContaining(['README.md', 'docs/cli.md', 'src/main.ts', 'test/tidy.test.ts']),
-  )
-  expect(files.filter(path => /node_modules|[/.]de\.ts$/.test(path))).toEqual([])
+test('tracked files are read, and all files without git, except packages, data and German texts', () => {
+  const root = sharedDirectory()
+  for (const path of ['a.md', 'types/b.ts', 'node_modules/c.md', 'test/vectors/d.md', 'src/de.ts']) {
+    mkdirSync(dirname(`${root}/${path}`), { recursive: true })
+    writeFileSync(`${root}/${path}`, '')
+  }
+  expect(languageFiles(root)).toEqual(['a.md', 'types/b.ts'])
+  execFileSync('git', ['init', '-q'], { cwd: root })
+  execFileSync('git', ['add', 'a.md', 'src'], { cwd: root })
+  expect(languageFiles(root)).toEqual(['a.md'])
 })
