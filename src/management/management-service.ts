@@ -216,7 +216,8 @@ export class ManagementService {
     const asked = { ...request, caller, waiting }
     const answered = await this.#unlessRemoved(this.#resolve(principal, path), asked)
     if (answered) return answered
-    // If the environment was removed, this call reports it; otherwise it was replaced.
+    // If the environment was removed, this call throws the error for that. Otherwise, the environment was
+    // replaced.
     this.#resolve(principal, path)
     throw replacedJustNow()
   }
@@ -315,11 +316,14 @@ export class ManagementService {
       if (data.length === limit) break
     }
     if (revision !== null) return { answer: data, revision }
-    // There is no environment, which is a state of the organization.
+    // There are no environments. That is a state of the organization, so the response has the revision of the
+    // organization.
     return this.#organization.read(principal, () => data, waiting)
   }
 
-  /** Null if the environment was removed in the meantime. */
+  /**
+   * Runs an operation in one of several environments; null if that environment was removed in the meantime.
+   */
   async #unlessRemoved<Name extends OperationName>(
     environment: ManagedEnvironment,
     { operation, input, caller, waiting, condition }: OperationCall<Name>,
@@ -388,7 +392,10 @@ function named(
   return environments.filter(known => namesOf(known)[1] === idFrom(reference))
 }
 
-/** Throws `NOT_READY`, or `ENVIRONMENT_CLOSED` if the environment cannot be read. */
+/**
+ * Management of an open environment. Throws `NOT_READY`, or `ENVIRONMENT_CLOSED` if the environment cannot be
+ * read.
+ */
 function openService({ service, closure }: ManagedEnvironment): EnvironmentService {
   if (service) return service
   if (closure) throw environmentClosed(closure.reason)

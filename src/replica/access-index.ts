@@ -74,7 +74,7 @@ export class AccessIndex {
     return accessChanges
   }
 
-  /** Returns what a commit might have changed that was applied earlier. */
+  /** Returns the access changes that a commit might have caused, for a commit that was applied earlier. */
   scopesOf({ changes }: LogEntry, permissions: readonly Permission[]): Resumable<AccessChange[]> {
     return this.#loaded().scopesOf(changes, permissions)
   }

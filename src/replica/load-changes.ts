@@ -61,7 +61,7 @@ class ChangesOf {
   readonly #tenants = new IdTable<string>()
   readonly #users = new IdTable<string>()
   readonly #instances = new IdTable<InstanceKey>()
-  /** Facts that precede the entities they name, if any. They are tried again at the end. */
+  /** Rows of facts that precede the entities they name. They are converted again at the end. */
   readonly #early: Row[] = []
 
   constructor(view: View) {

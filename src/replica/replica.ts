@@ -112,7 +112,7 @@ export class Replica {
 
   #begin(from: Revision, onFault: (error: unknown) => void): void {
     const fail = (error: unknown): void => {
-      // After a fault has ended a following, its loop ends by itself at the next entry.
+      // If a fault has already ended this following, its loop ends by itself at the next entry.
       if (this.#failFollowing !== fail) return
       this.#failFollowing = null
       this.#end(error)
@@ -192,7 +192,8 @@ export class Replica {
     const { epoch } = await ledger.head()
     const from: Revision = { epoch, sequence: view.sequence() }
     await this.#host.load(this.#environmentId, loadChanges(view), from, place)
-    // Commits made before this point did not wait for the index. They are in the head that is read next.
+    // Commits made before this point did not wait for visibility, because following had ended. The head that
+    // is read next includes them.
     this.#endReason = null
     const head = await ledger.head()
     // The view might have shown a commit that was not on disk yet. Without secondary indexes, it might lag

@@ -15,8 +15,8 @@ export interface Row {
   readonly version: number
   /**
    * Generation of the row and its position in creation order: unique in the environment, ascending with the
-   * commits and, within one, with the position in `put`. Overwriting a row keeps it; deleting and putting the
-   * row again does not.
+   * commits and, within one, with the position in `put`. Overwriting a row keeps its generation. Deleting and
+   * putting the row again begins a new one.
    */
   readonly created: number
 }
@@ -31,8 +31,8 @@ export function isNewIn({ created }: Row, sequence: number): boolean {
 
 /**
  * Precondition of a commit: the row is absent, unchanged since `version`, or still the row of the generation
- * `created`. Or no commit at all was made since `head`, for commits that depend on lists; the key is empty
- * then.
+ * `created`. The form with `head` requires that no commit at all was made since then. It is for commits that
+ * depend on lists, and its key is empty.
  */
 export type Requirement =
   | { readonly key: Uint8Array; readonly head: number }

@@ -1,4 +1,4 @@
-/** Error of a store that has no data of an environment in which commits were made. */
+/** Error of a store that has no data of an environment although commits were made in it. */
 import { AuthzError } from '#model/errors.ts'
 
 export class LostStoreError extends AuthzError {

@@ -53,8 +53,8 @@ export interface OpenStoreOptions {
    */
   readonly listedAtOnceMax?: number
   /**
-   * Whether loads of an index never look up rows with that key, so that the table of keys can be built with
-   * the secondary indexes. If absent, all keys are looked up.
+   * Whether loads of an index never look up rows of this kind by key, so that their keys can be built later,
+   * together with the secondary indexes. If absent, loads look up all kinds.
    */
   readonly isKeyedLater?: (key: Uint8Array) => boolean
   /** Whether a row can be decoded; if absent, each row can. */
@@ -127,7 +127,7 @@ export async function openStore(
     const rows = { isKeyedLater, isReadable, listedAtOnceMax, buildLists }
     const loading = { staleAfterMs, maxStaleMs, allowsEviction, ...rows }
     const events = { log, onDamage, onFault, release }
-    // Its client takes as long to load as a whole embedded store.
+    // Imported only here, because the Redis client takes as long to load as a whole embedded store.
     const { RedisStore } = await import('#store/redis/redis-store.ts')
     return RedisStore.open({ address, ...embedded, ...loading, directory, openTables, ...events })
   }

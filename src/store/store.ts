@@ -27,7 +27,7 @@ export interface EnvironmentStore {
    */
   snapshotPlace(): SnapshotPlace | null
   /**
-   * Called when decisions use the tables of that `snapshotPlace`. While they use tables that have been
+   * Reports that decisions use the tables of that `snapshotPlace`. While they use tables that have been
    * replaced, the environment becomes stale.
    */
   takeOver(place: SnapshotPlace | null): void
@@ -37,8 +37,8 @@ export interface EnvironmentStore {
    */
   requireWhole(): void
   /**
-   * The environment makes no decisions until `takeOver` is called again. Until then, its staleness does not
-   * count.
+   * Reports that the environment makes no decisions until `takeOver` is called again. Until then, its
+   * staleness does not count.
    */
   setAside(): void
 }
@@ -101,11 +101,11 @@ export interface Store {
    * store confirms.
    */
   isEmptied(): boolean
-  /** Number of epochs that were replaced under the views since the store was opened. */
+  /** Number of times that an epoch was replaced while a view followed it, since the store was opened. */
   replacedHistories(): number
   /**
-   * Stops waiting for shared ledgers. Commits with an unknown outcome are reported as such. For the end of
-   * the process.
+   * Stops waiting for shared ledgers. Callers of commits with an unknown outcome receive an error that states
+   * that. For the shutdown of the process.
    */
   giveUp(): void
   /**

@@ -7,8 +7,8 @@
 import { assert } from '#model/assert.ts'
 
 /**
- * Maximum bytes in a key, which has at least 1: the limit of lmdb with pages of 4 KiB. A put of a longer key
- * throws.
+ * Maximum length of a key in bytes: the limit of lmdb with pages of 4 KiB. A put of a longer key throws. The
+ * minimum is 1.
  */
 export const TABLE_KEY_BYTES_MAX = 1_978
 
@@ -29,8 +29,8 @@ export interface RangeOptions {
 export interface Table {
   get(key: Uint8Array): Uint8Array | undefined
   /**
-   * Entries in key order. The consumer can stop at any time; concurrent writes might or might not be seen.
-   * The iterator must be finished or stopped: otherwise it retains old pages until `close`.
+   * Entries in key order. The consumer can stop at any time; the iterator might or might not see concurrent
+   * writes. The iterator must be finished or stopped: otherwise it retains old pages until `close`.
    */
   range(options: RangeOptions): Iterable<TableEntry>
   /** Only inside `Tables.write`. */
@@ -74,31 +74,37 @@ export interface Tables {
    */
   readonly directory: string | null
   /**
-   * The table of that name, created if it is missing. Always the same object for one name. Not inside
-   * `write`.
+   * The table of that name, created if it is missing. Always the same object for one name. Must not be called
+   * inside `write`.
    */
   table(name: string): Table
   /**
-   * Runs `action` as one atomic write: it reads its own changes, no other reader sees them before it is
-   * complete, and if it throws, nothing is changed and the promise rejects. Resolves when this and every
-   * earlier write are durable. Actions run one after the other, never before `write` has returned, and must
-   * not be asynchronous. Once the promise has resolved, reads see the changes; they can see them earlier,
-   * while the write is in transit to the disk. `onApplied` is called once when they do. Rejects with
-   * `STORE_UNAVAILABLE` if it is not known yet whether the write is on disk: it might then be visible, and
+   * Runs `action` as one atomic write. The action reads its own changes; no other reader sees them before the
+   * action is complete. If the action throws, nothing is changed and the promise rejects. The promise
+   * resolves when this write and every earlier one are durable.
+   *
+   * Actions run one after the other, never before `write` has returned, and must not be asynchronous. When
+   * the promise has resolved, reads see the changes. They can see the changes earlier, while the write is in
+   * transit to the disk; `onApplied` is called once when that begins. Rejects with `STORE_UNAVAILABLE` if it
+   * is not yet known whether the write is on disk. In that case, the changes might be visible, and might
    * become durable later.
    */
   write<T>(action: () => T, onApplied?: () => void): Promise<T>
   /**
-   * Runs `action`, which writes directly to the stored tables: large amounts, or through another thread that
-   * has opened the same directory. It is queued among the writes of this thread, and later ones wait until it
-   * is complete. It receives the tables to write to, whose `write` obeys the same rules.
+   * Runs an action that writes directly to the stored tables, because it writes large amounts, or because
+   * another thread that has opened the same directory makes the writes. The action is queued among the writes
+   * of this thread, and later writes wait until it is complete. It receives the tables to write to, whose
+   * `write` obeys the same rules.
    */
   elsewhere<T>(action: (tables: Tables) => Promise<T>): Promise<T>
   /**
-   * Reads that begin from now on see everything that another thread has written to the same tables so far.
+   * Reads that begin after this call see everything that another thread has written to the same tables before
+   * it.
    */
   refresh(): void
-  /** Takes a snapshot of every table. A table must have been opened before. Not inside `write`. */
+  /**
+   * Takes a snapshot of every table. A table must have been opened before. Must not be called inside `write`.
+   */
   snapshot(): TablesSnapshot
   /** Completes the writes in progress. */
   close(): Promise<void>

@@ -5,7 +5,10 @@
  */
 import type { Row } from './ledger.ts'
 
-/** Name of a list of rows: fixed-length bytes per kind of list, so that no name is a prefix of another. */
+/**
+ * Name of a list of rows. All names of one kind of list have the same length, so that no name is a prefix of
+ * another.
+ */
 export type ListName = Uint8Array
 
 /** Membership of a row in one list. A pure function of the row's key and value computes it. */
@@ -14,8 +17,9 @@ export interface ListEntry {
   /** Whether `count` returns the length of this list. */
   readonly counted: boolean
   /**
-   * A counted list in which the oldest row of `list` represents all rows of `list`. So a property that many
-   * rows share is listed once. Rows of the same `list` must have the same `representedIn`.
+   * A counted list that contains only the oldest row of `list`, which represents all rows of `list` there. In
+   * this way, a value that many rows share is listed once. Rows of the same `list` must have the same
+   * `representedIn`.
    */
   readonly representedIn?: ListName
   /**
@@ -26,7 +30,8 @@ export interface ListEntry {
   readonly within?: ListName
   /**
    * While the counted list `list` has rows, the row in `owner` is excluded from the counted list `from`. The
-   * entry of that row for `from` declares this with `unless`. So entities that lack something can be listed.
+   * entry of that row for `from` declares this with `unless`. This makes it possible to list entities that
+   * lack something.
    */
   readonly displaces?: { readonly owner: ListName; readonly from: ListName }
   /**
@@ -39,7 +44,10 @@ export interface ListEntry {
 export type ListRule = (row: { readonly key: Uint8Array; readonly value: Uint8Array }) => readonly ListEntry[]
 
 export interface ScanOptions {
-  /** Rows to skip. Costs about 25 ns per row; past the end of a counted list, nothing. */
+  /**
+   * Number of rows to skip. Skipping costs about 25 ns per row, but nothing if the offset is beyond the end
+   * of a counted list.
+   */
   readonly offset?: number
   /** Continue after the row with this `created`, exclusive. */
   readonly after?: number
@@ -64,7 +72,7 @@ export interface View {
   /** Number of rows in a counted list; 0 for one that is not counted. O(1). */
   count(list: ListName): number
 
-  // For loads, which must work without lists.
+  // The following methods are for loads, which must work before the lists are built.
 
   /**
    * All rows that exist at the beginning, in creation order and in batches. A row that is overwritten in the
@@ -73,17 +81,17 @@ export interface View {
    */
   batches(): Iterable<readonly Row[]>
   /**
-   * Rows whose keys begin with these bytes, in key order. O(log n), and the rows that are read. For kinds of
-   * rows whose keys are built together with the lists, it throws `NOT_READY` until then; loads request none
-   * of these.
+   * Rows whose keys begin with these bytes, in key order. O(log n + rows read). For some kinds of rows, the
+   * keys are built together with the lists. Until then, the method throws `NOT_READY` for these kinds; loads
+   * do not read them by key.
    */
   beginningWith(prefix: Uint8Array): Iterable<Row>
 
-  /** The view at this moment, for reads that take longer than the view stays unchanged. */
+  /** The view as of this moment, for reads that take so long that commits change the view in the meantime. */
   snapshot(): ViewSnapshot
 }
 
-/** Release it soon: its pages cannot be reused before that. */
+/** A view that later commits do not change. Release it soon: the store cannot reuse its pages before that. */
 export interface ViewSnapshot {
   readonly view: View
   /** Afterwards, reading throws. Idempotent. */

@@ -43,7 +43,7 @@ export class AccessEventSource implements ChangeEventSource {
   }
 }
 
-/** Removes duplicates. */
+/** The permissions of all filters, without duplicates. */
 function permissionsOf(filters: readonly ChangeFilter[]): Permission[] {
   const all = filters.flatMap(({ effective }) => effective ?? [])
   return [...new Map(all.map(each => [JSON.stringify([each.type, each.action]), each])).values()]

@@ -4,7 +4,7 @@ import type { SourceEvent } from './change-events.ts'
 import type { ChangeFilter } from './change-filter.ts'
 import type { StreamPosition } from './stream-position.ts'
 
-/** Yields events, and null at stops. */
+/** Yields events, and null where the consumer can pause. */
 export type SourceEvents = Generator<SourceEvent | null, void, void>
 
 export interface ChangeEventSource {

@@ -71,9 +71,9 @@ interface Put {
 
 /** The records that an entry put. */
 interface ReadPuts {
-  /** By id. */
+  /** The put records by their ids. */
   readonly puts: ReadonlyMap<string, Put>
-  /** By index in the entry. */
+  /** The put records by the index of their row in the entry. */
   readonly rows: readonly (Put | undefined)[]
   readonly audit: AuditRecord | null
 }
@@ -90,7 +90,7 @@ const QUIET_KINDS: ReadonlySet<number> = new Set([
   recordsBegin('schema-size'),
 ])
 const AUDIT_KIND = recordsBegin('audit')
-/** Rows decoded between two stops. */
+/** Rows decoded between two pauses. */
 const ROWS_AT_ONCE = 32
 
 /**
@@ -159,7 +159,7 @@ function* readPuts(entry: LogEntry): Generator<null, ReadPuts, void> {
   return { puts, rows, audit }
 }
 
-/** Returns the author and the time of a commit. O(rows that it put), with stops. */
+/** Returns the author and the time of a commit. O(rows that the commit put), with pauses. */
 export function* originOfEntry(entry: LogEntry): Generator<null, ChangeOrigin, void> {
   const { puts, audit } = yield* readPuts(entry)
   return originOf(entry, audit, audit?.createdAt ?? newestIn(puts))

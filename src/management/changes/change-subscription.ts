@@ -209,7 +209,8 @@ export class ChangeSubscription implements CatchUpReader {
       ) {
         const reading = await this.#partInTime()
         if (this.#isOver) throw abandoned()
-        // The connection needs data while parts for other readers are made.
+        // If the part is not ready in time, the piece ends here: the connection needs data while parts for
+        // other readers are made.
         if (reading === null) return
         this.#sendEvents(reading)
         const { next, position, events, isOlder } = reading.part
@@ -226,7 +227,7 @@ export class ChangeSubscription implements CatchUpReader {
     }
   }
 
-  /** Null if the part is not ready in time. */
+  /** The current part; null if it is not ready in time. */
   async #partInTime(): Promise<Reading | null> {
     if (this.#reading) return this.#reading
     this.#making ??= this.#nextPart()
@@ -343,7 +344,7 @@ export class ChangeSubscription implements CatchUpReader {
   }
 }
 
-/** Null if it takes longer than `ms`. */
+/** Result of the promise; null if it takes longer than `ms`. */
 async function inTime<Answer>(answer: Promise<Answer>, ms: number): Promise<Answer | null> {
   const { promise, resolve } = Promise.withResolvers<null>()
   const timer = setTimeout(resolve, ms, null)

@@ -163,7 +163,7 @@ export class EnvironmentChanges {
     await this.#begin()
     if (run !== this.#run) return
     this.#beating = setInterval(() => {
-      // Within a commit, its events keep the connections open.
+      // Within a commit, its events keep the connections open, so no heartbeat is sent.
       if (!this.isTelling) this.#channels.beat(this.position)
     }, HEARTBEAT_MS)
     this.#beating.unref()
@@ -265,7 +265,7 @@ export class EnvironmentChanges {
     for (const look of this.#moved) look()
   }
 
-  /** Returns whether the commit has no more events. */
+  /** Sends events until the time slice ends. Returns whether the commit has no more events. */
   #sendSome(events: SourceEvents, until: number): boolean {
     do {
       for (let work = 0; work < TOLD_AT_ONCE; work += 1 + this.#channels.size) {

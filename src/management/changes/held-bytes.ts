@@ -17,7 +17,7 @@ export interface Held<Holder> {
 
 interface Owned<Holder> {
   bytes: number
-  /** Oldest first. */
+  /** Blocks of the environment, oldest first. */
   readonly blocks: Set<Held<Holder>>
 }
 

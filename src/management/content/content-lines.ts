@@ -56,7 +56,7 @@ export class ContentLines {
     let start = 0
     let isTried = false
     for (let end = piece.indexOf(LINE_END); end >= 0; end = piece.indexOf(LINE_END, start)) {
-      // Only after the end of a line that began in an earlier piece.
+      // Lines are decoded together only after the end of a line that began in an earlier piece.
       const triesMany: boolean = !isTried && this.#rest.length === 0
       const last = triesMany ? piece.lastIndexOf(LINE_END) : -1
       const many = triesMany ? this.#decodeMany(piece.subarray(start, last)) : null

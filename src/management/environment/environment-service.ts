@@ -167,8 +167,9 @@ export class EnvironmentService {
         : await this.#run(name, input, call, asker)
       return answered as Answered<OperationAnswer<Name>>
     } catch (error) {
-      // "It exists already" is also information about the current state: the caller may send a check that
-      // depends on it.
+      // An error such as "it exists already" also states something about the current state, and the caller
+      // may send a check that depends on it. Therefore, that state must be visible to decisions before the
+      // error is sent.
       if (error instanceof AuthzError) await this.#inForce(this.#store.view.sequence())
       throw contained(error)
     }
@@ -282,8 +283,8 @@ export class EnvironmentService {
   }
 
   /**
-   * The same for facts that expired in an earlier run and were not deleted. Call it after the lists are
-   * built.
+   * Like `removeExpired`, for facts that expired in an earlier run and were not deleted. Call it after the
+   * lists are built.
    */
   removeEndedBefore(): void {
     this.#expiredGrants.lookThroughLists()
@@ -367,7 +368,7 @@ export class EnvironmentService {
       yield* checkSchemaCeilings(context, ceilings)
       hold(context)
     })
-    // A failed attempt reserves no capacity while it waits for the next one.
+    // After a failed attempt, the capacity is released until the next attempt.
     const options = { asker, onLost: giveBack }
     const run = () => this.#commits.run(records => holding({ ...this.#operationContext(), records }), options)
     const commit = run().catch(async (error: unknown) => {

@@ -40,7 +40,7 @@ export interface EndedGrantsOptions {
 }
 
 interface PendingExpiry extends ExpiredFact {
-  /** By `performance.now()`. */
+  /** When the grant is due for deletion, as a time of `performance.now()`. */
   readonly dueAt: number
 }
 
@@ -119,7 +119,8 @@ export class ExpiredGrants {
         pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX)
       }
     }
-    // In the same event-loop iteration, so that later additions start it again.
+    // This is set in the same event-loop iteration as the last check, so that later additions start the work
+    // again.
     this.#isRunning = false
   }
 
@@ -149,7 +150,7 @@ export class ExpiredGrants {
 
   async #removeListed(look: Look): Promise<void> {
     const from = await this.#options.removeListed(look.from)
-    // Not if another scan was requested in the meantime.
+    // If another scan was requested in the meantime, that one must not be overwritten.
     if (this.#look === look) this.#look = from && { ...look, from }
   }
 

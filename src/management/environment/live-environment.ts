@@ -33,7 +33,7 @@ const PAUSE_MS_MAX = 60_000
  * other environments need the thread.
  */
 const PAUSE_PER_ATTEMPT = 10
-/** The same after a commit, which may have removed the cause. */
+/** Minimum ratio after a commit, which may have removed the cause of the closure. */
 const PAUSE_PER_ATTEMPT_AFTER_COMMIT = 2
 
 export interface LiveEnvironmentOptions {
@@ -99,7 +99,7 @@ export class LiveEnvironment {
     return this.#opened?.service ?? null
   }
 
-  /** Null while it is open. */
+  /** Why the environment is closed; null while it is open. */
   get closure(): Closure | null {
     return this.#closure
   }
@@ -158,8 +158,8 @@ export class LiveEnvironment {
       return this.#closing
     }
     this.#attemptMs = performance.now() - from
-    // The replica has stopped following in the meantime, which closed the environment. Another attempt
-    // follows.
+    // The replica has stopped following in the meantime, and that has closed the environment again. Another
+    // attempt follows.
     if (!this.#opened.replica.isComing) return this.#closing
     const former = this.#closure
     this.#closure = null
@@ -258,7 +258,7 @@ export class LiveEnvironment {
   }
 }
 
-/** Another node may create it at the same time. */
+/** Creates the default tenant, unless it exists: another node may create it at the same time. */
 async function createDefaultTenant(service: EnvironmentService): Promise<void> {
   try {
     const body = { key: DEFAULT_TENANT, name: 'Default tenant' }

@@ -179,7 +179,7 @@ export class Purging {
         conflicts = 0
         this.#notify()
       } catch (error) {
-        // Another node purges at the same time.
+        // A conflict means that another node purges at the same time, so this node tries again.
         if (!(error instanceof ConflictError) || ++conflicts === COMMIT_ATTEMPTS_MAX) throw error
       }
       await this.#letOthersGoFirst()
@@ -220,7 +220,8 @@ export class Purging {
       const durable: Promise<unknown> = this.#options.store.ledger.commit(commit, writtenMs => {
         resolve({ writtenMs, durable })
       })
-      // A ledger may not report the state between applied and durable.
+      // A ledger may not report that a commit was applied before it is durable. Then the durable commit
+      // resolves the promise.
       durable.then(() => resolve({ writtenMs: 0, durable }), reject)
     })
   }

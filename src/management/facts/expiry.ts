@@ -22,7 +22,7 @@ export const EXPIRY = 'expireGrants'
 export const EXPIRED_PER_COMMIT = 100
 /** Maximum JSON size of the names of one commit's grants, because its audit entry contains all of them. */
 export const NAMES_BYTES_MAX = 16_384
-/** Rows examined between two stops. */
+/** Rows examined before the operation pauses for other work. */
 const YIELD_ROWS = 64
 /** Maximum number of list rows that one commit examines. */
 const LISTED_ROWS = 10_000
@@ -40,7 +40,7 @@ export interface ExpiredFact {
 /** Position of a scan of the lists of expiring facts. */
 export interface ListedPlace {
   readonly kind: Fact['kind']
-  /** The place of the row in its list. */
+  /** Position in the list after which the scan continues. */
   readonly after: number
 }
 
@@ -48,8 +48,8 @@ type Fact = AssignmentRecord | TupleRecord
 
 /**
  * Deletes the facts that have expired at the time of this operation. A fact whose expiration time was
- * postponed in the meantime stays. If the row has a later expiration time that the index should have known,
- * the clock was set back: the fact is sent to the index again. Returns the number of deleted facts.
+ * postponed in the meantime stays. If the index knew the later expiration time already, the clock was set
+ * back. In that case, the fact is sent to the index again. Returns the number of deleted facts.
  */
 export function* expireFacts(context: WriteContext, facts: readonly ExpiredFact[]): Resumable<number> {
   const expired: Attributes[] = []
@@ -65,8 +65,8 @@ export function* expireFacts(context: WriteContext, facts: readonly ExpiredFact[
 }
 
 /**
- * The same for a batch of facts from the lists of expiring facts: those that expired at least `holdMs` ago.
- * Returns the position at which to continue; null at the end of the lists.
+ * Like `expireFacts`, for a batch of facts from the lists of expiring facts: those that expired at least
+ * `holdMs` ago. Returns the position at which to continue; null at the end of the lists.
  */
 export function* expireListed(
   context: WriteContext,

@@ -1,7 +1,7 @@
 /**
  * Completes keys: returns keys with a given prefix, in key order. Rows are stored in that order, so no list
- * is needed. The number of examined rows is small and bounded. They are read without a stop, because waiting
- * for the long reads of the environment could take seconds.
+ * is needed. The number of examined rows is small and bounded. The operation never pauses for other work:
+ * after a pause, it would have to wait for the long reads of the environment, which could take seconds.
  */
 import type { ReadContext } from '#management/commands/context.ts'
 import { findType } from '#management/commands/lookups.ts'
@@ -20,7 +20,7 @@ import type {
 } from '#model/wire/key-completion.ts'
 import { lists, recordsBegin, rowKeys, typeNamedIn } from '#store/keyspace/keyspace.ts'
 
-/** A row counts as one per started block of this size. */
+/** A row counts as one examined row per started block of this many bytes. */
 const BYTES_A_ROW = 1_024
 
 const RECORD_KINDS = {
@@ -81,7 +81,10 @@ function shelvesOf(records: RecordReader, query: KeyCompletionsQuery): Shelves {
   if (kind !== 'resource_instance' && kind !== 'group' && kind !== 'role') {
     if (resource === undefined)
       return { shelves: [{ prefix: SHELF_OF[kind](prefix), resource: null }], isWhole: true }
-    throw new AuthzError('INVALID_SHAPE', `keys of kind ${kind} do not belong to a resource: omit it`)
+    throw new AuthzError(
+      'INVALID_SHAPE',
+      `keys of kind ${kind} do not belong to a resource: omit the parameter resource`,
+    )
   }
   const rowKey = kind === 'role' ? rowKeys.role : rowKeys.instance
   const shelfOf = ({ id, key }: { readonly id: string; readonly key: string }): Shelf => ({

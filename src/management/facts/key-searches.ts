@@ -53,13 +53,13 @@ export function* searchKeys(
     }
     after = created
     rows += 1
-    // The stop comes last: records found before a stop may no longer exist after it.
+    // The pause comes last: records found before a pause may no longer exist after it.
     if (rows % YIELD_ROWS === 0) yield
   }
   return { data, next: null }
 }
 
-/** Null if there is no resource type, or no tenant, with that name yet. */
+/** The rows that a query searches; null if there is no resource type, or no tenant, with that name yet. */
 function groundOf(records: RecordReader, { kind, resource, tenant }: KeySearchQuery): Ground | null {
   if (kind === 'user' || kind === 'tenant') {
     if (resource === undefined && tenant === undefined) return { list: lists.all(kind), typeId: null }

@@ -24,7 +24,7 @@ interface GroupParams extends TypeParams {
   readonly action_group_id: string
 }
 
-/** Always a bare array. */
+/** Returns the action groups as a bare array in every case. */
 export function listActionGroups(
   context: ReadContext,
   input: { readonly params: TypeParams; readonly query: ActionsQuery },

@@ -23,7 +23,7 @@ interface ActionParams extends TypeParams {
   readonly action_id: string
 }
 
-/** Always a bare array. */
+/** Returns the actions as a bare array in every case. */
 export function listActions(
   context: ReadContext,
   input: { readonly params: TypeParams; readonly query: ActionsQuery },

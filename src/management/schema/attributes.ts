@@ -31,7 +31,7 @@ interface AttributeParams extends CarrierParams {
   readonly attribute_id: string
 }
 
-/** Always a bare array. */
+/** Returns the attributes as a bare array in every case. */
 export function listAttributes(
   context: ReadContext,
   input: { readonly params: { readonly resource_id: string }; readonly query: Paging },

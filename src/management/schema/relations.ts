@@ -34,7 +34,7 @@ export function addRelation(context: WriteContext, relation: NewRelation): Relat
     createdAt: context.now,
     updatedAt: context.now,
   }
-  // A concurrent removal of either type must run again.
+  // This causes a conflict with a concurrent removal of either type, which then runs again.
   context.records.touch(relation.objectType)
   context.records.touch(relation.subjectType)
   context.records.put(record, relationChange(context, record))
@@ -53,8 +53,9 @@ export function relationChange(context: ReadContext, relation: RelationRecord): 
 }
 
 /**
- * Protects a relation that gets a tuple or a derivation entry from removal. If the relation is retiring (its
- * last tuple was removed), removes its mark, which the removal requires.
+ * Protects a relation from removal because it gets a tuple or a derivation entry. If the relation is retiring
+ * (its last tuple was removed), deletes the mark of that. The pending removal requires the mark, so it is not
+ * made.
  */
 export function keepRelation(context: WriteContext, relation: RelationRecord): void {
   context.records.requireUnchanged(relation)

@@ -17,7 +17,7 @@ interface RelationParams {
   readonly relation_id: string
 }
 
-/** An envelope, unless the caller requests a bare array (native.md 0.9). */
+/** Lists relations in an envelope, or as a bare array on request (native.md 0.9). */
 export function listRelations(
   context: ReadContext,
   input: { readonly params: { readonly resource_id: string }; readonly query: RelationsQuery },

@@ -30,7 +30,7 @@ interface RoleParams extends TypeParams {
   readonly role_id: string
 }
 
-/** Always a bare array. */
+/** Returns the roles as a bare array in every case. */
 export function listResourceRoles(
   context: ReadContext,
   input: { readonly params: TypeParams; readonly query: ResourceRolesQuery },

@@ -68,7 +68,7 @@ export function* replaceResource(
 
 /**
  * Adds the resource type that is created under the key in the path. An unknown id in the path is an error,
- * because only the service assigns ids. Without hyphens, it is a key.
+ * because only the service assigns ids. A text without hyphens is not an id but a key.
  */
 function addNamed(
   context: WriteContext,
@@ -103,7 +103,7 @@ export function* deleteResource(
   yield* removeType(context, requireType(context.records, input.params.resource_id))
 }
 
-/** The body, with null, which clears, for each omitted field. */
+/** The body as an update that sets each omitted field to null, which clears it. */
 function wholeOf(body: ResourceReplace): ResourceUpdate {
   return {
     name: body.name,
@@ -236,7 +236,9 @@ export function getResource(context: ReadContext, input: { readonly params: Type
   return presentResource(context, requireAnyType(context, input.params.resource_id))
 }
 
-/** In creation order. The built-in types are included only on request, before all others. */
+/**
+ * Lists resource types in creation order. The built-in types are included only on request, before all others.
+ */
 export function* listResources(
   context: ReadContext,
   input: { readonly query: ResourcesQuery },

@@ -57,7 +57,10 @@ export function removeResourceRoleParent(
   return presentResourceRole(context, removeParent(context, type, params), type)
 }
 
-/** An existing parent stays. Throws `INVALID_INPUT` for a cycle, `LIMIT_EXCEEDED` for too many ancestors. */
+/**
+ * Adds a parent to a role; an existing parent stays. Throws `INVALID_INPUT` for a cycle, and `LIMIT_EXCEEDED`
+ * for too many ancestors.
+ */
 function addParent(
   context: WriteContext,
   type: TypeRecord | null,
@@ -69,7 +72,7 @@ function addParent(
   return updateRole(context, type, role, { extends: [...role.extends, parent.key] })
 }
 
-/** Throws `NOT_FOUND` if the role is not a parent of the other. */
+/** Removes a parent from a role. Throws `NOT_FOUND` if the role does not extend that parent. */
 function removeParent(
   context: WriteContext,
   type: TypeRecord | null,
@@ -181,7 +184,10 @@ function* ofResource(
   return { roles: yield* presented(context, found, paging, present) }
 }
 
-/** All of them, unless the caller requests a page. Omits roles that were removed during a stop. */
+/**
+ * The roles in the form of responses: all of them, unless the caller requests a page. Omits roles that were
+ * removed during a pause.
+ */
 function* presented<Shown>(
   context: ReadContext,
   found: readonly RoleRecord[],

@@ -103,8 +103,8 @@ function actionIn({ actions }: TypeRecord, reference: string): ActionRecord | un
 }
 
 /**
- * Returns the type after writing it, because a role that is being written depends on its actions: a
- * concurrent removal of an action must run again.
+ * Marks the type as written, and returns it. A role that is being written depends on the actions of its type.
+ * The mark causes a conflict with a concurrent removal of an action, which then runs again.
  */
 function withContent(records: Draft, type: TypeRecord): TypeRecord {
   records.touch(type)
@@ -183,7 +183,8 @@ export function resolveDerivation(
     )
   }
   keepRelation(context, relation)
-  // The two entities that the entry references: a concurrent removal of either must run again.
+  // The entry references these two entities. Marking them as written causes a conflict with a concurrent
+  // removal of either, which then runs again.
   records.touch(relation)
   records.touch(role)
   return {

@@ -62,7 +62,7 @@ export function addRole(
     createdAt: context.now,
     updatedAt: context.now,
   }
-  // A concurrent removal of the type must run again.
+  // This causes a conflict with a concurrent removal of the type, which then runs again.
   if (type !== null) context.records.touch(type)
   putRole(context, role, type)
   return role
@@ -93,7 +93,7 @@ export function replaceRole(
   return { isNew: existing === null, complete: () => updateRole(context, type, bare, blankOf(block)) }
 }
 
-/** The block, with null, which clears, for each omitted field. */
+/** The block as an update that sets each omitted field to null, which clears it. */
 function blankOf(block: RoleBlock): RoleUpdate {
   return {
     name: block.name,

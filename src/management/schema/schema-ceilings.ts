@@ -54,8 +54,8 @@ export const SCHEMA_CEILINGS: SchemaCeilings = {
 }
 
 /**
- * The commit succeeds only if no other command has added a part to the schema or changed the parent of a
- * condition set in the meantime. Call it before reading lists of parts on which the command depends.
+ * Makes the commit fail if another command has added a part to the schema, or changed the parent of a
+ * condition set, in the meantime. Call it before reading lists of parts on which the command depends.
  */
 export function requireNoneAdded({ records }: Pick<WriteContext, 'records'>): void {
   const schema = records.get('schema', rowKeys.schema())
@@ -83,8 +83,8 @@ export function lookedAt<Answer>(
 }
 
 /**
- * Throws `LIMIT_EXCEEDED` if the draft leaves more parts than allowed: the stored parts and its changes of
- * them. O(parts that it writes), with a stop after each.
+ * Throws `LIMIT_EXCEEDED` if the stored parts and the changes of the draft together are more than allowed.
+ * O(parts that the draft writes), with a pause after each.
  */
 export function* checkSchemaCeilings(
   context: Pick<WriteContext, 'records' | 'newId'>,
@@ -93,7 +93,8 @@ export function* checkSchemaCeilings(
   const { records } = context
   const grown = (yield* growthsOf(records, ceilings)).filter(({ more }) => more > 0)
   if (grown.length === 0) return
-  // Before counting, because counting dead rows can take several event-loop iterations.
+  // This comes before counting, because a count of dead rows can take several event-loop iterations, in which
+  // other commands can add parts.
   noteAdded(context)
   for (const { kind, list, more, max, isReached } of grown) {
     if (records.storedCount(list) + more <= max) continue
@@ -131,7 +132,7 @@ function* growthsOf(records: Draft, ceilings: SchemaCeilings): Resumable<Growth[
   for (const kind of PART_KINDS) {
     for (const [before, after] of records.written(kind)) {
       yield
-      // The same part in another state, which was already counted.
+      // Another state of the same part: the stored count includes the part already.
       if (before?.id === after?.id) continue
       add(before, -1)
       add(after, 1)

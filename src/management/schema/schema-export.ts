@@ -69,8 +69,8 @@ export interface SchemaScope {
 }
 
 /**
- * Attempts to read one state with stops, each repeated after a concurrent change. The last attempt runs
- * without a stop.
+ * Maximum number of attempts to read one consistent state. An attempt pauses for other work, and fails if a
+ * change is made during a pause. The last attempt runs without a pause.
  */
 const ATTEMPTS_MAX = 4
 

@@ -31,8 +31,8 @@ export interface SchemaImport {
 export function* importSchema(context: WriteContext, input: SchemaImport): Resumable<void> {
   const { schema } = input
   if (input.conflictStrategy === 'fail') requireNoConflict(context, schema)
-  // Resource types can reference each other, including in cycles. So it first creates all of them, then all
-  // their roles, then the derivations of the roles.
+  // Resource types can reference each other, including in cycles. Therefore, the import first creates all
+  // types, then all their roles, and then the derivations of the roles.
   for (const { key, body } of schema.resources) {
     const type = context.records.get('type', rowKeys.type(key)) ?? addType(context, key, body.name)
     yield* defineType(context, type, { actions: { ...actionsOf(type), ...body.actions } })
@@ -122,7 +122,7 @@ function* defineResource(
   const texts = new Map(resource.relationTexts.map(text => [text.key, text]))
   for (const relation of relationsOf(context, type)) {
     const text = texts.get(relation.key)
-    // The engine does not use the name of a relation.
+    // The engine does not use the name of a relation, so it receives no change.
     if (text) records.put({ ...relation, name: text.name, description: text.description })
   }
 }
@@ -136,8 +136,8 @@ function* deriveRoles(
   const { records } = context
   const type = requireType(records, typeKey)
   const keptRelations = new Set(made.relations.map(({ key }) => key))
-  // The import may have removed the `member` role of groups, and with it the source of the derivation entries
-  // of grants.
+  // The import may have removed the `member` role of groups, which is the source of the derivation entries of
+  // grants. Entries without a source are dropped.
   const isKept = ({ relation, onType, role }: DerivationRecord): boolean => {
     const source = records.get('type', rowKeys.type(onType))
     return keptRelations.has(relation) && source !== null && findRole(records, source, role) !== null

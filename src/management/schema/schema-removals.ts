@@ -52,7 +52,10 @@ export function* removeActions(
   return updated
 }
 
-/** The engine drops the rules with the actions. */
+/**
+ * Removes the rules on these actions. The engine receives no change, because it drops the rules together with
+ * the actions.
+ */
 function removeRulesOn(context: WriteContext, type: TypeRecord, actions: ReadonlySet<string>): void {
   const { records } = context
   requireNoneAdded(context)
@@ -106,7 +109,7 @@ export function* removeRelations(
   removeDependants(context, relations.map(dependantsOf))
 }
 
-/** The part of the removal that affects the schema. */
+/** Removes the relations and the derivation entries over them, without the tuples. */
 function* takeOutRelations(
   context: WriteContext,
   relations: readonly RelationRecord[],
@@ -132,7 +135,8 @@ export function* removeType(context: WriteContext, type: TypeRecord): Resumable<
   const foreign = listed(context, lists.relationsFromType(type.id)).filter(
     relation => relation.typeId !== type.id,
   )
-  // Read before the first stop: a concurrent removal may delete them, and this command then runs again.
+  // These types are read before the first pause. If a concurrent removal deletes one of them, this command
+  // runs again.
   const objectTypes = Array.from(new Set(foreign.map(({ typeId }) => typeId)), id => typeById(context, id))
   const roles: RoleRecord[] = []
   yield* records.visit('role', lists.rolesOfType(type.id), role => {
@@ -164,8 +168,8 @@ export function relationsOf(context: WriteContext, type: TypeRecord): RelationRe
 }
 
 /**
- * Each is read through the draft, so that the commit requires it to exist: a concurrent command may remove
- * it.
+ * The relations in a list. Each is read through the draft, so that the commit requires it to exist: a
+ * concurrent command may remove it.
  */
 function listed(context: WriteContext, list: ListName): RelationRecord[] {
   const { records } = context

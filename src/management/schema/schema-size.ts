@@ -88,7 +88,10 @@ export function heldToSize<Answer>(
   }
 }
 
-/** O(types and roles that the draft writes), or O(schema) if its sums are not known. */
+/**
+ * Throws `LIMIT_EXCEEDED` if the resulting schema is too large. O(types and roles that the draft writes), or
+ * O(schema) if the sums are not known.
+ */
 export function* checkSchemaSize(
   { records, newId }: Pick<WriteContext, 'records' | 'newId'>,
   ceilings = SIZE_CEILINGS,

@@ -35,7 +35,10 @@ export class FreshRows {
     this.#lists.take(row)
   }
 
-  /** Must be awaited regularly between rows. Throws the reason of the signal if it is aborted. */
+  /**
+   * Writes the collected entries if there are many. Call this method regularly between rows and await it.
+   * Throws the reason of the signal if it is aborted.
+   */
   makeRoom(signal: AbortSignal): Promise<void> {
     return this.#lists.makeRoom(signal)
   }
@@ -48,7 +51,8 @@ export class FreshRows {
     await this.#load.write(this.#tables)
     const { repeated, count } = this.#load
     if (repeated !== null) return { repeated: repeated - CREATED_PER_COMMIT }
-    // The `created` values of rows are as if the required number of commits had written them.
+    // Each commit has a limited range of `created` values. The sequence is that of the last commit whose
+    // range these rows use.
     const sequence = Math.max(VERSION, Math.ceil(count / CREATED_PER_COMMIT))
     await this.#tables.write(() => this.#view.setSequence(sequence))
     await this.#lists.finish(signal)

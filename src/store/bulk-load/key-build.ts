@@ -1,6 +1,6 @@
 /**
- * Builds the table of keys for rows that were loaded without it. It sorts entries in batches that fit into
- * its memory. Its steps are long: run it in a dedicated thread.
+ * Builds the table of keys for rows that were loaded without it. It sorts the entries in batches that fit
+ * into memory. Its steps block the thread for long: run it in a dedicated thread.
  */
 import { writeInOrder } from '#store/embedded/ordered-write.ts'
 import type { TableView } from '#store/embedded/table-view.ts'

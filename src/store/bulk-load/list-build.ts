@@ -37,8 +37,8 @@ interface ListKind {
 }
 
 /**
- * Visits the lists of a row without decoding it: the lists that the rule returns, without their relations to
- * other lists. Returns false for a row that it cannot read.
+ * Visits the lists that the rule returns for a row, without decoding the row. It omits the relations of these
+ * lists to other lists. Returns false for a row that it cannot read.
  */
 export type VisitLists = (
   row: Row,
@@ -209,8 +209,8 @@ export class ListBuild {
   }
 
   /**
-   * Writes the entries that were collected since the last call. Rows arrive in order: an entry is the first
-   * of its list if neither the batch nor the table has an earlier one.
+   * Writes the entries that were collected since the last call. Rows arrive in creation order. Therefore an
+   * entry is the first of its list if neither the batch nor the table has an earlier one.
    */
   async #flush(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
@@ -263,7 +263,7 @@ function isEmpty(table: Table): boolean {
   return true
 }
 
-/** Key after every entry of the list: `created` stays below 2^53. */
+/** A key that follows the key of every entry of the list: `created` stays below 2^53. */
 function afterList(list: ListName): Uint8Array {
   return Buffer.concat([list, Buffer.alloc(CREATED_BYTES, 0xff)])
 }

@@ -23,8 +23,8 @@ export class RowLoad {
   }
 
   /**
-   * Writes the rows to empty tables. If rows have the same key, only the newest generation counts, and within
-   * it the row that was added last. The others are outdated.
+   * Writes the rows to empty tables. If several rows have the same key, it writes only one: the row of the
+   * newest generation or, within that generation, the row that was added last.
    */
   async write(tables: Tables): Promise<void> {
     const items = this.#items
@@ -41,7 +41,7 @@ export class RowLoad {
     )
   }
 
-  /** If rows have the same key, keeps the last one, in place. */
+  /** Keeps only the last of the rows with the same key. Changes `byKey` in place. */
   #newest(byKey: Uint32Array): Uint32Array {
     let kept = 0
     for (let at = 0; at < byKey.length; at += 1) {

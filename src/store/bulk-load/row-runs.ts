@@ -35,8 +35,8 @@ export class RowRuns {
   #count = 0
 
   /**
-   * `directory` is created when it is needed and must not be used otherwise. `runBytesMax` limits the bytes
-   * of rows in a run; twice that amount is in memory.
+   * `directory` is created when it is needed, and must not be used for anything else. `runBytesMax` limits
+   * the bytes of rows in a run; twice that amount is in memory.
    */
   constructor(directory: string, runBytesMax = RUN_BYTES_MAX) {
     this.#directory = directory
@@ -57,8 +57,8 @@ export class RowRuns {
   }
 
   /**
-   * Yields each row once: for rows of one generation, only the newest version. Call it once, after all rows
-   * were added; it removes the files. O(rows × runs), and there are few runs.
+   * Yields each row once: if several versions of a row were added, only the newest. Call this method once,
+   * after all rows were added; it removes the files. O(rows × runs), and there are few runs.
    */
   *inOrder(): Iterable<StoredRow> {
     this.#endRun()

@@ -123,14 +123,16 @@ export class EmbeddedLedger implements Ledger {
       return earlier ?? made!
     }
     return this.#tables.write(write, () => {
-      // Not earlier: a commit that the disk rejects has no sequence, and another commit will receive that
-      // sequence.
+      // This must not run earlier. If the disk rejects the commit, another commit receives its sequence.
       if (made !== null) this.#handed.add(made, commit)
       onApplied?.(blockedMs)
     })
   }
 
-  /** Separate from `commit`, which would keep its commit in memory during the wait. */
+  /**
+   * Waits until the write is durable. This is a separate method, because `commit` would keep its commit in
+   * memory during the wait.
+   */
   async #whenDurable(writing: Promise<number>): Promise<Revision> {
     try {
       const sequence = await writing

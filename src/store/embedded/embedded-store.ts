@@ -109,7 +109,7 @@ export class EmbeddedStore implements Store {
       const retention = logEntriesMax === undefined ? {} : { logEntriesMax }
       const ledger = await EmbeddedLedger.open({ tables, view, mayBegin, largeWrites, ...retention })
       const place = snapshotPlaceIn(tables)
-      // Its tables are never replaced.
+      // These functions do nothing, because the tables of an embedded store are never replaced.
       const [takeOver, setAside, requireWhole] = [() => {}, () => {}, () => {}]
       return {
         ledger,

@@ -293,7 +293,7 @@ function endOfPrefix(prefix: Uint8Array): Uint8Array | null {
   return end
 }
 
-/** A list that no row represents any more, as far as is known. */
+/** A list whose representative was removed by the current commit. */
 interface Unrepresented {
   readonly list: ListName
   readonly representedIn: ListName

@@ -13,9 +13,11 @@
  * Segments are recycled. A record that an earlier use of the file left has another generation, so a reader
  * stops there, as it does at a truncated record.
  *
- * A note on a batch proves that a damaged record before it was acknowledged. Releases that do not write these
- * notes read them as the name of a table without changes. The notes are found by the lineage, which is
- * random: no value contains it by chance or on purpose.
+ * A record that begins a batch contains a note. Such a record is written only after all earlier records are
+ * on disk. Therefore it proves that a damaged record before it had been acknowledged. Older releases, which
+ * do not write batch notes, read them as the name of a table without changes. Recovery finds the notes after
+ * a damaged record by searching for the lineage. The lineage is random, so no value contains it by chance or
+ * on purpose.
  */
 import { crc32 } from 'node:zlib'
 import { textOf } from '#model/byte-text.ts'
@@ -31,9 +33,9 @@ export const RECORD_HEAD_BYTES = 4 + 4
 export const CHANGE_HEAD_BYTES = 1 + 2 + 4
 export const REMOVED = 0xffff_ffff
 export const TABLE_NAME = 255
-/** A number that no table has, used by notes on batches. */
+/** Marks a batch note. It is stored in the position of a table number, and no table has this number. */
 export const BATCH = 254
-/** Bytes of the note at the beginning of a segment. */
+/** Length of the longest batch note, which is at the beginning of a segment. */
 export const NOTE_BYTES_MAX = 3 + LINEAGE_BYTES + 6
 
 /** Entries of one table by their keys as text; null if the entry was removed. */
@@ -49,8 +51,8 @@ export function encodeSegmentHead(generation: number, lineage: Uint8Array): Uint
 }
 
 /**
- * Note of a record that begins a batch. `previousEndBytes` is the end of the previous segment if the record
- * is the first one of its segment, otherwise null.
+ * Encodes the note of a record that begins a batch. `previousEndBytes` is the end of the previous segment if
+ * the record is the first one of its segment, otherwise null.
  */
 export function encodeBatchNote(lineage: Uint8Array, previousEndBytes: number | null): Uint8Array {
   const bytes = Buffer.alloc(NOTE_BYTES_MAX)
@@ -83,7 +85,8 @@ export interface ReadSegment {
 export function readSegment(bytes: Buffer): ReadSegment | null {
   const first = payloadAt(bytes, SEGMENT_HEAD_BYTES)
   const note = first && noteIn(first)
-  // The first record repeats the content of the head and has a checksum.
+  // The note in the first record repeats the content of the head and is covered by a checksum, so it is
+  // preferred to the head.
   const about = note ? { ...note, generation: generationOf(first) } : readHead(bytes)
   if (about === null) return null
   const { generation, lineage, previousEndBytes } = about
@@ -146,7 +149,7 @@ function isOf(payload: Buffer | null, generation: number): payload is Buffer {
   return payload !== null && generationOf(payload) === generation
 }
 
-/** The note at the beginning of a payload; null if there is none. */
+/** The batch note at the beginning of a payload; null if the payload does not begin with one. */
 function noteIn(payload: Buffer) {
   const note = payload.subarray(GENERATION_BYTES)
   if (note[0] !== TABLE_NAME || note[1] !== BATCH) return null

@@ -38,8 +38,8 @@ interface Batch {
 
 export class Journal {
   /**
-   * Stored in the segments and in the tables: segments of another run, or of other tables, do not belong to
-   * these tables.
+   * Random id of this journal, stored in its segments and in the tables. Segments with another id belong to
+   * another journal or to other tables.
    */
   readonly lineage: Uint8Array = randomBytes(LINEAGE_BYTES)
   readonly #files: readonly [SegmentFile, SegmentFile]
@@ -92,7 +92,8 @@ export class Journal {
 
   /**
    * Appends the last record of the memtable, which begins at `start`; the file must have space for it.
-   * Resolves when the record is on disk. Throws `STORE_UNAVAILABLE` if that is not known.
+   * Resolves when the record is on disk. Rejects with `STORE_UNAVAILABLE` if it is not known whether the
+   * record is on disk.
    */
   append(start: number): Promise<void> {
     const segment = this.#segment
@@ -123,14 +124,17 @@ export class Journal {
     this.#segment = this.#begin(generation + 1, endBytes)
   }
 
-  /** Repairs the previous segment if it differs from what was written to it. All of it was on disk. */
+  /**
+   * Rewrites the file of the previous segment if it differs from what was written to it. The whole segment
+   * was on disk before.
+   */
   async mend(memtable: Memtable): Promise<void> {
     await this.#files[memtable.generation % 2]!.mend(memtable.bytes(0, memtable.endBytes))
   }
 
   /**
-   * Ends the writing. The bytes on disk stay there, and callers that wait for more receive an unknown
-   * outcome.
+   * Stops writing. Records that are on disk stay there. Callers that wait for other records receive an error
+   * that states an unknown outcome.
    */
   async close(): Promise<void> {
     await this.flushed().catch(() => undefined)
@@ -153,7 +157,7 @@ export class Journal {
   /** Writes one batch after the other. Records that arrive in the meantime form the next batch. */
   async #writeAll(): Promise<void> {
     this.#isWriting = true
-    // Records that are appended in the same event-loop iteration are included.
+    // Waits for the current task, so that all records that it appends are included in the batch.
     await Promise.resolve()
     for (let batch = this.#batches[0]; batch !== undefined; batch = this.#batches[0]) {
       if (this.#open === batch) this.#open = null
@@ -169,7 +173,7 @@ export class Journal {
           'the disk of the data directory rejected a write. It is not known whether the write was made. The write is retried',
           { cause },
         )
-        // Records after it are not acknowledged either.
+        // Later records are not acknowledged either.
         for (const each of this.#batches) each.written.reject(this.#failure)
         await pause(RETRY_MS, undefined, { ref: false })
         if (this.#isClosed) return

@@ -8,9 +8,9 @@ const RUN_MAX = 128
 
 export class RowKeyOrder {
   readonly #compare: (number: number, key: Uint8Array) => number
-  /** None is empty. */
+  /** The arrays of numbers, in key order. No array is empty. */
   #runs: number[][] = []
-  /** The first number that has not been processed yet. Maintained by the owner. */
+  /** All numbers below this one have been processed. The owner maintains it. */
   level = 0
 
   /**
@@ -48,7 +48,7 @@ export class RowKeyOrder {
     }
   }
 
-  /** Removes the numbers from `count` on. */
+  /** Removes all numbers that are equal to or above `count`. */
   cutTo(count: number): void {
     if (this.level <= count) return
     this.#runs = this.#runs.map(run => run.filter(number => number < count)).filter(run => run.length > 0)

@@ -27,7 +27,10 @@ export class LayeredTable {
     this.#stored = stored
   }
 
-  /** O(layers) in addition to the stored table. The caller owns the bytes. The newest layer comes first. */
+  /**
+   * Value of a key. O(layers), plus a read of the stored table. The caller owns the bytes. The newest layer
+   * comes first.
+   */
   get(layers: readonly Layer[], key: Uint8Array): Uint8Array | undefined {
     for (const { memtable, upTo } of layers) {
       const changed = memtable.get(this.#number, key, upTo)

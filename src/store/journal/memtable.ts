@@ -4,8 +4,8 @@
  * segment of the journal (`journal-format.ts`).
  *
  * Changes are numbered in order. A hash table maps a key to its newest change, and each change to the
- * previous one in the same bucket. Therefore the number of changes at some moment is a snapshot: newer ones
- * are skipped. The order of the keys of a table is updated when a reader needs it.
+ * previous one in the same bucket. Therefore the number of changes at some moment identifies a snapshot: its
+ * readers skip newer changes. The order of the keys of a table is updated when a reader needs it.
  */
 import { crc32 } from 'node:zlib'
 import { assert } from '#model/assert.ts'
@@ -39,7 +39,7 @@ export interface MemtableOptions {
   readonly lineage: Uint8Array
   /** End of the segment before the segment of these changes. */
   readonly previousEndBytes: number
-  /** Names of tables by their numbers. It can grow. */
+  /** Names of tables by their numbers. The owner can append names. */
   readonly tableNames: readonly string[]
 }
 
@@ -89,8 +89,8 @@ export class Memtable {
   }
 
   /**
-   * With `beginsBatch`, all earlier records are on disk before this one is written. The first record begins a
-   * batch.
+   * Begins a record. `beginsBatch` states that all earlier records are on disk before this one is written. It
+   * must be true for the first record of a segment.
    */
   beginRecord(beginsBatch: boolean): void {
     assert(this.#record === null, 'one record is written at a time')
@@ -105,7 +105,7 @@ export class Memtable {
     this.#end += note.length
   }
 
-  /** Ends the record. Returns its start; null if nothing was changed, and no record exists then. */
+  /** Ends the record. Returns its start. If nothing was changed, discards the record and returns null. */
   endRecord(): number | null {
     const { start, count } = this.#takeRecord()
     if (this.#count === count) {
@@ -200,7 +200,10 @@ export class Memtable {
     return record
   }
 
-  /** The name of a table precedes its first change in the segment. */
+  /**
+   * Writes the name of a table to the segment, unless the segment already contains it. The name must precede
+   * the first change of the table.
+   */
   #nameTable(table: number): void {
     if (this.#namedAt[table] !== undefined) return
     const name = this.#tableNames[table]!
@@ -269,14 +272,14 @@ export class Memtable {
     return length - key.length
   }
 
-  /** Shares memory with the arena. */
+  /** Key of a change. Shares memory with the arena. */
   #keyOf(change: number): Uint8Array {
     const offset = this.#offsets[change]!
     const start = offset + CHANGE_HEAD_BYTES
     return this.#bytes.subarray(start, start + this.#bytes.readUInt16BE(offset + 1))
   }
 
-  /** Returns a copy. */
+  /** Value of a change, as a copy; null if the change is a removal. */
   #valueOf(change: number): Uint8Array | null {
     const offset = this.#offsets[change]!
     const length = this.#bytes.readUInt32BE(offset + 3)

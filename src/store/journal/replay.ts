@@ -40,13 +40,16 @@ export function segmentPaths(directory: string): readonly [string, string] {
   return [join(directory, NAMES[0]), join(directory, NAMES[1])]
 }
 
-/** Records that a journal begins, whose first segment follows. Must not be called inside a write. */
+/**
+ * Records in the tables that a journal with this lineage begins. Its first segment has not been applied yet.
+ * Must not be called inside a write.
+ */
 export async function beginLineage(tables: Tables, lineage: Uint8Array): Promise<void> {
   const table = tables.table(TABLE)
   await tables.write(() => putMark(table, lineage, 0))
 }
 
-/** Null if the tables never had a journal. */
+/** The last segment that the tables contain; null if the tables never had a journal. */
 export function levelOf(tables: Tables): Level | null {
   const mark = tables.table(TABLE).get(MARK)
   if (mark === undefined) return null
@@ -57,8 +60,8 @@ export interface FoundJournal {
   /** Segments that the tables lack, up to the first damaged record, oldest first. */
   readonly segments: readonly ReadSegment[]
   /**
-   * Position after `segments` where acknowledged records are damaged or missing, with the proof; null if
-   * there are none.
+   * Description of the position after `segments` where acknowledged records are damaged or missing, and of
+   * the later record that proves it; null if no records are missing.
    */
   readonly gap: string | null
   /** Number of intact records after a damaged one that was not acknowledged. */
@@ -92,7 +95,8 @@ export async function findJournal(tables: Tables, directory: string): Promise<Fo
   const end: JournalPosition = last
     ? { generation: last.generation, at: last.endBytes }
     : { generation: level.generation + 1, at: SEGMENT_HEAD_BYTES }
-  // A release without notes on batches wrote segments that no note references.
+  // Older releases wrote no batch notes. If a segment cannot be applied although it has intact records, these
+  // records are themselves the proof that records before them are missing.
   const unreached = own.filter(each => !segments.includes(each) && each.endBytes > SEGMENT_HEAD_BYTES)
   starts.push(...unreached.map(({ generation }) => ({ generation, at: SEGMENT_HEAD_BYTES })))
   const later = starts.find(start => isAtOrAfter(start, end))
@@ -163,8 +167,8 @@ function isSame(one: Uint8Array, other: Uint8Array): boolean {
 }
 
 async function apply(tables: Tables, { generation, lineage, changes }: ReadSegment): Promise<void> {
-  // A tree accepts entries most efficiently in the order of their keys. Tables are opened outside of the
-  // write.
+  // A tree accepts entries most efficiently in the order of their keys. Tables are opened here, because they
+  // must not be opened inside the write.
   const sorted = [...changes].map(([name, entries]) => {
     const table = tables.table(name)
     const inOrder = [...entries].toSorted(([one], [other]) => (one < other ? -1 : 1))

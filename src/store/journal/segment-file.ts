@@ -34,14 +34,14 @@ export class SegmentFile {
   }
 
   /**
-   * Extends the file to at least that length. If the disk fails, throws its error; the allocated space is
-   * then unchanged.
+   * Extends the file to at least that length. If the disk rejects that, throws the error of the disk; the
+   * allocated space is then unchanged.
    */
   async makeRoom(bytes: number): Promise<void> {
     // Each write is on disk when it completes: one system call instead of a write and a flush.
     this.#file ??= await open(this.path, this.#isFlushed ? FLAGS | constants.O_DSYNC : FLAGS, 0o600)
-    // Before space is allocated: without its directory entry, the content would be lost if the machine
-    // crashed.
+    // The directory is flushed before space is allocated: without its directory entry, the content of the
+    // file would be lost if the machine crashed.
     if (this.#isFlushed && !this.#isNamed) await flushDirectory(dirname(this.path))
     this.#isNamed = true
     while (this.#allocatedBytes < bytes) {
@@ -55,7 +55,7 @@ export class SegmentFile {
     await writeWhole(this.#file!, bytes, position)
   }
 
-  /** Writes these bytes again from the start if the file contains other bytes. */
+  /** Compares the file with these bytes. If they differ, writes the bytes again from the start. */
   async mend(bytes: Uint8Array): Promise<void> {
     const found = await readFile(this.path)
     if (!found.subarray(0, bytes.length).equals(bytes)) await this.write(bytes, 0)
@@ -77,7 +77,7 @@ export class SegmentFile {
   }
 }
 
-/** The name of a new file is on disk when its directory is flushed. */
+/** Flushes a directory, so that the names of its new files are on disk. */
 async function flushDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r')
   try {

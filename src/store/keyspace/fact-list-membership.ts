@@ -1,8 +1,8 @@
 /**
- * Determines the lists (secondary indexes) of facts, that is, of assignments and tuples, from one table: the
- * names of the lists, the entries of a record, and the entries of a row directly from its bytes. There are
- * millions of such rows, and a build of the lists would spend most of its time on converting ids to text and
- * back. A row that is not in the usual form of the codec is read as a record.
+ * Determines the lists (secondary indexes) of facts, that is, of assignments and tuples, by one table
+ * (`TABLE`): the names of the lists, the entries of a record, and the entries of a row directly from its
+ * bytes. There are millions of such rows, and a build of the lists would spend most of its time on converting
+ * ids to text and back. A row that is not in the usual form of the codec is read as a record.
  */
 import { assert } from '#model/assert.ts'
 import type { RecordOf } from '#model/records.ts'
@@ -10,7 +10,10 @@ import type { ListEntry, ListName } from '#store/view.ts'
 import { type FactKind, hasExpiry, hasInstance, idInKey, KIND_BYTES, tenantIn } from './record-codec.ts'
 import { joinIds, UUID_BYTES } from './uuid-bytes.ts'
 
-/** First byte of the names of lists that facts refer to without being in them. Stored. */
+/**
+ * First bytes of the names of two other lists. Facts are not in these lists, but entries of facts refer to
+ * them. Stored.
+ */
 export const BY_ID_LIST = 2
 export const OF_KIND_LIST = 1
 export const USERS_WITHOUT_ROLES_LIST = 24
@@ -35,7 +38,7 @@ interface FactList {
 
 type IdField = 'userId' | 'roleId' | 'tenantId' | 'instanceId' | 'subjectId' | 'relationId' | 'objectId'
 
-/** The entries of a row are in this order; a list follows the one that it is `within`. */
+/** The entries of a row have this order. A list follows the list that its `within` names. */
 const TABLE = {
   assignmentsOfRole: { of: 'assignment', head: 18, ids: ['roleId'] },
   assignmentsOfTenant: { of: 'assignment', head: 19, ids: ['tenantId'] },
@@ -93,8 +96,8 @@ type FactListName = keyof typeof TABLE
 const FACT_LISTS: Readonly<Record<FactListName, FactList>> = TABLE
 
 /**
- * Functions that return the name of a list from its ids, in the order of the table. Further arguments are
- * ignored, so that the functions can be passed to `map`.
+ * Functions that return the name of a list from its ids. The order of the ids is that of `ids` in the table.
+ * Further arguments are ignored, so that the functions can be passed to `map`.
  */
 export const factLists = Object.fromEntries(
   Object.entries(FACT_LISTS).map(([name, { head, ids }]) => [
@@ -106,7 +109,7 @@ export const factLists = Object.fromEntries(
 }
 type TextOfEach<Ids extends readonly IdField[]> = { readonly [At in keyof Ids]: string }
 
-/** Whether it is a list of facts of the kind that is selected by ids or by expiration. */
+/** Whether the list contains facts of that kind, selected by ids or by expiration time. */
 export function isFactList(kind: FactKind, list: ListName): boolean {
   return Object.values(FACT_LISTS).some(({ of, head }) => of === kind && head === list[0])
 }
@@ -145,7 +148,7 @@ function named(name: FactListName | undefined): PlacedList | null {
   return placed(of, head, ids)
 }
 
-/** Lists that contain all facts of a kind, without those in which one fact represents others. */
+/** Lists that every fact of that kind is in, without the lists in which one fact represents others. */
 function ownLists(kind: FactKind, isOnInstance: boolean, ends: boolean): OwnList[] {
   const representing = new Set(Object.values(FACT_LISTS).map(({ representedIn }) => representedIn))
   return Object.entries(FACT_LISTS).flatMap(([name, list]): OwnList[] => {

@@ -2,17 +2,31 @@
  * The key space: the key of each record and the lists (secondary indexes) that it is in. Pure functions. The
  * content of values belongs to `record-codec.ts`.
  *
- * Keys are injective without delimiters: one byte for the kind, then ids of fixed length, then at most one
- * key of the caller, last. List names are one byte for the list, then ids of fixed length.
+ * Keys need no delimiters to be unambiguous: one byte for the kind, then ids of fixed length, then at most
+ * one key of the caller, last. List names are one byte for the list, then ids of fixed length.
  *
- * ```
- * type 1 │ key assignment 7 │ user id │ scope id │ role id (scope: instance or tenant) role 2 │ type id or
- * zeros │ key tuple 8 │ object id │ relation id │ subject id relation 3 │ type id │ key purge 9 │ id audit 10
- * │ id tenant 4 │ key organization 16 user 5 │ key project 17 │ key instance 6 │ type id │ key environment 18
- * │ project id │ key api-key 19 │ id schema 11 schema-size 12 proxy-config 15 │ key condition-set 13 │ key
- * rule 14 │ user side id │ resource side id │ action id
- *                                  removed-environment 20 │ id
- * ```
+ * A key of each kind, by its first byte. "key" is the key that the caller chose:
+ *
+ *      1  type                 key
+ *      2  role                 type id or zeros │ key
+ *      3  relation             type id │ key
+ *      4  tenant               key
+ *      5  user                 key
+ *      6  instance             type id │ key
+ *      7  assignment           user id │ scope id │ role id    (scope: instance or tenant)
+ *      8  tuple                object id │ relation id │ subject id
+ *      9  purge                id
+ *     10  audit                id
+ *     11  schema
+ *     12  schema-size
+ *     13  condition-set        key
+ *     14  rule                 user side id │ resource side id │ action id
+ *     15  proxy-config         key
+ *     16  organization
+ *     17  project              key
+ *     18  environment          project id │ key
+ *     19  api-key              id
+ *     20  removed-environment  id
  */
 import { isBuiltInTypeKey } from '#model/built-in-types.ts'
 import type { RuleSide } from '#model/change.ts'
@@ -149,7 +163,7 @@ export const lists = {
    * included.
    */
   byId: (id: string): ListName => joinIds(BY_ID_LIST, [id]),
-  /** Types that exist without an action of a caller; they are in no other list of types. */
+  /** Built-in types, which no caller created. They are in no other list of types. */
   builtInTypes: (): ListName => joinIds(29, []),
   rolesOfType: (typeId: string | null): ListName => joinIds(3, [typeId]),
   relationsOfType: (typeId: string): ListName => joinIds(4, [typeId]),
@@ -167,7 +181,7 @@ export const lists = {
   setsOfSide: (side: RuleSide): ListName => Uint8Array.of(38, side === 'user' ? 1 : 2),
   /** Rules on a user set or a tenant role. */
   rulesOfUserSide: (id: string): ListName => joinIds(34, [id]),
-  /** Rules on a resource set, or on a type as such. */
+  /** Rules on a resource set, or on all resources of a type. */
   rulesOfResourceSide: (id: string): ListName => joinIds(35, [id]),
   /** Rules on the actions of a type. */
   rulesOfType: (typeId: string): ListName => joinIds(36, [typeId]),

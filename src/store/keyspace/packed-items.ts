@@ -4,7 +4,7 @@
  * a sort.
  */
 const CHUNK_BYTES = 16 * 1024 * 1024
-/** Bytes of keys that are compared as one number, together with the index of the item. */
+/** Bytes of a key that are compared at a time. They form one number together with the index of the item. */
 const WORD_BYTES = 4
 /** Up to this number, items are sorted by comparison. */
 const COMPARED_ITEMS = 12
@@ -63,9 +63,9 @@ export class PackedItems {
   }
 
   /**
-   * Indices of the items sorted by key, items with equal keys by rank, and then by insertion. Groups of items
-   * are sorted by four bytes at a time, after the bytes that the whole group shares: O(bytes in which keys
-   * differ), on numbers.
+   * Indices of the items sorted by key; items with equal keys are sorted by rank, and then by insertion.
+   * Groups of items are sorted by four bytes at a time, as numbers. Bytes that the whole group shares are
+   * skipped. O(bytes in which keys differ).
    */
   byKey(): Uint32Array {
     const order = this.#indices()
@@ -80,7 +80,7 @@ export class PackedItems {
         continue
       }
       for (let index = from; index < end; index += 1) {
-        // The low half of a word comes first.
+        // The low half of a 64-bit number comes first in memory.
         halves[2 * index] = order[index]!
         halves[2 * index + 1] = this.#word(order[index]!, at)
       }
@@ -156,7 +156,7 @@ export class PackedItems {
     return indices.toSorted((one, other) => this.#ranks[one]! - this.#ranks[other]! || one - other)
   }
 
-  /** Most callers add items in the order of their ranks. */
+  /** Whether the items were added in the order of their ranks, as most callers do. */
   #isInRankOrder(): boolean {
     for (let index = 1; index < this.#count; index += 1) {
       if (this.#ranks[index]! < this.#ranks[index - 1]!) return false

@@ -13,8 +13,8 @@ import type { RecordKind, RecordOf, StoredRecord } from '#model/records.ts'
 import { readUuid, UUID_BYTES, uuidToBytes } from './uuid-bytes.ts'
 
 /**
- * Offset of the 16 bytes of the id in every value. It is the first field, after the heads of the array and
- * the bytes.
+ * Offset of the 16 bytes of the id in every value. The id is the first field. Before it are the msgpack heads
+ * of the array and of the byte string.
  */
 export const ID_START = 3
 
@@ -330,7 +330,7 @@ export function storedForm<Kind extends 'user' | 'instance'>(
   return stored as StoredForm<Kind>
 }
 
-/** First bytes in msgpack of 16 bytes, and of nil. */
+/** Bytes of msgpack: the head of a byte string, the length of an id, and nil. */
 const [BYTES_8, UUID_LENGTH, NIL] = [0xc4, UUID_BYTES, 0xc0]
 /** Number of bytes of a msgpack number after its first byte, by the first byte. */
 const NUMBER_BYTES: Readonly<Record<number, number>> = {

@@ -2,7 +2,7 @@
  * Stored form of rows and numbers. Numbers are big-endian, so that their bytes have the same order. A stored
  * row is
  *
- *     [key length u16][key][version u48][value]        under its `created` as u64
+ *     [key length u16][key][version u48][value]        stored under its `created` as u64
  *
  * Decoded bytes are plain `Uint8Array` views of the bytes of the table, never a `Buffer` (whose `slice`
  * shares memory). This module contains no domain terms: `keyspace` defines the meaning of keys and values.

@@ -1,6 +1,6 @@
 /**
- * Converts UUIDs to 16 bytes and back. Text is in lower case; a text that is not a UUID is a broken
- * invariant.
+ * Converts UUIDs to 16 bytes and back. The text is in lower case. A text that is not a UUID is a defect of
+ * the caller.
  */
 import { assert } from '#model/assert.ts'
 import { textOf } from '#model/byte-text.ts'

@@ -72,7 +72,7 @@ export class LmdbTables implements Tables {
         maxReaders: READERS_MAX,
         // With this option, lmdb-js would create an internal promise per event-loop iteration that callers
         // cannot handle: a failed commit (a full disk) would end the process with an unhandled rejection.
-        // Writes share transactions without it also.
+        // Writes share transactions even without this option.
         eventTurnBatching: false,
         noSync: !isFlushed,
         ...NEW_FILE,
@@ -103,14 +103,14 @@ export class LmdbTables implements Tables {
 
   #write<T>(action: () => T, onApplied?: () => void): Promise<T> {
     const committed = this.#root.childTransaction(() => this.#access.whileWriting(action))
-    // Read in the same event-loop iteration, so it is the flush of the transaction that contains the action.
-    // A later flush would be correct, but under load each write would wait for the next one. If the flush
-    // fails, `committed` has failed earlier.
+    // `flushed` is read in the same event-loop iteration, so that it belongs to the transaction that contains
+    // the action. If it were read later, it could belong to a later transaction, and under load each write
+    // would wait for the next one. If the flush fails, `committed` has failed before.
     const flushed = this.#root.flushed.then(ignore, ignore)
     const previous = this.#lastWrite
-    // A transaction without changes has no flush, but it might have read data that is not on disk yet: a
-    // repeated commit must not be acknowledged before the first one is durable. Therefore this waits for all
-    // earlier writes.
+    // A transaction without changes has no flush, but it might have read data that is not on disk yet. For
+    // example, a repeated commit must not be acknowledged before the first one is durable. Therefore the
+    // result waits for all earlier writes.
     const result = committed.then(async value => {
       onApplied?.()
       await flushed
@@ -121,7 +121,7 @@ export class LmdbTables implements Tables {
     return result.catch((error: unknown) => this.#handleFailure(error))
   }
 
-  /** lmdb's lock orders the writes of all threads. */
+  /** Runs the action on these tables: a lock of lmdb orders the writes of all threads. */
   elsewhere<T>(action: (tables: Tables) => Promise<T>): Promise<T> {
     return action(this)
   }
@@ -176,8 +176,8 @@ export class LmdbTables implements Tables {
   async #close(): Promise<void> {
     await this.#lastWrite
     this.#access.close()
-    // lmdb-js waits for the last flush before it closes. A failed commit never has one; an empty commit
-    // always does.
+    // lmdb-js waits for the last flush before it closes. After a failed commit, that flush never comes.
+    // Therefore an empty transaction is committed first, whose flush always comes.
     await this.#root.childTransaction(ignore)
     await this.#root.close()
   }
@@ -240,7 +240,7 @@ class LmdbTable implements Table {
 
   putLast(key: Uint8Array, value: Uint8Array): void {
     this.#assertPut(key)
-    // lmdb rejects a key that is not the last one.
+    // With this option, lmdb rejects a key that is not the last one.
     const put = this.#database.put(key, value, APPEND as never) as Promise<boolean> & {
       readonly result: boolean
     }

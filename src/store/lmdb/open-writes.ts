@@ -1,7 +1,7 @@
 /**
  * Counts the writes of this thread that lmdb is making. While a write is open, lmdb's write thread waits for
- * this thread. A process that exits joins lmdb's write thread, so both would wait forever. Therefore an exit
- * must follow the last write, or the process must end by a signal.
+ * this thread. A process that exits joins lmdb's write thread, so both would wait forever. Therefore the
+ * process must exit only after its last write has ended. Otherwise, it must end by a signal.
  */
 import { AuthzError } from '#model/errors.ts'
 

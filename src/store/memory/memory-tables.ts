@@ -58,7 +58,7 @@ export class MemoryTables implements Tables {
     return action(this)
   }
 
-  /** No other thread uses these tables. */
+  /** Does nothing, because no other thread uses these tables. */
   refresh(): void {}
 
   snapshot(): TablesSnapshot {

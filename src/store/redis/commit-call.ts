@@ -109,7 +109,10 @@ export class CommitCall {
     return this.#outcome(reply)
   }
 
-  /** Uses a new list for each attempt, because an earlier attempt can have staged a part of the rows. */
+  /**
+   * Stages the rows in a new list for each attempt, because an earlier attempt can have staged a part of
+   * them.
+   */
   async #stage(link: RedisLink): Promise<string> {
     this.#attempt += 1
     const name = `${Buffer.from(this.#commit.id).toString('hex')}-${this.#attempt}`

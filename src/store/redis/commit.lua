@@ -105,7 +105,8 @@ end
 local sequence = head.sequence + 1
 
 -- A version is a number, and after a rewind the same numbers occur again: the row that the sender read might
--- be another one now. The sender's base position can be verified as far back as ids are known.
+-- be another one now. `ground` is the base position of the sender. It can be verified if it is not older than
+-- the known ids.
 if ground >= head.first then
   local found = redis.call('ZSCORE', ids, ground_id)
   if not found or tonumber(found) ~= ground then

@@ -1,7 +1,8 @@
 /**
  * Detects servers that evict keys when they are full. An evicted key is lost data. A ledger never requests
  * eviction, but a server that evicts other keys also evicts these. A start rejects such a server unless the
- * operator allows it. While a node runs, and after each connection, it is logged again.
+ * operator allows it. A running node checks this again after each connection and once per hour, and logs a
+ * warning.
  */
 import { Cluster } from 'ioredis'
 import { AuthzError } from '#model/errors.ts'
@@ -12,7 +13,7 @@ import type { StoreLog } from '#store/store-log.ts'
 const KEEPS_ALL = 'noeviction'
 /** Represents a server that does not report its policy, for example because the user lacks permission. */
 const UNKNOWN = 'unknown'
-/** Interval of the log line, in milliseconds. */
+/** Interval of the check while a node runs, in milliseconds. */
 const SAID_MS = 3_600_000
 
 export class EvictionWatch {

@@ -45,8 +45,8 @@ const RELOAD_PAUSE_MS = 500
 const RELOAD_PAUSE_MS_MAX = 5_000
 
 /**
- * An empty Redis counts only if it is found this many times in a row. A single time can be the removal of
- * this environment on another node, of which this node has not learned yet.
+ * Redis counts as empty only if this many checks in a row find no data. A single check can find none because
+ * another node removed this environment and this node has not learned of that yet.
  */
 const EMPTY_FOUND_MIN = 2
 
@@ -87,9 +87,9 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
   #followed: Followed
   #following: Promise<void>
   #listing: Listing
-  /** When the replica that decisions use last had everything. */
+  /** When the replica that decisions use last had everything that Redis had. */
   #freshAt: number
-  /** When the current replica last had everything, whether or not decisions use it. */
+  /** When the current replica last had everything that Redis had, whether or not decisions use it. */
   #copyFreshAt: number
   /** Whether the environment makes no decisions at the moment. */
   #isSetAside = false
@@ -170,7 +170,10 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     return this.#followed.copy.snapshotPlace
   }
 
-  /** How long it might have missed commits of other nodes, in milliseconds; 0 while it makes no decisions. */
+  /**
+   * How long the replica might have missed commits of other nodes, in milliseconds; 0 while the environment
+   * makes no decisions.
+   */
   stalenessMs(): number {
     return this.#isSetAside ? 0 : performance.now() - this.#freshAt
   }
@@ -270,7 +273,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     await this.#stopListing()
     await this.#followed.copy.close()
     this.#followed.lastSync.close()
-    // Awaited last: the check might wait for a revision that the replica would never have.
+    // The check is awaited last, because it might wait for a revision that this replica never receives.
     await this.#checking
   }
 
@@ -303,7 +306,8 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
   #noteDamage(damage: DamagedStoreError): void {
     this.#losing.noteFailure(damage)
     this.#damage = damage
-    // Reported each time: when the damage was first found, the environment might not have been open yet.
+    // The damage is reported each time: when it was first found, the environment might not have been open
+    // yet.
     this.#options.onDamage(damage)
   }
 
@@ -316,7 +320,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
   takeOver(place: SnapshotPlace | null): void {
     if (place !== this.snapshotPlace()) return
     void this.#noteRead(place)
-    // No decision used the former replica.
+    // While the environment was set aside, no decision used the former replica, so its age does not count.
     if (this.#isSetAside) this.#freshAt = this.#copyFreshAt
     this.#isSetAside = false
     if (this.#isTakenOver) return
@@ -350,7 +354,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     done.catch((cause: unknown) => {
       if (stop.signal.aborted) return
       onFault(new Error(`the secondary indexes of environment ${environmentId} cannot be built`, { cause }))
-      // Decisions continue. The following ends, and another replica is loaded.
+      // Decisions continue with this replica. The node stops following it and loads another one.
       const { source } = this.#followed
       if (this.#followed.copy !== copy) return
       void pause(LISTED_AGAIN_MS, undefined, { signal: stop.signal }).then(
@@ -399,7 +403,7 @@ export class FollowedEnvironment implements EnvironmentStore, HeadListener, Foll
     return fault
   }
 
-  /** Applies the entries of the log as they arrive. Ends with the source. */
+  /** Applies the entries of the log as they arrive. Returns when the source is closed. */
   async #follow(): Promise<void> {
     const { source, copy } = this.#followed
     const underWay = new Set<Promise<void>>()

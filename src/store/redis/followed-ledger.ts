@@ -17,7 +17,7 @@ import type { Position } from './redis-log.ts'
  */
 const SEEN_MS_MIN = 1_000
 const UNKNOWN =
-  'the accepted commit did not return from the store in time: the change may or may not have been made'
+  'this node did not receive the accepted commit from the store in time: the change may or may not have been made'
 const NOT_MADE =
   'the change was not made: it conflicts with a concurrent change that this node has not received yet'
 
@@ -55,7 +55,10 @@ export class FollowedLedger implements Ledger {
     return { epoch: source.epoch, sequence: copy.mark.sequence }
   }
 
-  /** Also waits until the replica has the commit, so that its writer can read what it wrote. */
+  /**
+   * Commits to Redis, and then waits until the replica has the commit, so that the writer can read what it
+   * wrote.
+   */
   async commit(commit: Commit, onApplied?: (blockedMs: number) => void): Promise<Revision> {
     const { source, copy } = this.#open()
     if (commit.epoch !== undefined && commit.epoch !== source.epoch) throw historyReplaced()
@@ -71,7 +74,7 @@ export class FollowedLedger implements Ledger {
       await this.#seen(revision, source, until, new AuthzError('STORE_UNAVAILABLE', UNKNOWN))
       return revision
     } catch (error) {
-      // Another attempt needs to read the conflicting row.
+      // The caller will try again and then needs to read the conflicting row from the replica.
       if (error instanceof ConflictError) {
         const { epoch, mark } = source
         const head = { epoch, sequence: mark.sequence }
@@ -82,7 +85,10 @@ export class FollowedLedger implements Ledger {
     }
   }
 
-  /** Like `reached`, but with a time limit: Redis can lose the commit before any node has read it. */
+  /**
+   * Waits until the replica has the revision, with a time limit: Redis can lose the commit before any node
+   * has read it. Throws `otherwise` if the time is over.
+   */
   async #seen(revision: Revision, source: RedisLedger, until: number, otherwise: AuthzError): Promise<void> {
     const withinMs = Math.max(SEEN_MS_MIN, until - performance.now())
     if (!(await this.#environment.reachedWithin(withinMs, revision, source))) throw otherwise
@@ -114,8 +120,9 @@ export class FollowedLedger implements Ledger {
 }
 
 /**
- * Replays the log of the replica or that of Redis: the log of a loaded replica begins with the load. It is
- * not a generator, because `return` of a generator waits for an entry that might never arrive.
+ * Replays the log of the replica. If that log no longer contains the position, replays the log of Redis: the
+ * log of a replica begins when the replica was loaded. This class is not a generator, because `return` of a
+ * generator waits for an entry that might never arrive.
  */
 class EitherReplay implements AsyncIterableIterator<LogEntry> {
   #from: AsyncIterator<LogEntry>

@@ -40,8 +40,9 @@ export class HeadChannels {
   }
 
   /**
-   * Subscribes now, and again after every interruption. Throws like a link if Redis rejects the very first
-   * channel: the permissions are then wrong at a start. A later rejection is logged.
+   * Subscribes now, and again after every interruption. If Redis rejects the first channel of a process,
+   * throws the same error as `RedisLink`: a start must fail if permissions are missing. A later rejection is
+   * logged.
    */
   async listen(channel: string, listener: HeadListener): Promise<void> {
     this.#listeners.set(channel, listener)
@@ -64,7 +65,8 @@ export class HeadChannels {
    * again to rejected channels.
    */
   async probe(): Promise<void> {
-    // The client of a cluster selects its own connection for subscriptions, and can lose them without notice.
+    // The client of a cluster uses a separate connection for subscriptions. It can lose subscriptions without
+    // reporting that, so they are always renewed.
     const isOwed = this.#client instanceof Cluster || this.#refusal.reason !== null
     if (isOwed) await this.#subscribeToAll({ isInDoubt: false })
     else await this.#client.ping().catch(() => undefined)
@@ -84,7 +86,10 @@ export class HeadChannels {
     if (isInDoubt) for (const listener of this.#listeners.values()) listener.onDoubt()
   }
 
-  /** Returns false without a connection: the next connection subscribes. Throws the rejection of Redis. */
+  /**
+   * Returns false if there is no connection: the channels are then subscribed to when the next one is made.
+   * Throws the rejection of Redis.
+   */
   async #subscribe(channels: readonly string[]): Promise<boolean> {
     if (this.#client.status !== 'ready' || channels.length === 0) return false
     try {

@@ -18,7 +18,7 @@ const BYTES = 256
 export interface SyncClocks {
   /** Milliseconds since 1970. */
   wallMs(): number
-  /** Milliseconds since some time of this boot. */
+  /** Milliseconds since a fixed moment of the current boot. */
   sinceBootMs(): number
   /** Id of the boot of the machine; null if the system does not provide it. */
   readonly boot: string | null
@@ -50,7 +50,9 @@ export class LastSyncRecord {
     return this.#read()?.store === this.#store
   }
 
-  /** Age of the recorded time in milliseconds, at least; null if it is unknown. */
+  /**
+   * Milliseconds since the recorded time, by the clock that returns the greater age; null if it is unknown.
+   */
   agoMs(): number | null {
     const noted = this.#read()
     if (noted === null || noted.store !== this.#store) return null
@@ -62,8 +64,8 @@ export class LastSyncRecord {
   }
 
   /**
-   * Records that the replica had everything `agoMs` milliseconds ago. If the disk rejects that, decisions
-   * continue.
+   * Records that the replica had everything `agoMs` milliseconds ago. Ignores a failure of the disk, so that
+   * decisions continue.
    */
   note(agoMs: number): void {
     const { boot, wallMs, sinceBootMs } = this.#clocks

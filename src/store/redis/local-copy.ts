@@ -9,11 +9,12 @@
  *                                secondary indexes; present if all rows exist
  *            'complete'          present if it has rows and secondary indexes
  *
- * Invariant: when it is complete, position, rows, secondary indexes and log are consistent, whenever the
- * process ends; they change in one write. Before that, it has no secondary indexes and only some of its keys.
- * Rows stay as they were loaded, so that both can be built from them; new commits are only logged, and the
- * log is not trimmed. That is sufficient to build an index, which follows the log. If the process ends then,
- * the next one builds the secondary indexes from the start. A replica without all rows is not used.
+ * Invariant: position, rows, secondary indexes and log of a complete replica change in one write. Therefore
+ * they are consistent, whenever the process ends. An incomplete replica has no secondary indexes and only
+ * some of its keys. Its rows stay as they were loaded, so that keys and secondary indexes can be built from
+ * them. New commits are only appended to its log, which is not trimmed. The index of the engine can already
+ * be built from such a replica, because that index follows the log. If the process ends in this phase, the
+ * next process builds the secondary indexes from the start. A replica without all rows is not used.
  */
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -35,8 +36,8 @@ import { storeClosed } from '#store/store-closed-error.ts'
 import type { Position } from './redis-log.ts'
 
 /**
- * Must be incremented if the stored form of anything in the tables changes, or the result of the list rule
- * for the same rows.
+ * Must be incremented if the stored form of anything in the tables changes, or if the list rule returns other
+ * lists for the same rows.
  */
 const FORMAT = '2'
 const encoder = new TextEncoder()
@@ -59,8 +60,8 @@ export interface LocalCopyOptions {
   /** Makes writes that would block this thread for too long. If absent, this thread makes all writes. */
   readonly largeWrites?: LargeWrites | null
   /**
-   * Whether loads of an index never look up rows with that key, according to its first byte. The table of
-   * keys is then built together with the secondary indexes.
+   * Whether loads of an index never look up rows of this kind by key (the first byte of a key determines the
+   * kind). Such keys are added to the table of keys later, together with the secondary indexes.
    */
   readonly isKeyedLater: (key: Uint8Array) => boolean
 }
@@ -97,7 +98,7 @@ export class LocalCopy {
     try {
       return new LocalCopy({ ...options, tables })
     } catch (error) {
-      // Removed files use disk space while they are open.
+      // The caller can remove the files then. Removed files use disk space while they are open.
       void tables.close().catch(() => undefined)
       throw error
     }
@@ -146,7 +147,7 @@ export class LocalCopy {
     return this.#isComplete || (prefix.length > 0 && !this.#isKeyedLater(prefix))
   }
 
-  /** Position up to which the replica has followed. */
+  /** Position of the newest commit in the replica. */
   position(): Position {
     const id = this.#id?.length ? { id: this.#id } : {}
     return { epoch: this.epoch, sequence: this.#sequence, ...id }
@@ -182,7 +183,8 @@ export class LocalCopy {
    * from there.
    */
   async loaded({ sequence, id = new Uint8Array() }: Position): Promise<void> {
-    // Another thread, which builds the secondary indexes, reads the position of the rows.
+    // Writes directly to the stored tables, because another thread, which builds the secondary indexes, reads
+    // the position there.
     await this.#tables.elsewhere(direct => {
       const meta = direct.table('meta')
       const view = new TableView(direct, this.#listRule)
@@ -202,7 +204,7 @@ export class LocalCopy {
    * complete.
    */
   async complete(): Promise<void> {
-    // Another thread can have built them.
+    // If another thread has built them, this makes its writes visible.
     this.#tables.refresh()
     while (!this.#isComplete) {
       await this.#tables.write(() => {
@@ -238,7 +240,8 @@ export class LocalCopy {
     if (largeWrites === null || directory === null || !this.#isComplete || !largeWrites.isLarge(entry)) {
       return this.#applyHere(entry)
     }
-    // Writes that wait for the same turn have started before this one continues.
+    // Earlier writes that wait for the same turn start before this callback runs. `#lastHere` is then the
+    // last of them.
     const before = (this.#turn ?? Promise.resolve()).then(() => this.#lastHere)
     return this.#inTurn(before.then(() => this.#applyElsewhere(largeWrites, directory, entry)))
   }
@@ -253,7 +256,7 @@ export class LocalCopy {
   /** Makes later writes wait for this one. If it fails, they are not made either. */
   #inTurn(writing: Promise<void>): Promise<void> {
     this.#turn = writing
-    // The waiting writes have started by then, one event-loop iteration later.
+    // By then, one event-loop iteration later, the waiting writes have started.
     const end = (): void => {
       setImmediate(() => {
         if (this.#turn === writing) this.#turn = null

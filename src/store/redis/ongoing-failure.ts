@@ -29,7 +29,10 @@ export class OngoingFailure {
     return this.#reason
   }
 
-  /** Whether the server rejects and would reject again, for example because of a wrong password. */
+  /**
+   * Whether the server rejected the operation and would reject it again, for example because of a wrong
+   * password.
+   */
   get isRefusal(): boolean {
     return this.#isRefusal
   }
@@ -68,8 +71,8 @@ function isRefusal(error: unknown): boolean {
 }
 
 /**
- * The reason in the words of the server or client, without parts that might come from the store URL:
- * addresses, and sent data.
+ * The reason in the words of the server or client, without parts that might come from the store URL
+ * (addresses) or from sent data.
  */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
@@ -77,7 +80,7 @@ function reasonOf(error: unknown): string {
   if (error instanceof AuthzError) return error.cause === undefined ? error.message : reasonOf(error.cause)
   // For a cluster: the reply of its last server.
   if (lastNodeError instanceof Error) return reasonOf(lastNodeError)
-  // Node's own messages contain the address.
+  // Messages of Node.js contain the address, so only the error code is used.
   if (code !== undefined) return code
   return error.message
     .replace(/, with args beginning with: .*/s, '')

@@ -26,7 +26,7 @@ if not found then
   if epoch == '' then
     return { 0 }
   end
-  -- These keys remain from a removal, or from a server that lost some of its keys but no relevant one.
+  -- These keys can remain after a removal, or if a server has lost other keys that contained no data.
   redis.call('DEL', rows, log, ids)
   redis.call('HSET', meta, 'format', format, 'epoch', epoch, 'sequence', '0', 'id', '', 'first', '1',
     'count', '0', 'sum', '0', 'summed', '0', 'since', '0', 'base', '0')

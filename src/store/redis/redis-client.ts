@@ -37,8 +37,8 @@ export function connect(address: RedisAddress, name: string): RedisClient {
 }
 
 /**
- * The next connection of a client, for any number of waiters. Node would report one listener per waiter as a
- * leak.
+ * Lets any number of callers wait for the next connection of a client, with a single listener. Node.js would
+ * report one listener per caller as a leak.
  */
 export class NextConnection {
   readonly #waiting = new Set<() => void>()
@@ -85,7 +85,8 @@ function clientOf(address: RedisAddress, connectionName: string): RedisClient {
 }
 
 const EVERY_CONNECTION = {
-  // A script whose response was lost can have run. The sender sends it again, in a form that states this.
+  // A script might have run although its response was lost. Therefore the client must not repeat it. The
+  // sender sends it again in a form that states that it is a repetition.
   autoResendUnfulfilledCommands: false,
   // With the option above, the client would leave commands without a response pending forever. With 0, they
   // fail when the connection fails.
@@ -96,7 +97,8 @@ const EVERY_CONNECTION = {
   protocol: 2,
   socketTimeout: SILENCE_MS_MAX,
   connectTimeout: CONNECT_MS_MAX,
-  // The command is useless for a client without other state, and some compatible servers do not support it.
+  // The client would send `CLIENT SETINFO`. That command is not needed, and some compatible servers do not
+  // support it.
   disableClientInfo: true,
   // A subscriber must also search for missed commits, so it subscribes again itself.
   autoResubscribe: false,
@@ -144,7 +146,10 @@ function loginOf({ username, password }: Login) {
   return { ...(username !== null && { username }), ...(password !== null && { password }) }
 }
 
-/** The name is for servers that have several certificates. An IP address is not a name. */
+/**
+ * Returns the server name for TLS, by which a server selects one of several certificates. An IP address is
+ * not allowed as a server name.
+ */
 function tlsOf({ host }: RedisHost): { servername?: string } {
   return isIP(host) === 0 ? { servername: host } : {}
 }

@@ -37,13 +37,13 @@ export function redisKeys(prefix: string, environmentId: string): RedisKeys {
 }
 
 export interface NodeKeys {
-  /** Hash: the id of each node → nothing. */
+  /** Hash: the id of each node → an empty value. */
   readonly ids: string
   /** Hash with the heartbeat of that node. It expires. */
   of(id: string): string
 }
 
-/** Keys of the heartbeats of nodes. No environment has that id. */
+/** Keys of the heartbeats of nodes. No environment has the id `nodes`. */
 export function nodeKeys(prefix: string): NodeKeys {
   const base = `${prefix}:{nodes}`
   return { ids: `${base}:ids`, of: id => `${base}:node:${id}` }

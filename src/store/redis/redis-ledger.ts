@@ -55,13 +55,13 @@ export interface RedisLedgerOptions {
 export interface LedgerState {
   readonly position: Position
   readonly rowCount: number
-  /** In the form in which the scripts write it; null while no checksum is kept. */
+  /** Checksum in the form in which the scripts write it; null while no checksum is kept. */
   readonly account: { readonly sum: string; readonly since: string } | null
   /** Whether the checksum covers all rows, and not only the changes since it was begun. */
   readonly isOfAllRows: boolean
 }
 
-/** There is no epoch where one existed, or where one should exist. */
+/** Thrown if Redis has no epoch of an environment that had one or should have one. */
 export class EmptyStoreError extends AuthzError {
   constructor() {
     super('STORE_RESET', 'the store no longer contains the environment')
@@ -73,7 +73,10 @@ export class RedisLedger implements Ledger {
   readonly #keys: RedisKeys
   readonly #logEntriesMax: number
   readonly #underWay = new Set<Promise<unknown>>()
-  /** Whether Redis has confirmed that this is its epoch, in a form that this release reads. */
+  /**
+   * Whether Redis has confirmed that its current epoch is the one of this ledger, in a form that this release
+   * reads.
+   */
   #isConfirmed: boolean
   readonly #closing = new AbortController()
   readonly #log: StoreLog
@@ -169,8 +172,9 @@ export class RedisLedger implements Ledger {
   }
 
   /**
-   * The position of Redis, after its keys have been brought up to date. Throws `STORE_RESET` if the epoch is
-   * another one now, `DamagedStoreError`, and the errors of the link. O(1) for Redis.
+   * The position of the ledger in Redis. Before that, the script brings the keys up to date with the log.
+   * Throws `STORE_RESET` if the epoch is another one now, `DamagedStoreError`, and the errors of the link.
+   * O(1) for Redis.
    */
   async state(): Promise<LedgerState> {
     this.#assertOpen()
@@ -190,7 +194,7 @@ export class RedisLedger implements Ledger {
   /** Marks the ledger, for every node, as one with unreadable rows. Throws `DamagedStoreError`. */
   async refuseUnreadable(): Promise<never> {
     await this.#verify(this.epoch, '', '', '', 'unreadable')
-    // The rows belonged to an epoch that is gone.
+    // If no error was thrown, the rows belonged to an epoch that has been replaced.
     throw historyReplaced()
   }
 
@@ -252,7 +256,8 @@ export class RedisLedger implements Ledger {
   }
 
   /**
-   * With the id of the commit at `after`, a rewind to before that position is also detected: `STORE_RESET`.
+   * The commits after a position. If the position contains a commit id, the feed also detects a rewind to
+   * before that position, and throws `STORE_RESET`.
    */
   feed(after: Position): LogFeed {
     return this.#follow(after, { isReplay: false })
@@ -270,9 +275,10 @@ export class RedisLedger implements Ledger {
         refusals = 0
         return entries
       } catch (error) {
-        // The end of the connection is not the end of the feed. No other component might notice that end, nor
-        // a server that replies "not now": the client of a cluster stays ready when it loses one server.
-        // Rejections can be lifted, and lost data can be restored.
+        // A feed continues after its connection has ended. It waits here itself, because no other component
+        // might notice the failure: a cluster client stays ready when it loses one server, and a server can
+        // reply "not now". The feed also continues after rejections, which can be lifted, and after damage,
+        // because lost data can be restored.
         if (error instanceof UnansweredError) await this.#link.recovered(READ_AGAIN_MS, refusals)
         else if (isRefusal(error) || error instanceof DamagedStoreError)
           await this.#pause(pauseMs(refusals, READ_AGAIN_MS, READ_AGAIN_MS_MAX))
@@ -347,8 +353,8 @@ export class RedisLedger implements Ledger {
   }
 
   /**
-   * A log that does not continue from there can be a part of lost data: then the damage counts and not the
-   * end of the feed.
+   * If the log does not continue from the position of the reader, the reason can be lost data. In that case,
+   * throws the damage instead of the error that would end the feed.
    */
   async #readOn(log: RedisLog): Promise<readonly LogEntry[]> {
     await this.#confirm()
@@ -363,7 +369,10 @@ export class RedisLedger implements Ledger {
     return log.read()
   }
 
-  /** Logs a lost key. Ids and log begin again with that commit; rows are complete. */
+  /**
+   * Logs a lost key. If the key is `ids` or `log`, its content begins again with the current commit; the rows
+   * are complete.
+   */
   #noteLost(key: string | null): void {
     if (key === null) return
     const fields = { ...this.#fields, key }
@@ -419,14 +428,17 @@ function isRefusal(error: unknown): error is AuthzError {
   return error instanceof AuthzError && error.code === 'STORE_REFUSED'
 }
 
-/** Without a response, the connection failed, which is logged elsewhere. */
+/**
+ * Whether the error contains a reply of Redis. Without a reply, the connection failed, which is logged
+ * elsewhere.
+ */
 function saysWhy(error: unknown): boolean {
   return error instanceof AuthzError && isReply(error.cause)
 }
 
 /**
- * Reasons that the operator can fix, by the message of Redis. The message can contain keys and users: it is
- * not shown.
+ * Failures that the operator can fix: a pattern for the message of Redis, and the reason that is shown. The
+ * message itself is not shown, because it can contain keys and user names.
  */
 const MENDABLE: readonly (readonly [RegExp, string])[] = [
   [/^OOM /, 'Redis has no memory left (maxmemory)'],
@@ -445,8 +457,8 @@ function mendableReason(error: unknown): string | null {
 }
 
 /**
- * Returns the error for the sender of the commit, which states whether the commit might have been made. After
- * an error of the script, this call has made nothing. An earlier call without a response might have.
+ * Returns the error for the sender of the commit. The error states whether the commit might have been made.
+ * If the script failed, this call committed nothing, but an earlier call without a response might have.
  */
 function asCommitFailure(error: unknown, wasSent: boolean): unknown {
   if (error instanceof UnansweredError && (wasSent || error.wasSent)) return error

@@ -14,8 +14,8 @@ export type Argument = string | number | Uint8Array
 export type RedisReply = Buffer | number | null | readonly RedisReply[]
 
 /**
- * No response arrived, because the connection failed or there was none. Or the server replied that it cannot
- * respond at the moment.
+ * Error of a command without a usable response. Either the connection failed or did not exist, or the server
+ * replied that it cannot process commands at the moment.
  */
 export class UnansweredError extends AuthzError {
   /** Whether the command might have reached the server. */
@@ -71,7 +71,8 @@ export class RedisLink {
       return await this.send('EVALSHA', script.sha, keys.length, ...keys, ...args)
     } catch (error) {
       if (!isForgotten(error)) throw error
-      // `EVAL` contains the text and makes the server keep it, so that the server cannot lose it in between.
+      // `EVAL` sends the script text and makes the server cache it. With separate commands, the server could
+      // lose the script in between.
       return this.send('EVAL', script.text, keys.length, ...keys, ...args)
     }
   }
@@ -81,11 +82,11 @@ export class RedisLink {
   }
 
   /**
-   * Resolves when it is worthwhile to try again: when there is a connection, never immediately, and at the
-   * latest after `withinMs`. `attempt` is the number of consecutive earlier attempts.
+   * Waits until another attempt is worthwhile: until a connection exists, but at most `withinMs`. Never
+   * resolves immediately. `attempt` is the number of consecutive earlier attempts.
    */
   async recovered(withinMs: number, attempt = 0): Promise<void> {
-    // The server is connected and replied "not now".
+    // If there is a connection, the server replied "not now".
     const againMs = this.isReady ? pauseMs(attempt, AGAIN_MS, AGAIN_MS_MAX) : withinMs
     await this.#nextConnection.made(Math.min(withinMs, againMs))
   }

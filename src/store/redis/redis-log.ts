@@ -21,7 +21,10 @@ import type { RedisLink, RedisReply } from './redis-link.ts'
 
 /** Stream entries in one response: more than the parts of the largest commit. */
 const ENTRIES_PER_READ = 256
-/** The same for a replay whose position is known: the entry there, and the first one of the next commit. */
+/**
+ * Stream entries in one response for a replay whose position is known: the entry at the position, and the
+ * first entry of the next commit.
+ */
 const ENTRIES_PER_STEP = 2
 
 /** A revision, and the id of its commit if it is known. */
@@ -41,7 +44,10 @@ export class RedisLog {
   #part = 0
   #id: Uint8Array | null
 
-  /** A replay reads one commit at a time, because each of many readers can hold that amount. */
+  /**
+   * A replay reads one commit at a time, because there can be many replays, and each holds in memory what it
+   * has read.
+   */
   constructor(link: RedisLink, keys: RedisKeys, after: Position, { isReplay = false } = {}) {
     this.#link = link
     this.#keys = keys
@@ -90,8 +96,8 @@ export class RedisLog {
   }
 
   /**
-   * Called if the log has no entry at the current position. If the log was lost, it can still contain
-   * everything that is to be read.
+   * Called if the log has no entry at the current position. A log that was lost and then created again can
+   * still contain every commit after that position.
    */
   #compareWithout(
     head: { readonly sequence: number; readonly id: Uint8Array | null },

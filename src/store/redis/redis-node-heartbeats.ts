@@ -30,7 +30,7 @@ export class RedisNodeHeartbeats implements NodeHeartbeats {
     const { ids, isAll } = await this.#ids(most)
     const texts = await Promise.all(ids.map(id => this.#link.send('HGET', this.#keys.of(id), 'said')))
     const gone = ids.filter((_, index) => texts[index] === null)
-    // A node that sends heartbeats again after a pause adds its id again with its heartbeat.
+    // If a node was only paused, it adds its id again with its next heartbeat.
     if (gone.length > 0) await this.#link.send('HDEL', this.#keys.ids, ...gone)
     const found = ids.flatMap((id, index): [string, string][] =>
       texts[index] === null ? [] : [[id, String(texts[index])]],
@@ -39,7 +39,7 @@ export class RedisNodeHeartbeats implements NodeHeartbeats {
   }
 
   async leave(id: string): Promise<void> {
-    // Both are sent together, because the connection might end soon.
+    // Both commands are sent together, because the connection might end soon.
     await Promise.all([
       this.#link.send('UNLINK', this.#keys.of(id)),
       this.#link.send('HDEL', this.#keys.ids, id),

@@ -25,7 +25,7 @@ export interface RedisStoreOptions {
    * read. In a larger one, they are built later.
    */
   readonly listedAtOnceMax: number
-  /** Whether loads of an index never look up rows with that key. */
+  /** Whether loads of an index never look up rows of this kind by key. */
   readonly isKeyedLater: (key: Uint8Array) => boolean
   /** Whether a row can be decoded. */
   readonly isReadable: (row: Pick<Row, 'key' | 'value'>) => boolean

@@ -40,8 +40,8 @@ const OPEN_AGAIN_MS = 1_000
 /** After this many consecutive starts that did not complete reading a replica, another one is loaded. */
 const UNFINISHED_STARTS_MAX = 3
 /**
- * Comparisons within the time after which a node is stale, so that a single failed one does not make it
- * stale.
+ * Number of comparisons with Redis within `staleAfterMs`. With several comparisons, a single failure does not
+ * make the node stale.
  */
 const CHECKS_PER_STALE = 5
 const CHECK_MS_MAX = 1_000
@@ -127,7 +127,10 @@ export class RedisStore implements Store {
     return this.#environments.get(id, options)
   }
 
-  /** Other nodes find the environment gone. They keep their replicas until they drop it as well. */
+  /**
+   * Removes the environment from Redis. Other nodes then find no data of it. They keep their replicas until
+   * they drop the environment themselves.
+   */
   async drop(id: string): Promise<void> {
     const { meta, rows, log, ids, channel } = redisKeys(this.#options.address.prefix, id)
     this.#dropping.add(id)
@@ -160,7 +163,7 @@ export class RedisStore implements Store {
     return Promise.reject(noBackup())
   }
 
-  /** The ledger is in Redis: an environment can be filled only through it. */
+  /** Null, because the data is in Redis: an environment can be filled only through its ledger. */
   directoryOf(): null {
     return null
   }
@@ -302,8 +305,8 @@ export class RedisStore implements Store {
         const isPatienceOver = performance.now() - from >= this.#aloneAfterMs
         const alone = this.#isAlone || isPatienceOver ? await this.#openAlone(id) : null
         if (alone) return alone
-        // Environments with a replica must not wait for this one. The first waits like a start without
-        // replicas.
+        // The first environment waits for the connections as long as a start without replicas would. Later
+        // ones do not wait, so that they do not delay environments that have a replica.
         if (this.#isAlone && this.#following.size === 0)
           await this.#waitForConnections(FIRST_CONNECTION_MS_MAX)
         if (this.#isAlone) throw this.#noConnection()
@@ -358,8 +361,8 @@ export class RedisStore implements Store {
   }
 
   /**
-   * Resolves when the replica has everything that the source had when it was opened; a resumed one has it
-   * already.
+   * Resolves when the replica has everything that the source had when it was opened. For a resumed source,
+   * the replica has it already.
    */
   async #follow(id: string, copies: CopyDirectory, begin: Beginning): Promise<FollowedEnvironment> {
     const { address, log, onDamage, onFault } = this.#options
@@ -397,7 +400,8 @@ export class RedisStore implements Store {
 
   /**
    * Checks the permission to publish, which commits do not need. Without this check, a missing permission
-   * would only show as late notifications of other nodes. The message is one that all listeners know already.
+   * would only show as late notifications of other nodes. The published message contains a position that all
+   * listeners know already.
    */
   async #requirePublishing({ channel }: RedisKeys, { epoch, sequence }: Revision): Promise<void> {
     await this.#link.send('PUBLISH', channel, `${epoch}.${sequence}`)
@@ -411,7 +415,7 @@ export class RedisStore implements Store {
     const directory = copies.newest()
     if (directory === null) return null
     const { log } = this.#options
-    // After an interruption, the same start runs this code again.
+    // After an interruption, the same start can run this code again. It counts only once.
     if (!this.#begunWith.has(directory)) {
       const starts = copies.unfinishedStarts()
       if (starts >= UNFINISHED_STARTS_MAX) {
@@ -450,7 +454,7 @@ export class RedisStore implements Store {
     return RedisLedger.open({ link: this.#link, keys, logEntriesMax, mayBegin, log, fields: { environment } })
   }
 
-  /** Whether this node receives data of other environments, so that Redis as a whole is reachable. */
+  /** Whether this node receives data of other environments. If so, Redis as a whole is reachable. */
   #hearsOthers(): boolean {
     const [first] = this.#following.values()
     return first !== undefined && first.stalenessMs() < this.#options.staleAfterMs

@@ -105,8 +105,8 @@ export interface RedisPasswords {
 }
 
 /**
- * Returns the address with these passwords. Throws `INVALID_INPUT` if the URL contains a password or does not
- * need it.
+ * Returns the address with these passwords. Throws `INVALID_INPUT` if the URL already contains such a
+ * password, or if it selects a topology that has no use for it.
  */
 export function withPasswords(
   address: RedisAddress,

@@ -23,7 +23,10 @@ export class RemovedEnvironments {
     return (marks as readonly RedisReply[]).length > 0
   }
 
-  /** If a full server rejects the mark, that is not an error: the removal that follows frees space. */
+  /**
+   * Marks an environment as removed. Does not throw if a full server rejects the mark: the removal that
+   * follows frees space.
+   */
   async add(environmentId: string): Promise<void> {
     const key = this.#keyOf(environmentId)
     try {
@@ -34,7 +37,7 @@ export class RemovedEnvironments {
     }
   }
 
-  /** For an environment that is created again under the same id. */
+  /** Removes the mark of an environment that is created again under the same id. */
   async forget(environmentId: string): Promise<void> {
     await this.#link.send('UNLINK', this.#keyOf(environmentId))
   }

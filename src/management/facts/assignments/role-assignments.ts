@@ -244,7 +244,7 @@ export function partsOf(records: RecordReader, record: AssignmentRecord): Assign
   const role = records.byId('role', record.roleId)
   const tenant = records.byId('tenant', record.tenantId)
   const instance = record.instanceId === null ? null : records.byId('instance', record.instanceId)
-  assert(user && role && tenant, 'the user, the role and the tenant of a live assignment exist')
+  assert(user && role && tenant, 'the user, role and tenant that a live assignment refers to exist')
   assert(instance || record.instanceId === null, 'the instance of a live assignment exists')
   return { user, role, tenant, instance }
 }

@@ -51,8 +51,8 @@ function pageOfInstances(
 }
 
 /**
- * An instance can have as many relationships as a whole page has rows, so other work can run between two
- * instances.
+ * Adds the relationships to the instances of a page. One instance can have as many relationships as a page
+ * has rows, so other work can run between two instances.
  */
 function* withDetails(context: ReadContext, page: Page<ResourceInstance>): Resumable<Page<ResourceInstance>> {
   const data: ResourceInstance[] = []

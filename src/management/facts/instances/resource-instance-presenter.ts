@@ -42,7 +42,7 @@ export function* withRelationships(
       // A tuple from an instance to itself is in both lists.
       const isKnown = list !== from && record.subjectId === instance.id
       if (!isDead && !isKnown) relationships.push(namesOf(records, record))
-      // The stop comes last: records that were read before a stop may no longer exist after it.
+      // The pause comes last: records that were read before a pause may no longer exist after it.
       if (++rows % YIELD_ROWS === 0) yield
     }
   }

@@ -60,7 +60,8 @@ function putInstance(context: WriteContext, record: InstanceRecord, tenant: Tena
   const { attributes } = record
   const instance = instanceKeyOf(records, record)
   const put = { kind: 'instance-put', instance, tenant: tenant.key, attributes } as const
-  // An engine that applies the log again may have an earlier instance with that key, even in another tenant.
+  // If the engine applies the log again, it may still have an earlier instance with that key, even in another
+  // tenant. It must remove that instance first.
   const before: Change[] = records.replacesStored(rowKeyOf(record))
     ? [{ kind: 'instance-removed', instance }]
     : []
@@ -171,7 +172,7 @@ export function instanceRemoved(records: RecordReader, instance: InstanceRecord)
   return { kind: 'instance-removed', instance: instanceKeyOf(records, instance), tenant: tenant.key }
 }
 
-/** An instance as references and engine keys name it. */
+/** Resource type and key of an instance, in the form that references and changes for the engine use. */
 export function instanceKeyOf(records: RecordReader, instance: InstanceRecord) {
   const type = records.byId('type', instance.typeId)
   assert(type, 'the type of a live instance exists')

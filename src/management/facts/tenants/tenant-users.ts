@@ -21,8 +21,9 @@ export function createTenantUser(
 }
 
 /**
- * Removes all roles that the user holds in the tenant, including those on instances. Assignments that are
- * added during this operation count as added afterwards, because lists are not a requirement of a commit.
+ * Removes all roles that the user holds in the tenant, including those on instances. A commit does not
+ * require lists to be unchanged. Therefore, assignments that are added during this operation count as added
+ * after it, and stay.
  */
 export function* removeTenantUser(
   context: WriteContext,

@@ -50,7 +50,7 @@ export function presentDetailedTuple(context: ReadContext, record: TupleRecord):
   }
 }
 
-/** Both instances are in the tenant of the tuple. */
+/** Details of one instance of a tuple. Both instances are in the tenant of the tuple. */
 function detailsOf({ records }: ReadContext, instance: InstanceRecord, tenant: TenantRecord) {
   const { id, key, attributes } = instance
   return { id, key, tenant: tenant.key, resource: instanceKeyOf(records, instance).type, attributes }

@@ -106,7 +106,7 @@ function pageOfUsers(
   if (!records.hasDead) {
     return pageOfLists(records, { ...parts, lists: [lists.usersWithoutRoles()], matches: filter })
   }
-  // Dead assignments that wait for their purge still exclude a user from the list.
+  // Assignments of deleted entities exclude a user from the list until their purge.
   const matches = function* (user: UserRecord): Resumable<boolean> {
     if (filter !== null && !filter(user)) return false
     return !(yield* holdsAny(records, lists.assignmentsOfUser(user.id)))

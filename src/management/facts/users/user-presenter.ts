@@ -27,7 +27,7 @@ export function* presentUser(
   let rows = 0
   for (const { record, isDead } of records.foundIn('assignment', [held])) {
     if (!isDead) add(record)
-    // The stop comes last: records that were read before a stop may no longer exist after it.
+    // The pause comes last: records that were read before a pause may no longer exist after it.
     if (++rows % YIELD_ROWS === 0) yield
   }
   return {

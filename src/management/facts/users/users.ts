@@ -27,8 +27,8 @@ export function* createUser(context: WriteContext, input: { readonly body: UserC
 }
 
 /**
- * Creates the user with its assignments. `DUPLICATE_ENTITY` is thrown after all other errors (native.md
- * D-38).
+ * Creates the user with its assignments. `DUPLICATE_ENTITY` is thrown only if no other error applies
+ * (native.md D-38).
  */
 export function createNewUser(context: WriteContext, body: UserCreate): UserRecord {
   const taken = context.records.get('user', rowKeys.user(body.key))

@@ -60,7 +60,7 @@ export function addConditionSet(context: WriteContext, body: ConditionSetCreate)
  */
 function addSet(context: WriteContext, set: ConditionSetRecord): ConditionSetRecord {
   const { records } = context
-  // A concurrent command may change the parent of a set.
+  // A concurrent command may change the parent of a set: this command then runs again.
   requireNoneAdded(context)
   if (records.get('condition-set', rowKeys.conditionSet(set.key))) {
     throw new AuthzError('DUPLICATE_ENTITY', `there is a condition set ${JSON.stringify(set.key)} already`)
@@ -124,7 +124,7 @@ function typeOf(records: RecordReader, { typeId }: ConditionSetRecord): TypeReco
   return typeId === null ? null : records.byId('type', typeId)
 }
 
-/** Includes computed sets. */
+/** Finds stored and computed sets. */
 export function getConditionSet(
   context: ReadContext,
   input: { readonly params: SetParams; readonly query: ConditionSetQuery },

@@ -16,8 +16,8 @@ import type { ExportedConditionSet, ExportedRule } from './exported-sets.ts'
 import { moveBelow, putConditionSet } from './set-parents.ts'
 
 /**
- * The sets must be ordered so that each follows its parent. Throws the errors of `createConditionSet` and
- * `updateConditionSet`.
+ * Writes condition sets, which must be ordered so that each follows its parent. Throws the errors of
+ * `createConditionSet` and `updateConditionSet`.
  */
 export function* putConditionSets(
   context: WriteContext,
@@ -80,7 +80,7 @@ function fixed({ key }: ExportedConditionSet, what: 'type' | 'resource'): AuthzE
   )
 }
 
-/** Existing rules stay unchanged. Throws the errors of `createSetRule`. */
+/** Adds the missing rules; existing rules stay unchanged. Throws the errors of `createSetRule`. */
 export function* putRules(context: WriteContext, rules: readonly ExportedRule[]): Resumable<void> {
   for (const rule of rules) {
     const parts = yield* resolveParts(context, rule)

@@ -30,7 +30,7 @@ export interface ExportedRule {
   readonly resource_set: string
 }
 
-/** Each set follows its parent. */
+/** The condition sets of an environment. Each set follows its parent. */
 export function* exportedSets(records: RecordReader): Iterable<ExportedConditionSet> {
   for (const root of records.list('condition-set', lists.all('condition-set'))) {
     if (root.parentId !== null) continue
@@ -55,7 +55,7 @@ function exportedSet(
   return { key, name, description, type: typeOfSide(side), resource: type?.key ?? null, parent, conditions }
 }
 
-/** In creation order. */
+/** The rules of an environment, in creation order. */
 export function* exportedRules(records: RecordReader): Iterable<ExportedRule> {
   for (const rule of records.list('rule', lists.all('rule'))) {
     const { userSide, type, action, resourceSide } = partsOfRule(records, rule)

@@ -1,7 +1,7 @@
 /**
  * Ancestors and descendants of condition sets (conditions.md 1.2). A set has few ancestors but can have
- * thousands of descendants. A command that gives a set a parent writes the row of the schema. So a command
- * that has called `requireNoneAdded` runs again if these relations change.
+ * thousands of descendants. A command that gives a set a parent writes the row of the schema. Therefore, a
+ * command that has called `requireNoneAdded` runs again if a set gets another parent.
  */
 import type { RecordReader } from '#management/commands/record-reader.ts'
 import type { Resumable } from '#management/commands/resumable.ts'
@@ -21,7 +21,7 @@ export function ancestorsOf(records: RecordReader, set: ConditionSetRecord): Con
   return above
 }
 
-/** The descendants, nearest first, with their distance; 1 for a child. Stops after each set. */
+/** The descendants, nearest first, with their distance; 1 for a child. Pauses after each set. */
 export function* descendantsOf(
   records: RecordReader,
   set: ConditionSetRecord,

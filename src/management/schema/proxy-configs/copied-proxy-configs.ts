@@ -22,7 +22,7 @@ export interface ExportedProxyConfig {
   readonly updated_at: string
 }
 
-/** In creation order. */
+/** The proxy configs of an environment, in creation order. */
 export function* exportedProxyConfigs(records: RecordReader): Iterable<ExportedProxyConfig> {
   for (const config of records.list('proxy-config', lists.all('proxy-config'))) {
     yield {

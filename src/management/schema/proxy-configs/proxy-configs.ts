@@ -33,7 +33,7 @@ interface ConfigParams {
   readonly proxy_config_id: string
 }
 
-/** In creation order, as a bare array. */
+/** Lists the configs in creation order, as a bare array. */
 export function* listProxyConfigs(
   context: ReadContext,
   input: { readonly query: ProxyConfigsQuery },
@@ -122,7 +122,9 @@ export function putProxyConfig({ records }: WriteContext, config: ProxyConfigRec
   records.put(config, mappingChange(config))
 }
 
-/** Null if the organization has no encryption key: then the secret is not stored. */
+/**
+ * Encrypts the secret. Returns null if the organization has no encryption key: then the secret is not stored.
+ */
 function sealed(context: SealingContext, id: string, secret: ProxySecret): Uint8Array | null {
   return context.seal(id, JSON.stringify(secret))
 }

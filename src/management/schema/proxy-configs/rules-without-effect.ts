@@ -17,7 +17,10 @@ interface RuleLocation {
   readonly index: number
 }
 
-/** Null if the changed config contains no such rule and causes none in other configs. */
+/**
+ * Returns the warning about such rules; null if the changed config contains none and causes none in other
+ * configs.
+ */
 export function* warningOfRules(records: RecordReader, changed: ProxyConfigRecord): Resumable<string | null> {
   const configs = [
     changed,

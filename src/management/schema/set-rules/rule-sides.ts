@@ -57,7 +57,7 @@ function typeOfSet(records: RecordReader, reference: string): TypeRecord | null 
   return source?.kind === 'type' ? source : null
 }
 
-/** Throws `NOT_FOUND`, or `INVALID_INPUT` if the reference names a resource set. */
+/** Like `findUserSide`. Throws `NOT_FOUND`, or `INVALID_INPUT` if the reference names a resource set. */
 export function requireUserSide(records: RecordReader, reference: string, isRole: boolean): UserSide {
   const side = findUserSide(records, reference, isRole)
   if (side === null) {
@@ -68,7 +68,7 @@ export function requireUserSide(records: RecordReader, reference: string, isRole
   return side
 }
 
-/** Throws `NOT_FOUND`, or `INVALID_INPUT` if the reference names a user set. */
+/** Like `findResourceSide`. Throws `NOT_FOUND`, or `INVALID_INPUT` if the reference names a user set. */
 export function requireResourceSide(
   records: RecordReader,
   reference: string,

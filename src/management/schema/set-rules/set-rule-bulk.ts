@@ -49,7 +49,10 @@ export function* deleteSetRules(
   return { rules_removed: removed }
 }
 
-/** O(actions of all resource types) if some permission is an id, once for all rules. */
+/**
+ * Calls `each` with the parts of each rule. If permissions are ids, searches the actions of all resource
+ * types, once for all rules.
+ */
 function* forEachRule(
   context: WriteContext,
   rules: readonly SetRuleCreate[],

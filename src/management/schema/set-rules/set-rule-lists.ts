@@ -11,7 +11,7 @@ import { lists } from '#store/keyspace/keyspace.ts'
 import { actionsNamed, findResourceSide, findUserSide, partsOfRule } from './rule-sides.ts'
 import { presentRule } from './set-rules.ts'
 
-/** In creation order. A filter by an unknown reference matches nothing. */
+/** Lists rules in creation order. A filter by an unknown reference matches nothing. */
 export function* listSetRules(
   context: ReadContext,
   input: { readonly query: SetRulesQuery },
@@ -40,7 +40,7 @@ export function* listSetRules(
   return arrayOrEnvelope(page, hasTotal)
 }
 
-/** Clients send an empty string if they do not filter. */
+/** Whether a filter is given. Clients send an empty string if they do not filter. */
 function isGiven(reference: string | undefined): reference is string {
   return reference !== undefined && reference !== ''
 }

@@ -34,8 +34,8 @@ import {
 import { IN_EVERY_TENANT, TenantMentions } from './tenant-mentions.ts'
 
 /**
- * Returns an array with the one rule, as clients expect. An existing rule stays unchanged, as the published
- * API specifies.
+ * Creates a rule. Returns an array with that one rule, as clients expect. An existing rule stays unchanged,
+ * as the published API specifies.
  */
 export function* createSetRule(
   context: WriteContext,
@@ -69,7 +69,7 @@ export function* resolveParts(context: WriteContext, body: SetRuleCreate): Resum
   return partsOf(context, body, byId)
 }
 
-/** As `resolveParts`, without a stop. `byId` contains the actions that ids name. */
+/** Like `resolveParts`, but without a pause. `byId` contains the actions that ids name. */
 export function partsOf(
   context: WriteContext,
   body: SetRuleCreate,

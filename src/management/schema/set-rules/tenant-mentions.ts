@@ -15,7 +15,7 @@ const ONLY_WITH_A_ROLE =
 
 export const IN_EVERY_TENANT = `neither set has a condition on tenants, so the rule applies in every tenant; ${ONLY_WITH_A_ROLE}`
 
-/** The same warning for a user set without a known rule. */
+/** Warning for a user set on its own, before it is used in a rule. */
 export const FOR_EVERY_TENANT =
   'the set has no condition on tenants, so a rule on it applies in every tenant, unless its resource set has one; ' +
   ONLY_WITH_A_ROLE
@@ -23,7 +23,7 @@ export const FOR_EVERY_TENANT =
 /** Examines the conditions of each set once, for rules that share sets. */
 export class TenantMentions {
   readonly #records: RecordReader
-  /** Whether the set with that id, or an ancestor, refers to tenants. */
+  /** Whether the set with that id, or one of its ancestors, refers to tenants. */
   readonly #asking = new Map<string, boolean>()
 
   constructor(records: RecordReader) {
