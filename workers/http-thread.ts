@@ -20,7 +20,7 @@ const thread = new HttpThread(parentPort, options, { openTracing, onFault: endAf
 // The port is closed after all work. Without the exit, retries of rejected spans would keep the thread alive
 // for seconds.
 if (openTracing !== null) parentPort.once('close', () => process.exit())
-// Includes messages that failed, because an engine that misses a change never receives it again.
+// Failed messages also end the thread, because an engine that misses a change never receives it again.
 process.on('uncaughtException', endAfterFault)
 await thread.listen()
 

@@ -16,7 +16,10 @@ const REVISIONS_MAX = 16
 const READ_AGAIN_MS = 1_000
 /** How long a caller waits for a store that does not respond. */
 const READ_MS_MAX = 1_000
-/** Heartbeats between two reads without a caller. These reads remove the ids of nodes that are gone. */
+/**
+ * Number of heartbeats after which this node reads the others even without a caller. These reads remove the
+ * ids of nodes that are gone.
+ */
 const BEATS_PER_READING = 150
 
 const UNREAD = 'the store cannot list the other nodes at the moment'
@@ -82,7 +85,7 @@ export class ClusterMembership {
 
   close(): void {
     if (this.#timer) clearInterval(this.#timer)
-    // Without this, the other nodes would list this node for some more seconds.
+    // Removes the heartbeat. Otherwise, the other nodes would list this node for some more seconds.
     this.#parts.heartbeats?.leave(this.#parts.self().id).catch(() => {})
   }
 

@@ -320,7 +320,7 @@ export class HttpThread {
   #become(state: NodeState): void {
     this.#state = state
     if (!state.isServing) return
-    // Requests that have already arrived are handled first.
+    // Requests that have already arrived are handled before the callback runs.
     setImmediate(this.#onServing)
     this.#onServing = () => {}
   }

@@ -43,8 +43,8 @@ export class InProcessService {
   readonly #dispatcher: Dispatcher
   readonly #onFault: (error: unknown) => void
   /**
-   * Removes expired grants from the index. The timer for that runs on this thread, which might have been too
-   * busy.
+   * Removes expired grants from the index. The timer for that also runs on this thread, which might have been
+   * too busy to run it.
    */
   readonly #expireDue: () => void
   readonly #close: () => Promise<void>

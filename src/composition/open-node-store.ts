@@ -13,14 +13,15 @@ import type { Logger } from '#telemetry/log.ts'
 import { noteWritingThread } from '#threads/writing-threads.ts'
 import { WORKER_URLS } from './worker-urls.ts'
 
-/** `largeWrites` must be closed together with the store. */
+/** The store, and the writer that must be closed together with it. */
 export interface NodeStore {
   readonly store: Store
   readonly largeWrites: WriteThread
 }
 
 /**
- * `onFault` is called if the organization cannot follow its store. No environment can continue in that case.
+ * Opens the store. `onFault` is called if the organization cannot follow its store. No environment can
+ * continue in that case.
  */
 export async function openNodeStore(
   config: Config,

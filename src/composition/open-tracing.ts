@@ -17,7 +17,7 @@ export async function loadOpenTracing({ otlpEndpoint }: ThreadSettings): Promise
   return otlpEndpoint === null ? null : (await import('#telemetry/span-export.ts')).openTracing
 }
 
-/** Null if no collector is configured. */
+/** Tracing of a thread; null if no collector is configured. */
 export function tracingOf(
   { otlpEndpoint, otlpHeaders, tracesSampler, tracesShare }: ThreadSettings,
   open: OpenTracing,

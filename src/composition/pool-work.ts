@@ -24,7 +24,10 @@ export class PoolWork {
     }
   }
 
-  /** The event loop runs between two slices, so that other jobs that have arrived can start. */
+  /**
+   * Runs a read in slices. The event loop runs between two slices, so that other jobs that have arrived can
+   * start.
+   */
   async #readInSlices({ index, read, over }: PoolJob & { kind: 'read' }): Promise<PoolAnswer<unknown>> {
     try {
       const reading = readWith(this.#readers.of(index), read)

@@ -7,8 +7,8 @@
  * thread that guards the shutdown.
  *
  * Therefore `process.exit` is called only if no such threads remain. Otherwise the process sends itself
- * SIGKILL, which loses nothing that was acknowledged. A guard thread does the same if this thread does not
- * reach that point.
+ * SIGKILL, which loses nothing that was acknowledged. A guard thread sends SIGKILL if this thread does not
+ * end the process in time.
  */
 import { Worker } from 'node:worker_threads'
 import { openWrites } from '#store/lmdb/open-writes.ts'
@@ -30,7 +30,10 @@ const GUARD = `
 
 export interface EndOptions {
   readonly log: Logger
-  /** Ends everything that must not be running at the exit. Resolves to true if that completed in time. */
+  /**
+   * Stops everything that must not be running when the process exits. Resolves to true if that completed in
+   * time.
+   */
   readonly letGo: (withinMs: number) => Promise<boolean>
   /** Time limit for threads, and then again for writes. */
   readonly patienceMs?: number

@@ -1,7 +1,8 @@
 /**
  * Selects the form of the code at the start of a process, as fast as possible. If the times of the files show
  * that the build is current, this module reads no file contents (`source-stamp.js`) and does not load the
- * type stripper. Otherwise `built-form.ts` decides. It is plain JavaScript for that reason.
+ * type stripper. Otherwise `built-form.ts` decides. This module is plain JavaScript, because TypeScript would
+ * require the type stripper.
  */
 import { fileURLToPath } from 'node:url'
 import { isUnchanged } from './source-stamp.js'

@@ -55,7 +55,8 @@ export async function startService(
   try {
     return await start(parts)
   } catch (error) {
-    // The HTTP library aborts a process that ends while a thread still listens.
+    // Everything is closed here, because the HTTP library aborts a process that ends while a thread still
+    // listens.
     await stop(parts).catch((closeError: unknown) => {
       log.error({ err: closeError }, 'parts that had started could not be closed')
     })
@@ -71,7 +72,8 @@ async function start(parts: NodeParts): Promise<RunningService> {
   const { listening } = await beginHttp(threads, config, { open, counts: parts.counts, deadlines })
   background.add(status)
   status.begin()
-  // This precedes the decisions of the first environment, because the other environments can take long.
+  // This is started before the first environment makes decisions, because opening the other environments can
+  // take long.
   if (store.isShared) {
     const onFresh = (isFresh: boolean): void => health.become({ isFresh })
     parts.freshness.begin(store, open.store, { config, onFresh, deadlines, log })
@@ -125,7 +127,7 @@ async function stop(parts: NodeParts, delayMs = 0): Promise<void> {
   const stopLooking = abandonSilentStore(store)
   try {
     await threads.close()
-    // Decisions are made until here, and their deadlines must be extended until then.
+    // Deadlines are extended until here, because decisions are made until here.
     parts.freshness.close()
     await Promise.all([parts.tracing?.close(), closeStore(parts)])
   } finally {

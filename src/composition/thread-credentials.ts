@@ -6,8 +6,8 @@ import type { KnownSecret, Organization } from '#management/organization/organiz
 import type { Credential } from '#threads/channel/messages.ts'
 
 /**
- * `adminHash` is the hash of the organization's key; null if there is none. All secrets of one key share one
- * counter.
+ * Returns a function that converts the stored secrets to credentials. `adminHash` is the hash of the
+ * organization's key; null if there is none. All secrets of one key share one counter.
  */
 export function credentialsOf(organization: Pick<Organization, 'organizationId'>, adminHash: string | null) {
   return (known: readonly KnownSecret[]): Credential[] => {

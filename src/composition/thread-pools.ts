@@ -65,8 +65,8 @@ function eventsOf(engines: EngineReaders, { log }: ThreadTelemetry): PoolThreadE
     onIndexFault: fault => log.error({ fault }, 'a job of the pool failed'),
     onThreadEnd: (id, error) => {
       log.error({ err: error }, 'a thread of the pool exited; its jobs failed with an error')
-      // A thread that died while it built a closure held the lock of the index. Without this, all threads
-      // would wait for the lock forever.
+      // If a thread died while it built a closure, it still holds the lock of the index. Without this call,
+      // all threads would wait for the lock forever.
       for (const handle of engines.handles()) takeOverLock(handle, id + 1)
     },
     onStartFailure: error => {

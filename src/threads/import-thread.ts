@@ -91,8 +91,8 @@ class ThreadLife {
       onFault(error)
       end(error)
     })
-    // Follows the error and the last message of the thread. A busy main thread can receive all of them in one
-    // event-loop iteration.
+    // The wait must end only after the error and the last message of the thread were handled. A busy main
+    // thread can receive all of them in one event-loop iteration.
     thread.once('exit', () => {
       queueMicrotask(() => end(new Error('the import thread exited unexpectedly')))
     })

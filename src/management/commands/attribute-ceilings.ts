@@ -17,8 +17,8 @@ const NONE: readonly FreeJson[] = []
 
 /**
  * Throws `LIMIT_EXCEEDED` if a changed part of `record` has more than `bytesMax` bytes, or if all parts of a
- * resource type together exceed a multiple of it. `before` is the record before the change. O(changed parts),
- * or O(parts) for a resource type.
+ * resource type together exceed a multiple of `bytesMax`. `before` is the record before the change. O(changed
+ * parts), or O(parts) for a resource type.
  */
 export function checkAttributes(record: StoredRecord, before: StoredRecord | null, bytesMax: number): void {
   const parts = freeJsonOf(record)

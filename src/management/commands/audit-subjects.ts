@@ -1,7 +1,7 @@
 /**
  * Finds the entities that an audit log entry is about: those that its call named, in the path or in the body.
  * A call names an entity by key or id; an entry keeps both for each entity (`audited-things.ts`). Entries of
- * older releases lack them. In these, an entity is searched by its current key and id.
+ * older releases do not contain both. In such entries, an entity is found by its current key and id.
  */
 import type { Attributes } from '#model/change.ts'
 import { idFrom, parseInstanceReference } from '#model/instance-reference.ts'
@@ -11,7 +11,7 @@ import { lists, rowKeys } from '#store/keyspace/keyspace.ts'
 import { findStoredType, findTenant, findUser } from './lookups.ts'
 import type { RecordReader } from './record-reader.ts'
 
-/** Groups are resource instances. */
+/** Kinds of entities. Groups count as resource instances. */
 type Kind = AuditedKind
 export type Members = Readonly<Record<string, unknown>>
 
@@ -154,7 +154,7 @@ function recordOf<Named extends RecordKind>(
   return records.get(kind, key) ?? records.byReference(kind, reference)
 }
 
-/** Roles of several types can have the same key. O(types). */
+/** All roles with that key, because roles of several types can have the same key. O(types). */
 function rolesOf(records: RecordReader, reference: string) {
   const types = [null, ...Array.from(records.list('type', lists.all('type')), ({ id }) => id)]
   const named = types.map(typeId => records.get('role', rowKeys.role(typeId, reference)))
@@ -174,7 +174,10 @@ function namedThing(
   ])
 }
 
-/** `bare`: the key of an instance, which names it only next to one of the types. */
+/**
+ * Returns an entity by its names. `bare` is the key of an instance, which names it only next to one of the
+ * types.
+ */
 export function subjectOfNames(
   kind: Kind,
   spelled: readonly string[],
@@ -213,7 +216,7 @@ function typeBeside(name: string, beside: Members): string {
   return name === 'group_instance_key' ? GROUP_TYPE : ''
 }
 
-/** The id that a reference can be, as a list: empty or with one element. */
+/** The canonical id that a reference can be, as a list with at most one element. */
 function idsIn(reference: string): readonly string[] {
   return [idFrom(reference) ?? []].flat()
 }

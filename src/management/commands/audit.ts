@@ -1,8 +1,8 @@
 /**
  * The audit log. Every management call that changes something adds an entry in the same commit as the change.
  * An entry therefore exists if and only if the change was made. Calls that change nothing add no entry.
- * Neither do changes by the service itself, such as purges and settings applied at startup, except for the
- * removal of expired grants.
+ * Changes by the service itself, such as purges and settings applied at startup, also add none; the removal
+ * of expired grants is the only exception.
  *
  * An entry keeps the input of the call if it is short. Because the input contains keys and attributes,
  * entries are kept for a limited time (`audit-retention.ts`).
@@ -51,7 +51,7 @@ interface AuditedContext {
   newId(): string
 }
 
-/** A body with more elements is not serialized to measure its length. */
+/** If a body has more elements than this, it is not serialized to measure its length. */
 const ELEMENTS_MAX = 100
 /**
  * Maximum number of entities that the entries of a page show. Beyond it, an entry shows its first
@@ -150,7 +150,7 @@ const SECRETS: Readonly<Partial<Record<string, string>>> = {
   createProxyConfig: 'secret',
   updateProxyConfig: 'secret',
 }
-/** Replaces them. */
+/** Replacement for these members. */
 const NOT_TOLD = '***'
 
 function withoutSecret(operation: string, body: unknown): unknown {
@@ -160,7 +160,7 @@ function withoutSecret(operation: string, body: unknown): unknown {
   return isThere ? { ...body, [member]: NOT_TOLD } : body
 }
 
-/** `fullInput` includes a body that is too long to be kept. */
+/** The input of a call that is kept in the entry. `fullInput` also keeps a body that is too long. */
 function keptInput(
   { operation, input }: AuditedCall,
   log: AuditedLog,
@@ -201,7 +201,7 @@ interface AuditReadContext {
   readonly records: RecordReader
 }
 
-/** O(page) without filters, O(log) with filters. */
+/** Lists entries. O(page) without filters, O(log) with filters. */
 export function* listAuditEntries(
   { records }: AuditReadContext,
   { query }: { readonly query: AuditQuery },
@@ -215,8 +215,8 @@ export function* listAuditEntries(
   }
   if (query.order === 'oldest') return yield* pageOfLists(records, { ...request, paging: query })
   if (matches !== null) return yield* newestMatches(records, query, matches)
-  // The same page, counted from the end of the log. Entries that are added concurrently come after it and
-  // shift nothing.
+  // The page is counted from the oldest entry: entries that are added concurrently come last and shift
+  // nothing.
   const { offset, limit } = windowOf(query)
   const { total_count: total } = yield* pageOfLists(records, { ...request, paging: { per_page: 1 } })
   const end = Math.max(0, total - offset)
@@ -286,7 +286,7 @@ function filterOf(
     (entry.aboutIds?.length ?? 0) > ELEMENTS_MAX ? withStop(isMeant(entry)) : isMeant(entry)
 }
 
-/** Evaluating a long entry takes about as long as evaluating many short ones, so it is followed by a stop. */
+/** Pauses after a long entry is evaluated, because that takes about as long as evaluating many short ones. */
 function* withStop(isMeant: boolean): Resumable<boolean> {
   yield
   return isMeant
@@ -316,7 +316,7 @@ function presentEntry(records: RecordReader, record: AuditRecord): Omit<AuditEnt
     api_key_id: record.keyId,
     request_id: record.requestId,
     // An entry is never overwritten, so the commit that wrote its row is the one that made the change. An
-    // entry that was transferred from another environment has its own `sequence`.
+    // entry that was transferred from another environment contains its `sequence`.
     sequence: record.sequence ?? records.versionOf(record),
     input: record.input,
     is_input_cut: record.isInputCut,

@@ -18,7 +18,7 @@ import {
 import type { Draft } from './draft.ts'
 import type { Resumable } from './resumable.ts'
 
-/** Names and records examined between two stops: a few tenths of a millisecond. */
+/** Names and records examined between two pauses: a few tenths of a millisecond. */
 const YIELD_THINGS = 256
 
 /** Kinds of records whose key identifies one record of the kind. */
@@ -34,14 +34,14 @@ const PLAIN = {
 const PLAIN_KINDS = Object.keys(PLAIN) as readonly (keyof typeof PLAIN)[]
 
 /**
- * Records of these kinds count as named if the call writes them, because a call that creates one may not name
- * it.
+ * A record of these kinds counts as named if the call writes it, because the call that creates it may not
+ * name it.
  */
 const WRITTEN_KINDS = ['project', 'environment', 'api-key'] as const
 
 /**
  * The entities that `input` names, without duplicates. O(records that the draft has read + names in `input`).
- * Stops every few hundred of them.
+ * Pauses every few hundred of them.
  */
 export function* auditedThings(records: Draft, operation: string, input: Members): Resumable<AuditedThing[]> {
   const things = new Map<string, AuditedThing>()
@@ -144,8 +144,8 @@ function namesOf({ key, id }: TypeRecord): ReadonlySet<string> {
 }
 
 /**
- * Several types can have roles with the same key: the siblings of the name determine the type. `known`: names
- * of types.
+ * The entity for a role that a name refers to. Several types can have roles with the same key, so the
+ * siblings of the name determine the type. `known` contains the names of types.
  */
 function roleThing(
   { id, key }: RoleRecord,

@@ -28,7 +28,7 @@ type CommitRuntime = Pick<RuntimeServices, 'newCommitId' | 'elapsedMs' | 'onComm
 export class DraftCommits {
   readonly #store: EnvironmentStore
   readonly #runtime: CommitRuntime
-  /** For callers that do not share the thread. */
+  /** Used for callers that do not share the thread. */
   readonly #own: Asker = { timeShare: new FairScheduler().share(), waiting: SOMEBODY }
   /** Resolves when the last command in the queue is done. */
   #queue: Promise<unknown> = Promise.resolve()
@@ -84,8 +84,8 @@ export class DraftCommits {
   }
 
   async #attempt<Answer>(command: Command<Answer>, asker: Asker): Promise<Answered<Answer>> {
-    // Read first: if the history is replaced in the meantime, the commit is rejected instead of made in the
-    // wrong history.
+    // The head is read first. If the history is replaced in the meantime, the commit is rejected. Otherwise,
+    // it could be made in the wrong history.
     const { epoch } = await this.#store.ledger.head()
     const drafted = await this.#draft(command, epoch, asker)
     if ('revision' in drafted) return drafted
@@ -116,7 +116,7 @@ export class DraftCommits {
     }, asker)
     if (commit === null) return { answer, revision: { epoch, sequence } }
     const committing = ledger.commit({ ...commit, epoch })
-    // The caller awaits the promise one event-loop iteration later.
+    // The promise is handled here, because the caller awaits it only one event-loop iteration later.
     committing.catch(() => undefined)
     return { answer, committing }
   }

@@ -1,7 +1,7 @@
 /**
  * Ids of removed entities whose dependent rows have not been purged yet. Every such row contains an id that a
- * purge names, and is therefore treated as absent. So a removal is one small commit, however many dependents
- * it has.
+ * purge names, and is therefore treated as absent. Therefore, a removal is one small commit, regardless of
+ * the number of dependents.
  */
 import type { RecordKind, StoredRecord } from '#model/records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
@@ -39,8 +39,8 @@ interface PendingPurge {
 
 /**
  * The ids that the purges of a view name. A purge names the same ids as long as it exists. New purges are
- * added at the end of the list, and usually the oldest finishes first. So the two ends of the list show the
- * changes, and its count shows whether there are others.
+ * added at the end of the list, and usually the oldest finishes first. Therefore, the two ends of the list
+ * usually show all changes, and the count of the list shows whether there are others.
  */
 class PendingDeadIds implements DeadIds {
   readonly #view: View

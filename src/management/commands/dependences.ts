@@ -1,7 +1,8 @@
 /**
- * Table of dependencies between kinds of records: the fields in which a record has the ids of other entities,
- * and for each the list of all dependents of an entity. It determines which records are dead (`dead-ids.ts`)
- * and which rows a removal also deletes (`removal.ts`, native.md C.7).
+ * Table of dependencies between kinds of records. For each kind, it contains the fields in which a record
+ * refers to other entities by id, and for each field the list of all records that depend on an entity. The
+ * table determines which records are dead (`dead-ids.ts`) and which rows a removal also deletes
+ * (`removal.ts`, native.md C.7).
  */
 import type { RecordKind, RecordOf } from '#model/records.ts'
 import { lists } from '#store/keyspace/keyspace.ts'

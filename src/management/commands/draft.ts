@@ -51,8 +51,8 @@ type Watcher = (before: StoredRecord | null, after: StoredRecord | null) => void
 export class Draft extends RecordReader {
   readonly #pending = new Map<string, Pending>()
   /**
-   * The same rows by kind. A command that builds a schema reads many short lists and must not scan all rows
-   * for each.
+   * Pending rows by kind. A command that builds a schema reads many short lists and must not scan all rows
+   * for each of them.
    */
   readonly #pendingOfKind = new Map<number, Map<string, Pending>>()
   readonly #pendingById = new Map<string, Pending>()
@@ -68,7 +68,7 @@ export class Draft extends RecordReader {
   /** The sequence of the state whose lists the commit requires; null if it requires none. */
   #listsOf: number | null = null
 
-  /** `attributesBytesMax` applies to drafts that write records of callers. */
+  /** `attributesBytesMax` limits the attributes of records that are written for callers. */
   constructor(view: View, attributesBytesMax = Number.POSITIVE_INFINITY) {
     super(view)
     this.#attributesBytesMax = attributesBytesMax
@@ -86,8 +86,8 @@ export class Draft extends RecordReader {
    */
   *resting<Answer>(read: () => Answer | Resumable<Answer>): Resumable<Answer> {
     assert(!this.#isResting, 'a draft uses one read snapshot at a time')
-    // Lists that are read after a stop can be of a later state. The commit requires the state before `read`,
-    // so it then fails.
+    // A list that is read after a pause can be of a later state. The commit requires the state before `read`,
+    // so it fails in that case.
     const { sequence } = this
     this.#isResting = true
     try {
@@ -99,7 +99,10 @@ export class Draft extends RecordReader {
     }
   }
 
-  /** Requires that `record` is not written before the commit. For decisions that depend on its content. */
+  /**
+   * Requires that `record` is not written by another command before the commit. For decisions that depend on
+   * its content.
+   */
   requireUnchanged(record: StoredRecord): void {
     this.#meet(record.kind, rowKeyOf(record)).contentMatters = true
   }
@@ -133,7 +136,7 @@ export class Draft extends RecordReader {
         yield { record: pending.record as RecordOf<Kind>, created: row.created, isDead: false }
       }
     }
-    // Records that the draft adds are the newest of the list.
+    // Records that the draft adds come last in the list, because they are the newest.
     for (const pending of this.#ofKind(kind)) {
       const isNew = pending.written && (pending.row === null || pending.restarted)
       if (isNew && isPendingIn(pending, list)) {
@@ -143,7 +146,7 @@ export class Draft extends RecordReader {
     }
   }
 
-  /** Every read of a list calls this. */
+  /** Must be called by every method that reads a list. */
   #noteList(): void {
     if (this.#isResting) this.#restsOnLists = true
   }
@@ -161,7 +164,7 @@ export class Draft extends RecordReader {
   }
 
   /**
-   * Visits the records of a list, with a stop after each record. `each` receives the record in its current
+   * Visits the records of a list, with a pause after each record. `each` receives the record in its current
    * state and may write. Records that other commands add concurrently are not visited: a command that adds a
    * reference to an entity writes that entity (`touch`).
    */
@@ -200,8 +203,8 @@ export class Draft extends RecordReader {
 
   /**
    * Writes `record` again without a change. This causes a conflict for every command that depends on its
-   * content or removes it. For commands that add a reference to the record, which a concurrent removal could
-   * not have seen.
+   * content or removes it. Commands that add a reference to the record use this, because a concurrent removal
+   * of the record could not have seen the reference.
    */
   touch(record: StoredRecord): void {
     const pending = this.#meet(record.kind, rowKeyOf(record))
@@ -210,7 +213,7 @@ export class Draft extends RecordReader {
     pending.contentMatters = true
   }
 
-  /** Omits rows that this draft has written. */
+  /** The stored rows of a list, without the rows that this draft has written. */
   override *storedRows(list: ListName, options?: ScanOptions): Iterable<Row> {
     this.#noteList()
     for (const row of this.view.scan(list, options))
@@ -219,8 +222,8 @@ export class Draft extends RecordReader {
 
   /**
    * Registers a watcher that is called before each put or delete of a record of that kind. It receives the
-   * record before and after the write; null if absent. With it, results computed from a draft can be cached
-   * until the draft changes them. A kind has at most one watcher.
+   * record before and after the write; null if absent. With a watcher, a result that is computed from a draft
+   * can be cached until the draft changes it. A kind has at most one watcher.
    */
   watch<Kind extends RecordKind>(
     kind: Kind,
@@ -230,11 +233,14 @@ export class Draft extends RecordReader {
     this.#watchers.set(kind, watcher as Watcher)
   }
 
-  /** Removes a stored row without reading its record. For purges, which decide by the list it is in. */
+  /**
+   * Removes a stored row without reading its record. Purges use this, because the list that contains the row
+   * already determines that it must be removed.
+   */
   discard(row: Row): void {
     const { key } = row
     const name = textOf(key)
-    // The list that contains the row does not change as long as the row is of the same generation.
+    // As long as the row is of the same generation, it stays in the list, so its content is not decisive.
     const contentMatters = this.#pending.get(name)?.contentMatters ?? false
     this.#keep(name, {
       key,
@@ -267,7 +273,8 @@ export class Draft extends RecordReader {
     pending.written = true
     pending.contentMatters = true
     for (const change of changes) {
-      // A preceding removal is of another entity with the same key.
+      // A change that precedes the put is the removal of another entity with the same key, so it does not get
+      // this id.
       this.#changes.push(change.kind.endsWith('-put') ? { ...change, id: record.id } : change)
     }
   }
@@ -288,7 +295,8 @@ export class Draft extends RecordReader {
   }
 
   /**
-   * Adds the number of deleted dependents to the removal change of the first of these entities that has one.
+   * Adds the number of deleted dependents to a change of the draft: to the removal change of the first of
+   * these entities that has one.
    */
   noteTaken(removedIds: readonly string[], took: TakenAlong): void {
     if (Object.keys(took).length === 0) return
@@ -323,7 +331,7 @@ export class Draft extends RecordReader {
 
   /**
    * The records of that kind that this draft has read, written or removed, in their current state. Removed
-   * records are in their earlier state.
+   * records are yielded in their earlier state.
    */
   *met<Kind extends RecordKind>(kind: Kind): Iterable<RecordOf<Kind>> {
     for (const { met, record } of this.#ofKind(kind)) {
@@ -353,7 +361,7 @@ export class Draft extends RecordReader {
     return runAtOnce(this.commitInSlices(id))
   }
 
-  /** As `toCommit`, with a stop every few rows. Nothing may be written into the draft afterwards. */
+  /** Like `toCommit`, but pauses every few rows. Nothing may be written into the draft afterwards. */
   *commitInSlices(id: Uint8Array): Resumable<Commit> {
     let rows = 0
     const require: Requirement[] = this.#listsOf === null ? [] : [{ key: NO_ROW, head: this.#listsOf }]
@@ -414,7 +422,8 @@ export class Draft extends RecordReader {
   }
 
   /**
-   * Whether a record is alive. The tenant and type of an instance are looked up, and so become requirements.
+   * Whether a record is alive. Looks up the tenant and the type of an instance, which thereby become
+   * requirements.
    */
   #isWhole(record: StoredRecord): boolean {
     if (isDead(record, this.deadIds())) return false
@@ -423,7 +432,9 @@ export class Draft extends RecordReader {
   }
 }
 
-/** Replaces the id in a put change by the index of its row, which contains the id and more. */
+/**
+ * Replaces the id in a put change by the index of the row of the record. The row contains the id and more.
+ */
 function withRow(change: Change, rowOf: ReadonlyMap<string, number>): Change {
   const row = change.id === undefined || !change.kind.endsWith('-put') ? undefined : rowOf.get(change.id)
   if (row === undefined) return change

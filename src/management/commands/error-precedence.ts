@@ -14,7 +14,7 @@ const PRECEDENCE: readonly ErrorCode[] = ['INVALID_SHAPE', 'NOT_FOUND', 'LIMIT_E
 export class FirstErrorByPrecedence<Location> {
   found: { readonly error: AuthzError; readonly place: Location } | null = null
 
-  /** Errors that are not `AuthzError`s are rethrown: they are defects, not responses. */
+  /** Runs a part of the request. An error that is not an `AuthzError` is a defect and is rethrown. */
   attempt(place: Location, part: () => void): void {
     try {
       part()

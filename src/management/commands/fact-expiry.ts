@@ -25,7 +25,7 @@ export interface Granted<Record extends Expiring> {
   readonly outcome: 'added' | 'moved' | 'unchanged'
 }
 
-/** Null if the grant does not expire. */
+/** The expiration time in a request body; null if the grant does not expire. */
 export function expiresAtIn({ expires_at: end }: Granting): Instant | null {
   return typeof end === 'string' ? Date.parse(end) : null
 }

@@ -25,7 +25,9 @@ export interface TimeShare {
 /** The waiting steps of one share. */
 interface Share {
   readonly steps: (() => void)[]
-  /** Time that the share has used, increased after idle periods to the time of the share served last. */
+  /**
+   * Time that the share has used. After an idle period, it is raised to the time of the share served last.
+   */
   usedMs: number
 }
 
@@ -83,8 +85,8 @@ export class FairScheduler {
     do {
       const share = this.#next()
       const step = share.steps.shift()!
-      // Removed before the step is called, so that steps that it adds come after those of other waiting
-      // shares.
+      // The share is removed before its step is called. If the step adds other steps, these come after those
+      // of other waiting shares.
       if (share.steps.length === 0) this.#waiting.splice(this.#waiting.indexOf(share), 1)
       this.#usedMs = share.usedMs
       const from = now
@@ -95,7 +97,10 @@ export class FairScheduler {
     if (this.#waiting.length > 0) this.#scheduleSlice()
   }
 
-  /** O(waiting shares): usually a few, at most the number of environments. */
+  /**
+   * The waiting share that has used the least time. O(waiting shares): usually a few, at most the number of
+   * environments.
+   */
   #next(): Share {
     let least = this.#waiting[0]!
     for (const share of this.#waiting) if (share.usedMs < least.usedMs) least = share
@@ -124,8 +129,8 @@ export class Slices {
   }
 
   /**
-   * Calls `step` with the time at which it must stop: immediately, or if the slice is over, in the share's
-   * next slice.
+   * Calls `step` with the time at which it must stop. If the current slice is not over, the call is
+   * immediate; otherwise, it is in the share's next slice.
    */
   async run<Result>(step: (until: number) => Result): Promise<Result> {
     const from = this.#elapsedMs()

@@ -8,14 +8,14 @@
 import { type Expiring, presentExpiry } from './fact-expiry.ts'
 import { tagMismatch, type GrantCondition, matchesAny, alreadyExists } from './preconditions.ts'
 
-/** `"2030-01-01T00:00:00.000Z"`, or `"null"` for a grant that does not expire. */
+/** Tag of a grant: `"2030-01-01T00:00:00.000Z"`, or `"null"` for a grant that does not expire. */
 function tagOfGrant(granted: Expiring): string {
   return `"${presentExpiry(granted).expires_at ?? null}"`
 }
 
 /**
- * Throws `PRECONDITION_FAILED` unless the grant meets the condition, if there is one. `held` is null if there
- * is no grant.
+ * Throws `PRECONDITION_FAILED` if there is a condition and the grant does not meet it. `held` is the current
+ * grant, or null if there is none.
  */
 export function checkGrant(condition: GrantCondition | undefined, held: Expiring | null): void {
   if (condition === undefined) return

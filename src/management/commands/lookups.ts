@@ -1,6 +1,6 @@
 /**
- * Finds the entities that a request refers to, by key first and then by id (native.md B.1). Throws
- * `NOT_FOUND` with the name of a missing one. Every lookup through a draft becomes a requirement of its
+ * Finds the entities that a request refers to, by key first and then by id (native.md B.1). If an entity is
+ * missing, throws `NOT_FOUND` with its name. Every lookup through a draft becomes a requirement of its
  * commit.
  */
 import { isBuiltInTypeKey } from '#model/built-in-types.ts'

@@ -9,9 +9,9 @@ import type { ListName } from '#store/view.ts'
 import type { RecordReader } from './record-reader.ts'
 import { type Resumable, YIELD_ROWS } from './resumable.ts'
 
-/** Rows skipped without a stop: about 2.5 ms. */
+/** Rows skipped without a pause: about 2.5 ms. */
 const SKIP_ROWS_MAX = 100_000
-/** The same for merged lists: a few tenths of a millisecond. */
+/** Rows skipped without a pause in merged lists: a few tenths of a millisecond. */
 const SKIP_MERGED_ROWS_MAX = 128
 
 /** Reading and measuring an item of this size takes about as long as reading some tens of small rows. */
@@ -30,7 +30,7 @@ export interface ListPageRequest<Kind extends RecordKind, Item> {
   readonly kind: Kind
   readonly list: ListName
   readonly paging: Paging
-  /** Filter; makes the page linear in the list. Null if all records match. */
+  /** Filter; null if all records match. With a filter, a page costs O(list). */
   readonly matches: ((record: RecordOf<Kind>) => MatchResult) | null
   present(record: RecordOf<Kind>): Item
 }
@@ -52,7 +52,9 @@ export interface ListsRequest<Kind extends RecordKind, Item> {
   readonly lists: readonly ListName[]
   readonly paging: Paging
   readonly matches: ((record: RecordOf<Kind>) => MatchResult) | null
-  /** For lists whose rows represent several records: whether a dead row still represents a live one. */
+  /**
+   * For lists in which one row represents several records: whether a dead row still represents a live record.
+   */
   readonly standsForLive?: (record: RecordOf<Kind>) => MatchResult
   /** Maximum number of items to examine; absent: unlimited. If there are more, throws `LIMIT_EXCEEDED`. */
   readonly rowsMax?: number
@@ -104,7 +106,7 @@ export function* pageOfLists<Kind extends RecordKind, Item>(
         }
         if (matched >= offset + limit && !(isNarrowed && hasTotal)) break
       }
-      // The stop comes last, because records found before a stop may no longer exist after it.
+      // The pause comes last, because records found before a pause may no longer exist after it.
       if (++rows % YIELD_ROWS === 0 || isLarge) yield
     }
   }
@@ -146,7 +148,7 @@ export function* settled(verdict: MatchResult): Resumable<boolean> {
   return typeof verdict === 'boolean' ? verdict : yield* verdict
 }
 
-/** The place of the last of the first `count` rows; null if there are fewer. 25 ns per row. */
+/** `created` of the last of the first `count` rows; null if there are fewer. 25 ns per row. */
 function* placeOf(records: RecordReader, list: ListName, count: number): Resumable<number | null> {
   let after = -1
   for (let left = count; left > 0; left -= SKIP_ROWS_MAX) {
@@ -159,8 +161,8 @@ function* placeOf(records: RecordReader, list: ListName, count: number): Resumab
 }
 
 /**
- * As `placeOf` for several lists merged: the place of the last of the first `count` rows of all of them.
- * Skips in strides while many rows are left, then row by row. Reads no rows.
+ * Like `placeOf`, for several merged lists: `created` of the last of the first `count` rows of all lists
+ * together. Skips in strides while many rows are left, then row by row. Reads no rows.
  */
 function* placeInMerged(
   records: RecordReader,
@@ -172,7 +174,7 @@ function* placeInMerged(
 }
 
 interface Skipped {
-  /** The last skipped place in each list. */
+  /** `created` of the last skipped row in each list. */
   readonly afters: readonly number[]
   readonly left: number
 }
@@ -180,7 +182,7 @@ interface Skipped {
 /**
  * Skips a stride of s rows in the list whose next stride ends first. As long as at least s rows per list are
  * left to skip, all rows of that stride are among them. 25 ns per row, and a few microseconds per stride.
- * Null if there are fewer rows.
+ * Returns null if there are fewer rows.
  */
 function* strideInMerged(
   records: RecordReader,
@@ -276,8 +278,8 @@ export function takeFirst<Item>(items: Iterable<Item>, limit: number): Item[] {
 }
 
 /**
- * As `takeFirst` after skipping `offset` items, with stops: items found before a stop may no longer exist
- * after it.
+ * Like `takeFirst` after skipping `offset` items, but with pauses: items found before a pause may no longer
+ * exist after it.
  */
 export function* takeInSlices<Item>(
   items: Iterable<Item>,

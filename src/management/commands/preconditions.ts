@@ -5,12 +5,12 @@
 import { isSameTag } from '#model/entity-tag.ts'
 import { AuthzError } from '#model/errors.ts'
 
-/** Tags of which one must match; `any`: the entity must exist, in any state. */
+/** Tags, one of which must match. `any` requires only that the entity exists. */
 export type ExpectedTags = readonly string[] | 'any'
 
 /** Precondition for creating, changing or removing a grant. */
 export interface GrantCondition {
-  /** Tags of which the current grant must have one; null: no requirement. */
+  /** Tags, one of which the current grant must have; null if there is no requirement. */
   readonly tags: ExpectedTags | null
   /** Whether the grant must not exist yet. */
   readonly isNew: boolean
@@ -24,7 +24,10 @@ function tagText(tags: readonly string[]): string {
   return tags.length === 1 ? tags[0]! : `one of ${tags.length} tags`
 }
 
-/** `present`: the current tag; null if the entity does not exist. */
+/**
+ * Error for an entity whose tag does not match. `present` is its current tag; null if the entity does not
+ * exist.
+ */
 export function tagMismatch(tags: ExpectedTags, present: string | null): AuthzError {
   const expected = tags === 'any' ? 'an existing entity' : tagText(tags)
   const found = present === null ? 'it does not exist' : `the current tag is ${present}`

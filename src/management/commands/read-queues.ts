@@ -20,7 +20,7 @@ interface QueueState {
 
 export class ReadQueues {
   readonly #max: number
-  /** The lanes whose next read waits for reads of other lanes to finish, in order of arrival. */
+  /** The queues whose next read waits for reads of other queues to finish, in order of arrival. */
   readonly #waiting: QueueState[] = []
   #underWay = 0
 
@@ -28,7 +28,7 @@ export class ReadQueues {
     this.#max = max
   }
 
-  /** Returns a new lane. */
+  /** Returns a new queue. */
   queue(): ReadQueue {
     const queue: QueueState = { waiting: [], isBusy: false }
     return {

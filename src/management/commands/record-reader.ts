@@ -15,7 +15,7 @@ import { type Resumable, YIELD_ROWS } from './resumable.ts'
 /** Maximum number of records that one reader caches. */
 const KNOWN_MAX = 1_000
 
-/** A record of a list, with its place in creation order. */
+/** A record of a list, with its position in creation order. */
 export interface ListedRecord<Kind extends RecordKind> {
   readonly record: RecordOf<Kind>
   readonly created: number
@@ -80,15 +80,15 @@ export class RecordReader {
   }
 
   /**
-   * The records of several lists that share none, in creation order over all. Costs O(lists) more for each
-   * record.
+   * The records of several lists, in creation order over all lists. A record must not be in more than one of
+   * the lists. Costs O(lists) more for each record than a single list.
    */
   *mergedLists<Kind extends RecordKind>(kind: Kind, names: readonly ListName[]): Iterable<RecordOf<Kind>> {
     for (const found of this.foundIn(kind, names)) if (!found.isDead) yield found.record
   }
 
   /**
-   * As `mergedLists`, but includes dead records, so that a long read can stop between records. A yielded
+   * Like `mergedLists`, but includes dead records, so that a long read can pause after any of them. A yielded
    * record is current. The next records of the other lists may have been read in an earlier event-loop
    * iteration; they are checked again before they are yielded.
    */
@@ -160,8 +160,8 @@ export class RecordReader {
     const waiting = yield* this.#fewerThan(total)
     if (waiting !== null) {
       const dead = yield* this.#deadAmong(waiting, list)
-      // The difference is valid for one state only: a purge makes both numbers smaller while the rows are
-      // counted.
+      // The difference is valid only if both numbers belong to one state: a purge makes both smaller while
+      // the rows are counted.
       if (sequence === this.view.sequence()) return total - dead
     }
     let live = 0
@@ -173,7 +173,10 @@ export class RecordReader {
     return live
   }
 
-  /** The lists that wait for their purge, or null if these lists or their rows are more than `total`. */
+  /**
+   * The lists that wait for their purge; null if the number of these lists, or of their rows, exceeds
+   * `total`.
+   */
   *#fewerThan(total: number): Resumable<readonly ListName[] | null> {
     const names: ListName[] = []
     let waiting = 0
@@ -207,7 +210,7 @@ export class RecordReader {
     return this.view.scan(list, options)
   }
 
-  /** The places of a list's rows, including dead ones. */
+  /** The `created` values of the rows of a list, including dead rows. */
   places(list: ListName, options?: ScanOptions): Iterable<number> {
     return this.view.places(list, options)
   }
@@ -230,8 +233,8 @@ export class RecordReader {
   }
 
   /**
-   * As of the newest commit: a read that spans several commits must not return records that one of them
-   * removed.
+   * The dead ids as of the newest commit. A read that spans several commits must not return records that one
+   * of these commits removed.
    */
   protected deadIds(): DeadIds {
     const sequence = this.view.sequence()

@@ -4,8 +4,8 @@
  * Their rows are deleted in batches: the first in the same commit, the others after it.
  *
  * Lists are not a requirement of a commit: the first batch can miss rows that other commands add during the
- * removal. Therefore, there is always a purge. After the removal, no command can add dependents, because that
- * requires the entity. The purge sees all rows that were added before.
+ * removal. Therefore, there is always a purge. After the removal, no command can add dependents, because
+ * adding them requires the entity. Therefore, the purge sees all rows that were added before.
  */
 import type { TakenAlong } from '#model/change.ts'
 import type { PurgeRecord, RelationRecord, RoleRecord, TypeRecord } from '#model/records.ts'
@@ -29,15 +29,15 @@ const ROWS_WITH_REMOVAL_MAX = 24
 const REMOVED_PER_PURGE = 32
 
 export interface Dead {
-  /** The ids that identify dependents: the row of each contains one of them. */
+  /** Ids by which dependents are recognized: a row is a dependent if it contains one of these ids. */
   readonly deadIds: readonly string[]
   /** The lists of all dependents. Every row in them has one of the ids. */
   readonly lists: readonly ListName[]
 }
 
 /**
- * Makes the dependents of entities disappear. In the same draft, the caller deletes the entities themselves,
- * with the change for the engine, and all related schema rows.
+ * Marks entities as dead, so that their dependents have no effect. In the same draft, the caller deletes the
+ * entities themselves, with the change for the engine, and all related schema rows.
  */
 export function removeDependants(context: WriteContext, removed: readonly Dead[]): void {
   const { records } = context
@@ -95,8 +95,9 @@ export function dependantsOf({ kind, id }: { readonly kind: Depended; readonly i
 }
 
 /**
- * The facts that depend on a type. `roles` and `relations` are all that are deleted with it: its own, and
- * relations of other types whose subjects have this type. The facts on its instances are found through them.
+ * The facts that depend on a type. `roles` and `relations` are all roles and relations that are deleted with
+ * the type: its own ones, and relations of other types whose subjects have this type. The facts on its
+ * instances are found through them.
  */
 export function dependantsOfType(
   type: TypeRecord,
@@ -116,8 +117,8 @@ export function together(parts: readonly Dead[]): Dead {
 
 /**
  * Deletes one batch of the rows to be purged, the oldest removal first. A purge record is deleted with the
- * last of its rows. Returns the work done: the number of rows, plus one for each list and each purge that it
- * has examined. At most `workMax` + 1.
+ * last of its rows. Returns the work done, at most `workMax` + 1: the number of rows, plus one for each
+ * examined list and each examined purge.
  */
 export function purgePiece(records: Draft, workMax: number): number {
   let work = 0

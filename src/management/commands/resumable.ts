@@ -1,6 +1,6 @@
 /**
- * Runs work that stops after every few rows of a store. After a stop, the work continues immediately or after
- * the event loop has run; in the latter case, it may read later commits.
+ * Runs work that pauses after every few rows of a store (a `yield`). After a pause, the work continues
+ * immediately or after the event loop has run. In the latter case, it may read later commits.
  */
 import type { WaitingClient } from '#decisions/decision-pool.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -10,7 +10,7 @@ import type { TimeShare } from './fair-scheduler.ts'
 
 export type { Resumable }
 
-/** Rows read between two stops: a few tenths of a millisecond. */
+/** Rows read between two pauses: a few tenths of a millisecond. */
 export const YIELD_ROWS = 32
 
 /** The party for which work is done: its share of the thread, and the waiting caller. */
@@ -24,9 +24,10 @@ export function isResumable<Answer>(value: Answer | Resumable<Answer>): value is
 }
 
 /**
- * Runs `begin`, and the resumable work that it returns, if any, to completion, in slices that alternate with
- * other work. `long` decides when resumable work may continue; absent: immediately. Rejects with `OVERLOADED`
- * if the caller has disconnected before the work begins or at the end of a slice.
+ * Runs `begin`. If `begin` returns resumable work, runs that to completion, in slices that alternate with
+ * other work. `long` decides when resumable work may continue; if it is absent, the work continues
+ * immediately. Rejects with `OVERLOADED` if the caller has disconnected before the work begins or at the end
+ * of a slice.
  */
 export async function drive<Answer>(
   begin: () => Answer | Resumable<Answer>,
@@ -54,7 +55,7 @@ export async function drive<Answer>(
 
 function slice<Answer>(work: Resumable<Answer>, waiting: WaitingClient): IteratorResult<void, Answer> {
   if (waiting.isGone) {
-    // Releases the lists that are being read.
+    // Ends the generator, which releases the lists that it was reading.
     work.return(undefined as Answer)
     throw abandoned()
   }
@@ -65,7 +66,7 @@ function slice<Answer>(work: Resumable<Answer>, waiting: WaitingClient): Iterato
   }
 }
 
-/** The caller has disconnected, so this error is never sent. */
+/** Error for work whose caller has disconnected. It is never sent. */
 export function abandoned(): AuthzError {
   return new AuthzError('OVERLOADED', 'the client disconnected before the request was processed')
 }

@@ -2,8 +2,8 @@
 export type CommitOutcome = 'done' | 'conflict' | 'failed'
 
 /**
- * External services of the management code: clock, ids and randomness. Tests can replace them, and the
- * services do no I/O themselves.
+ * Services that the management code gets from outside: clock, ids and randomness. Tests can replace them.
+ * They do no I/O.
  */
 export interface RuntimeServices {
   /** Milliseconds since 1970. */
@@ -17,8 +17,8 @@ export interface RuntimeServices {
   /** 32 new random bytes in lower-case hex. */
   newSecret(): string
   /**
-   * Encrypts a secret of an environment with the organization's key, for the entity with that id only; null
-   * without such a key.
+   * Encrypts a secret of an environment with the key of the organization, for the entity with that id only.
+   * Returns null if the organization has no encryption key.
    */
   seal(ownerId: string, secret: string): Uint8Array | null
   /** Maximum size of the attributes of one entity, in bytes of JSON. */

@@ -13,7 +13,9 @@ import type { RecordReader } from './record-reader.ts'
 import type { Resumable } from './resumable.ts'
 
 export interface Filter<Item> {
-  /** Lists of the matching records; they share no record. Null if there are no such lists. */
+  /**
+   * Lists that together contain the matching records, each record once. Null if the filter has no such lists.
+   */
   readonly lists: readonly ListName[] | null
   matches(record: Item): boolean
   /** Maximum number of items of a list to examine for this filter; absent: unlimited. */
@@ -28,14 +30,17 @@ export interface Selection<Kind extends RecordKind, Item> {
   readonly filters: readonly (Filter<RecordOf<Kind>> | null)[]
   readonly paging: Paging
   readonly hasTotal?: boolean
-  /** Evaluated last, for records that match all filters, because it may have to read. Absent: none. */
+  /**
+   * Evaluated last, for records that match all filters, because it may have to read other records. Absent if
+   * there is no such condition.
+   */
   readonly narrow?: ((record: RecordOf<Kind>) => MatchResult) | undefined
   present(record: RecordOf<Kind>): Item
 }
 
 /**
- * O(page) with at most one filter that has lists. With several, or with a search, O(the shortest of their
- * lists).
+ * One page of the records that match all filters. O(page) with at most one filter that has lists. With
+ * several such filters, or with a search, O(the shortest of their lists).
  */
 export function pageOfSelection<Kind extends RecordKind, Item>(
   records: RecordReader,
@@ -115,7 +120,7 @@ export function attributeFilter(
   return { lists: null, matches, rowsMax }
 }
 
-/** Null if the attribute is missing or not a plain value. */
+/** The attribute as text; null if it is missing or not a plain value. */
 function textOf(attributes: Attributes, name: string): string | null {
   const value = Object.hasOwn(attributes, name) ? attributes[name] : null
   const isPlain =

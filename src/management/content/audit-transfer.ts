@@ -13,7 +13,7 @@ export class AuditTransfer {
   readonly #from: EnvironmentStore
   readonly #to: EnvironmentStore
   readonly #newCommitId: () => Uint8Array
-  /** The place of the last copied entry. */
+  /** `created` of the last copied entry. */
   #copied = 0
 
   constructor(from: EnvironmentStore, to: EnvironmentStore, newCommitId: () => Uint8Array) {
@@ -38,8 +38,8 @@ export class AuditTransfer {
     for (const row of this.#from.view.scan(lists.all('audit'), { after: place })) {
       if (put.length === AUDIT_ROWS_PER_COMMIT) break
       const entry = decodeAs('audit', row)
-      // The sequence refers to the history in which the change was made. The copied row is in another
-      // history.
+      // If an entry has no sequence, the version of its row is the sequence of its commit in the old history.
+      // It must be stored, because the copied row belongs to another history.
       const kept = { ...entry, sequence: entry.sequence ?? row.version }
       put.push({ key: rowKeyOf(kept), value: encodeRecord(kept) })
       place = row.created

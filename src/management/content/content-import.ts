@@ -76,7 +76,7 @@ const SCHEMA_BYTES_FACTOR = 8
 export class ContentImport {
   readonly counts: ContentCounts = {}
   readonly #options: ContentImportOptions
-  /** The number of the last line in the file, and the number of lines without blank ones. */
+  /** Number of the last line in the file. `#count` is the number of lines that are not blank. */
   #line = 0
   #count = 0
   #heldBytes = 0
@@ -112,7 +112,7 @@ export class ContentImport {
   }
 
   /**
-   * As `take`, with a stop every few rows. The first line after the schema returns all rows of the schema.
+   * Like `take`, but pauses every few rows. The first line after the schema returns all rows of the schema.
    */
   *takeInSlices({ number, text }: NumberedLine): Resumable<RowPut[]> {
     this.#line = number

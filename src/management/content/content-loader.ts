@@ -65,8 +65,8 @@ export class LedgerLoader implements ContentLoader {
       }
     }
     for await (const line of linesFrom(source)) {
-      // Yields also within a line, because this thread determines the freshness of its state and serves other
-      // requests.
+      // Other work also runs within a line, because this thread determines the freshness of its state and
+      // serves other requests.
       for (const row of await runInSlices(content.takeInSlices(line))) {
         const name = Buffer.from(row.key).toString('latin1')
         if (keys.has(name)) throw repeatedFact(content.line, content.line)
@@ -74,7 +74,8 @@ export class LedgerLoader implements ContentLoader {
         if (put.length === 0) from = content.line
         put.push(row)
         bytes += row.value.length
-        // Also within a line: the first line after the schema returns all rows of the schema.
+        // A commit can also be made within a line: the first line after the schema returns all rows of the
+        // schema.
         if (put.length >= COMMIT_ROWS || bytes >= COMMIT_BYTES) await commit()
       }
     }
@@ -86,8 +87,8 @@ export class LedgerLoader implements ContentLoader {
 }
 
 /**
- * Resolves when the view has that commit, on disk. An index is loaded from the view; the feed does not send
- * these rows.
+ * Resolves when the view contains that commit and the commit is on disk. An index is loaded from the view;
+ * the feed does not send these rows.
  */
 async function whenFollowed(ledger: Ledger, { epoch, sequence }: Revision): Promise<void> {
   for await (const { revision } of ledger.feed({ epoch, sequence: sequence - 1 })) {

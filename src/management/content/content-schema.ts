@@ -42,7 +42,7 @@ export interface ContentSchemaOptions {
 /** Records in the order in which they must be created, and the ids by which facts refer to them. */
 export interface DefinedSchema {
   readonly records: readonly StoredRecord[]
-  /** By key; for roles and relations of a resource type by `type#key`. */
+  /** Ids by key. For roles and relations of a resource type, the key is `type#key`. */
   readonly typeIds: ReadonlyMap<string, string>
   readonly roleIds: ReadonlyMap<string, string>
   readonly relations: ReadonlyMap<string, RelationRecord>
@@ -95,8 +95,8 @@ export class ContentSchema {
   }
 
   /**
-   * Defines the whole schema after all its lines have been added. In slices, because it can have a hundred
-   * thousand rules.
+   * Defines the whole schema after all its lines have been added. The work is done in slices, because a
+   * schema can have a hundred thousand rules.
    */
   *define(): Resumable<DefinedSchema> {
     const { now, newId, attributesBytesMax } = this.#options
@@ -105,7 +105,8 @@ export class ContentSchema {
     requireUnique('condition set', this.#conditionSets)
     requireUnique('proxy config', this.#proxyConfigs)
     const records = new Draft(NOTHING, attributesBytesMax)
-    // Nothing is presented, so the scope is empty. The built-in types get new ids, which no environment has.
+    // No response is made, so the scope can be empty. The id of the environment is new, so the built-in types
+    // get ids that no environment has.
     const scope = { organizationId: '', projectId: '', environmentId: newId(), createdAt: now }
     const schema = {
       ...schemaOf(this.#resources, this.#roles, this.#builtInTypes),

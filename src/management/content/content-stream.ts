@@ -16,8 +16,8 @@ export interface PieceSource {
 /** Approximate size of a piece. */
 const PIECE_BYTES = 65_536
 /**
- * Default time that a reader may take before it requests the next piece. The source of the lines is kept for
- * that long.
+ * Default time that a reader may take before it requests the next piece. The source of the lines stays open
+ * for that long.
  */
 const IDLE_MS_MAX_DEFAULT = 60_000
 const encoder = new TextEncoder()

@@ -27,7 +27,7 @@ export function* assignedRoles(records: RecordReader, group: Group): Iterable<Gr
   for (const tuple of records.mergedLists('tuple', tupleLists)) {
     const meaning = meanings.get(tuple.relationId)
     const object = records.byId('instance', tuple.objectId)
-    // The tuple was read before a stop, so its object may no longer exist.
+    // The tuple was read before a pause, so its object may no longer exist.
     if (!meaning || !object) continue
     yield { role: meaning.role, type: meaning.type, object, expiresAt: tuple.expiresAt }
   }

@@ -26,7 +26,10 @@ interface MemberParams {
   readonly user_id: string
 }
 
-/** Adding a member again only updates the expiration time of the membership (native.md D-4). */
+/**
+ * Adds a user to a group. If the user is a member already, only the expiration time of the membership is
+ * updated (native.md D-4).
+ */
 export function* addGroupMember(
   context: WriteContext,
   input: { readonly params: MemberParams; readonly body: GroupMemberBody },

@@ -46,8 +46,8 @@ export function* assignGroup(context: WriteContext, input: NestingInput<GroupNes
     )
   }
   const relation = yield* ensureNestingRelation(context, parent.type)
-  // Required before the walk, which takes several event-loop iterations: a concurrent nesting writes the
-  // relation, and this command runs again.
+  // This requirement precedes the search, which takes several event-loop iterations. If a group is nested
+  // concurrently, that command writes the relation, and this one runs again.
   records.requireUnchanged(relation)
   const parts = { subject: child.instance, relation, object: parent.instance }
   if (yield* contains(records, relation, { outer: child.instance, inner: parent.instance })) {
@@ -62,8 +62,8 @@ export function* assignGroup(context: WriteContext, input: NestingInput<GroupNes
     ensureMemberRole(context, parent.type),
     memberDerivation(parent.type, relation),
   )
-  // Two concurrent nestings could close a cycle that neither of them sees. Because each writes the relation,
-  // the second one runs again.
+  // Two concurrent commands could nest groups in a cycle that neither of them sees. Each of them writes the
+  // relation, so the second one runs again.
   const unchanged = { ...relation, retiring: false }
   records.put(unchanged, relationChange(context, unchanged))
   const { outcome } = grantTuple(context, { ...parts, relation: unchanged }, expiresAtIn(input.body))
@@ -90,8 +90,8 @@ function resolveNesting(records: RecordReader, input: NestingInput<GroupNestingR
 
 /**
  * Whether `inner` is `outer` or somewhere inside it, according to stored tuples (native.md D-47). O(groups
- * that contain `inner`), in slices. A concurrent nesting writes the relation, which the commit requires to be
- * unchanged.
+ * that contain `inner`), in slices. A command that nests groups concurrently writes the relation, and the
+ * commit requires the relation to be unchanged.
  */
 function* contains(
   records: RecordReader,
@@ -149,7 +149,7 @@ function* pageOfLinks(
     kind: 'tuple',
     lists: [links(group.instance.id, relation.id)],
     paging: input.query,
-    // Callers can also use this relation to link instances that are not groups.
+    // The filter is needed because callers can also use this relation to link instances that are not groups.
     matches: tuple => records.byId('instance', otherSide(tuple))?.isGroup === true,
     present: tuple => {
       const other = records.byId('instance', otherSide(tuple))

@@ -111,14 +111,14 @@ export function isStillDerived(
 }
 
 /**
- * Removes a relation whose derivation entry was removed by a caller, with the grants that thereby lost their
- * effect. A new entry for a new grant would restore all of them (native.md C.4, D-40). If a caller has
- * defined other derivations over the relation, it becomes an ordinary relation.
+ * Removes a relation whose derivation entry was removed by a caller, together with its grants, which have
+ * lost their effect. If they stayed, a new entry for a new grant would restore all of them (native.md C.4,
+ * D-40). If a caller has defined other derivations over the relation, it becomes an ordinary relation.
  */
 function* giveUp(context: WriteContext, relation: RelationRecord, objectType: TypeRecord): Resumable<void> {
   const { records } = context
-  // Required before the first stop: a command that adds a derivation over it concurrently writes it, and this
-  // command runs again.
+  // This requirement precedes the first pause. A command that concurrently adds a derivation over the
+  // relation writes the relation, and this command runs again.
   records.requireUnchanged(relation)
   let looks = 0
   for (const role of records.list('role', lists.rolesOfType(objectType.id))) {
@@ -180,8 +180,8 @@ export function ensureDerivation(
   const source = sourceType && records.get('role', rowKeys.role(sourceType.id, entry.role))
   const relation = records.get('relation', rowKeys.relation(type.id, entry.relation))
   assert(source && relation, 'the role and the relation of an entry exist')
-  // Both become requirements, because a role can be derived from itself. A concurrent removal of either must
-  // run again.
+  // Both become requirements, because a role can be derived from itself. This causes a conflict with a
+  // concurrent removal of either, which then runs again.
   records.touch(source)
   records.touch(relation)
   const entries = [...role.grantedTo.entries, entry]
@@ -190,8 +190,8 @@ export function ensureDerivation(
 
 /**
  * Whether a draft may have removed the last use of a relation that the groups API created: a tuple, or a
- * derivation entry of a caller. Determined from the changed rows, for all commands. O(facts, purges and roles
- * that it has read), with a stop after each role.
+ * derivation entry of a caller. The result depends only on the changed rows, so it is available for every
+ * command. O(facts, purges and roles that the draft has read), with a pause after each role.
  */
 export function* mayLeaveRelationsUnused(records: Draft): Resumable<boolean> {
   if (takesAway(records, 'tuple')) return true
@@ -203,8 +203,8 @@ export function* mayLeaveRelationsUnused(records: Draft): Resumable<boolean> {
 }
 
 /**
- * The ids of unused relations that the groups API created, with a stop after each relation. O(group relations
- * × roles of their types).
+ * The ids of unused relations that the groups API created. Pauses after each relation. O(group relations ×
+ * roles of their types).
  */
 export function* unusedGroupRelations(records: RecordReader): Resumable<string[]> {
   const unused: string[] = []
@@ -230,7 +230,8 @@ function isUnused(records: RecordReader, relation: RelationRecord): boolean {
 }
 
 /**
- * After many dead tuples, assumes that there is a live one. The relation is checked again after the purge.
+ * Whether the relation has a live tuple. After many dead tuples, assumes that there is one; the relation is
+ * checked again after the purge.
  */
 function hasTuples(records: RecordReader, relation: RelationRecord): boolean {
   let dead = 0
@@ -240,7 +241,7 @@ function hasTuples(records: RecordReader, relation: RelationRecord): boolean {
   return false
 }
 
-/** Whether the groups API created the entry, with the relation. */
+/** Whether the groups API created the entry together with the relation. */
 function isOwnEntry(
   records: RecordReader,
   { relation, role, entry }: { relation: RelationRecord; role: RoleRecord; entry: DerivationRecord },
@@ -254,8 +255,8 @@ function isOwnEntry(
 /**
  * First step of removing a group relation without tuples (native.md C.5): marks it. Counts of lists are not a
  * requirement of a commit, so a tuple can be added between the count and the commit. But a command that adds
- * a tuple requires the relation to be unwritten. It therefore runs again after the mark and removes it, and
- * the second step requires the mark.
+ * a tuple requires the relation to be unwritten. If the mark was written, that command runs again and removes
+ * the mark. The second step does nothing without the mark.
  */
 export function retireRelation(context: WriteContext, relationId: string): void {
   const relation = context.records.byId('relation', relationId)

@@ -49,8 +49,8 @@ export function* addGroupRole(
   const object = wanted.place.record ?? addInstance(context, { type, key: wanted.place.key, tenant })
   tenantOfInstance(context, object, tenant)
   ensureMemberRole(context, group.type)
-  // The granted role can be the `member` role of a group itself. It is read again, because the calls below
-  // may write it.
+  // The granted role can be the `member` role of a group itself. It is read again each time, because the
+  // calls below may write it.
   const present = () => requireRole(context.records, type, role.key)
   const relation = yield* ensureGrantRelation(context, group.type, type, present())
   ensureDerivation(context, type, present(), memberDerivation(group.type, relation))
@@ -106,8 +106,8 @@ function locateObject(records: RecordReader, type: TypeRecord, reference: string
 }
 
 /**
- * Throws `INVALID_INPUT` if the reference names an instance of another type: it must not become the key of a
- * new one.
+ * Throws `INVALID_INPUT` if the reference names an instance of another type, because the reference must not
+ * become the key of a new instance.
  */
 function requireNoOther(records: RecordReader, type: TypeRecord, reference: string): void {
   const named = parseInstanceReference(reference)

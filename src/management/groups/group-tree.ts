@@ -23,7 +23,9 @@ export type GroupTreeFields = Pick<GroupRecord, 'users_count' | 'has_children'>
 
 export class GroupTree {
   readonly #records: RecordReader
-  /** By type, as of `#sequence`: a list has many groups of few types. */
+  /**
+   * The ties of each type, as of `#sequence`. They are cached, because a list has many groups of few types.
+   */
   readonly #ties = new Map<string, Ties>()
   #sequence = -1
 
@@ -46,7 +48,7 @@ export class GroupTree {
     }
   }
 
-  /** Whether the group is in another one. O(1) + O(rows that wait for their purge). */
+  /** Whether the group is in another one. O(1 + rows that wait for their purge). */
   *isNested(group: InstanceRecord): Resumable<boolean> {
     const { nesting } = this.#tiesOf(group)
     if (nesting === null) return false
@@ -55,8 +57,8 @@ export class GroupTree {
   }
 
   /**
-   * The count of the list is not sufficient, because callers can link instances that are not groups by the
-   * same relation.
+   * Whether the list has a tuple that connects the group with another group. The count of the list is not
+   * sufficient: callers can use the same relation to link instances that are not groups.
    */
   *#hasGroup(
     group: InstanceRecord,

@@ -109,7 +109,7 @@ export function* listGroupRecords(
   return arrayOrEnvelope(yield* withPlaces(records, page), hasTotal)
 }
 
-/** Deprecated: groups with their lists, always as a bare array. */
+/** Deprecated. Lists groups with their lists, as a bare array in every case. */
 export function* listGroups(
   context: ReadContext,
   input: { readonly query: DeprecatedGroupsQuery },
@@ -131,8 +131,8 @@ export function* listGroups(
 type Present<Item> = (group: InstanceRecord, membership: AssignmentRecord | null) => Item
 
 /**
- * A filter by an unknown reference matches nothing. The filter with the fewest rows supplies the list, the
- * others narrow it.
+ * One page of groups. The filter with the fewest rows supplies the list, and the other filters narrow it. A
+ * filter by an unknown reference matches nothing.
  */
 function* pageOfGroups<Item>(
   records: RecordReader,
@@ -184,7 +184,7 @@ function* pageOfGroupsOf<Item>(
     kind: 'assignment',
     lists: user ? roles.map(({ id }) => lists.heldRole(id, user.id)) : [],
     paging: query,
-    // Holding the role on an instance that is not a group is not a membership.
+    // A role assignment on an instance that is not a group is not a membership.
     matches: membership => {
       const group = groupOf(membership)
       if (group?.isGroup !== true || !matchesAll(filters, group)) return false

@@ -1,7 +1,7 @@
 /**
  * API keys: create, list, get, rotate and revoke (native.md B.13, D-35). Keys of the organization manage all
- * keys, a project's key manages those of its environments. The response that creates a secret contains it.
- * Later, only the secret of an environment's key can be read, by a key of the organization.
+ * keys, and the key of a project manages those of its environments. The response that creates a secret
+ * contains it. Later, only the secret of an environment's key can be read, by a key of the organization.
  */
 import { presentInstant } from '#management/commands/context.ts'
 import { matchesSearch, type Page, pageOfLists } from '#management/commands/paging.ts'
@@ -30,7 +30,7 @@ import {
   requireCapacity,
 } from './organization-context.ts'
 
-/** The response contains no secrets. */
+/** Lists keys without their secrets. */
 export function* listApiKeys(
   context: OrganizationReadContext,
   input: { readonly query: ApiKeysQuery },
@@ -69,8 +69,8 @@ export function getApiKey(context: OrganizationReadContext, input: { readonly pa
 }
 
 /**
- * The oldest key of an environment, with its secret. Without the secret if that was encrypted with another
- * key of the organization, or not stored.
+ * Returns the oldest key of an environment. The response contains its secret, unless the secret is not stored
+ * or was encrypted with another key of the organization.
  */
 export function getEnvironmentApiKey(
   context: OrganizationReadContext,
@@ -131,7 +131,7 @@ export function addApiKey(
 ): { readonly key: ApiKeyRecord; readonly secret: string } {
   const { records } = context
   requireCapacity(context, records.count(lists.all('api-key')), { what: 'API keys', maximum: API_KEYS_MAX })
-  // A concurrent removal of that environment or project must run again.
+  // This causes a conflict with a concurrent removal of that environment or project, which then runs again.
   const opened =
     (fields.environmentId !== null && records.byId('environment', fields.environmentId)) ||
     (fields.projectId !== null && records.byId('project', fields.projectId))
@@ -159,7 +159,10 @@ function makerOf({ records, principal: { keyId } }: OrganizationReadContext): Ke
   return { keyId, name: key?.name ?? null }
 }
 
-/** The secret of a key of a project or of the organization is shown only once and therefore not stored. */
+/**
+ * Encrypts the secret of an environment's key. The secret of a key of a project or of the organization is
+ * shown only once and is therefore not stored.
+ */
 function sealedFor(
   { secrets }: OrganizationReadContext,
   key: ApiKeyRecord,
@@ -217,7 +220,7 @@ function requireApiKey(context: OrganizationReadContext, reference: string): Api
   throw new AuthzError('NOT_FOUND', `there is no API key ${JSON.stringify(reference)}`)
 }
 
-/** The operator's key cannot be changed: the next start would restore it from the settings. */
+/** Rejects changes of the operator's key: the next start would restore it from the settings. */
 function requireChangeable(key: ApiKeyRecord): ApiKeyRecord {
   if (key.source !== 'configured') return key
   throw new AuthzError(
@@ -226,7 +229,10 @@ function requireChangeable(key: ApiKeyRecord): ApiKeyRecord {
   )
 }
 
-/** A project's key manages the keys of its environments, not those of the project itself. */
+/**
+ * Whether the caller manages a key. The key of a project manages the keys of its environments, but not those
+ * of the project itself.
+ */
 function isManagedBy(context: OrganizationReadContext, key: ApiKeyRecord): boolean {
   const { principal } = context
   if (principal.kind === 'organization') return true

@@ -126,13 +126,14 @@ export class EnvironmentCopies {
       readonly call: AuditedCall
     },
   ): Promise<AnsweredTwice<Environment>> {
-    // Uses the project reference of the path, because a project's id could be the key of another project.
+    // The path's own reference to the project is used, because the id of a project could be the key of
+    // another project.
     const input = { params: { proj_id: target.proj_id }, body: target.body }
     const made = await this.#organization.commit(
       principal,
       context => addEnvironment(context, input, { isBeingCopied: true }),
-      // No client sees the environment yet. The audit log records the operation when the environment becomes
-      // visible.
+      // There is no audit entry yet, because no client sees the environment. The audit log records the
+      // operation when the environment becomes visible.
       null,
     )
     const { id } = made.answer
@@ -190,8 +191,9 @@ export class EnvironmentCopies {
 }
 
 /**
- * Splits a copy into several commits, ordered so that each part references only earlier ones. One commit
- * might not hold all rows of a schema. No client sees the environment before the last of them.
+ * Splits a copy into several commits, because one commit might not hold all rows of a schema. They are
+ * ordered so that each part references only earlier ones. No client sees the environment before the last
+ * commit.
  */
 function commitsOf({ schema, conflictStrategy }: SchemaImport): [SchemaImport, ...SchemaImport[]] {
   const { conditionSets, rules, proxyConfigs } = schema

@@ -39,7 +39,7 @@ export interface ImportInput {
   /** Whether the environment may have content. Otherwise it must be as empty as a new environment. */
   readonly replaces: boolean
   readonly caller: AuditCaller
-  /** The environment as the path names it. */
+  /** The parameters of the path that named the environment. */
   readonly params: EnvironmentPath
 }
 
@@ -107,7 +107,7 @@ export class EnvironmentImports {
       if (!replaced) throw gone()
       const id = context.newId()
       const times = { createdAt: context.now, updatedAt: context.now }
-      // For all other code, it looks like a running copy, with a key that no client uses.
+      // All other code treats the hidden environment as a running copy. No client uses its key.
       const hidden = { isBeingCopied: true, isBeingLoaded: true, isBegun: false }
       context.records.put({ ...replaced, id, key: `import-${id}`, ...hidden, ...times })
       return { id, place: rowKeys.environment(replaced.projectId, replaced.key) }
@@ -115,7 +115,7 @@ export class EnvironmentImports {
     return answer
   }
 
-  /** Resolves when the index is loaded. */
+  /** Opens the new environment. Resolves when its index is loaded. */
   async #open(principal: Principal, id: string): Promise<EnvironmentService> {
     await this.#organization.commit(principal, context => {
       const hidden = context.records.byId('environment', id)
@@ -182,9 +182,9 @@ export class EnvironmentImports {
       return !records.byId('environment', replaced) && records.get('environment', place) !== null
     }
     const discarded = await this.#organization.commit(principal, discard).catch(this.#onFault)
-    // A store that was filled and never opened is unknown to the open environments; another node may have
-    // processed its removal record before this one could read it. An open environment is removed with its
-    // record, and stays if the exchange was committed after all.
+    // If the store was filled and never opened, the open environments do not know it, and another node may
+    // have deleted the record of its removal already. Therefore, its data is deleted here. An open
+    // environment is removed together with its record, and stays if the exchange was committed after all.
     if (!this.#environments.serviceOf(id)) await this.#drop(id).catch(this.#onFault)
     return discarded?.answer === true
   }
@@ -202,7 +202,7 @@ function withoutTraces(hidden: EnvironmentRecord, replaced: EnvironmentRecord): 
   }
 }
 
-/** Throws `ENVIRONMENT_CLOSED` if the content cannot be read. */
+/** Management of an environment. Throws `ENVIRONMENT_CLOSED` if its content cannot be read. */
 function readable(service: EnvironmentService | null, { closure }: ManagedEnvironment): EnvironmentService {
   if (service) return service
   throw environmentClosed(closure?.reason ?? 'it is not open')

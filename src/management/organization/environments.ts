@@ -30,7 +30,7 @@ import {
   requireCapacity,
 } from './organization-context.ts'
 
-/** The environments of one project, always as a bare array. */
+/** Lists the environments of one project as a bare array in every case. */
 export function* listEnvironments(
   context: OrganizationReadContext,
   input: { readonly params: ProjectPath; readonly query: EnvironmentsQuery },
@@ -72,7 +72,7 @@ export function addEnvironment(
   }
   const limit = { what: 'environments', maximum: ENVIRONMENTS_MAX }
   requireCapacity(context, records.count(lists.all('environment')), limit)
-  // A concurrent removal of the project must run again.
+  // This causes a conflict with a concurrent removal of the project, which then runs again.
   records.touch(project)
   const environment: EnvironmentRecord = {
     kind: 'environment',

@@ -5,8 +5,8 @@ export interface KeySecrets {
   /** Hash by which a secret is looked up: SHA-256 in lower-case hex (native.md D-35). */
   hash(secret: string): string
   /**
-   * Encrypts the secret with the organization's key, for that API key only; null without an organization's
-   * key.
+   * Encrypts the secret with the key of the organization, for that API key only. Returns null if the
+   * organization has no encryption key.
    */
   seal(apiKeyId: string, secret: string): Uint8Array | null
   /** Decrypts a secret; null if it was encrypted with another organization's key. */

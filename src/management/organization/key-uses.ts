@@ -1,8 +1,8 @@
 /**
  * Records when API keys were last used, with a precision of ten minutes. A use costs its thread one check of
  * a flag. The first use in each ten minutes is reported to the main thread, which stores one time per key
- * here. Unsaved times are written into the rows of the keys from time to time, in one commit, and so reach
- * the other nodes. The latest time wins. Unsaved times are lost when a process ends.
+ * here. From time to time, one commit writes the unsaved times into the rows of the keys. The other nodes
+ * receive them with this commit. The latest time wins. Unsaved times are lost when a process ends.
  */
 import type { Instant } from '#model/records.ts'
 import { KEY_USE_GRAIN_MS } from '#model/limits.ts'
@@ -49,7 +49,7 @@ export class KeyUses {
     clearInterval(this.#writing)
   }
 
-  /** Saves the recorded times. If the store does not accept commits, they are kept for the next time. */
+  /** Saves the recorded times. If the store does not accept commits, the times are kept and saved later. */
   async write(organization: Organization): Promise<void> {
     const uses = new Map(this.#pending)
     if (uses.size === 0) return
@@ -59,7 +59,7 @@ export class KeyUses {
       if (!isRetryable(error)) throw error
       return
     }
-    // Keeps times that were recorded during the commit.
+    // Times that were recorded during the commit are kept.
     for (const [keyId, at] of uses) if (this.#pending.get(keyId) === at) this.#pending.delete(keyId)
   }
 }

@@ -50,7 +50,7 @@ export interface OpenEnvironmentsOptions {
   drop(environmentId: string): Promise<void>
   /** Removes local replicas of environments that were removed while this process was not running. */
   discardCopies(options: { readonly except: ReadonlySet<string> }): void
-  /** Whether the organization's store accepts writes at present. */
+  /** Whether the store of the organization accepts writes at present. */
   mayNote(): boolean
   /** Resolves when every thread uses these secrets. */
   replaceSecrets(secrets: readonly KnownSecret[]): Promise<void>
@@ -79,11 +79,11 @@ export class OpenEnvironments {
 
   async apply(): Promise<void> {
     const { organization } = this.#options
-    // The open environments belong to a replaced history. They are removed with the first commit of the new
-    // history.
+    // In this case, the history was replaced, and the open environments belong to the former one. They are
+    // removed with the first commit of the new history.
     if (!organization.isThere()) return
-    // Read together: an environment that is removed concurrently is left to the next run; otherwise it would
-    // be opened again.
+    // Both are read at the same time. If an environment is removed concurrently, the next run removes it.
+    // Otherwise, this run could open it again.
     this.#known = organization.environments()
     const noted = organization.removedEnvironmentIds()
     await this.#options.replaceSecrets(organization.secrets())
@@ -91,7 +91,8 @@ export class OpenEnvironments {
     const isToOpen = (known: KnownEnvironment): boolean =>
       !known.isBeingLoaded && !this.#open.has(known.scope.environmentId)
     const waiting = this.#known.filter(isToOpen).values()
-    // An environment that takes long to open delays only those that the same worker opens after it.
+    // An environment that takes long to open delays only the environments that the same worker opens after
+    // it.
     const openOneByOne = async (): Promise<void> => {
       for (const known of waiting) await this.#openOne(known)
     }
@@ -137,22 +138,24 @@ export class OpenEnvironments {
   async close(): Promise<void> {
     clearTimeout(this.#noting)
     this.#isClosed = true
-    // All concurrently: one that waits for its server delays no other.
+    // All are closed concurrently, so that an environment that waits for its server does not delay the
+    // others.
     const closings = await Promise.allSettled(Array.from(this.#open.values(), open => open.close()))
     for (const closing of closings) if (closing.status === 'rejected') throw closing.reason
   }
 
   /**
-   * Records that environments have begun, before clients learn that they are open. If the data of a recorded
-   * environment is missing later, it was lost. If the record cannot be written, the environment makes
-   * decisions nevertheless, and the write is retried later.
+   * Records that environments have begun, before clients learn that they are open. The record shows later
+   * that missing data was lost. If the record cannot be written, the environment makes decisions
+   * nevertheless, and the write is retried later.
    */
   async #noteBegun(): Promise<void> {
     clearTimeout(this.#noting)
     try {
       if (await this.#noteEachBegun()) return
     } catch (error) {
-      // Another node may be writing the same record. An unavailable store is reported elsewhere.
+      // An `AuthzError` is not reported: another node may be writing the same record, and an unavailable
+      // store is reported elsewhere.
       if (!(error instanceof AuthzError)) this.#options.onFault(error)
     }
     if (this.#isClosed) return

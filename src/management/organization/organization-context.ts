@@ -55,8 +55,8 @@ export function requireProject(context: OrganizationReadContext, reference: stri
     records.get('project', rowKeys.project(reference)),
     records.byReference('project', reference),
   ]
-  // A project's key cannot see other projects, so another project's key must not hide its own project with
-  // that id.
+  // The key of a project cannot see other projects. Therefore, if the reference is the key of another project
+  // and also the id of the caller's project, it means the caller's project.
   for (const project of named) if (project && mayTouch(context.principal, project)) return project
   throw new AuthzError('NOT_FOUND', `there is no project ${JSON.stringify(reference)}`)
 }
@@ -84,7 +84,7 @@ export function mayTouch(principal: Principal, project: { readonly id: string })
 
 /**
  * Throws `LIMIT_EXCEEDED` if there are `maximum` already. Writes the organization's row, so that two
- * concurrent commands cannot both use the last free place.
+ * concurrent commands cannot both add the last entity that is allowed.
  */
 export function requireCapacity(
   context: OrganizationWriteContext,

@@ -11,10 +11,10 @@ import type { Organization, OrganizationPath, OrganizationsQuery } from '#model/
 import { lists } from '#store/keyspace/keyspace.ts'
 import { type OrganizationReadContext, requireOrganization } from './organization-context.ts'
 
-/** The organization has no configurable key. */
+/** Key of the organization. It cannot be configured. */
 const ORGANIZATION_KEY = 'default'
 
-/** The only organization, always as a bare array. */
+/** Lists the only organization, as a bare array in every case. */
 export function listOrganizations(
   context: OrganizationReadContext,
   input: { readonly query: OrganizationsQuery },
@@ -38,7 +38,7 @@ export function getActiveOrganization(context: OrganizationReadContext, _input: 
   return presentOrganization(context)
 }
 
-/** Always empty, because the service has no member accounts. */
+/** Returns no members, because the service has no member accounts. */
 export function listMembers(_context: OrganizationReadContext, _input: object): never[] {
   return []
 }

@@ -64,7 +64,8 @@ export class OrganizationService {
   }
 
   /**
-   * Returns the result of `query` after its state is in force, so that the caller can use the entities in it.
+   * Returns the result of `query`. Before that, waits until the state that the query has read is in force, so
+   * that the caller can use the entities in the result.
    */
   async read<Result>(
     principal: Principal,

@@ -66,8 +66,9 @@ export class Organization {
    * generated at the first start. Without `API_KEY`, removes the previously configured key.
    *
    * Then removes copies that were abandoned. If no other node has the store open, these are all incomplete
-   * copies. If other nodes have it open (`isShared`), only those that are older than a copy can take. If the
-   * store is unavailable (`isAlone`) or rejects changes, the copies stay; no path can name them.
+   * copies. If other nodes have it open (`isShared`), only copies that are older than the maximum duration of
+   * a copy are removed. If the store is unavailable (`isAlone`) or rejects changes, the copies stay; no path
+   * can name them.
    *
    * Throws `INVALID_INPUT` if a configured key is the secret of another key.
    */
@@ -100,12 +101,15 @@ export class Organization {
         }
       })
     } catch (error) {
-      // A full disk must not prevent the start. The next start removes them.
+      // A full disk must not prevent the start. The next start removes the abandoned copies.
       if (!(error instanceof AuthzError) || error.code !== 'STORE_REFUSED') throw error
     }
   }
 
-  /** False in a history that another node has started and not filled yet. */
+  /**
+   * Whether the organization exists. It does not exist in a history that another node has started and not
+   * filled yet.
+   */
   isThere(): boolean {
     return this.#records().get('organization', rowKeys.organization()) !== null
   }
@@ -297,8 +301,8 @@ export class Organization {
   }
 
   /**
-   * The configured key is known in plain text, so it can be encrypted again with a changed key of the
-   * organization.
+   * Encrypts the configured key again if the encryption key of the organization has changed. This is possible
+   * because the configured key is known in plain text.
    */
   #sealAnew(records: Draft, key: ApiKeyRecord, secret: string): void {
     const isSealed = key.sealedSecret && this.#secrets.unseal(key.id, key.sealedSecret) === secret
@@ -306,7 +310,10 @@ export class Organization {
     if (sealedSecret) records.put({ ...key, sealedSecret })
   }
 
-  /** A secret with two meanings would give its owner the larger of the two scopes. */
+  /**
+   * Requires that no other key has this secret. A secret with two meanings would give its owner the larger of
+   * the two scopes.
+   */
   #requireUnused(records: Draft, name: keyof typeof SOURCES, secret: string): void {
     const hash = this.#secrets.hash(secret)
     for (const key of records.list('api-key', lists.all('api-key'))) {

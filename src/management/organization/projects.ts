@@ -31,7 +31,7 @@ const INITIAL_ENVIRONMENTS: readonly EnvironmentCreate[] = [
   { key: 'production', name: 'Production' },
 ]
 
-/** The projects that the caller may see, always as a bare array. */
+/** Lists the projects that the caller may see, as a bare array in every case. */
 export function* listProjects(
   context: OrganizationReadContext,
   input: { readonly query: ProjectsQuery },
@@ -105,8 +105,8 @@ export function updateProject(
 }
 
 /**
- * Removes a project with its environments and all their keys. A command that adds an environment or a key
- * writes the project's row, so concurrent additions are not missed.
+ * Removes a project with its environments and all their keys. No concurrent addition is missed: a command
+ * that adds an environment or a key also writes the row of the project.
  */
 export function deleteProject(
   context: OrganizationWriteContext,

@@ -33,8 +33,8 @@ export class ApiKeyAuthentication {
   readonly #onUse: (keyId: string) => void
   #known = new Map<string, Known>()
   /**
-   * Headers with a valid token, so that each header is parsed and hashed once. Never larger than the number
-   * of credentials.
+   * `Authorization` headers with a valid token, so that each header is parsed and hashed only once. The map
+   * never has more entries than there are credentials.
    */
   #sent = new Map<string, Known>()
 
@@ -64,8 +64,9 @@ export class ApiKeyAuthentication {
   }
 
   /**
-   * Returns a caller for an environment, from the keys of its project or its own keys; null if there is no
-   * such key. O(credentials).
+   * Returns a caller with the permissions of an environment's API keys, but without a key id. `project` and
+   * `environment` are the keys that name them. Null if there is no API key for that environment.
+   * O(credentials).
    */
   callerOf(project: string, environment: string): Principal | null {
     for (const { principal } of this.#known.values()) {

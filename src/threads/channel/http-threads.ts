@@ -115,8 +115,8 @@ export class HttpThreads {
         port = await listening
       }
     } catch (error) {
-      // The other threads will not be started. Without this, callers would wait forever for their
-      // acknowledgements.
+      // The other threads will not be started. Without these calls, callers would wait forever for the
+      // acknowledgements of these threads.
       this.#isClosing = true
       this.#endWaiting()
       throw error
@@ -232,7 +232,8 @@ export class HttpThreads {
     let accepted
     do {
       accepted = this.#accepted?.value
-      // The acknowledgement follows the connections that the kernel has already reported to the threads.
+      // A thread acknowledges after it has handled the connections that the kernel had already reported to
+      // it.
       await this.#sendAcknowledged(acknowledge => ({ kind: 'hold', acknowledge }))
       await new Promise(resolve => setTimeout(resolve, QUIET_MS))
       await this.#sendAcknowledged(acknowledge => ({ kind: 'hold', acknowledge }))
@@ -307,7 +308,7 @@ export class HttpThreads {
     streams.keep(call, stream)
   }
 
-  /** The caller disconnected. The response might already be in transit. */
+  /** Marks a call whose caller has disconnected. The response might already be in transit. */
   #abandon(thread: Worker, call: number): void {
     const waiting = this.#callsOfThreads.get(thread)?.get(call)
     if (waiting) waiting.isGone = true
@@ -376,7 +377,9 @@ export class HttpThreads {
     pending.resolve()
   }
 
-  /** A thread that ended makes no more decisions: only the other threads must acknowledge. */
+  /**
+   * Removes a thread that has ended. It makes no more decisions, so only the other threads must acknowledge.
+   */
   #forget(thread: Worker): void {
     this.#threads.delete(thread)
     this.#outboxes.delete(thread)

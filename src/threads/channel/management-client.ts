@@ -132,9 +132,9 @@ export class ManagementClient {
   }
 
   /**
-   * Requests node information. Concurrent callers with the same question share one call and its response. So
-   * the main thread has at most one call per question, and these calls need no slots. Metrics are always read
-   * again: a scrape must include everything that happened before it.
+   * Requests node information. Concurrent callers with the same question share one call and its response.
+   * Therefore, the main thread has at most one call per question, and these calls need no slots. Metrics are
+   * always read again: a scrape must include everything that happened before it.
    */
   ask(question: NodeQuestion, by: NamedRequest): Promise<string> {
     if (question.about === 'metrics') return this.#askNow(question, by)

@@ -88,7 +88,7 @@ export type ToHttpThread =
       readonly credentials: readonly Credential[]
       readonly acknowledge: number
     }
-  /** Use this index for decisions from now on. Acknowledged. */
+  /** Orders the thread to use this index for decisions from now on. Acknowledged. */
   | {
       readonly kind: 'attach'
       readonly environmentId: string
@@ -96,8 +96,8 @@ export type ToHttpThread =
       readonly acknowledge: number
     }
   /**
-   * Drop the index of the environment. With a reason, the environment is closed and callers receive the
-   * reason. Without a reason, the environment was deleted. Acknowledged.
+   * Orders the thread to drop the index of the environment. With a reason, the environment is closed and
+   * callers receive the reason. Without a reason, the environment was deleted. Acknowledged.
    */
   | {
       readonly kind: 'detach'
@@ -105,14 +105,14 @@ export type ToHttpThread =
       readonly reason: string | null
       readonly acknowledge: number
     }
-  /** Use this cell for the visible revision of the organization from now on. */
+  /** Orders the thread to read the visible revision of the organization from this cell from now on. */
   | { readonly kind: 'organization'; readonly progress: ProgressHandle }
-  /** Report this state by the health routes from now on. */
+  /** Orders the thread to report this state in its health routes from now on. */
   | { readonly kind: 'state'; readonly state: NodeState }
   | { readonly kind: 'answer'; readonly call: number; readonly answer: ManagementAnswerMessage }
-  /** Send the next chunk of the body of that call. */
+  /** Requests the next chunk of the body of that call. */
   | { readonly kind: 'pull-body'; readonly call: number }
-  /** The rest of the body is not needed. */
+  /** States that the rest of the body is not needed. */
   | { readonly kind: 'cancel-body'; readonly call: number }
   /** A chunk of the response to that call, which the thread requested. */
   | { readonly kind: 'answer-piece'; readonly call: number; readonly piece: PieceAnswer }
@@ -120,16 +120,16 @@ export type ToHttpThread =
   | { readonly kind: 'stream-piece'; readonly call: number; readonly piece: StreamPiece }
   /** Events for all streams that have joined the channel. Batches of the same block share their bytes. */
   | ({ readonly kind: 'stream-batch'; readonly channel: number } & ChangeBatch)
-  /** Continue to serve, and ask clients to send the next request to another node. */
+  /** Orders the thread to keep serving, and to ask clients to send their next request to another node. */
   | { readonly kind: 'drain' }
   /**
-   * Accept connections and requests, but delay the responses to new requests until `close` arrives.
-   * Acknowledged.
+   * Orders the thread to accept connections and requests, but to delay the responses to new requests until
+   * `close` arrives. Acknowledged.
    */
   | { readonly kind: 'hold'; readonly acknowledge: number }
-  /** Accept no more connections. Acknowledged. */
+  /** Orders the thread to accept no more connections. Acknowledged. */
   | { readonly kind: 'stop-listening'; readonly acknowledge: number }
-  /** Stop listening, complete in-flight requests within that time, and end. */
+  /** Orders the thread to stop listening, to complete in-flight requests within that time, and to end. */
   | { readonly kind: 'close'; readonly withinMs: number }
 
 export type ManagementAnswerMessage =

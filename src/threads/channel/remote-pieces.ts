@@ -15,7 +15,7 @@ export class RemotePieces implements PieceSource {
 
   /**
    * `pull` requests the next chunk from the other thread; the chunk arrives through `receive`. `onCancel`
-   * tells the other thread that the rest is not needed.
+   * notifies the other thread that the rest is not needed.
    */
   constructor(pull: () => void, onCancel: () => void) {
     this.#pull = pull

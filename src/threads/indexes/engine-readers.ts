@@ -20,7 +20,8 @@ import type { AttachedIndex } from './shared-indexes.ts'
  */
 const EXPIRY_WAIT_MS = 20
 /**
- * How long the thread does not wait again after that, so that it serves other environments most of the time.
+ * After such a wait, the thread does not wait again for this long, so that it serves other environments most
+ * of the time.
  */
 const EXPIRY_PAUSE_MS = 80
 
@@ -150,7 +151,10 @@ export class EngineReaders implements EngineSource, ProgressSource {
     return new AuthzError('STALE', `${what}; try another node`)
   }
 
-  /** Returns null for an environment that is not loaded yet. Throws `ENVIRONMENT_CLOSED` for a closed one. */
+  /**
+   * Result for an environment without an engine: null if it is not loaded yet. Throws `ENVIRONMENT_CLOSED`
+   * for a closed one.
+   */
   #absent(environmentId: string): null {
     const reason = this.#closed.get(environmentId)
     if (reason !== undefined) throw environmentClosed(reason)

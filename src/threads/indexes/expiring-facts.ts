@@ -19,8 +19,8 @@ export interface ExpiringIndex {
 /** Facts removed in one critical section: half a millisecond. */
 const EXPIRED_AT_ONCE = 128
 /**
- * Critical sections per event-loop iteration, which can take many milliseconds. If thousands of facts expire
- * together, the removal of their rows starts in the same iteration.
+ * Number of critical sections per event-loop iteration. One section would be too few: an iteration can take
+ * many milliseconds when thousands of facts expire together, because the removal of their rows then starts.
  */
 const SECTIONS_AT_ONCE = 8
 /**

@@ -4,7 +4,7 @@
  */
 import { formatRevision, type Revision } from '#model/revision.ts'
 
-/** Form in which the main thread sends it to the threads. */
+/** Form in which the main thread sends the progress to other threads. */
 export interface ProgressHandle {
   readonly epoch: string
   readonly cell: BigInt64Array

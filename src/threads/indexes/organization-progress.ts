@@ -18,7 +18,7 @@ export class OrganizationProgress implements IndexHost {
   readonly #onEpoch: (progress: ProgressHandle) => void
   #progress: ProgressHandle | null = null
 
-  /** `follower` applies the changes of the organization. `tell` is called when a new epoch begins. */
+  /** `follower` applies the changes of the organization. `onEpoch` is called when a new epoch begins. */
   constructor(follower: Follower, onEpoch: (progress: ProgressHandle) => void) {
     this.#follower = follower
     this.#onEpoch = onEpoch

@@ -93,13 +93,15 @@ export interface IndexWriter extends ChangeSink, ExpiringIndex {
  * the start is slower.
  */
 export interface KeptIndexes {
-  /** Null if there is no usable index. */
+  /** Reads a saved index; null if there is no usable one. */
   read(
     environmentId: string,
     place: SnapshotPlace,
     epoch: string,
   ): Promise<{ readonly revision: Revision; readonly writer: IndexWriter } | null>
-  /** Gives up if it is not complete by `until`, a time of `performance.now()`. */
+  /**
+   * Saves an index. Gives up if the index is not saved completely by `until`, a time of `performance.now()`.
+   */
   write(
     kept: { readonly environmentId: string; readonly revision: Revision; readonly saved: unknown },
     place: SnapshotPlace,
@@ -155,11 +157,11 @@ interface Loaded {
 const LOAD_PART_CHANGES = 1_000
 /** Work of building closures per event-loop iteration, in records: about half a millisecond. */
 const PRECOMPUTED_PER_ITERATION = 2_000
-/** Records processed for attribute indexes per event-loop iteration: about the same time. */
+/** Records processed for attribute indexes per event-loop iteration: about half a millisecond. */
 const LISTED_PER_ITERATION = 64
 /**
- * Number of records and facts from which a warm-up is run, once. It takes less time than the load of that
- * many.
+ * Minimum number of records and facts of an index for which the writer is warmed up, once per process. The
+ * warm-up takes less time than the load of such an index.
  */
 const WARM_UP_FROM = 100_000
 /**
@@ -205,8 +207,8 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, CapacityRe
     writer.apply(part)
     while (writer.precompute(PRECOMPUTED_PER_ITERATION)) await nextIteration()
     const loaded = this.#loadedOf(environmentId, writer, revision)
-    // Saved before threads use it and build closures. If the process crashes later, the next start need not
-    // load it again.
+    // The index is saved before threads use it and build closures. If the process crashes later, the next
+    // start need not load it again.
     if (place) await this.#write(environmentId, place, loaded, Infinity)
     await this.#warmUpFor(writer)
     await this.#take(environmentId, loaded)
@@ -265,8 +267,8 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, CapacityRe
   }
 
   async close(environmentId: string, reason: string): Promise<void> {
-    // Retired immediately, because a partially applied commit is not a valid state. Readers notice at their
-    // next read.
+    // The index is retired immediately, because a partially applied commit is not a valid state. Readers
+    // notice this at their next read.
     this.#forget(environmentId)?.retire()
     await this.#options.detach(environmentId, reason)
   }
@@ -325,7 +327,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, CapacityRe
   async #take(environmentId: string, loaded: Loaded): Promise<void> {
     await loaded.expiringFacts.catchUp()
     const former = this.#loaded.get(environmentId)
-    // The previous index was never published.
+    // In this case, the previous index was never published, so no thread uses it.
     if (this.#outgoing.has(environmentId)) former?.expiringFacts.stop()
     else if (former) this.#outgoing.set(environmentId, former.expiringFacts)
     former?.writer.letGo()
@@ -363,7 +365,8 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, CapacityRe
 
   /**
    * Warms up after publication. A restored index is published first, because the warm-up would take longer
-   * than the restore. Decisions that wait slightly longer for the first commits are better than none.
+   * than the restore. Decisions can be made earlier, although they wait slightly longer during the first
+   * commits.
    */
   async #warmUpBehind(writer: IndexWriter): Promise<void> {
     // A failure only costs speed: the index is in use, and the next load tries again and reports the error.
@@ -425,7 +428,7 @@ export class SharedIndexes implements ClosableIndexHost, IndexKeeper, CapacityRe
     if (!this.#listing.has(writer)) void this.#list(environmentId, writer)
   }
 
-  /** Builds attribute indexes in the same way. Neither a start nor a shutdown waits for them. */
+  /** Builds attribute indexes in idle time. Neither a start nor a shutdown waits for them. */
   async #list(environmentId: string, writer: IndexWriter): Promise<void> {
     this.#listing.add(writer)
     try {

@@ -10,7 +10,7 @@
 // Imported, because the global of that name is resolved at each use, which would slow down every decision.
 import { performance } from 'node:perf_hooks'
 
-/** Form in which the main thread sends it to the threads. */
+/** Form in which the main thread sends a deadline to other threads. */
 export interface DeadlineHandle {
   /**
    * Whether a deadline is set, and the deadline: milliseconds of the clock that all threads share, modulo
@@ -24,8 +24,8 @@ const UNTIL = 1
 /** Further in the past than the maximum difference between the clocks of two threads. */
 const LONG_AGO_MS = -60_000
 /**
- * If a thread is interrupted during a comparison, that comparison is wrong. It is unlikely to be interrupted
- * in all of them.
+ * Number of comparisons of the two clocks. A comparison is wrong if the thread is interrupted during it,
+ * which is unlikely to happen in all of them.
  */
 const COMPARISONS = 8
 

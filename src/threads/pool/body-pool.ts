@@ -1,7 +1,7 @@
 /**
  * Handles large request bodies in a thread next to an HTTP thread: it parses and validates the body, makes
- * the decisions and serializes the response, with the same routes. The body is in shared memory; that thread
- * copies it, because its time is less critical.
+ * the decisions and serializes the response, with the same routes. The HTTP thread passes the body in shared
+ * memory. The other thread copies it, because its time is less critical.
  *
  *     body ─► queue, round-robin over environments, limited in number and bytes
  *          ─► one body per environment at a time ─► response
@@ -172,7 +172,7 @@ export class BodyPool implements BodyReader {
     }
   }
 
-  /** Leaves the bodies to the threads that received them. */
+  /** Gives up all queued bodies, so that the HTTP thread handles them itself. */
   #leaveAll(): void {
     for (const { resolve } of this.#queue.takeAll(() => true)) resolve(null)
   }
@@ -192,7 +192,7 @@ export class BodyPool implements BodyReader {
 
   async #done(work: BodyWork): Promise<BodyOutcome> {
     const { operationId, principal, contentEncoding, requestId, body, waiting } = work
-    // The key might have been revoked while the body waited.
+    // The key is checked again, because it might have been revoked while the body waited.
     work.identify()
     const over = newOver()
     waiting.whenOver(() => markOver(over))

@@ -164,7 +164,7 @@ export class JobPool implements DecisionPool {
 
   /** Queues a job. It is counted until it has its first outcome. */
   #queued<Value>(jobWith: (outcome: JobOutcome<Value>) => Job): Promise<Value> {
-    // Counted only here, because the creation of the job can fail for lack of memory.
+    // The job is counted only here, because its creation can fail for lack of memory.
     this.#jobCount++
     return new Promise((resolve, reject) => {
       let isOver = false
@@ -184,7 +184,7 @@ export class JobPool implements DecisionPool {
     })
   }
 
-  /** Called when the client of a job has disconnected. */
+  /** Handles a job whose client has disconnected before its result. */
   #dropped(job: Job): void {
     if (job.kind === 'bulk') this.#endIfDone(job)
     else job.reject(nobodyWaits())
@@ -252,7 +252,7 @@ export class JobPool implements DecisionPool {
       .run({ kind: 'search', index, search: search.job })
       .finally(() => this.#schedule.endWhole(search))
       .then(page => {
-        // As for a bulk, the state might now be too old.
+        // As before the response of a bulk, this checks that the state is not too old now.
         this.#options.engine(search.environmentId)
         search.resolve(page as KeyPage)
       })

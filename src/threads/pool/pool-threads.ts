@@ -129,7 +129,7 @@ export class PoolThreads<Job> {
    */
   letGo(): void {
     if (this.#pool.threads.length === 0 || this.#isClosed) return
-    // Only this number of jobs is certain to reach every thread, however busy each is.
+    // Only with this number of jobs is it certain that every thread receives one, however busy each is.
     const jobs = Array.from({ length: this.#options.threads * this.#options.jobsAhead }, () => {
       return this.#pool.run({ kind: 'let-go' })
     })
