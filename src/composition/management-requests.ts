@@ -25,7 +25,7 @@ export class ManagementRequests {
     this.#service = service
   }
 
-  /** Throws `NOT_READY` if management is not open yet. */
+  /** Executes a request. Throws `NOT_READY` if management is not open yet. */
   execute(
     request: ManagementRequest,
     body: PieceSource | null,

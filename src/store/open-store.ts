@@ -65,7 +65,8 @@ export interface OpenStoreOptions {
    */
   readonly buildLists?: (directory: string, signal: AbortSignal) => Promise<void>
   /**
-   * Makes writes in another thread that would block this one for too long. If absent, this thread makes them.
+   * Makes writes in another thread that would block this thread for too long. If absent, this thread makes
+   * all writes.
    */
   readonly largeWrites?: LargeWrites | null
   readonly log?: StoreLog

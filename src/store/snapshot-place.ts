@@ -19,7 +19,7 @@ export interface SnapshotPlace {
   setMark(mark: string): Promise<void>
 }
 
-/** Null for tables that are not in a directory. */
+/** Location in the directory of the tables; null for tables that are not in a directory. */
 export function snapshotPlaceIn(tables: Tables): SnapshotPlace | null {
   const { directory } = tables
   if (directory === null) return null

@@ -33,14 +33,14 @@ export interface Table {
    * writes. The iterator must be finished or stopped: otherwise it retains old pages until `close`.
    */
   range(options: RangeOptions): Iterable<TableEntry>
-  /** Only inside `Tables.write`. */
+  /** Puts an entry. Allowed only inside `Tables.write`. */
   put(key: Uint8Array, value: Uint8Array): void
   /**
    * Like `put`, for a key that is expected after all others: the tree is not searched, and its pages are
    * filled completely. Absent if that would not be faster.
    */
   putLast?(key: Uint8Array, value: Uint8Array): void
-  /** Only inside `Tables.write`. Removing an absent key is allowed. */
+  /** Removes an entry, which can be absent. Allowed only inside `Tables.write`. */
   remove(key: Uint8Array): void
 }
 

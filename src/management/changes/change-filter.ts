@@ -42,7 +42,7 @@ const REACHES_FAR: ReadonlySet<FilteredChange['noun']> = new Set<FilteredChange[
 export class ChangeFilter {
   /** Filters with the same name select the same events. */
   readonly name: string
-  /** Null selects all. */
+  /** Names of the selected kinds; null selects all kinds. */
   readonly #kinds: ReadonlySet<string> | null
   readonly #types: ReadonlySet<string> | null
   readonly #tenants: ReadonlySet<string> | null

@@ -37,7 +37,9 @@ export class ChangeStreams {
     this.#stalenessMs = stalenessMs
   }
 
-  /** Throws `RATE_LIMITED` if there are too many streams, and all errors of `ChangeSubscription.open`. */
+  /**
+   * Opens a stream. Throws `RATE_LIMITED` if there are too many, and all errors of `ChangeSubscription.open`.
+   */
   async open(asked: {
     readonly changes: EnvironmentChanges
     readonly environmentId: string

@@ -258,8 +258,8 @@ export class ChangeSubscription implements CatchUpReader {
   /** The entry after the position. */
   async #nextEntry(): Promise<LogEntry> {
     if (this.#isOver) throw abandoned()
-    // Another reader may have read entries on behalf of this one, and a commit in parts is read several
-    // times.
+    // The log iterator might be elsewhere: another reader may have read entries on behalf of this reader, and
+    // a commit in parts is read several times.
     if (this.#logAt !== this.#position.sequence) this.#endLog()
     this.#log ??= this.#changes.store.ledger.replay(this.#position)[Symbol.asyncIterator]()
     const next = await this.#log.next()
@@ -393,7 +393,8 @@ async function startOf({
     const isThere = await changes.reaches(since.sequence, wantedMs)
     if (waiting.isGone) throw abandoned()
     if (!isThere) {
-      // This node has received all commits since the request began. So the commit does not exist.
+      // This node has received all commits since the request began. Therefore, the requested commit does not
+      // exist.
       if (stalenessMs() <= performance.now() - from) return anew('history_replaced')
       throw notReached(changes.position, since, wantedMs)
     }

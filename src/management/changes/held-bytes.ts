@@ -84,7 +84,10 @@ export class HeldBytes<Holder> {
     return true
   }
 
-  /** O(environments with blocks); called only if the limit of all blocks is exceeded. */
+  /**
+   * The environment with the most bytes of blocks. O(environments with blocks); called only if the limit of
+   * all blocks is exceeded.
+   */
   #largest(): Owned<Holder> {
     let largest: Owned<Holder> = { bytes: -1, blocks: new Set() }
     for (const owned of this.#owners.values()) if (owned.bytes > largest.bytes) largest = owned

@@ -8,7 +8,7 @@ import { formatRevision, parseRevision, type Revision } from '#model/revision.ts
 import type { LogEntry } from '#store/ledger.ts'
 
 export interface StreamPosition extends Revision {
-  /** Null if unknown. */
+  /** Mark of the commit; null if it is unknown. */
   readonly mark: string | null
 }
 
@@ -28,7 +28,10 @@ export function formatPosition(position: StreamPosition): string {
   return position.mark === null ? revision : `${revision}.${position.mark}`
 }
 
-/** Throws `INVALID_SHAPE` if the text is not a position. `loc` is its location in the request. */
+/**
+ * Parses a position. Throws `INVALID_SHAPE` if the text is not a position. `loc` is its location in the
+ * request.
+ */
 export function parsePosition(text: string, loc: readonly string[]): StreamPosition {
   const [, revisionText = '', mark = null] = FORM.exec(text) ?? []
   const revision = parseRevision(revisionText)

@@ -44,7 +44,7 @@ interface PendingPurge {
  */
 class PendingDeadIds implements DeadIds {
   readonly #view: View
-  /** In creation order. */
+  /** The pending purges in creation order. */
   #purges: PendingPurge[] = []
   /** Number of purges that name each id. */
   readonly #named = new Map<string, number>()

@@ -254,7 +254,7 @@ export class Draft extends RecordReader {
     })
   }
 
-  /** Whether the key had a stored record of an earlier generation than the new one. */
+  /** Whether the draft replaces the stored record under this key by a record of a new generation. */
   replacesStored(key: Uint8Array): boolean {
     const pending = this.#pending.get(textOf(key))
     return pending !== undefined && pending.restarted

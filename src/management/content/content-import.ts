@@ -134,7 +134,7 @@ export class ContentImport {
     }
   }
 
-  /** Throws `LIMIT_EXCEEDED` if the memory limit is exceeded. */
+  /** Counts the memory of rows and names. Throws `LIMIT_EXCEEDED` if the limit is exceeded. */
   #hold(rows: readonly RowPut[], text: string): void {
     const isOfSchema = this.#section < FIRST_OF_FACTS
     const isNamed = this.#section === SECTION.tenant || this.#section === SECTION.user

@@ -111,7 +111,7 @@ async function* linesFrom(source: PieceSource): AsyncIterable<NumberedLine> {
   yield* lines.finish()
 }
 
-/** Throws `INVALID_INPUT` unless the last line has been read. */
+/** Checks that the content is complete. Throws `INVALID_INPUT` unless the last line has been read. */
 export function requireWhole(content: ContentImport): void {
   if (content.isWhole) return
   throw new AuthzError(

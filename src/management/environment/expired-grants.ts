@@ -150,7 +150,7 @@ export class ExpiredGrants {
 
   async #removeListed(look: Look): Promise<void> {
     const from = await this.#options.removeListed(look.from)
-    // If another scan was requested in the meantime, that one must not be overwritten.
+    // If another scan was requested in the meantime, its position must not be overwritten.
     if (this.#look === look) this.#look = from && { ...look, from }
   }
 

@@ -119,7 +119,7 @@ export function* listGroups(
   const groups: GroupRead[] = []
   for (const id of page.data) {
     yield
-    // Omits a group that was removed while the others were presented.
+    // A group that was removed while the others were presented is omitted.
     const instance = records.byId('instance', id)
     if (!instance) continue
     groups.push(yield* presentGroup(context, { instance, type: typeOfInstance(records, instance) }))

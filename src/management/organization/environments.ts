@@ -102,7 +102,7 @@ export function getEnvironment(
   return withEmail(presentEnvironment(context, environmentAt(context, input.params)))
 }
 
-/** Each given field replaces the whole old value; null clears it. */
+/** Updates an environment. Each field in the body replaces the whole old value, and null clears it. */
 export function updateEnvironment(
   context: OrganizationWriteContext,
   input: { readonly params: EnvironmentPath; readonly body: EnvironmentUpdate },

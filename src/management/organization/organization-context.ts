@@ -38,7 +38,7 @@ export interface OrganizationWriteContext extends OrganizationContext {
   readonly records: Draft
 }
 
-/** Throws `NOT_READY` before the first start has created the organization. */
+/** The organization. Throws `NOT_READY` before the first start has created it. */
 export function requireOrganization(records: RecordReader): OrganizationRecord {
   const organization = records.get('organization', rowKeys.organization())
   if (!organization) throw new AuthzError('NOT_READY', 'the organization has not been created yet')

@@ -279,7 +279,10 @@ export class Organization {
     if (!organization.isSetUp) records.put({ ...organization, isSetUp: true })
   }
 
-  /** Replaces the operator's former key by this one, so that a leaked key is revoked at the next start. */
+  /**
+   * Replaces the operator's former key by the configured key, so that a leaked key is revoked at the next
+   * start.
+   */
   #replaceOperatorsKey(context: OrganizationWriteContext, secret: string | null): void {
     const { records } = context
     const keys = [...records.list('api-key', lists.all('api-key'))]

@@ -84,7 +84,7 @@ export function getProject(
   return presentProject(context, requireProject(context, input.params.proj_id))
 }
 
-/** Each given field replaces the whole old value; null clears it. */
+/** Updates a project. Each field in the body replaces the whole old value, and null clears it. */
 export function updateProject(
   context: OrganizationWriteContext,
   input: { readonly params: ProjectPath; readonly body: ProjectUpdate },

@@ -22,7 +22,10 @@ import {
   withPart,
 } from './types.ts'
 
-/** Without `resource_id`, the attributes of users are meant. */
+/**
+ * Parameters that select the type with the attributes. Without `resource_id`, the attributes of users are
+ * meant.
+ */
 interface CarrierParams {
   readonly resource_id?: string
 }

@@ -87,7 +87,10 @@ function addNamed(
   return addType(context, key, input.body.name)
 }
 
-/** Each given field replaces the whole old value; null clears it if no dependents would be deleted. */
+/**
+ * Updates a resource type. Each field in the body replaces the whole old value. Null clears it, if no
+ * dependents would be deleted.
+ */
 export function* updateResource(
   context: WriteContext,
   input: { readonly params: TypeParams; readonly body: ResourceUpdate },

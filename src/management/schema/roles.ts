@@ -105,7 +105,10 @@ function blankOf(block: RoleBlock): RoleUpdate {
   }
 }
 
-/** Each given field replaces the whole old value; null clears it (native.md B.4, D-48). */
+/**
+ * Updates a role. Each field in the body replaces the whole old value, and null clears it (native.md B.4,
+ * D-48).
+ */
 export function updateRole(
   context: WriteContext,
   type: TypeRecord | null,

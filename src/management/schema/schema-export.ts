@@ -32,7 +32,7 @@ export interface ExportedSchema {
   /** Each set follows its parent. */
   readonly conditionSets: readonly ExportedConditionSet[]
   readonly rules: readonly ExportedRule[]
-  /** In creation order. */
+  /** Proxy configs in creation order. */
   readonly proxyConfigs: readonly ExportedProxyConfig[]
 }
 

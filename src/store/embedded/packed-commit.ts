@@ -47,7 +47,7 @@ type Packable = Pick<Commit, 'id' | 'require' | 'delete' | 'changes'> & {
   }[]
 }
 
-/** O(bytes), interruptible every few rows. Shares no memory with the commit. */
+/** Packs a commit. O(bytes), interruptible every few rows. The result shares no memory with the commit. */
 export function* packCommit(commit: Packable): Resumable<PackedCommit> {
   const items: Uint8Array[] = []
   const changes: Uint8Array[] = []

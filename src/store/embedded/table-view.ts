@@ -153,7 +153,7 @@ export class TableView implements View {
     return { view: new TableView({ table, snapshot }, this.#listRule), release }
   }
 
-  /** Only inside `Tables.write`. */
+  /** Sets the sequence of the view. Allowed only inside `Tables.write`. */
   setSequence(sequence: number): void {
     this.#meta.put(SEQUENCE, encodeUint48(sequence))
   }

@@ -342,7 +342,7 @@ export class JournaledTables implements Tables {
     return durable
   }
 
-  /** Throws if the previous segment cannot be written to the stored tables. */
+  /** Begins the next segment. Throws if the previous one cannot be written to the stored tables. */
   async #beginSegment(): Promise<void> {
     await this.#settled()
     this.#startCheckpoint()

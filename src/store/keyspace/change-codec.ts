@@ -28,7 +28,7 @@ export function decodeChanges(text: string): Change[] {
   return stored.map(each => (Array.isArray(each) ? unpacked(each as Packed) : (each as Change)))
 }
 
-/** Null if the change must be stored as an object. */
+/** The change as a list of values; null if it must be stored as an object. */
 function packed(change: Change): Packed | null {
   // Members that a list has no position for.
   if (change.id !== undefined || change.took !== undefined) return null

@@ -369,9 +369,9 @@ export interface FactFields {
   /** Bytes that contain the id of the tenant, and the offset of that id. */
   readonly bytes: Uint8Array
   readonly tenantAt: number
-  /** Also false for tuples. */
+  /** Whether the fact is an assignment on an instance; false for tuples. */
   readonly isOnInstance: boolean
-  /** Null if it does not expire. */
+  /** Expiration time of the fact; null if it does not expire. */
   readonly expiresAt: number | null
 }
 

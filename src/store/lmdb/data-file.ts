@@ -124,7 +124,7 @@ function unavailable(message: string): AuthzError {
   return new AuthzError('STORE_UNAVAILABLE', message)
 }
 
-/** Null if there is no meta at that position. */
+/** The meta at that position; null if there is none. */
 function metaAt(file: File, position: number): Meta | null {
   const bytes = read(file, position, META_BYTES)
   if (bytes === null || bytes.readUInt32LE(MAGIC_AT) !== MAGIC) return null
@@ -210,7 +210,7 @@ function* runsIn(list: Buffer | null): Iterable<{ readonly from: number; readonl
   }
 }
 
-/** Null if the file is too short. */
+/** Bytes at that position; null if the file is too short. */
 function read({ descriptor, bytes }: File, position: number, length: number): Buffer | null {
   if (!Number.isSafeInteger(position) || position + length > bytes) return null
   const buffer = Buffer.alloc(length)

@@ -127,7 +127,8 @@ export class LmdbTables implements Tables {
   }
 
   refresh(): void {
-    // Otherwise, lmdb-js would continue to read in one transaction until the next timer phase.
+    // Ends the current read transaction. Otherwise, lmdb-js would continue to read in it until the next timer
+    // phase.
     this.#root.resetReadTxn()
   }
 

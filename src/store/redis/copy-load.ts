@@ -65,7 +65,8 @@ export async function loadCopy({
   await copy.write(
     each(withChanges(scanned.inOrder(), since), row => {
       tally.add(row)
-      // Not necessary with a checksum of all rows, which shows whether the rows are as they were committed.
+      // This check is not necessary with a checksum of all rows, because the checksum shows whether the rows
+      // are as they were committed.
       if (!isOfAllRows) isEachReadable &&= isReadable(decodeRow(row.created, row.bytes))
     }),
   )

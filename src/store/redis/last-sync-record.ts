@@ -103,7 +103,7 @@ const CLOCKS: SyncClocks = {
   boot: bootName(),
 }
 
-/** Only Linux has a boot id. */
+/** Id of the current boot; null on systems other than Linux. */
 function bootName(): string | null {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()

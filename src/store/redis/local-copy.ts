@@ -253,7 +253,7 @@ export class LocalCopy {
     return this.#turn.then(() => (this.#lastHere = this.#write(entry)))
   }
 
-  /** Makes later writes wait for this one. If it fails, they are not made either. */
+  /** Makes later writes wait for this write. If it fails, the later writes are not made either. */
   #inTurn(writing: Promise<void>): Promise<void> {
     this.#turn = writing
     // By then, one event-loop iteration later, the waiting writes have started.

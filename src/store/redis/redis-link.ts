@@ -55,7 +55,7 @@ export class RedisLink {
     this.#nextConnection = new NextConnection(client)
   }
 
-  /** Throws `UnansweredError`, or `STORE_REFUSED` with the message of Redis. */
+  /** Sends a command. Throws `UnansweredError`, or `STORE_REFUSED` with the message of Redis. */
   async send(command: string, ...args: readonly Argument[]): Promise<RedisReply> {
     if (this.#client.status !== 'ready') throw new UnansweredError(false, undefined)
     try {

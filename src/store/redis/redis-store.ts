@@ -461,8 +461,8 @@ export class RedisStore implements Store {
   }
 
   /**
-   * Whether Redis has other environments although it has nothing of this one. The environment that was
-   * followed first is that of the organization, without which no other one is known.
+   * Whether Redis has other environments although it has nothing of this environment. The environment that
+   * was followed first is that of the organization, without which no other one is known.
    */
   async #isAnotherThere(id: string): Promise<boolean> {
     const [first] = [...this.#following.keys()].filter(other => other !== id)

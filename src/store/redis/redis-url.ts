@@ -66,7 +66,7 @@ export function isRedisUrl(url: string): boolean {
   return /^rediss?(\+sentinel|\+cluster)?:/.test(url)
 }
 
-/** Throws `INVALID_INPUT` with the name of the invalid part. */
+/** Parses a URL. Throws `INVALID_INPUT` with the name of the invalid part. */
 export function parseRedisUrl(text: string): RedisAddress {
   const parts = URL_FORM.exec(text)?.groups
   if (!parts) throw refusal('expected redis://[user:password@]host[:port][/database]')

@@ -19,7 +19,7 @@ export class RowTally {
   sum = 0
   #stored = Buffer.alloc(1_024)
 
-  /** O(bytes of the row). */
+  /** Adds a row to the number and to the sum. O(bytes of the row). */
   add({ created, bytes }: StoredRow): void {
     const keyEnd = ROW_KEY_START + keyOf(bytes).length
     const valueStart = keyEnd + VERSION_BYTES

@@ -21,7 +21,7 @@ interface Stream {
   readonly call: number
   readonly outlet: Outlet
   readonly isAdmitted: () => boolean
-  /** Null during the catch-up. */
+  /** Channel that the stream has joined; null during the catch-up. */
   channel: number | null
   endReason: EndReason
 }

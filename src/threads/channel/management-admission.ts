@@ -72,7 +72,7 @@ export class ManagementAdmission {
     this.#shareMax = shareMax
   }
 
-  /** Throws `RATE_LIMITED` if the share has too many requests. */
+  /** Admits a request or queues it. Throws `RATE_LIMITED` if the share has too many requests. */
   enter({ share: name, isRead, bytes }: AdmissionRequest): RequestSlot {
     const share = this.#shares.get(name) ?? newShare()
     if (share.count >= this.#shareMax) {

@@ -21,7 +21,7 @@ export function isAboutStreams(message: FromHttpThread): message is StreamMessag
 interface KeptStream {
   readonly subscription: ChangeSubscription
   readonly dataOf: (error: unknown) => ErrorData
-  /** Null during the catch-up. */
+  /** Channel that the stream has joined; null during the catch-up. */
   channel: ChangeChannel | null
 }
 

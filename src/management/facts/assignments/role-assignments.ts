@@ -150,7 +150,7 @@ function nameParts(context: WriteContext, user: UserRecord, wanted: UserRoleRemo
   return { user, role, tenant: tenantOfInstance(context, record, tenant), instance: record }
 }
 
-/** The tenant of an instance. If the body names a tenant, it must be this one. */
+/** The tenant of an instance. If the body also names a tenant, it must be the same. */
 export function tenantOfInstance(
   context: WriteContext,
   instance: InstanceRecord,

@@ -87,7 +87,7 @@ export function listTenantsEverywhere(
   })
 }
 
-/** Each given field replaces the whole old value; null clears it. */
+/** Updates a tenant. Each field in the body replaces the whole old value, and null clears it. */
 export function updateTenant(
   context: WriteContext,
   input: { readonly params: TenantParams; readonly body: TenantUpdate },

@@ -166,7 +166,7 @@ function* pageOfHolders(
     matches: isNarrowed ? isListed : null,
     present: userOf,
   })
-  // Omits a user who was removed while the assignments were read.
+  // A user who was removed while the assignments were read is null and is omitted.
   return { ...page, data: page.data.filter(user => user !== null) }
 }
 

@@ -96,7 +96,7 @@ export function writeUser(context: WriteContext, found: UserRecord | null, body:
   return user
 }
 
-/** Each given field replaces the whole old value; null clears it. */
+/** Updates a user. Each field in the body replaces the whole old value, and null clears it. */
 export function* updateUser(
   context: WriteContext,
   input: { readonly params: UserParams; readonly body: UserUpdate },

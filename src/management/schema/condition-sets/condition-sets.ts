@@ -70,8 +70,8 @@ function addSet(context: WriteContext, set: ConditionSetRecord): ConditionSetRec
 }
 
 /**
- * As `describedSet`, for conditions that have not been checked: also throws `INVALID_SHAPE` with the location
- * of each finding.
+ * Like `describedSet`, for conditions that have not been checked. Also throws `INVALID_SHAPE` with the
+ * location of each finding.
  */
 export function checkedSet(
   context: ReadContext,
@@ -142,7 +142,7 @@ export function getConditionSet(
   throw unknownConditionSet(condition_set_id)
 }
 
-/** Each given field replaces the whole old value; null clears it. */
+/** Updates a condition set. Each field in the body replaces the whole old value, and null clears it. */
 export function* updateConditionSet(
   context: WriteContext,
   input: { readonly params: SetParams; readonly body: ConditionSetUpdate },

@@ -28,7 +28,10 @@ export interface NamedThings {
   readonly instance: SampleInstance | null
 }
 
-/** Throws `NOT_FOUND` for an unknown instance id. An instance that is named by its key need not exist. */
+/**
+ * The entities that a sample names. Throws `NOT_FOUND` for an unknown instance id. An instance that is named
+ * by its key need not exist.
+ */
 export function namedIn(records: RecordReader, { user, resource_instance }: SetSample): NamedThings {
   return {
     user: user ? namedUser(records, user) : null,

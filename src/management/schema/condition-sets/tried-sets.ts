@@ -109,7 +109,7 @@ class SetTrial {
     this.#asksHeld = this.#isReadable && conditions.some(isAboutTenants)
   }
 
-  /** Throws `NOT_FOUND` for an unknown tenant. */
+  /** Begins a trial. Throws `NOT_FOUND` for an unknown tenant. */
   static *begin(context: ReadContext, set: ConditionSetRecord, body: ConditionSetTry): Resumable<SetTrial> {
     const sets = [set, ...ancestorsOf(context.records, set)]
     const conditions: Condition[] = []
@@ -152,7 +152,7 @@ class SetTrial {
     return { head: { ...head, value: 'unknown' }, question, sent }
   }
 
-  /** Throws `LIMIT_EXCEEDED` under the same limits as a check. */
+  /** Request attributes of a sample. Throws `LIMIT_EXCEEDED` under the same limits as a check. */
   #sentWith({ attributes = null }: SetSample): SentAttributes {
     const context = this.#context ?? null
     checkSent([attributes, context])

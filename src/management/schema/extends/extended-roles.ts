@@ -1,7 +1,7 @@
 /**
  * Computes the roles that a role extends, directly and through others, in the state of one draft. The result
  * is cached for each role that others extend, and dropped when the draft changes a role that it depends on.
- * So a bulk of roles that extend the same chain traverses it once.
+ * With this cache, a bulk of roles that extend the same chain traverses it once.
  */
 import type { Draft } from '#management/commands/draft.ts'
 import { EXTENDS_REACH_MAX } from '#model/limits.ts'

@@ -79,7 +79,9 @@ export function getProxyConfig(context: ReadContext, input: { readonly params: C
   return presentProxyConfig(context, requireProxyConfig(context.records, input.params.proxy_config_id))
 }
 
-/** Each given field replaces the whole old value; single mapping rules can be deleted. */
+/**
+ * Updates a config. Each field in the body replaces the whole old value; single mapping rules can be deleted.
+ */
 export function* updateProxyConfig(
   context: SealingContext,
   input: { readonly params: ConfigParams; readonly body: ProxyConfigUpdate },
