@@ -150,7 +150,7 @@ const SECRETS: Readonly<Partial<Record<string, string>>> = {
   createProxyConfig: 'secret',
   updateProxyConfig: 'secret',
 }
-/** Replacement for these members. */
+/** Text that replaces such a secret in the stored input. */
 const NOT_TOLD = '***'
 
 function withoutSecret(operation: string, body: unknown): unknown {

@@ -41,8 +41,8 @@ export function segmentPaths(directory: string): readonly [string, string] {
 }
 
 /**
- * Records in the tables that a journal with this lineage begins. Its first segment has not been applied yet.
- * Must not be called inside a write.
+ * Writes a mark into the tables: a new journal with this lineage begins, and none of its segments has been
+ * applied yet. Must not be called inside a write.
  */
 export async function beginLineage(tables: Tables, lineage: Uint8Array): Promise<void> {
   const table = tables.table(TABLE)
