@@ -9,6 +9,7 @@ const LINES_PER_SECOND_MAX = 10
 export interface SlowRequestLine {
   readonly requestId: string
   readonly operation: string | null
+  readonly environment: string | null
   readonly status: number
   readonly elapsedMs: number
 }
@@ -26,7 +27,7 @@ export class SlowRequestLog {
     this.#elapsedMs = elapsedMs
   }
 
-  write({ requestId, operation, status, elapsedMs }: SlowRequestLine): void {
+  write({ requestId, operation, environment, status, elapsedMs }: SlowRequestLine): void {
     const second = Math.floor(this.#elapsedMs() / 1_000)
     if (second !== this.#second) [this.#second, this.#lines] = [second, 0]
     if (this.#lines === LINES_PER_SECOND_MAX) {
@@ -36,7 +37,7 @@ export class SlowRequestLog {
     this.#lines += 1
     const omitted = this.#omitted > 0 ? { omitted: this.#omitted } : {}
     this.#omitted = 0
-    const fields = { requestId, operation, status, elapsedMs: Math.round(elapsedMs), ...omitted }
+    const fields = { requestId, operation, environment, status, elapsedMs: Math.round(elapsedMs), ...omitted }
     this.#log.warn(fields, 'slow request')
   }
 }

@@ -5,6 +5,7 @@ import { loggedId } from '#http/message/request-id.ts'
 import type { RequestNames } from '#http/message/request-reply.ts'
 import type { Route } from '#http/routing/route.ts'
 import type { LimitName } from '#model/errors.ts'
+import type { Principal } from '#model/principal.ts'
 
 /**
  * Purpose of an endpoint: decisions and lists with the key of an environment, management, and everything
@@ -24,11 +25,19 @@ export interface RequestObserver {
   limitReached(limit: LimitName): void
 }
 
+/** A completed request. The names are read only if the request was slow. */
+export interface ObservedRequest extends Pick<RequestNames, 'requestId'> {
+  /** The caller; null if it was not identified. */
+  readonly principal: Principal | null
+}
+
 /** A request that took at least `SlowRequests.ms`. */
 export interface SlowRequest {
   readonly requestId: string
   /** Null if no route matches. */
   readonly operation: string | null
+  /** Id of the environment of the API key. Null if the request has no key of an environment. */
+  readonly environment: string | null
   /** Status of the response; 0 if the client disconnected before it. */
   readonly status: number
   readonly elapsedMs: number
@@ -65,14 +74,16 @@ export class RequestWatch {
     return performance.now()
   }
 
-  end(beganAt: number, route: Route | null, status: number, names: RequestNames): void {
+  end(beganAt: number, route: Route | null, status: number, request: ObservedRequest): void {
     const elapsedMs = performance.now() - beganAt
     if (route !== this.#route) this.#useRoute(route)
     this.observer.ended(this.#endpoint, status, elapsedMs)
     if (this.#slow !== null && elapsedMs >= this.#slow.ms) {
+      const { principal } = request
       this.#slow.onSlow({
-        requestId: loggedId(names.requestId),
+        requestId: loggedId(request.requestId),
         operation: route?.operationId ?? null,
+        environment: principal?.kind === 'environment' ? principal.environmentId : null,
         status,
         elapsedMs,
       })

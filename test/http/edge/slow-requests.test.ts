@@ -18,7 +18,7 @@ function slowRequestLog() {
     write(requests: number): void {
       for (let request = 0; request < requests; request += 1) {
         const requestId = `request-${++count}`
-        slow.write({ requestId, operation: 'isAllowed', status: 200, elapsedMs: 1_234.5 })
+        slow.write({ requestId, operation: 'isAllowed', environment: 'e1', status: 200, elapsedMs: 1_234.5 })
       }
     },
     wait: (milliseconds: number): unknown => (elapsedMs += milliseconds),
@@ -33,6 +33,7 @@ test('the slow-request log has one line for each slow request, up to ten per sec
     msg: 'slow request',
     requestId: 'request-1',
     operation: 'isAllowed',
+    environment: 'e1',
     status: 200,
     elapsedMs: 1_235,
   })
@@ -56,12 +57,27 @@ test('the slow-request log omits requests over ten per second, and the next line
   expect(log.lines.at(-1)).not.toHaveProperty('omitted')
 })
 
-test('the slow-request log truncates request ids', () => {
+/** A watch for which every request is slow, and the requests that it reported. */
+function slowWatch() {
   const logged: SlowRequest[] = []
   const { observer } = countingObserver()
   const watch = new RequestWatch([], observer, { ms: 0, onSlow: request => logged.push(request) })
+  return { watch, logged }
+}
+
+test('a slow request has the environment of its key, or null for other keys', () => {
+  const { watch, logged } = slowWatch()
+  const project = { organizationId: 'o1', projectId: 'p1', projectKey: 'shop', keyId: 'k1' }
+  const environment = { ...project, kind: 'environment', environmentId: 'e1', environmentKey: 'dev' } as const
+  for (const principal of [environment, { ...project, kind: 'project' } as const, null])
+    watch.end(watch.begin(), null, 200, { requestId: 'r1', principal })
+  expect(logged.map(request => request.environment)).toEqual(['e1', null, null])
+})
+
+test('the slow-request log truncates request ids', () => {
+  const { watch, logged } = slowWatch()
   for (const length of [KEPT_REQUEST_ID_LENGTH_MAX, 15_000])
-    watch.end(watch.begin(), null, 200, { requestId: 'i'.repeat(length), traceparent: null })
+    watch.end(watch.begin(), null, 200, { requestId: 'i'.repeat(length), principal: null })
   const kept = 'i'.repeat(KEPT_REQUEST_ID_LENGTH_MAX)
   expect(logged.map(({ requestId }) => requestId)).toEqual([kept, kept])
 })
