@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Revision } from '#model/revision.ts'
 import type { Ledger } from '#store/ledger.ts'
 import { buildKeysAndLists } from '#store/bulk-load/list-build.ts'
@@ -425,4 +425,16 @@ test('many concurrent waits for a connection cause no warning about a listener l
   onTestFinished(() => void process.off('warning', hear))
   await Promise.all(Array.from({ length: 50 }, () => direct.recovered(HANG_MS)))
   expect(warnings).toEqual([])
+})
+
+test('a replica whose tables cannot be opened leaves no directory behind', async () => {
+  const dataDirectory = storeDirectory()
+  const failing = vi.spyOn(LmdbTables.prototype, 'table').mockImplementation(() => {
+    throw new Error('on purpose')
+  })
+  const opening = startNode(redis.url(), { dataDirectory })
+  await expect(opening)
+    .rejects.toThrow('on purpose')
+    .finally(() => failing.mockRestore())
+  expect(readdirSync(dataDirectory).filter(name => name.startsWith(ENVIRONMENT))).toEqual([])
 })

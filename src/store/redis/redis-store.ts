@@ -261,12 +261,6 @@ export class RedisStore implements Store {
     return false
   }
 
-  /** Whether this node has a replica of the environment from this Redis, which therefore had its data. */
-  #hasReplicaOf(id: string): boolean {
-    const newest = new CopyDirectory(this.#options.directory, id).newest()
-    return newest !== null && new LastSyncRecord(newest, this.#name).isOfStore()
-  }
-
   #mayStandIn(lastSyncAgoMs: number | null): lastSyncAgoMs is number {
     const { maxStaleMs } = this.#options
     return lastSyncAgoMs !== null && (maxStaleMs === 0 || lastSyncAgoMs < maxStaleMs)
@@ -322,18 +316,19 @@ export class RedisStore implements Store {
   async #openNow(id: string, { begin = 'always' }: BeginOptions): Promise<FollowedEnvironment> {
     const { directory, address } = this.#options
     const keys = redisKeys(address.prefix, id)
-    const mayBegin = begin === 'always'
-    const source = await this.#ledger(keys, id, { mayBegin }).catch(async (error: unknown) => {
+    const copies = new CopyDirectory(directory, id)
+    const source = await this.#ledger(keys, id, begin === 'always').catch(async (error: unknown) => {
       if (!(error instanceof EmptyStoreError)) throw error
-      if (begin === 'before-others' && this.#hasReplicaOf(id)) throw emptiedStore(directory)
+      const replica = begin === 'before-others' ? copies.newest() : null
+      // This node has replicated the data of this Redis, so Redis has lost it.
+      if (replica && new LastSyncRecord(replica, this.#name).isOfStore()) throw emptiedStore(directory)
       // The environments known from the local replicas. Another node might know more.
       const others = [...copiedEnvironments(directory)].filter(other => other !== id)
       const isLost = begin === 'never' || (await RedisLedger.isAnyThere(this.#link, address.prefix, others))
       if (isLost) throw new DamagedStoreError(null)
-      return this.#ledger(keys, id, { mayBegin: true })
+      return this.#ledger(keys, id, true)
     })
     await this.#removed.forget(id)
-    const copies = new CopyDirectory(directory, id)
     const copy = (await this.#found(copies, source.epoch, id)) ?? (await this.#loaded(copies, source, id))
     return this.#follow(id, copies, { source, copy, syncedAt: performance.now(), isResumed: false })
   }
@@ -436,7 +431,7 @@ export class RedisStore implements Store {
   }
 
   async #load(copies: CopyDirectory, keys: RedisKeys, id: string): Promise<Followed> {
-    const source = await this.#ledger(keys, id, { mayBegin: false }).catch(async (error: unknown) => {
+    const source = await this.#ledger(keys, id, false).catch(async (error: unknown) => {
       if (!(error instanceof EmptyStoreError)) throw error
       if (await this.#removed.has(id)) throw new AuthzError('STORE_RESET', 'the environment was removed')
       throw (await this.#isAnotherThere(id)) ? new DamagedStoreError(null) : error
@@ -445,11 +440,7 @@ export class RedisStore implements Store {
     return { source, copy, lastSync: new LastSyncRecord(copies.newest()!, this.#name) }
   }
 
-  #ledger(
-    keys: RedisKeys,
-    environment: string,
-    { mayBegin }: { readonly mayBegin: boolean },
-  ): Promise<RedisLedger> {
+  #ledger(keys: RedisKeys, environment: string, mayBegin: boolean): Promise<RedisLedger> {
     const { logEntriesMax, log } = this.#options
     return RedisLedger.open({ link: this.#link, keys, logEntriesMax, mayBegin, log, fields: { environment } })
   }
@@ -471,8 +462,9 @@ export class RedisStore implements Store {
 
   async #loaded(copies: CopyDirectory, source: RedisLedger, environmentId: string): Promise<LocalCopy> {
     const directory = copies.next()
-    const copy = await this.#copyIn(directory)
+    let copy: LocalCopy | null = null
     try {
+      copy = await this.#copyIn(directory)
       const { isReadable, log } = this.#options
       const rowCount = await loadCopy({ source, copy, directory, environmentId, isReadable, log })
       if (rowCount <= this.#options.listedAtOnceMax) {
@@ -481,7 +473,7 @@ export class RedisStore implements Store {
       }
       return copy
     } catch (error) {
-      await copy.close()
+      await copy?.close()
       copies.removeNewest()
       throw error
     }
