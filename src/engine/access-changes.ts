@@ -1,10 +1,10 @@
 /**
  * Computes effective access changes: which users gain or lose a permission through a change. It evaluates
- * checks before and after the change, only for the users and instances that the change affects. If too many
- * are affected, the result is a scope whose permissions must be listed again.
+ * checks before and after the change, but only for the users and instances that the change affects. If too
+ * many are affected, the result is a scope instead; clients must list the permissions in this scope again.
  *
- * The computation has its own engine, which no other component reads: it applies the changes of a commit one
- * by one.
+ * The computation has its own engine, which no other component reads, because it applies the changes of a
+ * commit one by one.
  */
 import type { AccessChange, AccessPair, AccessScope } from '#model/access-change.ts'
 import type { Change, InstanceKey, Permission } from '#model/change.ts'
@@ -13,47 +13,53 @@ import { formatInstanceReference } from '#model/instance-reference.ts'
 import { type Resumable, runAtOnce } from '#model/resumable.ts'
 import type { ChangeSink, DecisionEngine, KeyPage } from './engine.ts'
 
-/** Results of searches that start at a fact (`shared-index/reach.ts`). */
+/** Searches that start at a fact (`shared-index/reach.ts`). */
 export interface FactReach {
   below(instance: InstanceKey, limit: number): InstanceKey[] | null
   usersAbove(instance: InstanceKey, limit: number): string[] | null
 }
 
 export interface AccessLimits {
-  /** Maximum number of instances, and of users, found by a search from one fact. */
+  /** Maximum number of instances, and maximum number of users, that a search from one fact may find. */
   readonly reached: number
-  /** Maximum number of checks per commit. */
+  /** Maximum number of checks that are evaluated per commit. */
   readonly questions: number
-  /** Maximum number of pairs, and of scopes, reported per permission. */
+  /** Maximum number of pairs, and maximum number of scopes, that are reported per permission. */
   readonly reported: number
 }
 
 export const ACCESS_LIMITS: AccessLimits = { reached: 1_000, questions: 20_000, reported: 1_000 }
 
-/** A commit with more changes is not analyzed. */
+/**
+ * Maximum number of changes in a commit. If a commit has more, its effect is not computed, and all
+ * permissions must be listed again.
+ */
 const CHANGES_MAX = 1_000
-/** Checks between two pauses. */
+/** Number of checks that are evaluated between two pauses. */
 const ASKED_AT_ONCE = 32
-/** Changes loaded between two pauses. */
+/** Number of changes that are loaded between two pauses. */
 const LOADED_AT_ONCE = 200
 const EVERYTHING: AccessScope = {}
 
 /** The users and instances that a change affects. */
 type Touched =
   | { readonly about: 'pairs'; readonly users: readonly string[]; readonly resources: readonly InstanceKey[] }
-  /** A user who holds a tenant role: one check on the type covers all of its instances. */
+  /** A tenant role of a user. A single check on the type covers all instances of the type. */
   | { readonly about: 'tenant-role'; readonly user: string; readonly tenant: string }
   | { readonly about: 'user'; readonly user: string }
-  /** All users on one instance, and the users above it on the instances below. */
+  /** All users on this instance, and also pairs: users who hold a role above it, on instances below it. */
   | { readonly about: 'instance'; readonly instance: InstanceKey; readonly pairs: Pairs | null }
   | { readonly about: 'scope'; readonly scope: AccessScope }
 
 type Pairs = Extract<Touched, { readonly about: 'pairs' }>
 
-/** An engine that no other component uses. */
+/** An engine that only this computation uses. */
 export interface OwnEngine {
   readonly sink: ChangeSink
-  /** Called when loading is complete: a load takes longer if the index can already be read. */
+  /**
+   * Opens the engine for reading. Called when loading is complete, because a load takes longer if the index
+   * can already be read.
+   */
   open(): { readonly engine: DecisionEngine; readonly reach: FactReach }
 }
 
@@ -61,7 +67,7 @@ export class AccessChanges {
   readonly #own: OwnEngine
   readonly #limits: AccessLimits
   #opened: ReturnType<OwnEngine['open']> | null = null
-  /** Subject type of each relation, by object type and relation key. */
+  /** Subject type of each relation, by object type and then by key of the relation. */
   readonly #relations = new Map<string, Map<string, string>>()
 
   constructor(own: OwnEngine, limits = ACCESS_LIMITS) {
@@ -77,13 +83,13 @@ export class AccessChanges {
     return (this.#opened ??= this.#own.open()).reach
   }
 
-  /** Applies changes without analyzing them. */
+  /** Applies changes without computing their effect. */
   load(changes: readonly Change[]): void {
     for (const change of changes) this.#noteRelation(change)
     this.#own.sink.apply(changes)
   }
 
-  /** Applies a commit and returns the access changes of each requested permission. */
+  /** Applies a commit. Returns the access changes of each of the given permissions. */
   *apply(changes: readonly Change[], permissions: readonly Permission[]): Resumable<AccessChange[]> {
     const tallies = permissions.map(permission => new Tally(permission, this.#limits.reported))
     let questionsLeft = changes.length > CHANGES_MAX ? 0 : this.#limits.questions
@@ -103,9 +109,10 @@ export class AccessChanges {
   }
 
   /**
-   * The same for a commit that was applied earlier, followed by others: everything that they might have
-   * affected together must be listed again. For a tuple, this covers the instances that are below it now. If
-   * an instance below was detached later, that is a separate change, which is reported itself.
+   * Like `apply`, for a commit that was applied earlier and was followed by other commits. Returns scopes
+   * that cover everything that these commits might have affected together. For a tuple, this covers the
+   * instances that are below it now. If an instance was detached from it later, that is a separate change
+   * with its own report.
    */
   *scopesOf(changes: readonly Change[], permissions: readonly Permission[]): Resumable<AccessChange[]> {
     const tallies = permissions.map(permission => new Tally(permission, this.#limits.reported))
@@ -136,8 +143,8 @@ export class AccessChanges {
       case 'instance-put':
         return // The result is the same for each permission: `spreadsFrom`.
       case 'instance-removed': {
-        // The instances that were below it are no longer known; events of older releases do not state whether
-        // there were any.
+        // If the instance had tuples, the instances that were below it are no longer known. Events of older
+        // releases do not state whether it had tuples.
         const hadTuples = change.took?.tuple !== undefined || change.id === undefined
         if (hadTuples) return tally.listAnew(EVERYTHING)
         const { type, key } = change.instance
@@ -159,7 +166,10 @@ export class AccessChanges {
     }
   }
 
-  /** `listed`: instances of this commit that are already listed, together with all instances below them. */
+  /**
+   * Reports the instance and all instances below it. `listed` contains instances of this commit for which
+   * this has already been done.
+   */
   #listBelow(instance: InstanceKey, tallies: readonly Tally[], listed: Set<string>): void {
     if (listed.has(formatInstanceReference(instance))) return
     const below = this.#reach.below(instance, this.#limits.reached)
@@ -173,7 +183,7 @@ export class AccessChanges {
     }
   }
 
-  /** Returns the number of checks that it evaluated. */
+  /** Applies one change. Returns the number of checks that were evaluated. */
   *#applyOne(change: Change, tallies: readonly Tally[]): Resumable<number> {
     const before = this.#touchedBy(change)
     const isRuledBefore = this.#ruled()
@@ -226,8 +236,8 @@ export class AccessChanges {
       case 'tenant-removed':
         return [{ about: 'scope', scope: { tenant: change.tenant } }]
       case 'relation-put': {
-        // A new relation has no tuples, and roles derived through it are added by later changes. A relation
-        // whose subject type changed has lost its tuples.
+        // A new relation has no tuples, and the roles that are derived over it are added by later changes. If
+        // the subject type of a relation changes, the relation loses its tuples.
         const subjectType = this.#relations.get(change.type)?.get(change.relation) ?? change.subjectType
         return subjectType === change.subjectType ? [] : [{ about: 'scope', scope: EVERYTHING }]
       }
@@ -248,10 +258,7 @@ export class AccessChanges {
     }
   }
 
-  /**
-   * Returns the users who hold a role on one instance or above it, and the instances below the other
-   * instance.
-   */
+  /** Returns the users who hold a role on `from` or above it, and the instances at `to` and below it. */
   #pairsOver(from: InstanceKey, to: InstanceKey): Pairs | null {
     const users = this.#reach.usersAbove(from, this.#limits.reached)
     const resources = users && this.#reach.below(to, this.#limits.reached)
@@ -260,13 +267,13 @@ export class AccessChanges {
   }
 }
 
-/** The effect of one change on one permission. */
+/** Effect of one change on one permission. */
 class Look {
   readonly permission: Permission
   readonly #engine: DecisionEngine
   readonly #tally: Tally
   readonly #limits: AccessLimits
-  /** Pairs to check again after the change. */
+  /** Pairs that were checked before the change and must be checked again after it. */
   readonly #askedBefore: { readonly pair: AccessPair; readonly isAllowed: boolean }[] = []
   #tenantRole: { readonly user: string; readonly tenant: string; readonly isAllowed: boolean } | null = null
   #holders: { readonly resource: string; readonly users: readonly string[] | null } | null = null
@@ -300,7 +307,7 @@ class Look {
   }
 
   *after(change: Change, isRuled: boolean): Resumable<void> {
-    // Rules that were added by this change can allow anything.
+    // If the change has added a rule, the rule can allow anything.
     if (isRuled && change.kind === 'rule-put') this.#tally.listAnew(EVERYTHING)
     if (this.#tenantRole) {
       const { user, tenant, isAllowed } = this.#tenantRole
@@ -346,7 +353,7 @@ class Look {
     change: Change,
   ): Resumable<void> {
     const { instance, pairs } = touched
-    // Without rules, a change of attributes has no effect.
+    // Without rules, a change of attributes has no effect on the permission.
     const stored = this.#engine.tenantOf(instance.type, instance.key)
     if (change.kind === 'instance-put' && stored === change.tenant) return
     if (instance.type === this.permission.type) {
@@ -356,7 +363,7 @@ class Look {
     yield* this.#askPairs({ ...pairs, resources: pairs.resources.filter(each => !isSame(each, instance)) })
   }
 
-  /** Through rules, any permission of the affected users can change. */
+  /** Reports scopes instead of pairs. With rules, each permission of the affected users can change. */
   #listRuled(touched: Touched, change: Change): void {
     if (!matters(change, this.permission)) return
     if (touched.about === 'scope') return this.#tally.listAnew(touched.scope)
@@ -371,10 +378,10 @@ class Look {
     }
   }
 
-  /** Null if there are too many. */
+  /** Returns the users who have the permission on the instance; null if there are too many. */
   #holdersOf(key: string): readonly string[] | null {
     const { type, action } = this.permission
-    // Tenant roles can decide on an instance that is not stored, but no listing contains it.
+    // If the instance is not stored, tenant roles can allow checks on it, but no listing contains it.
     if (this.#engine.tenantOf(type, key) === null) return []
     const page = { after: null, limit: this.#limits.reported, triedMax: this.#limits.reported }
     const listed: KeyPage = runAtOnce(this.#engine.searchUsers({ action, type, key, tenant: null }, page))
@@ -389,7 +396,7 @@ class Look {
   }
 }
 
-/** Returns the instance such that all instances below it are affected in the same way. */
+/** Returns an instance if the change affects all instances below it in the same way; otherwise null. */
 function spreadsFrom(change: Change): InstanceKey | null {
   if (change.kind === 'instance-put') return change.instance
   return change.kind === 'tuple-put' || change.kind === 'tuple-removed' ? change.object : null
@@ -400,13 +407,14 @@ function isSame(one: InstanceKey, other: InstanceKey): boolean {
 }
 
 /**
- * Without rules for it, a permission does not depend on attributes of tenants or on unused condition sets.
+ * Returns whether the change can only matter through rules. If a permission has no rules, it does not depend
+ * on attributes of tenants or on condition sets.
  */
 function isOfRules({ kind }: Change): boolean {
   return kind === 'tenant-put' || kind === 'condition-set-put' || kind === 'condition-set-removed'
 }
 
-/** Returns whether a change of a whole scope can change the users that have the permission. */
+/** Returns whether a change that affects a whole scope can change which users have the permission. */
 function matters(change: Change, { type, action }: Permission): boolean {
   switch (change.kind) {
     case 'type-put':
@@ -419,13 +427,13 @@ function matters(change: Change, { type, action }: Permission): boolean {
   }
 }
 
-/** Intermediate result for one permission in one commit. */
+/** Collects the access changes of one permission in one commit. */
 class Tally {
   readonly permission: Permission
   readonly #reportedMax: number
-  /** Decision before the commit and current decision, by user and then by instance. */
+  /** For each user and then each instance: the decision before the commit, and the current decision. */
   readonly #pairs = new Map<string, Map<string, { readonly was: boolean; is: boolean }>>()
-  /** Scopes to list again, by their content. */
+  /** Scopes that must be listed again, by their content. */
   readonly #anew = new Map<string, AccessScope>()
   #noted = 0
   isOpen = true
@@ -461,7 +469,7 @@ class Tally {
     } else this.#anew.set(name, scope)
   }
 
-  /** Null if there are no changes. */
+  /** Returns the access changes, or null if there are none. */
   result(): AccessChange | null {
     const gained: AccessPair[] = []
     const lost: AccessPair[] = []

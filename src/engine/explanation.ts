@@ -1,110 +1,119 @@
-/** Types of an explanation: the reasons for a decision, expressed as facts and names. */
+/** Types of an explanation: the reasons for a decision, as facts with names. */
 import type { ExplainedSide } from '#conditions/explain.ts'
 import type { Derivation, Expiration, InstanceKey } from '#model/change.ts'
 
 export interface Explanation {
   readonly allow: boolean
-  /** Decision of the roles alone, without rules. */
+  /** Decision that roles make without rules. */
   readonly isAllowedByRoles: boolean
-  /** The tenant in which the query was evaluated (native.md A.2, D-15). */
+  /** Tenant in which the query was evaluated (native.md A.2, D-15). */
   readonly tenant: string
-  /** Which names of the query are known. */
+  /** For each name in the query, whether it is known. */
   readonly known: {
     readonly user: boolean
     readonly tenant: boolean
     readonly type: boolean
     /** Whether the type declares the action. */
     readonly action: boolean
-    /** Whether the instance is stored; also false if the query has no key. */
+    /** Whether the instance is stored. Also false if the query has no key. */
     readonly instance: boolean
   }
   /**
-   * True if the named tenant differs from the tenant of the stored instance. The check is then denied,
-   * whatever roles the user holds (native.md D-14).
+   * True if the query names another tenant than that of the stored instance. The check is then denied,
+   * regardless of the roles that the user holds (native.md D-14).
    */
   readonly isTenantMismatch: boolean
-  /** Tenant roles that the user holds in the tenant, and all tenant roles that would allow the action. */
+  /**
+   * `held`: tenant roles that the user holds in the tenant. `allowing`: all tenant roles that would allow the
+   * action.
+   */
   readonly tenantRoles: {
     readonly held: readonly string[]
     readonly allowing: readonly string[]
-    /** False only if the user is known to hold no tenant role in any tenant. */
+    /** False only if it is known that the user holds no tenant role in any tenant. */
     readonly isHeldAnywhere: boolean
   }
   /**
-   * The same for roles on the instance. Held roles are direct or derived; if the explanation was cut short,
-   * some might be missing.
+   * `held`: roles that the user holds on the instance, direct or derived. If the explanation was cut short,
+   * some might be missing. `allowing`: all roles of the type that would allow the action.
    */
   readonly instanceRoles: { readonly held: readonly string[]; readonly allowing: readonly string[] }
-  /** A shortest path that allows, from a role of the user to the requested instance; empty for a denial. */
+  /**
+   * A shortest path that allows: from a role that the user holds to the requested instance. Empty if the
+   * check is denied.
+   */
   readonly path: readonly ExplanationStep[]
   /**
-   * Near misses, if roles deny: checks that fail because of exactly one condition. Not searched for with the
-   * detail `none`.
+   * Near misses, if roles deny: checks that fail because of exactly one condition. With the detail `none`,
+   * they are not searched for.
    */
   readonly nearMisses: NearMisses
-  /** Results of the rules for the type and action (conditions.md 9). A rule that allows is sufficient. */
+  /** Results of the rules for the type and action (conditions.md 9). One rule that allows is sufficient. */
   readonly rules: ExplainedByRules
   /**
-   * True if the search limit was reached or the path is too long. `instanceRoles.held` might then lack roles,
-   * and an allowed check might have no path. The information that is present is correct, and so is the
-   * decision.
+   * True if a search limit was reached or the path is too long. Then roles might be missing from
+   * `instanceRoles.held`, and the explanation of an allow might have no path. The decision and all
+   * information in the explanation are still correct.
    */
   readonly isCutShort: boolean
-  /** Number of steps of the graph searches. */
+  /** Number of steps that the graph searches used. */
   readonly steps: number
 }
 
 /**
- * Limits: near misses reported, roles named by one of them, and derivations between one and the requested
- * instance.
+ * Limits of near misses: how many are reported, how many roles each of them names, and how many derivations
+ * may be between a near miss and the requested instance.
  */
 export const NEAR_MISSES_MAX = 3
 export const NEAR_MISS_ROLES_MAX = 20
 export const NEAR_MISS_STEPS_MAX = 32
 
 export interface NearMisses {
-  /** Ordered by distance: the number of derivations to the requested instance. */
+  /** Near misses, ordered by their number of derivations to the requested instance. */
   readonly found: readonly NearMiss[]
-  /** Whether there are, or might be, more: the search limit may have been reached. */
+  /** Whether there are, or might be, further near misses. They might exist if a search limit was reached. */
   readonly hasMore: boolean
 }
 
 export type NearMiss = NotThatRole | VoidByGuard | NotRelated
 
-/** The user holds roles on another instance, but none from which an allowing role is derived. */
+/** The user holds roles on another instance, but no role there from which a role that allows is derived. */
 export interface NotThatRole {
   readonly kind: 'other-role'
   readonly instance: InstanceKey
-  /** Each of these roles would allow, through equally few derivations. */
+  /**
+   * Roles on that instance, each of which would allow. They all need the same number of derivations, the
+   * smallest one.
+   */
   readonly needed: readonly string[]
   readonly held: readonly RoleHeldInstead[]
-  /** From one of the needed roles to the requested instance. */
+  /** Path from one of the needed roles to the requested instance. */
   readonly path: readonly DerivationStep[]
 }
 
 export interface RoleHeldInstead {
   readonly role: string
   /**
-   * The held role extends a needed role and therefore has its permissions, but a derivation requires the role
-   * itself.
+   * True if the held role extends a needed role. It then has the permissions of the needed role, but the
+   * derivation requires the needed role itself.
    */
   readonly extendsNeeded: boolean
 }
 
-/** The user holds a role from which an allowing role is derived, but a guard disables the derivation. */
+/** The user holds a role from which a role that allows is derived, but a guard disables the derivation. */
 export interface VoidByGuard {
   readonly kind: 'guard'
-  /** The object of the derivation. */
+  /** Object of the disabled derivation. */
   readonly instance: InstanceKey
-  /** Roles held directly on it. */
+  /** Roles that the user holds directly on this object, because of which the guard applies. */
   readonly blocking: readonly string[]
-  /** From the held role to the requested instance. The first step is the disabled one. */
+  /** Path from the held role to the requested instance. Its first step is the disabled derivation. */
   readonly path: readonly DerivationStep[]
 }
 
 /**
- * The user holds a role from which an allowing role is derived, but no tuple of the relation leads to the
- * requested instance.
+ * The user holds a role from which a role that allows would be derived, but the requested instance has no
+ * tuple of the relation.
  */
 export interface NotRelated {
   readonly kind: 'no-tuple'
@@ -112,35 +121,40 @@ export interface NotRelated {
   /** The derivation that would give `role` on the instance. */
   readonly derivation: Derivation
   readonly role: string
-  /** One of the instances on which the user directly holds the role that the derivation requires. */
+  /**
+   * An instance on which the user directly holds the role that the derivation requires. There can be others.
+   */
   readonly heldOn: InstanceKey
 }
 
 export const NO_NEAR_MISSES: NearMisses = { found: [], hasMore: false }
 
 /**
- * Detail for rules: only the rules that allow, the test that decided each side, or the whole trees of each
- * side.
+ * Detail for rules. `none`: only the rules that allow. `leaf`: for each side, the test that decided it.
+ * `tree`: for each side, the whole trees of conditions.
  */
 export type RuleDetail = 'none' | 'leaf' | 'tree'
 
-/** Maximum number of rules that an explanation lists, and of sets that it names per side. */
+/** Maximum number of rules in an explanation, and of sets that it names for each side. */
 export const RULES_EXPLAINED_MAX = 100
 
 export interface ExplainedByRules {
   readonly allow: boolean
   /**
-   * Why the attributes of the request could not be read and are treated as absent; `null`: they were read, or
+   * Reason why the request attributes could not be read and count as missing. `null` if they were read, or if
    * no rule needs them.
    */
   readonly unread: string | null
   /** Number of rules for the type and action. */
   readonly count: number
-  /** Allowing rules come first. With the detail `none`, only these are listed. */
+  /** Rules, with those that allow first. With the detail `none`, only rules that allow are listed. */
   readonly rules: readonly ExplainedRule[]
-  /** Whether there are more rules. */
+  /** Whether there are rules that are not listed. */
   readonly hasMore: boolean
-  /** Sets of rules that match individually. If there are very many, only some of them. */
+  /**
+   * Sets of the rules that are true, for each side independently of the other. If there are very many, only
+   * some of them.
+   */
   readonly userSets: readonly string[]
   readonly resourceSets: readonly string[]
 }
@@ -154,16 +168,19 @@ export interface ExplainedRule {
   readonly resource: ExplainedRuleSide
 }
 
-/** Result of evaluating conditions that need not belong to a rule, for one query. */
+/** Result of evaluating conditions for one query. The conditions need not belong to a rule. */
 export interface TriedConditions {
   readonly value: ExplainedSide['value']
-  /** Trees of the conditions, in order. */
+  /** Trees of the conditions, in the order of the conditions. */
   readonly trees: ExplainedSide['trees']
-  /** True if the steps of a query were not sufficient. Tests that could not be evaluated are unknown. */
+  /**
+   * True if the steps of the query were not sufficient. The tests that could not be evaluated are then
+   * unknown.
+   */
   readonly isOverBudget: boolean
 }
 
-/** Without trees, unless the detail requests them. */
+/** A side of a rule. It has trees only if the requested detail includes them. */
 export type ExplainedRuleSide = Omit<ExplainedSide, 'nodes'>
 
 export const NO_RULES: ExplainedByRules = {
@@ -182,8 +199,8 @@ export type ExplanationStep =
   | DerivationStep
 
 /**
- * The role of the previous step gives `role` on `object` through this tuple, which can expire, and this
- * derivation.
+ * One derivation on a path. The role of the previous step, through this tuple, gives `role` on `object`. The
+ * tuple can expire.
  */
 export interface DerivationStep extends Expiration {
   readonly kind: 'derivation'

@@ -1,6 +1,7 @@
 /**
- * Handle with which a thread reads an index of another thread. It can be sent with `postMessage`. Code that
- * passes it on does not depend on its content: `engine/shared-index/memory/regions.ts` creates and opens it.
+ * Handle with which a thread reads an index that another thread writes. It can be sent with `postMessage`.
+ * Its content is private: `engine/shared-index/memory/regions.ts` creates and opens it, and other code only
+ * passes it on.
  */
 declare const opaque: unique symbol
 

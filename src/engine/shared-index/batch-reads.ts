@@ -1,4 +1,4 @@
-/** Decides many queries in batches, each batch on one state. */
+/** Decides many queries in batches. All queries of a batch are decided on one state. */
 import type { Query } from '#model/decision.ts'
 import { type BatchCheck, UNKNOWN } from './check/batch-check.ts'
 import { type BatchSource, QuerySource } from './check/batch-source.ts'
@@ -9,7 +9,7 @@ import type { ConsistentReads } from './consistent-reads.ts'
 import type { RuledReads } from './ruled-reads.ts'
 import type { ListingParts } from './search/listings.ts'
 
-/** Optimistic attempts before a batch takes the lock. */
+/** Number of attempts without the lock, before a batch takes the lock. */
 const ATTEMPTS = 3
 
 interface BatchParts {
@@ -20,7 +20,7 @@ interface BatchParts {
 }
 
 interface BatchHost {
-  /** Decides one query by roles on the current state. */
+  /** Decides one query by roles, on the current state. */
   decide(query: Query, mayBuild: boolean): CheckOutcome
   parts(): ListingParts
 }
@@ -41,13 +41,14 @@ export class BatchReads {
   }
 
   /**
-   * Decides queries in order, at most `BATCH_MAX` per state. One state for a long list of queries would have
-   * to last as long as the call; with a thousand writes per second, no state does.
+   * Decides queries in order, at most `BATCH_MAX` of them on one state. If all queries of a long list used
+   * one state, this state would have to last as long as the call. With a thousand writes per second, no state
+   * lasts that long.
    */
   evaluate(source: BatchSource, answers: Uint8Array): Uint8Array {
     const { count } = source
     const steps = { stepsMax: Infinity, ofOneMax: QUESTION_STEPS }
-    // A batch ends early if parsing conditions has used the time of one slice.
+    // A batch ends early if parsing conditions has taken the time of a slice.
     for (let from = 0; from < count;) {
       from = this.#evaluateBatch(
         source,
@@ -59,7 +60,7 @@ export class BatchReads {
   }
 
   /**
-   * Decides the first of at most `BATCH_MAX` queries, until `stepsMax` steps are used; see
+   * Decides up to `BATCH_MAX` queries from the first on, until `stepsMax` steps are used. See
    * `DecisionEngine.evaluateSome`.
    */
   evaluateFirst(source: BatchSource, stepsMax: number, verdicts: Uint8Array): number {
@@ -69,8 +70,8 @@ export class BatchReads {
   }
 
   /**
-   * Like `evaluate` for up to `BATCH_MAX` queries: decides at least the first one and stops when rules have
-   * used `stepsMax` steps.
+   * Like `evaluate`, for up to `BATCH_MAX` queries. Decides at least the first query, and stops when rules
+   * have used `stepsMax` steps.
    */
   evaluateSearched(queries: readonly Query[], stepsMax: number): boolean[] {
     const verdicts = new Uint8Array(queries.length)
@@ -82,9 +83,9 @@ export class BatchReads {
   }
 
   /**
-   * Decides all queries on one state. If no state lasts long enough, it takes the lock: deciding them one by
-   * one would use several states. Returns the end of the decided queries: all, or those before rules exceeded
-   * `stepsMax`.
+   * Decides the queries of a batch on one state. If no state lasts long enough, takes the lock; deciding the
+   * queries one by one would use several states. Returns the end of the decided queries. It is the end of the
+   * batch, unless rules used more than `stepsMax` steps before.
    */
   #evaluateBatch(
     source: BatchSource,
@@ -109,14 +110,14 @@ export class BatchReads {
     return this.#settleRuled(answers, from + count, steps)
   }
 
-  /** Decides the queries of the batch that roles have denied and rules might allow. */
+  /** Decides the queries of the batch that roles have denied but rules might allow. */
   #settleRuled(answers: Uint8Array, end: number, steps: BatchSteps): number {
     if (!this.#ruled.hasAsked) return end
     const again = (query: Query, attempt: Attempt) => this.#ruledReads.evaluate(query, attempt)
     return this.#ruled.settle(answers, again, steps) ?? end
   }
 
-  /** Returns false if a closure must be built first. */
+  /** Decides the queries of a batch by roles. Returns false if a closure must be built first. */
   #decideBatch(
     source: BatchSource,
     from: number,
@@ -129,7 +130,7 @@ export class BatchReads {
     for (let i = 0; i < count; i++) {
       let verdict = verdicts[i]!
       if (verdict === UNKNOWN) verdict = this.#host.decide(source.query(from + i), false)
-      // Only for queries that need it, because the lock blocks writers.
+      // Takes this path only for queries that need it, because writers wait while the lock is held.
       if (verdict === BUILD && mayBuild) verdict = this.#host.decide(source.query(from + i), true)
       if (verdict === BUILD) return false
       answers[from + i] = verdict

@@ -1,8 +1,8 @@
 /**
- * Ensures that a thread reads a single state. A result is valid only if nothing changed during its
- * computation; otherwise it is computed again. A decision takes the lock after some attempts, or to build a
- * closure, which prevents changes. Work that can take long holds the lock for a few slices at most, because
- * it would otherwise block the writer and thereby all other environments.
+ * Ensures that a thread reads a single state. A result is valid only if nothing changed while it was
+ * computed; otherwise it is computed again. After some attempts, a decision takes the lock, which prevents
+ * changes. It also takes the lock if it has to build a closure. Work that can take long holds the lock for a
+ * few slices at most. Otherwise it would block the writer, and thereby all other environments.
  */
 import { IndexFault } from '#engine/engine.ts'
 import type { IndexHandle } from '#engine/index-handle.ts'
@@ -22,19 +22,22 @@ import { assert, InvariantError } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import { type Resumable, runAtOnce } from '#model/resumable.ts'
 
-/** Attempts of work that never takes the lock. Each takes some tenths of a second at most. */
+/**
+ * Maximum number of attempts for work that never takes the lock. An attempt takes some tenths of a second at
+ * most.
+ */
 const UNLOCKED_ATTEMPTS_MAX = 10
-/** Attempts of sliced work. Most of them are interrupted by a change long before their end. */
+/** Maximum number of attempts for sliced work. A change interrupts most attempts long before their end. */
 const SLICED_ATTEMPTS_MAX = 30
-/** Slices with the lock, a tenth of a millisecond each. */
+/** Maximum number of slices with the lock. Each takes a tenth of a millisecond. */
 const LOCKED_SLICES_MAX = 16
 
 export interface ReaderOptions {
-  /** Positive, and unique among the threads of the index. */
+  /** A positive number that no other thread of the index has. */
   readonly threadId: number
   /**
-   * For processors that reorder loads, that is, all except x86-64 (`sequence.ts`): correct there, but slow.
-   * Experimental.
+   * Makes every read take the lock. Needed on processors that reorder loads, which are all except x86-64
+   * (`sequence.ts`). Results are correct, but reads are slow. Experimental.
    */
   readonly lockEveryRead?: boolean
 }
@@ -59,17 +62,17 @@ export class ConsistentReads {
     this.#onSchema = onSchema
   }
 
-  /** The sequence of the state that is read. */
+  /** The sequence of the state that is being read. */
   get sequence(): number {
     return this.#sequence
   }
 
-  /** Returns how many of the requested attempts to make without the lock. */
+  /** Returns the number of attempts to make without the lock, if `wanted` attempts are requested. */
   attempts(wanted: number): number {
     return this.#lockEveryRead ? 0 : wanted
   }
 
-  /** Begins a read on the current state and updates views and schema. */
+  /** Begins a read on the current state. Updates the views of the regions and the schema. */
   begin(): void {
     for (;;) {
       this.#sequence = beginRead(this.regions.header)
@@ -79,19 +82,19 @@ export class ConsistentReads {
   }
 
   /**
-   * Returns whether the schema is the one most recently passed to `onSchema`. Does not require a read to have
-   * begun.
+   * Returns whether the current schema is the one that was last passed to `onSchema`. Can be called outside a
+   * read.
    */
   hasLastSchema(): boolean {
     return this.regions.header[L.H_SCHEMA_VERSION] === this.#schemaVersion
   }
 
-  /** Returns whether all reads since `begin` belong to its state. */
+  /** Returns whether all reads since `begin` belong to the state on which it began. */
   isValid(): boolean {
     return isUnchanged(this.regions.header, this.#sequence)
   }
 
-  /** Runs `work` with the lock: no changes occur, and closures can be built. */
+  /** Runs `work` with the lock. During `work`, nothing changes, and closures can be built. */
   locked<T>(work: () => T): T {
     const { header } = this.regions
     lock(header, this.#threadId)
@@ -107,8 +110,8 @@ export class ConsistentReads {
   }
 
   /**
-   * Returns the error to throw for an exception on a consistent state. A broken invariant disables only this
-   * index: the thread also makes decisions on others.
+   * Returns the error to throw for an exception that occurred on a consistent state. A broken invariant
+   * retires only this index, because the thread also makes decisions on other indexes.
    */
   faultOf(error: unknown): unknown {
     if (!(error instanceof InvariantError)) return error
@@ -116,14 +119,16 @@ export class ConsistentReads {
     return new IndexFault(error)
   }
 
-  /** Runs `work` on one state: without the lock for some attempts, then with it. */
+  /**
+   * Runs `work` on one state: makes up to `attempts` attempts without the lock, and then one with the lock.
+   */
   read<T>(attempts: number, work: () => T): T {
     return this.#attempt(this.attempts(attempts), work, () => this.locked(work))
   }
 
   /**
    * Like `read`, for long work that does not need the lock. Writers never wait for it. Throws `OVERLOADED` if
-   * no state lasts as long as the work.
+   * in each attempt, the state changed before the end of the work.
    */
   readUnlocked<T>(work: () => T): T {
     if (this.#lockEveryRead) return this.locked(work)
@@ -139,7 +144,7 @@ export class ConsistentReads {
         const result = work()
         if (this.isValid()) return result
       } catch (error) {
-        // Torn data can cause any error; only an error on a consistent state is a fault.
+        // Torn data can cause any error. Therefore an error counts only if it occurred on a consistent state.
         if (this.isValid()) throw this.faultOf(error)
       }
     }
@@ -147,9 +152,9 @@ export class ConsistentReads {
   }
 
   /**
-   * Like `read`, for sliced work. The work must not share its state, because other reads run between slices.
-   * Each attempt starts from scratch. After some attempts, it gets a few slices with the lock, which is
-   * sufficient for short work.
+   * Like `read`, for sliced work. The work needs its own objects, because other reads run between its slices.
+   * Each attempt starts from the beginning. After some attempts, the work gets a few slices with the lock.
+   * These are sufficient for short work.
    */
   *readSliced<T>(attempts: number, begin: () => Resumable<T>): Resumable<T> {
     if (this.#lockEveryRead) return this.locked(() => runAtOnce(begin()))
@@ -178,7 +183,7 @@ export class ConsistentReads {
     throw changesTooFast()
   }
 
-  /** Returns false if the schema changed while it was being read. */
+  /** Reads the schema if it has changed. Returns false if it changed again while it was being read. */
   #hasSchema(): boolean {
     const version = this.regions.header[L.H_SCHEMA_VERSION]!
     if (version === this.#schemaVersion) return true
@@ -190,7 +195,7 @@ export class ConsistentReads {
   }
 }
 
-/** Returns the result of the work if it completes within this many slices; otherwise null. */
+/** Runs up to `slicesMax` slices of the work. Returns its result if it is complete, otherwise null. */
 function firstSlices<T>(work: Resumable<T>, slicesMax: number): { readonly answer: T } | null {
   for (let slice = 0; slice < slicesMax; slice++) {
     const step = work.next()
@@ -199,7 +204,7 @@ function firstSlices<T>(work: Resumable<T>, slicesMax: number): { readonly answe
   return null
 }
 
-/** Error for work that takes longer than any state lasts. */
+/** Creates the error for work that takes longer than any state lasts. */
 export function changesTooFast(): AuthzError {
   return new AuthzError(
     'OVERLOADED',

@@ -1,17 +1,17 @@
-/** Finds the query for a gateway request. Every result belongs to one state of the index. */
+/** Finds the query that a gateway request stands for. Each result belongs to one state of the index. */
 import type { MappedRequest } from '#engine/engine.ts'
 import { mappedBy } from '#engine/shared-index/mapping/mapping-match.ts'
 import type { MappingView } from '#engine/shared-index/mapping/mapping-view.ts'
 import type { SchemaView } from '#engine/shared-index/schema/schema-view.ts'
 import type { ConsistentReads } from './consistent-reads.ts'
 
-/** Optimistic attempts before a reader takes the lock. */
+/** Number of attempts without the lock, before a reader takes the lock. */
 const ATTEMPTS = 50
 
 export class MappedRequests {
   readonly #reads: ConsistentReads
   readonly #schema: () => SchemaView
-  /** The rules of the schema that was read last. */
+  /** The mapping rules of the schema that was last read. */
   #rules: { readonly of: SchemaView; readonly view: MappingView | null } | null = null
   readonly #readRules = () => {
     const schema = this.#schema()
@@ -21,15 +21,18 @@ export class MappedRequests {
     return this.#rules
   }
 
-  /** `schema`: returns the schema of the state that is read. */
+  /** `schema` returns the schema of the state that is being read. */
   constructor(reads: ConsistentReads, schema: () => SchemaView) {
     this.#reads = reads
     this.#schema = schema
   }
 
-  /** O(compiled rules) if they have changed, otherwise like `mappedBy`. */
+  /**
+   * Returns the query, or null if there is none. If the rules have changed, O(compiled rules); otherwise like
+   * `mappedBy`.
+   */
   find(method: string, url: string): MappedRequest | null {
-    // Copies the rules, so that data written in the meantime is not read.
+    // Copies the rules within the read. Matching them afterwards is not affected by later writes.
     const { view } = this.#reads.read(ATTEMPTS, this.#readRules)
     return view && mappedBy(view, method, url)
   }

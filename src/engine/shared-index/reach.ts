@@ -1,7 +1,8 @@
 /**
  * Finds the entities that a fact might affect. These are the instances below an instance, to which roles on
- * it might lead, and the users who hold a role on it or above it. Reads on one state. It does not check
- * whether roles are actually derived along the edges, so the result can contain unaffected entities.
+ * it might lead, and the users who hold a role on it or above it. Each search uses one state. It does not
+ * check whether roles are actually derived along the edges, so the result can contain entities that are not
+ * affected.
  */
 import type { IndexHandle } from '#engine/index-handle.ts'
 import { Key } from '#engine/shared-index/memory/key.ts'
@@ -32,8 +33,8 @@ export class Reach {
   }
 
   /**
-   * Returns the instance and all instances below it; none if it is not stored; null if there are more than
-   * `limit`. O(limit, and their edges).
+   * Returns the instance and all instances below it. Returns no instances if the instance is not stored, and
+   * null if there are more than `limit`. O(limit, and edges of these instances).
    */
   below(instance: InstanceKey, limit: number): InstanceKey[] | null {
     return this.#read(instance, start => {
@@ -43,8 +44,8 @@ export class Reach {
   }
 
   /**
-   * Returns the users who hold a role on the instance or on one above it, each once; null if there are more
-   * than `limit`, or too many instances. O(limit, and their edges).
+   * Returns the users who hold a role on the instance or on an instance above it, each once. Returns null if
+   * there are more than `limit` users, or too many instances. O(limit, and edges of these instances).
    */
   usersAbove(instance: InstanceKey, limit: number): string[] | null {
     return this.#read(instance, start => {
@@ -80,7 +81,7 @@ export class Reach {
     return { type: typeOf(this.#schema, graph, line)?.key ?? '', key: keyText(graph, line) }
   }
 
-  /** Breadth-first search. Null above the limit. */
+  /** Returns the instances that a breadth-first search finds, or null if there are more than `limit`. */
   #walk(start: number, limit: number, isUp: boolean): NumberList | null {
     const { graph } = this.#reads.regions
     const seen = new Set([start])

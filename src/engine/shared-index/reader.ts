@@ -1,6 +1,7 @@
 /**
- * The read side of the shared index; each thread has one. It attaches to the regions of the writer without
- * copying and reads them in place. Every result belongs to one state of the index (`consistent-reads.ts`).
+ * The read side of the shared index. Each thread has its own reader. A reader attaches to the regions of the
+ * writer and reads them in place, without copying. Every result belongs to one state of the index
+ * (`consistent-reads.ts`).
  */
 import type {
   ActionQuestion,
@@ -67,9 +68,9 @@ import { RuledReads } from './ruled-reads.ts'
 import { TenantReads } from './tenant-reads.ts'
 import { Searches } from './searches.ts'
 
-/** Optimistic attempts before a reader takes the lock. */
+/** Number of attempts without the lock, before a reader takes the lock. */
 const ATTEMPTS = 50
-/** Attempts of a listing before it tries a few slices with the lock. */
+/** Number of attempts of a listing, before it tries a few slices with the lock. */
 const LISTING_ATTEMPTS = 2
 
 export class SharedIndexReader implements DecisionEngine {
@@ -87,7 +88,10 @@ export class SharedIndexReader implements DecisionEngine {
   readonly #searches: Searches
   readonly #mapped: MappedRequests
   #schema: SchemaView = emptySchema()
-  /** The last terms, resolved in the schema; null if none were resolved since the schema changed. */
+  /**
+   * The terms that were resolved last, with their type and action. Null if none have been resolved since the
+   * schema changed.
+   */
   #terms: QueryTerms | null = null
   #type: TypeView | undefined
   #action: ActionView | undefined
@@ -212,7 +216,10 @@ export class SharedIndexReader implements DecisionEngine {
     })
   }
 
-  /** `find` looks up the names and begins the listing; null if there is nothing to list. */
+  /**
+   * Runs a listing. `find` looks up the names and begins the listing; it returns null if there is nothing to
+   * list.
+   */
   #list<Entry>(results: ResultSink<Entry>, find: () => Resumable<void> | null): Resumable<void> {
     return this.#reads.readSliced(LISTING_ATTEMPTS, function* begun(): Resumable<void> {
       results.begin()
@@ -238,10 +245,10 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   *explain(query: Query, stepsMax: number, detail: RuleDetail = 'leaf'): Resumable<Explanation> {
-    // The cost of the decision depends on the rules. A caller that only runs the first step is not delayed by
-    // it.
+    // Pauses first, because the cost of the decision depends on the rules. A caller that only runs the first
+    // step is thus not delayed by them.
     if (this.#schema.hasRules) yield
-    // Builds the closures that the decision needs, if the capacity is sufficient.
+    // Decides first, because this builds the closures that the decision needs, if the memory is sufficient.
     while (this.evaluateWithin(query, Infinity) === null) yield
     let lookups: Attempt['lookups'] = NO_LOOKUPS
     for (;;) {
@@ -253,7 +260,7 @@ export class SharedIndexReader implements DecisionEngine {
       const how = { query, parts, detail, decider: this.#ruled, isAllowedByRoles }
       const rules = yield* explainRules(asked, how)
       if (!('lookups' in rules)) return { ...byRoles, allow: byRoles.allow || rules.allow, rules }
-      // Collects all of them on one state, as for a decision.
+      // The next attempt collects the values of all these instances on one state, as a decision does.
       lookups = [...known, ...rules.lookups]
     }
   }
@@ -285,7 +292,8 @@ export class SharedIndexReader implements DecisionEngine {
     const { stepsMax, detail, lookups } = how
     const asksNearMisses = detail !== 'none'
     const names = { query, type, action, user, instance, tenant, isMismatch, asksNearMisses }
-    // Separate values, because other queries run between the slices of an explanation.
+    // Collects the values in a separate object, because other queries run between the slices of an
+    // explanation.
     const asked = this.#schema.rules?.hasTexts()
       ? this.#gather(query, { lookups, stepsMax: QUESTION_STEPS }, new Gathering())
       : null
@@ -301,7 +309,7 @@ export class SharedIndexReader implements DecisionEngine {
     }
   }
 
-  /** `names` contains the keys of the query, as strings or packed. */
+  /** Decides one query. `names` contains its keys, as strings or packed. */
   #evaluate(terms: QueryTerms, names: Query | PackedQueries, stepsMax: number): boolean | null {
     const reads = this.#reads
     const attempts = reads.attempts(ATTEMPTS)
@@ -314,7 +322,7 @@ export class SharedIndexReader implements DecisionEngine {
         return verdict === ALLOW || (this.#schema.hasRules && this.#evaluateDenied(names, stepsMax))
       }
     } catch (error) {
-      // Torn data can cause any error; only an error on a consistent state is a fault.
+      // Torn data can cause any error. Therefore an error counts only if it occurred on a consistent state.
       if (reads.isValid()) throw reads.faultOf(error)
     }
     if (this.#evaluateLocked(terms, names)) return true
@@ -322,16 +330,16 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   /**
-   * A separate function, because each call of a function with a closure allocates the captured variables,
-   * used or not.
+   * This is a separate function, because each call of a function that contains a closure allocates the
+   * captured variables, even if the closure is not used.
    */
   #evaluateLocked(terms: QueryTerms, names: Query | PackedQueries): boolean {
     return this.#reads.locked(() => this.#decideForSure(terms, names) === ALLOW)
   }
 
   /**
-   * Decides by rules the query that roles have just denied, on the state on which they did so, if that state
-   * still exists.
+   * Decides by rules the query that roles have just denied. Uses the state on which roles denied, if that is
+   * still the current state.
    */
   #evaluateDenied(names: Query | PackedQueries, stepsMax: number): boolean | null {
     try {
@@ -343,7 +351,7 @@ export class SharedIndexReader implements DecisionEngine {
     return this.#ruledReads.evaluate(names, { stepsMax })
   }
 
-  /** Like `#gather`, for the current query, whose names were already looked up. */
+  /** Like `#gather`, for the current query, whose names have already been looked up. */
   #gatherFound(source: BatchSource, stepsMax: number): AskedRules | null {
     const terms = this.#terms
     if (terms === null || !this.#action || !source.asksRules) return null
@@ -353,7 +361,7 @@ export class SharedIndexReader implements DecisionEngine {
     return this.#ruled.gather(this.#parts(), asked)
   }
 
-  /** Collects the values that rules need for the query; `null` if no rule could allow it. */
+  /** Collects the values that rules need for the query. Returns `null` if no rule could allow the query. */
   #gather(
     query: Query,
     { lookups, stepsMax }: Pick<Attempt, 'lookups' | 'stepsMax'>,
@@ -366,20 +374,21 @@ export class SharedIndexReader implements DecisionEngine {
   }
 
   /**
-   * Decides by closures, or by a graph search if the capacity is not sufficient for them. Requires the lock.
+   * Decides the query with the lock: by closures or, if the memory is not sufficient for them, by a graph
+   * search.
    */
   #decideForSure(terms: QueryTerms, names: Query | PackedQueries): CheckOutcome {
     const verdict = this.#decide(terms, names, true)
     return verdict === BUILD ? this.#walked() : verdict
   }
 
-  /** Decides the current query by a graph search that needs no closure. */
+  /** Decides the current query by a graph search, which needs no closures. */
   #walked(): CheckOutcome {
     const { user, instance } = this.#question
     return this.#search.mayReach(user, instance, this.#action!) ? ALLOW : DENY
   }
 
-  /** Like `#walked`, in slices and with separate search state, because other queries run in between. */
+  /** Like `#walked`, but in slices. Uses a separate walk, because other queries run between the slices. */
   *#walkedInSlices(): Resumable<CheckOutcome> {
     const { user, instance } = this.#question
     const walk = new BackwardWalk(this.#reads.regions, this.#schema)
@@ -409,7 +418,7 @@ export class SharedIndexReader implements DecisionEngine {
     return this.#check.run(user, question.instance, action.start, mayBuild)
   }
 
-  /** Looks up the names of a query except its user. Stores tenant and instance in `#question`. */
+  /** Looks up the names in a query, except its user. Sets the tenant and the instance of `#question`. */
   #resolved({ type, action, key, tenant }: UserQuestion) {
     const { typeView, actionView } = this.#declared(type, action)
     const instance = typeView ? this.#question.findInstance(typeView.id, key) : 0
@@ -427,7 +436,7 @@ export class SharedIndexReader implements DecisionEngine {
     return { regions: this.#reads.regions, schema: this.#schema }
   }
 
-  /** Packed queries share their terms, so most have those of the previous query. */
+  /** Packed queries share their terms, so most queries have the same terms as the previous one. */
   #useTerms(terms: QueryTerms): void {
     this.#terms = terms
     this.#type = this.#schema.types.get(terms.type)

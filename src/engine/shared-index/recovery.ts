@@ -1,6 +1,6 @@
 /**
- * Repairs the shared index after a thread has died: releases the resources that it might have held. Called by
- * the thread that observed the exit.
+ * Repairs the shared index after a thread has died: releases what the thread might have held. Called by the
+ * thread that observed the exit.
  */
 import type { IndexHandle } from '#engine/index-handle.ts'
 import { startOver } from '#engine/shared-index/closures/closure-arena.ts'
@@ -9,20 +9,20 @@ import { opened } from '#engine/shared-index/memory/regions.ts'
 import { endSection } from '#engine/shared-index/memory/sequence.ts'
 
 /**
- * Releases the lock if the dead reader held it; returns true in that case. A reader holds the lock to build
- * closures, so at worst it leaves unreferenced words. If it died in one of its short critical sections, all
- * closures are invalidated, and readers continue.
+ * If the dead reader held the lock, releases the lock and returns true. A reader holds the lock only to build
+ * closures, so it usually leaves nothing but words that no head refers to. If it died in one of its short
+ * critical sections, all closures are invalidated, and readers continue.
  */
 export function takeOverLock(handle: IndexHandle, deadThreadId: number): boolean {
   const header = new Int32Array(opened(handle).header)
-  // The dead thread might have been waiting for the lock.
+  // Removes the dead thread as the next owner, because it might have been waiting for the lock.
   Atomics.compareExchange(header, L.H_LOCK_NEXT, deadThreadId, 0)
   if (Atomics.load(header, L.H_LOCK) !== deadThreadId) return false
   if ((Atomics.load(header, L.H_SEQUENCE) & 1) !== 0) {
     startOver(header)
     endSection(header)
   }
-  // Release: the next owner sees the repair.
+  // Release: the next owner of the lock sees the repair.
   Atomics.store(header, L.H_LOCK, 0)
   Atomics.notify(header, L.H_LOCK)
   return true

@@ -1,4 +1,7 @@
-/** Decides by rules a query that roles deny, on one state, with all instances that its conditions look up. */
+/**
+ * Decides by rules a query that roles deny. Uses one state for the query and for all instances that its
+ * conditions look up.
+ */
 import type { Query } from '#model/decision.ts'
 import { PackedQueries } from '#model/packed-queries.ts'
 import { sourceOf } from './check/batch-source.ts'
@@ -7,12 +10,12 @@ import { type Attempt, type RuleQuestions, settled } from './check/rule-question
 import { type AskedRules, NO_LOOKUPS } from './check/rule-values.ts'
 import type { ConsistentReads } from './consistent-reads.ts'
 
-/** Optimistic attempts before a reader takes the lock. */
+/** Number of attempts without the lock, before a reader takes the lock. */
 const ATTEMPTS = 50
 
 /**
- * Returns the decision of the roles. For a query that they deny, returns the values that rules need, if any
- * rule could allow it.
+ * Decides a query by roles. If roles deny it and a rule could allow it, returns the values that the rules
+ * need; otherwise returns the decision.
  */
 type Ask = (
   query: Query,
@@ -31,7 +34,7 @@ export class RuledReads {
     this.#ask = ask
   }
 
-  /** Decides with collected values. `null`: as for `evaluate`. */
+  /** Decides with values that have been collected. Returns `null` in the same cases as `evaluate`. */
   decide(names: Query | PackedQueries, asked: AskedRules, stepsMax: number): boolean | null {
     const outcome = this.#ruled.decide(asked)
     if (typeof outcome !== 'object') return settled(outcome, stepsMax)
@@ -39,9 +42,9 @@ export class RuledReads {
   }
 
   /**
-   * The evaluations of a query share its steps: each uses the remainder of the previous ones. `null`: it
-   * needs more than `stepsMax`, which is below the limit per query, or the thread has to parse more
-   * conditions first. The next call continues with these.
+   * Decides a query. All evaluations of a query share its steps, so each can use the steps that the previous
+   * ones left. Returns `null` if the query needs more than `stepsMax` steps and that is less than the limit
+   * per query, or if the thread has to parse more conditions first. The next call continues parsing.
    */
   evaluate(
     names: Query | PackedQueries,
@@ -59,7 +62,8 @@ export class RuledReads {
       const outcome = this.#ruled.decide(asked)
       if (typeof outcome !== 'object') return settled(outcome, stepsMax)
       spent += this.#ruled.spent
-      // All values are collected again on one state; those collected before are not reused.
+      // The next evaluation collects all values again, so that they all belong to one state. Values that were
+      // collected before are not used again.
       lookups = [...lookups, ...outcome.lookups]
     }
   }

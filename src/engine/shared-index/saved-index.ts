@@ -2,8 +2,9 @@
  * Defines the index snapshot: the regions of an index as bytes, and the state of its writer.
  *
  * Invariant: an index is saved only while nothing waits to be collected. The heap of the writer then contains
- * only the schema and the numbers of its states. The storage must return the snapshot unchanged, and to the
- * same code: a layout, and the meaning of every number in it, belong to one release.
+ * only the schema and the numbers of the schema's states. The storage must return the snapshot unchanged and
+ * only to the release that wrote it, because each release defines the layout and the meaning of every number
+ * in it.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import {
@@ -16,29 +17,29 @@ import {
 import type { SavedStates } from '#engine/shared-index/schema/automaton.ts'
 import type { SavedSchema } from '#engine/shared-index/schema/saved-schema.ts'
 
-/** State of the writer outside the regions, as plain data. */
+/** State of the writer that is not in the regions, as plain data. */
 export interface SavedState {
   readonly schema: SavedSchema
   readonly states: SavedStates
-  /** Number of banks that facts use. */
+  /** Largest number of banks that any type uses. */
   readonly banks: number
-  /** Whether all closures were precomputed. */
+  /** Whether all closures have been precomputed. */
   readonly isPrecomputed: boolean
 }
 
 export interface SavedIndex {
-  /** Views of the index's own memory. */
+  /** Views of the memory of the index, without a copy. */
   readonly parts: Readonly<Record<RegionName, Uint8Array>>
   readonly state: SavedState
 }
 
-/** A snapshot in memory that becomes the memory of the index. */
+/** A snapshot that has been read into memory. This memory becomes the memory of the index. */
 export interface RestoredIndex {
   readonly handle: SharedIndexHandle
   readonly state: SavedState
 }
 
-/** Returns the used bytes of the regions. */
+/** Returns views of the used bytes of each region. */
 export function savedParts({ handle, header }: Regions): SavedIndex['parts'] {
   const bytes = {
     header: handle.header.byteLength,
@@ -46,7 +47,8 @@ export function savedParts({ handle, header }: Regions): SavedIndex['parts'] {
     closures: header[L.H_CLOSURE_TOP]! * L.WORD_BYTES,
     schema: header[L.H_SCHEMA_BYTES]!,
   }
-  // The current schema, from either buffer. In the snapshot, it is in the first.
+  // The current schema, which can be in either of the two buffers. A snapshot contains it as the first
+  // buffer.
   const schema = header[L.H_SCHEMA_IN] === 0 ? handle.schema : handle.otherSchema
   return partsOf({ ...handle, schema }, bytes)
 }

@@ -1,6 +1,6 @@
 /**
- * Runs the searches of one thread. If no rule applies, roles alone decide; otherwise, candidates are decided
- * one by one (`ruled-search/`).
+ * Runs the searches of one thread. If no rule applies to a search, roles alone determine its result.
+ * Otherwise, each candidate is decided by a check (`ruled-search/`).
  */
 import type { ActionQuestion, KeyPage, PageRequest, ResourceQuestion, UserQuestion } from '#engine/engine.ts'
 import type { BatchSource } from '#engine/shared-index/check/batch-source.ts'
@@ -28,19 +28,19 @@ import type { Resumable } from '#model/resumable.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
 import type { ConsistentReads } from './consistent-reads.ts'
 
-/** Attempts of short reads without the lock. */
+/** Number of attempts of a short read without the lock. */
 const ATTEMPTS = 50
-/** Attempts of longer reads before they try a few slices with the lock. */
+/** Number of attempts of a longer read, before it tries a few slices with the lock. */
 const SLICED_ATTEMPTS = 2
 
 type Page = Pick<PageRequest, 'after' | 'limit'>
 
-/** Objects that the searches share with the decisions of their thread. */
+/** Objects that searches share with the checks of the same thread. */
 export interface SearchParts {
   readonly question: ResolvedQuery
   readonly search: Search
   readonly key: Key
-  /** Returns the schema of the current read. */
+  /** Returns the schema of the state that is being read. */
   readonly schema: () => SchemaView
   /** See `SearchHost.decide`. */
   readonly decide: (queries: readonly Query[], stepsMax: number) => readonly boolean[]
@@ -48,7 +48,7 @@ export interface SearchParts {
   readonly steps: () => number
 }
 
-/** The action that a search concerns, and whether rules are evaluated. */
+/** The action for which a search is made, and whether rules are evaluated. */
 type SearchedAction = Pick<UserQuestion, 'type' | 'action' | 'asksRules'>
 
 export class Searches {
@@ -56,7 +56,7 @@ export class Searches {
   readonly #parts: SearchParts
   readonly #resourcePages: KeyPages
   readonly #userPages: KeyPages
-  /** Pages of all entities, as long as no list contains them. */
+  /** Pages of all entities. Used while no list contains these entities. */
   readonly #allPages: KeyPages
   readonly #gathering = new Gathering()
   readonly #finder: CandidateFinder
@@ -96,7 +96,8 @@ export class Searches {
     if (unruled !== null) return unruled
     const searchedFor = { what: 'user', type: L.USER_TYPE, isTenantOpen: false } as const
     const host: SearchHost = {
-      // The empty text is not a key of any user, so no user attributes are known.
+      // The user varies, so no attributes of a user may be known yet. The empty text is not the key of any
+      // user.
       candidates: () => this.#candidates({ ...question, user: '' }, searchedFor),
       all: asked => this.#all(L.USER_TYPE, null, asked),
       byRoles: asked => this.#reads.readUnlocked(() => this.#usersOfRoles(question, asked)),
@@ -110,7 +111,8 @@ export class Searches {
   }
 
   *actions(question: ActionQuestion): Resumable<string[]> {
-    // An action might be allowed first by a role and later by a rule: both are read on one state.
+    // Between two states, an action that a role allows can become one that a rule allows. Both are read on
+    // one state, so that such an action is not missed.
     const { byRoles, others } = yield* this.#reads.readSliced(SLICED_ATTEMPTS, () =>
       this.#actionsNow(question),
     )
@@ -125,7 +127,7 @@ export class Searches {
     return allowed.length === 0 ? byRoles : [...byRoles, ...allowed].toSorted(compareUtf8)
   }
 
-  /** Returns the declared actions that rules might allow. Call it within a read. */
+  /** Returns the declared actions that rules might allow. Call it within a consistent read. */
   #ruledActions({ type, asksRules }: ActionQuestion): string[] {
     const { types, rules } = this.#parts.schema()
     if (!rules || asksRules === false) return []
@@ -156,15 +158,16 @@ export class Searches {
   }
 
   /**
-   * Reads a page of what roles allow. Returns null if rules might allow any searched entity, on the state of
-   * the page: an entity might be allowed first by a role and later by the first rule.
+   * Reads a page of the entities that roles allow. Returns null if rules might allow any searched entity.
+   * Both are read on one state: between two states, an entity that a role allows can become one that the
+   * first rule allows, and would be missed.
    */
   #pageWithoutRules(question: SearchedAction, pageNow: () => KeyPage): KeyPage | null {
     if (this.#reads.read(ATTEMPTS, () => this.#isRuled(question))) return null
     return this.#reads.readUnlocked(() => (this.#isRuled(question) ? null : pageNow()))
   }
 
-  /** Call it within a read. */
+  /** Call it within a consistent read. */
   #resourcesOfRoles({ user, action, type, tenant }: ResourceQuestion, page: Page): KeyPage {
     const { question, search } = this.#parts
     const { sequence } = this.#reads
@@ -180,7 +183,7 @@ export class Searches {
     return this.#resourcePages.page(page)
   }
 
-  /** Call it within a read. */
+  /** Call it within a consistent read. */
   #usersOfRoles({ action, type, key, tenant }: UserQuestion, page: Page): KeyPage {
     const { question, search } = this.#parts
     const { sequence } = this.#reads
@@ -210,7 +213,7 @@ export class Searches {
     })
   }
 
-  /** Returns whether rules might allow any searched entity. Call it within a read. */
+  /** Returns whether rules might allow any searched entity. Call it within a consistent read. */
   #isRuled({ type, action, asksRules }: SearchedAction): boolean {
     return asksRules !== false && this.#planOf(type, action) !== null
   }
@@ -221,7 +224,7 @@ export class Searches {
     return schema.rules?.planOf(type, action) ?? null
   }
 
-  /** Call it within a read. */
+  /** Returns the candidates of the rules. Call it within a consistent read. */
   #candidates(query: Query, searched: SearchedFor): CandidateSet {
     const plan = this.#planOf(query.type, query.action)
     if (plan === null) return 'nobody'
@@ -229,8 +232,8 @@ export class Searches {
     const { regions, sequence } = { regions: this.#reads.regions, sequence: this.#reads.sequence }
     const found = query.key === null ? 0 : question.findInstance(this.#typeId(query.type), query.key)
     question.resolve(found, query.tenant, sequence)
-    // If the tenant is unknown, no rule allows. If the query names no tenant, each instance is evaluated in
-    // its own tenant.
+    // Rules allow nothing in an unknown tenant. If the search is open to all tenants, each instance is
+    // checked in its own tenant.
     if (question.isMismatch || (question.tenant === 0 && !searched.isTenantOpen)) return 'nobody'
     const user = searched.what === 'user' ? 0 : question.findUser(query.user)
     regions.attributeNames.refresh()
@@ -241,7 +244,7 @@ export class Searches {
     const { instance, tenant } = question
     this.#gathering.gather(asked, { regions, schema: this.#parts.schema() }, user, { instance, tenant })
     const candidates = this.#finder.find(asked, searched)
-    // Releases the values of the query.
+    // Releases the values that were collected for the query.
     this.#gathering.end()
     return candidates
   }

@@ -1,6 +1,6 @@
 /**
- * Reads data about the tenants themselves, independent of a user's roles. Every result belongs to one state
- * of the index.
+ * Reads data about tenants and instances themselves. It does not depend on the roles of a user. Each result
+ * belongs to one state of the index.
  */
 import type { StoredTenants } from '#engine/engine.ts'
 import type { ResolvedQuery } from '#engine/shared-index/check/question.ts'
@@ -14,12 +14,15 @@ import type { Resumable } from '#model/resumable.ts'
 import type { ConsistentReads } from './consistent-reads.ts'
 
 /**
- * Optimistic attempts before a reader takes the lock, and attempts of a scan before it tries a few slices
- * with the lock.
+ * `ATTEMPTS`: number of attempts without the lock, before a reader takes the lock. `WALK_ATTEMPTS`: number of
+ * attempts of a scan, before it tries a few slices with the lock.
  */
 const ATTEMPTS = 50
 const WALK_ATTEMPTS = 2
-/** Slots of the string table between two pauses. Their records are scattered over memory. */
+/**
+ * Number of slots of the string table that are scanned between two pauses. Their records are scattered over
+ * memory.
+ */
 const STAGE_SLOTS = 1_024
 
 export class TenantReads implements StoredTenants {
@@ -27,7 +30,7 @@ export class TenantReads implements StoredTenants {
   readonly #question: ResolvedQuery
   readonly #schema: () => SchemaView
 
-  /** `schema` returns the schema of the state that is read. */
+  /** `schema` returns the schema of the state that is being read. */
   constructor(reads: ConsistentReads, question: ResolvedQuery, schema: () => SchemaView) {
     this.#reads = reads
     this.#question = question
@@ -54,7 +57,7 @@ export class TenantReads implements StoredTenants {
     })
   }
 
-  /** Returns the tenant of a stored instance; null if the instance is not stored. */
+  /** Returns the tenant of an instance, or null if the instance is not stored. */
   ofInstance(type: string, key: string): string | null {
     return this.#reads.read(ATTEMPTS, () => {
       const typeView = this.#schema().types.get(type)
@@ -66,7 +69,7 @@ export class TenantReads implements StoredTenants {
   }
 }
 
-/** Scans the string table, because there is no list of tenants. O(records). */
+/** Returns the keys of tenants. Scans the string table, because there is no list of tenants. O(records). */
 function* tenantKeys(regions: Regions, limit: number): Resumable<string[]> {
   const { header, graph } = regions
   const tenants: string[] = []

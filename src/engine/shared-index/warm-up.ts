@@ -1,20 +1,23 @@
 /**
- * Warms up the code of the writer: applies every kind of change a few times to a small separate index. A
- * commit is one critical section, during which readers wait, and code that runs for the first time takes
- * three to six times as long (figures in docs/engine.md, "What clever parts are worth").
+ * Warms up the code of the writer: applies every kind of change a few times to a small separate index.
+ * Readers wait during the critical section of a commit, and code that runs for the first time takes three to
+ * six times as long (figures in docs/engine.md, "What clever parts are worth").
  *
- * It takes 0.2 s on an idle machine, in steps of some milliseconds. Its only effect is compiled code, which
- * belongs to the thread. It must therefore run in the thread that writes.
+ * The warm-up takes 0.2 s on an idle machine, in steps of some milliseconds. Its only effect is compiled
+ * code, which belongs to a thread. It must therefore run in the thread that writes.
  */
 import type { Change, Derivation, MappingRule } from '#model/change.ts'
 import { SharedIndexWriter } from './writer.ts'
 
-/** After three rounds, all relevant code is compiled; ten rounds had no further effect. */
+/**
+ * Number of rounds. After three rounds, all relevant code is compiled; in a test, ten rounds had no further
+ * effect.
+ */
 const ROUNDS = 3
 const FOLDERS = 200
 /**
- * Folders directly below the root. All others are below them, so a change at the root invalidates all
- * closures.
+ * Number of folders directly below the root. All other folders are below these, so a change at the root
+ * invalidates all closures.
  */
 const TOP_FOLDERS = 10
 const DOCUMENTS = 2_000
@@ -23,11 +26,11 @@ const CHANGES_A_COMMIT = 500
 const PRECOMPUTED_A_STEP = 2_000
 const EXPIRED_AT_ONCE = 128
 
-/** The caller runs it step by step, with other work in between. */
+/** Warms up the writer, in steps. The caller can do other work between the steps. */
 export function* warmUpWriter(): Generator<void> {
   const writer = new SharedIndexWriter({ threadId: 1, secrets: { start: 1, multiplier: 0x2545f491 } })
   for (const part of baseData()) yield writer.apply(part)
-  // From here on, commits are prepared as for an index with readers.
+  // After the handle has been read, the writer prepares commits as for an index with readers.
   void writer.handle
   yield* idleWork(writer)
   for (let round = 0; round < ROUNDS; round++) {
@@ -41,7 +44,7 @@ export function* warmUpWriter(): Generator<void> {
   }
 }
 
-/** Performs the work of the writer in idle periods after a commit. */
+/** Does the work that the writer does in idle periods after a commit. */
 function* idleWork(writer: SharedIndexWriter): Generator<void> {
   while (writer.collect(1)) yield
   while (writer.precompute(PRECOMPUTED_A_STEP)) yield
@@ -51,7 +54,7 @@ function* inCommits(changes: readonly Change[]): Generator<readonly Change[]> {
   for (let at = 0; at < changes.length; at += CHANGES_A_COMMIT) yield changes.slice(at, at + CHANGES_A_COMMIT)
 }
 
-/** The permanent data: nested folders with documents, groups, and users with roles on folders. */
+/** Data that all workloads use: nested folders with documents, groups, and users with roles on folders. */
 function* baseData(): Generator<readonly Change[]> {
   yield [
     { kind: 'type-put', type: 'group', actions: [] },
@@ -78,7 +81,7 @@ function* baseData(): Generator<readonly Change[]> {
   yield times(DOCUMENTS, n => assignmentPut(someUser(n), someFolder(n * 7)))
 }
 
-/** Roles and tuples that have expired at the time `DOCUMENTS`. */
+/** Roles and tuples whose expiration times are all before the time `DOCUMENTS`. */
 function expiringGrants(): readonly Change[] {
   return [
     ...times(DOCUMENTS, n => ({ ...assignmentPut(someUser(n), ['document', `document-${n}`]), until: n })),
@@ -89,7 +92,7 @@ function expiringGrants(): readonly Change[] {
   ]
 }
 
-/** Workloads. Each restores the base data, or the next one does. */
+/** Returns the workloads. Each of them, or the one after it, undoes its changes to the base data. */
 function* workloads(): Generator<readonly Change[]> {
   const heavy: Put = { kind: 'user-put', user: 'heavy', attributes: null }
   const rolesOfOne = times(DOCUMENTS, n => assignmentPut('heavy', ['document', `document-${n}`]))
@@ -110,7 +113,7 @@ function* workloads(): Generator<readonly Change[]> {
     yield puts
     yield puts.map(taken).toReversed()
   }
-  // These are removed together with all their facts.
+  // Removing these entities also removes all their facts.
   for (const puts of [
     [heavy, ...rolesOfOne],
     [everywhere, ...sharedWithOne],
@@ -154,7 +157,7 @@ const MAPPING_RULE: MappingRule = {
 
 type Ref = readonly [type: string, key: string]
 
-/** Changes that a workload can undo. */
+/** Changes that a workload can undo with a removal. */
 type Put = Extract<Change, { kind: 'user-put' | 'instance-put' | 'assignment-put' | 'tuple-put' }>
 
 function taken(put: Put): Change {

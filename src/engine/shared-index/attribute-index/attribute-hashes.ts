@@ -1,6 +1,6 @@
 /**
- * Computes the hashes under which an entity is stored in the list of an attribute: that of the value, or
- * those of its elements if the value is a list.
+ * Computes the hashes under which the list of an attribute contains an entity. A scalar value has one hash. A
+ * list value has one hash per element.
  */
 import { countInRow, isRow, textOfBlock } from '#engine/shared-index/memory/attribute-rows.ts'
 import type { AttributeNames } from '#engine/shared-index/memory/attribute-names.ts'
@@ -26,8 +26,8 @@ const NONE: readonly number[] = []
 const UNLISTED: readonly number[] = [HASH_OF_UNLISTED]
 
 /**
- * Attributes for which the entities of one type have lists: positions of lists by the number of a name, for
- * names that have one.
+ * The attributes for which the entities of one type have lists. Maps the number of an attribute name to the
+ * position of the attribute's list; names without a number have no entry.
  */
 export class ListedNames {
   readonly names: readonly string[]
@@ -48,7 +48,7 @@ export class ListedNames {
   }
 }
 
-/** Each writing thread has one. */
+/** Each thread that writes has its own instance. */
 export class AttributeHashes {
   readonly #regions: Regions
   readonly #names: AttributeNames
@@ -60,8 +60,8 @@ export class AttributeHashes {
   }
 
   /**
-   * Returns the hashes of the stored attributes of the record on that line: by position of a name, each hash
-   * once. O(size of the attributes).
+   * Returns the hashes of the stored attributes of the record on that line: one array per listed name, which
+   * contains each hash once. O(size of the attributes).
    */
   of(line: number, listed: ListedNames): readonly (readonly number[])[] {
     const { graph } = this.#regions
@@ -117,7 +117,7 @@ export class AttributeHashes {
   }
 }
 
-/** Returns the hash of a scalar; `null` if it has no encoding. */
+/** Returns the hash of a scalar, or `null` if the scalar has no encoding. */
 function hashOfValue(value: unknown, scratch: ValueWords): number | null {
   scratch.length = 0
   const head = scratch.scalar(value)

@@ -11,10 +11,13 @@ import { textIn } from '#engine/shared-index/memory/values.ts'
 import type { ListMemory } from '#engine/shared-index/memory/list-memory.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 
-/** Maximum number of lists in an environment. Searches without a list scan all entities. */
+/** Maximum number of lists in an environment. If a search would need another list, it scans all entities. */
 export const LISTS_MAX = 128
 
-/** Words of a slot. The type is its id; the name is a text; `chunks` has the format of `ordered-list.ts`. */
+/**
+ * Words of a slot. `type` is the id of a type, `name` is the address of a text, and `chunks` is the
+ * descriptor of an ordered list (`ordered-list.ts`).
+ */
 export const SLOT = {
   state: 0,
   type: 1,
@@ -25,14 +28,14 @@ export const SLOT = {
 export const SLOT_WORDS_LOG2 = 3
 export const DIRECTORY_LOG2 = 7 + SLOT_WORDS_LOG2
 
-/** States of a slot. A list that is being built is already updated by changes, but not read. */
+/** States of a slot. The writer already updates a list that is being built, but searches do not read it. */
 export const FREE = 0
 export const BUILDING = 1
 export const READY = 2
 
 /**
- * Names of lists: all entities of the type, with the same hash; instances by the line of their tenant;
- * entities by an attribute.
+ * Names of lists. `ALL`: all entities of the type, under one hash. `BY_TENANT`: instances by the line of
+ * their tenant. The prefix: entities by the value of an attribute.
  */
 export const ALL = 'all'
 export const BY_TENANT = 'tenant'
@@ -42,21 +45,21 @@ export function listOfAttribute(name: string): string {
   return ATTRIBUTE_PREFIX + name
 }
 
-/** Returns `null` if the list is of another kind. */
+/** Returns the attribute from the name of a list, or `null` if the list is not by an attribute. */
 export function attributeOf(name: string): string | null {
   return name.startsWith(ATTRIBUTE_PREFIX) ? name.slice(ATTRIBUTE_PREFIX.length) : null
 }
 
 /**
- * The hash of all entities in a list of a whole type. Also the hash of entities whose attribute has too many
- * elements to be indexed individually.
+ * `HASH_OF_ALL` is the hash of every entity in a list of a whole type. `HASH_OF_UNLISTED` is the hash of
+ * entities whose attribute has too many elements to index each of them.
  */
 export const HASH_OF_ALL = 0
 export const HASH_OF_UNLISTED = 1
 /** Maximum number of elements of an attribute that are indexed individually. */
 export const ELEMENTS_LISTED_MAX = 64
 
-/** Returns the word of the slot of a list that can be read; 0 if there is none. O(lists). */
+/** Returns the word of the list's slot if searches can read the list, and 0 otherwise. O(lists). */
 export function readyList(memory: ListMemory, type: number, name: string): number {
   const { header, graph } = memory
   const directory = header[L.H_LIST_DIRECTORY]!

@@ -23,8 +23,8 @@ const HEADS_LOG2_MIN = 2
 const HEAD_LOG2 = 2
 const HEAD = { chunk: 0, count: 1, hash: 2, entity: 3 } as const
 /**
- * A chunk with fewer entries than the first number is merged with the next one if both together have at most
- * the second number of entries.
+ * If a chunk has fewer than `SPARSE_ENTRIES`, it is merged with the next chunk, unless both together have
+ * more than `JOINED_ENTRIES_MAX`.
  */
 const SPARSE_ENTRIES = 32
 const JOINED_ENTRIES_MAX = 96
@@ -32,23 +32,23 @@ const JOINED_ENTRIES_MAX = 96
 /** Words of the descriptor. */
 export const LIST = { ptr: 0, log2: 1, chunks: 2, entries: 3 } as const
 
-/** A list with the memory that contains it, and the graph whose lines are its owners. */
+/** A list, the memory that contains it, and the graph that contains the records of its owners. */
 export interface OrderedList {
   readonly memory: Arena
-  /** The word of the descriptor in the memory. */
+  /** The word of the descriptor in `memory`. */
   readonly at: number
   readonly graph: Int32Array
 }
 
-/** Position of an entry, or of the gap for it. */
+/** Position of an entry, or the position at which a missing entry would be inserted. */
 interface Position {
   readonly chunk: number
   readonly index: number
 }
 
 /**
- * Returns false if the memory is full, and true if the entry was added or already exists. O(log entries +
- * chunk).
+ * Adds an entry. Returns false if the memory is full. Returns true if the entry was added or already exists.
+ * O(log entries + chunk).
  */
 export function insert(list: OrderedList, hash: number, entity: number): boolean {
   const { memory, at, graph } = list
@@ -80,7 +80,7 @@ export function insert(list: OrderedList, hash: number, entity: number): boolean
   return true
 }
 
-/** Does nothing if the entry does not exist. O(log entries + chunk). */
+/** Removes an entry if it exists. O(log entries + chunk). */
 export function remove(list: OrderedList, hash: number, entity: number): void {
   const { memory, at, graph } = list
   const words = memory.graph
@@ -98,7 +98,7 @@ export function remove(list: OrderedList, hash: number, entity: number): void {
   if (count - 1 < SPARSE_ENTRIES) joinWithNext(list, chunk)
 }
 
-/** Frees the list, some chunks per call. Returns true when nothing remains. */
+/** Frees at most `chunksMax` chunks of the list. Returns true when the whole list is free. */
 export function clear({ memory, at }: OrderedList, chunksMax: number): boolean {
   const words = memory.graph
   const chunks = words[at + LIST.chunks]!
@@ -114,8 +114,9 @@ export function clear({ memory, at }: OrderedList, chunksMax: number): boolean {
 }
 
 /**
- * Takes owners with that hash whose keys come after `after` (`null`: all), in the order of keys, up to
- * `limit`. Returns whether these are all. For readers. O(log entries + owners).
+ * Takes up to `limit` owners with that hash, in the order of their keys. Starts after the key `after`, or at
+ * the first owner if `after` is `null`. Returns true if no owners with that hash remain. For readers. O(log
+ * entries + owners).
  */
 export function take(
   { memory, at, graph }: OrderedList,
@@ -158,8 +159,8 @@ export function estimate(list: OrderedList, hash: number): number {
 }
 
 /**
- * Returns the first entry that does not come before the searched position: `compare` compares the entity of
- * an entry with the same hash. The end of a chunk is a valid position in it.
+ * Returns the position of the first entry that does not come before the searched entry. Entries are ordered
+ * by hash; for an equal hash, `compare` compares the entity. The result can be the end of a chunk.
  */
 function positionOf(
   { memory, at }: OrderedList,
@@ -169,8 +170,8 @@ function positionOf(
   const words = memory.graph
   const order = (entryHash: number, entity: number): number =>
     entryHash === hash ? compare(entity) : entryHash >>> 0 < hash >>> 0 ? -1 : 1
-  // The last chunk whose first entry does not come after the searched position. The position is in this
-  // chunk, at its end, or at the beginning of the list.
+  // Finds the last chunk whose first entry does not come after the searched entry. The position is in this
+  // chunk or at its end. If there is no such chunk, the position is the start of the list.
   let low = 0
   for (let high = chunksIn(words, at); low < high;) {
     const middle = (low + high) >>> 1
@@ -190,7 +191,7 @@ function positionOf(
   return { chunk, index }
 }
 
-/** At most the number of heads within the view. */
+/** Returns the number of chunks. A torn read never returns more chunks than have a head within the view. */
 function chunksIn(words: Int32Array, at: number): number {
   const ptr = words[at + LIST.ptr]!
   const chunks = words[at + LIST.chunks]!
@@ -218,7 +219,8 @@ function insertChunk({ memory, at }: OrderedList, number: number): boolean {
   const log2 = words[at + LIST.log2]!
   const isFull = words[at + LIST.ptr] === 0 || chunks === 1 << log2
   const largerLog2 = words[at + LIST.ptr] === 0 ? HEADS_LOG2_MIN : log2 + 1
-  // Both are checked together, because one allocation might use the space of the other.
+  // Checks the space for both blocks together, because the first allocation might use the space of the second
+  // one.
   if (!hasBlock(memory, isFull ? Math.max(largerLog2 + HEAD_LOG2, CHUNK_LOG2) + 1 : CHUNK_LOG2)) return false
   if (isFull) {
     const heads = allocate(memory, largerLog2 + HEAD_LOG2)

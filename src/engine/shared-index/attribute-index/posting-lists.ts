@@ -1,14 +1,14 @@
 /**
  * Maintains the attribute index for the writer (`list-directory.ts`): keeps the lists that the rules need,
- * builds new ones in idle periods, and updates all of them when records change.
+ * builds new lists in idle periods, and updates all lists when records change.
  *
  * Invariants:
  *
- * - A list that can be read contains every existing entity of its type, under all its hashes, and no record
- *   that was freed.
- * - A list that is being built is updated like the others. Building therefore only adds existing records and
- *   can visit a record twice.
- * - Lists are derived from the graph: a list for which the memory is not sufficient is abandoned, and
+ * - A list that can be read contains every existing entity of its type, under all hashes of the entity. It
+ *   contains no freed record.
+ * - A list that is being built is updated like the other lists. Therefore building only has to add the
+ *   records that already exist, and may visit a record twice.
+ * - Lists are derived from the graph. If the memory is not sufficient for a list, the list is abandoned, and
  *   searches scan instead.
  */
 import {
@@ -44,48 +44,50 @@ import { ListedNames, AttributeHashes } from './attribute-hashes.ts'
 interface KeptList {
   readonly type: number
   readonly name: string
-  /** The attribute; `null` if the list is of another kind. */
+  /** The attribute, or `null` if the list is not by an attribute. */
   readonly attribute: string | null
-  /** Contains only that attribute. */
+  /** Contains only the attribute of this list. */
   readonly only: ListedNames
   readonly slot: number
-  /** State of the construction; `null` if the list can be read. */
+  /** Progress of building the list; `null` if the list can be read. */
   building: Building | null
   /** True if the memory was not sufficient for the list. */
   isGivenUp: boolean
 }
 
-/** Lists of one type, and the attributes that they index. */
+/** The lists of one type, and the names of the attributes that have a list. */
 interface TypeLists {
   readonly all: readonly KeptList[]
   readonly byAttribute: readonly KeptList[]
   readonly attributes: ListedNames
 }
 
-/** Progress of a construction. */
+/** Progress of building a list: the next slot of the string table to scan, in the current partition. */
 interface Building {
   partition: number
   slot: number
   /**
-   * The partition when its scan began, and the number of its records removed until then. If it has changed
-   * since, its scan starts again.
+   * Address, size and number of removed records of the partition when its scan began. If one of them has
+   * changed, the scan of the partition starts again, because records might have moved.
    */
   ptr: number
   meta: number
   removals: number
 }
 
-/** Chunks freed per step. */
+/** Number of chunks freed per step. */
 const CHUNKS_FREED = 256
 
 export class PostingLists {
   readonly #regions: Regions
   readonly #hashes: AttributeHashes
-  /** By type id. */
+  /** Lists by the id of their type. */
   readonly #byType = new Map<number, TypeLists>()
   readonly #dropped: KeptList[] = []
   readonly #text = new ValueWords()
-  /** Number of removed records by partition of the string table, while a list is being built. */
+  /**
+   * Number of removed records per partition of the string table. Counted only while a list is being built.
+   */
   readonly #removals = new Int32Array(L.PARTITION_COUNT)
   #isBuilding = false
 
@@ -95,9 +97,9 @@ export class PostingLists {
   }
 
   /**
-   * Keeps lists with these names and drops all others. If a list is dropped, those that lacked memory are
-   * tried again. Returns false if more memory will be available after dropped lists have been freed. Requires
-   * a critical section. O(lists).
+   * Keeps the lists with these names, adds missing ones and drops all others. If a list is dropped, lists
+   * that lacked memory are tried again. Returns false if a later call can succeed, because dropped lists
+   * still have to be freed. Requires a critical section. O(lists).
    */
   keep(wanted: readonly { readonly type: number; readonly name: string }[]): boolean {
     const names = new Set(wanted.map(nameOf))
@@ -125,14 +127,14 @@ export class PostingLists {
     else this.#byType.set(type, { all, byAttribute, attributes })
   }
 
-  /** Returns whether changes of records of the type must be reported. */
+  /** Returns whether records of this type are in lists, so that the writer must report their changes. */
   has(type: number): boolean {
     return this.#byType.size > 0 && this.#byType.has(type)
   }
 
   /**
-   * Runs `change`, which changes attributes of the record, and updates the lists. Requires a critical
-   * section.
+   * Runs `change`, which modifies the attributes of the record, and then updates the lists. Requires a
+   * critical section.
    */
   changing(line: number, change: () => void): void {
     const lists = this.#byType.get(typeOf(this.#regions.graph, line))
@@ -148,19 +150,27 @@ export class PostingLists {
     }
   }
 
-  /** Adds a new record with its tenant and attributes. Requires a critical section. */
+  /**
+   * Adds a new record to the lists of its type: by its tenant and by its attributes. Requires a critical
+   * section.
+   */
   added(line: number): void {
     this.#each(line, (list, hash) => this.#insert(list, hash, line))
   }
 
-  /** Removes a record that is about to be deleted and can still be read. Requires a critical section. */
+  /**
+   * Removes a record from the lists of its type. Must be called before the record is freed, because the key
+   * and the attributes of the record determine its entries. Requires a critical section.
+   */
   removed(line: number): void {
     if (this.#byType.size === 0) return
     if (this.#isBuilding) this.#removals[this.#partitionOf(line)]! += 1
     this.#each(line, (list, hash) => this.#remove(list, hash, line))
   }
 
-  /** Visits all entries of the record in the lists of its type. */
+  /**
+   * Calls `visit` with each list of the record's type and each hash under which the list contains the record.
+   */
   #each(line: number, visit: (list: KeptList, hash: number) => void): void {
     const lists = this.#byType.get(typeOf(this.#regions.graph, line))
     if (lists === undefined) return
@@ -172,8 +182,9 @@ export class PostingLists {
   }
 
   /**
-   * Continues building, or frees dropped lists: processes about `records` records. Needs no critical section,
-   * because no thread reads these lists. Returns a completed list to publish, and whether work remains.
+   * Continues building a list, or frees dropped lists: processes about `records` records. Needs no critical
+   * section, because no thread reads these lists. Returns whether all work is done. If a list is complete,
+   * also returns the function that publishes it.
    */
   build(records: number): { readonly isDone: boolean; readonly publish: (() => void) | null } {
     const dropped = this.#dropped.at(-1)
@@ -201,14 +212,14 @@ export class PostingLists {
     return { memory: this.#memory, at: list.slot + SLOT.chunks, graph: this.#regions.graph }
   }
 
-  /** Returns the hash in a list that is not by an attribute. */
+  /** Returns the hash of a record in a list of all entities or in a list by tenant. */
   #hashOfPlace({ name }: KeptList, line: number): number {
     return name === ALL ? HASH_OF_ALL : this.#regions.graph[(line << L.LINE_WORDS_LOG2) + L.I_TENANT]!
   }
 
   #insert(list: KeptList, hash: number, line: number): void {
     if (list.isGivenUp || insert(this.#list(list), hash, line)) return
-    // Runs in a critical section, or the list is not read yet.
+    // Needs a critical section only if the list can be read.
     list.isGivenUp = true
     this.#memory.graph[list.slot + SLOT.state] = BUILDING
     this.#dropped.push({ ...list })
@@ -218,7 +229,7 @@ export class PostingLists {
     if (!list.isGivenUp) remove(this.#list(list), hash, line)
   }
 
-  /** Returns `null` if there is no free slot or not enough memory. */
+  /** Starts a new list. Returns `null` if there is no free slot or not enough memory. */
   #begin(type: number, name: string): KeptList | null {
     const memory = this.#memory
     if (memory.header[L.H_LIST_DIRECTORY] === 0) {
@@ -257,17 +268,20 @@ export class PostingLists {
     if (!list.isGivenUp) this.#memory.graph[list.slot + SLOT.state] = READY
   }
 
-  /** The list is no longer read; its memory is freed later. */
+  /** Hides the list from readers. Its memory is freed later. */
   #drop(list: KeptList): void {
     const { graph } = this.#memory
     graph[list.slot + SLOT.state] = BUILDING
     if (!list.isGivenUp) this.#dropped.push(list)
-    // An abandoned list has kept its slot; its memory is already freed or will be soon.
+    // An abandoned list still has its slot. Its memory is already free or is waiting to be freed.
     else if (!this.#dropped.some(({ slot }) => slot === list.slot)) graph[list.slot + SLOT.state] = FREE
     list.isGivenUp = true
   }
 
-  /** Frees some more chunks. Returns true when all of it is free, including slot and name. */
+  /**
+   * Frees at most `CHUNKS_FREED` chunks of the list. Returns true when the whole list is free, including its
+   * name and, if the list is not needed any more, its slot.
+   */
   #freed(list: KeptList): boolean {
     const memory = this.#memory
     if (!clear(this.#list(list), CHUNKS_FREED)) return false
@@ -275,8 +289,8 @@ export class PostingLists {
     const text = graph[list.slot + SLOT.name]!
     if (text !== 0) release(memory, text, Math.max(1, log2Ceil(1 + ((graph[text]! + 3) >>> 2))))
     graph[list.slot + SLOT.name] = 0
-    // A list for which the memory was not sufficient keeps its slot, so that its construction is not
-    // repeated.
+    // If the rules still need a list that lacked memory, the list keeps its slot, so that the writer does not
+    // try to build it again.
     if (!this.#isKept(list)) graph[list.slot + SLOT.state] = FREE
     return true
   }
@@ -285,7 +299,10 @@ export class PostingLists {
     return this.#byType.get(type)?.all.some(list => list.slot === slot) ?? false
   }
 
-  /** Adds the entities in some more slots of the string table. Returns true at the end of the table. */
+  /**
+   * Adds the entities of the next slots of the string table, about `records` of them. Returns true at the end
+   * of the table.
+   */
   #goOn(list: KeptList, building: Building, records: number): boolean {
     const { header } = this.#regions
     for (let left = records; left > 0;) {
@@ -293,7 +310,8 @@ export class PostingLists {
       const at = L.H_PARTITIONS + 2 * building.partition
       const isSame =
         header[at] === building.ptr &&
-        // Only removals and growth move records.
+        // The scan can continue if the partition did not grow and lost no record: only these two events move
+        // records to other slots.
         ((header[at + 1]! ^ building.meta) & L.LOG2_MASK) === 0 &&
         building.removals === this.#removals[building.partition]
       if (!isSame) {

@@ -1,7 +1,7 @@
 /**
- * Determines which lists of the attribute index searches can use, based on the existing rules. There is one
- * for each attribute that a test of equality or membership reads in a set used by a rule. For searches that
- * need a scan, there is also one for all instances of a type with rules, and one for all users.
+ * Determines which lists of the attribute index can help searches with the existing rules. Each attribute
+ * that a test of equality or membership reads needs a list, if a rule uses the set with the test. Searches
+ * that need a scan use two more kinds of lists: all instances of a type with rules, and all users.
  */
 import type { Condition } from '#conditions/condition.ts'
 import type { Operand } from '#conditions/operands.ts'
@@ -12,7 +12,7 @@ import type { RuleJournal } from '#engine/shared-index/rules/rule-journal.ts'
 import type { ConditionSetPut } from '#model/change.ts'
 import { ALL, BY_TENANT, LISTS_MAX, listOfAttribute } from './list-directory.ts'
 
-/** Name of a list; `type` null: list of users. */
+/** Name of a list. If `type` is null, the list contains users. */
 export interface RequiredList {
   readonly type: string | null
   readonly name: string
@@ -24,12 +24,10 @@ interface Attributes {
   readonly ofResource: readonly string[]
 }
 
-/**
- * Rules and attributes of sets that are read between two steps. Each set that has changed is a separate step.
- */
+/** Number of rules and attributes that are read between two steps. Each changed set is also a step. */
 const LOOKED_A_STEP = 512
 
-/** Values that the service computes are not indexed. */
+/** The service computes these values for each check, so they cannot be indexed. */
 const COMPUTED = new Set([
   'user.key',
   'user.roles',
@@ -39,15 +37,15 @@ const COMPUTED = new Set([
   'resource.type',
   'resource.tenant',
 ])
-/** Attributes of each set, read once. */
+/** Cache: the attributes of each set are read once. */
 const known = new WeakMap<ConditionSetPut, Attributes>()
 
 /** Tracks condition sets and rules. The cost of adding a rule does not depend on the number of rules. */
 export class RequiredLists {
   readonly #sets = new Map<string, ConditionSetPut>()
   /**
-   * By key of a set and by type: the number of rules on the type that name the set, plus the number of sets
-   * below it that such rules use.
+   * Key of a set ─► type ─► number of uses: rules on the type that name the set, plus used sets whose parent
+   * is the set.
    */
   readonly #uses = new Map<string, Map<string, number>>()
   readonly #rulesOfType = new Map<string, number>()
@@ -58,7 +56,7 @@ export class RequiredLists {
   /** Items read since the last step. */
   #looked = 0;
 
-  /** O(changes), in steps. */
+  /** Applies the changes of sets and rules from the journal. O(changes), in steps. */
   *follow(journal: RuleJournal): Generator<void> {
     for (const [key, put] of journal.sets) {
       this.#putSet(key, put)
@@ -78,8 +76,8 @@ export class RequiredLists {
   }
 
   /**
-   * Returns at most `LISTS_MAX` lists, those for scans first; null if they have not changed since the last
-   * call.
+   * Returns at most `LISTS_MAX` lists, those for scans first. Returns null if the required lists have not
+   * changed since the last call.
    */
   lists(): readonly RequiredList[] | null {
     if (!this.#isChanged) return null
@@ -134,7 +132,7 @@ export class RequiredLists {
   }
 }
 
-/** Returns whether the count changed from or to zero. */
+/** Changes a count by `by`. Returns whether the count changed from or to zero. */
 function changeCount(counts: Map<string, number>, key: string, by: number): boolean {
   const before = counts.get(key) ?? 0
   if (before + by === 0) counts.delete(key)

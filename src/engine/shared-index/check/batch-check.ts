@@ -31,7 +31,8 @@ import { ALLOW, DENY } from './check.ts'
 import { BATCH_MAX } from './key-column.ts'
 import type { ResolvedQuery } from './question.ts'
 
-// Constants of this module are compiled in; those of another module would be loaded on each use.
+// These constants are destructured so that the compiler treats them as constants. Constants of another module
+// would be loaded on each use.
 const {
   BANK_SHIFT,
   COUNT_SHIFT,
@@ -58,31 +59,40 @@ const {
 
 export const UNKNOWN = 3
 
-/** Longer closures are left to individual decisions, which can search from the user's side instead. */
+/**
+ * Queries with a longer closure are decided individually, because an individual check can search from the
+ * user's side instead.
+ */
 const ENTRIES_MAX = 256
 
-/** Number of scopes whose bits fit into one number. */
+/** Number of scopes per call of `passing`: one bit of its result per scope. */
 const PASSING_MAX = 32
 
 export class BatchCheck {
-  /** ALLOW, DENY or UNKNOWN for each query of the last batch. */
+  /** `ALLOW`, `DENY` or `UNKNOWN` for each query of the last batch. */
   readonly verdicts = new Uint8Array(BATCH_MAX)
-  /** Lines of the entities that the last batch names. */
+  /** Lines of the entities that the queries of the last batch name. */
   readonly lookup: BatchLookup
   readonly #regions: Regions
   readonly #question: ResolvedQuery
   #schema: SchemaView
-  /** Triples: (query, container, state), (query, block, entries), (query, scope, mask). */
+  /**
+   * Work lists of triples. `edges`: (query, container, state). `blocks`: (query, block, entries).
+   * `candidates`: (query, scope, mask).
+   */
   readonly #edges = new NumberList()
   readonly #blocks = new NumberList()
   readonly #candidates = new NumberList()
-  /** The slot of each candidate in the slab of its user, where probing begins. */
+  /** For each candidate, the slot at which probing of the user's slab begins. */
   #slots = new Int32Array(BATCH_MAX)
-  /** Position of the in-edges of each query's instance; for a single in-edge, its container. */
+  /**
+   * For each query, the position of the in-edges of its instance. If the instance has a single in-edge, the
+   * container of that edge.
+   */
   readonly #inEdges = new Int32Array(BATCH_MAX)
   /**
-   * Uses the result of prefetching loads, so that the compiler does not remove them. The value has no
-   * meaning.
+   * Stores a value that depends on all prefetching loads, so that the compiler does not remove the loads. The
+   * value has no meaning.
    */
   prefetchSink = 0
 
@@ -113,8 +123,8 @@ export class BatchCheck {
   }
 
   /**
-   * Prefetches the data that the next stage reads with dependent branches: the second line of each user and
-   * the in-edges of each instance.
+   * Prefetches data that the next stage reads after branches: the second line of each user and the in-edges
+   * of each instance.
    */
   #prefetchFilters(count: number): void {
     const { graph } = this.#regions
@@ -124,7 +134,7 @@ export class BatchCheck {
     for (let i = 0; i < count; i++) sink ^= graph[(users[i]! << LINE_WORDS_LOG2) + U_FILTER]!
     const edges = this.#inEdges
     for (let i = 0; i < count; i++) {
-      // An inline edge names its container, which is needed soon.
+      // An inline edge contains its container, which a later stage needs.
       const record = instances[i]! << LINE_WORDS_LOG2
       const ptr = graph[record + I_IN]!
       const isInline = (graph[record + I_IN + 1]! & LOG2_MASK) === INLINE
@@ -192,7 +202,8 @@ export class BatchCheck {
     const ptr = graph[instance + I_IN]!
     const meta = graph[instance + I_IN + 1]!
     const log2 = meta & LOG2_MASK
-    // The filter shows that the user holds no role here, so no guard applies and all transitions are used.
+    // The user's filter shows that the user holds no role on this instance. Therefore no guard blocks the
+    // user, and all transitions are used.
     if (log2 === INLINE) {
       this.#addEdge(index, ptr, schema.targetIn(schema.full, meta >>> COUNT_SHIFT, state))
     } else if (meta >>> COUNT_SHIFT > WIDE_IN_EDGES) this.verdicts[index] = UNKNOWN
@@ -206,7 +217,8 @@ export class BatchCheck {
   }
 
   #addEdge(index: number, container: number, target: number): void {
-    // Not `=== 0`: the index is beyond the table if the schema no longer has the edge class.
+    // The test is not `=== 0`: if the schema no longer has the class of the edge, the index is outside the
+    // table and `target` is undefined.
     if (!target) return
     if (target < 0) {
       this.verdicts[index] = UNKNOWN
@@ -215,7 +227,10 @@ export class BatchCheck {
     this.#edges.pushTriple(index, container, target)
   }
 
-  /** Prefetches the containers. Those of inline edges were prefetched earlier. */
+  /**
+   * Prefetches the containers of edges that are not inline. The containers of inline edges were prefetched
+   * earlier.
+   */
   #prefetchContainers(): void {
     const { graph } = this.#regions
     const { items, length } = this.#edges
@@ -238,7 +253,7 @@ export class BatchCheck {
       const version = graph[(container << LINE_WORDS_LOG2) + C_VERSION]!
       const wanted = (version + graph[tenant + T_CLOSURE_EPOCH]! + era + stateEpoch[state]!) | 0
       const head = headAt(graph, container, stateOrdinal[state]!)
-      // `built at` is read before the rest of the head, see closure-heads.ts.
+      // `built at` must be read before the rest of the head; `closure-heads.ts` explains why.
       if (head === 0 || graph[head + HEAD_BUILT_AT] !== wanted) {
         this.verdicts[index] = UNKNOWN
         continue
@@ -251,14 +266,17 @@ export class BatchCheck {
         continue
       }
       const position = graph[head + HEAD_BLOCK]!
-      // A torn read: no inline closure has this length.
+      // Ignores a torn read: no inline closure has this length.
       if (position < 0 && entries - position > C_INLINE_END) continue
       const block = position < 0 ? position - (container << LINE_WORDS_LOG2) : position
       this.#blocks.pushTriple(index, block, entries)
     }
   }
 
-  /** Prefetches the lines of each closure: for up to 32 entries, all scopes and the first masks. */
+  /**
+   * Prefetches the lines of each closure. For a closure with up to 32 entries, these contain all scopes and
+   * the first masks.
+   */
   #prefetchEntries(): void {
     const { graph, closures } = this.#regions
     const { items, length } = this.#blocks
@@ -278,7 +296,7 @@ export class BatchCheck {
     const { graph, closures } = this.#regions
     const { items, length } = this.#blocks
     const users = this.lookup.users.lines
-    // The length of a typed array is read as a double, so it is read only once.
+    // V8 reads the length of a typed array as a double, so the loop uses a copy.
     const limit = closures.length
     for (let b = 0; b < length; b += 3) {
       const index = items[b]!
@@ -287,7 +305,7 @@ export class BatchCheck {
       const isInline = position < 0
       const words = isInline ? graph : closures
       const block = isInline ? -position : position
-      // The bounds of inline closures were checked with their heads.
+      // The bounds of inline closures were checked when their heads were read.
       if (!isInline && !(block > 0 && block + wordsMin(entries) <= limit)) continue
       const filter = (users[index]! << LINE_WORDS_LOG2) + U_FILTER
       for (let from = block; from < block + entries; from += PASSING_MAX) {
@@ -310,11 +328,12 @@ export class BatchCheck {
       const slab = (users[items[c]!]! << LINE_WORDS_LOG2) + U_ASSIGNMENTS
       const meta = graph[slab + 1]!
       const slot = Math.imul(items[c + 1]!, ID_HASH) >>> (32 - (meta & LOG2_MASK))
-      // The filter of a user without assignments can be stale. Word 0 is always empty.
+      // If a user has no assignments, the filter can be stale. Slot 0 is used for such a user, because word 0
+      // of the graph is always empty.
       slots[s] = meta >>> COUNT_SHIFT === 0 ? 0 : graph[slab]! + (slot << 1)
     }
     let sink = 0
-    // Probing often continues beyond the end of a line, so the entry two slots further is also prefetched.
+    // Probing often continues into the next line. Therefore the entry two slots further is also prefetched.
     for (let s = 0; s < count; s++) sink ^= graph[slots[s]!]! ^ graph[slots[s]! + 4]!
     this.prefetchSink ^= sink
   }

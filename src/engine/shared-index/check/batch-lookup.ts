@@ -1,8 +1,8 @@
 /**
- * Looks up the names of many queries together. A lookup is a chain of two cache misses: slot, then record. If
- * queries were looked up one after the other, the misses would add up; in stages, the processor overlaps
- * them. Only loads within its reorder window overlap, so the prefetching loops only load from positions that
- * were computed before.
+ * Looks up the names of many queries together. A lookup is a chain of two cache misses: the slot, then the
+ * record. If the queries were looked up one after another, the misses would add up. In stages, the processor
+ * overlaps them. It only overlaps loads within its reorder window, so the prefetching loops do nothing but
+ * load from positions that were computed before.
  */
 import type { Key } from '#engine/shared-index/memory/key.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
@@ -15,16 +15,20 @@ import { BATCH_MAX, KeyColumn } from './key-column.ts'
 export class BatchLookup {
   readonly users: KeyColumn
   readonly instances: KeyColumn
-  /** Null if the type or action is not declared: the query is denied without further lookups. */
+  /**
+   * The action of each query; null if the type or action is not declared. Such a query is denied without
+   * further lookups.
+   */
   readonly actions: (ActionView | null)[] = Array.from({ length: BATCH_MAX }, () => null)
   /**
-   * Tenant names as given. They are looked up later, because most consecutive queries name the same tenant.
+   * The tenant names of the queries. Tenants are looked up in a later stage, which looks up each run of equal
+   * names only once.
    */
   readonly tenants: (string | null)[] = Array.from({ length: BATCH_MAX }, () => null)
 
   /**
-   * Uses the result of prefetching loads, so that the compiler does not remove them. The value has no
-   * meaning.
+   * Stores a value that depends on all prefetching loads, so that the compiler does not remove the loads. The
+   * value has no meaning.
    */
   prefetchSink = 0
 
@@ -47,8 +51,8 @@ export class BatchLookup {
 
   #read(header: Int32Array, schema: SchemaView, source: BatchSource, from: number, count: number): void {
     const { users, instances, actions, tenants } = this
-    // Consecutive queries often have the same terms or alternate between two kinds, and even more of them
-    // share the type.
+    // Caches the last two terms and the last type: consecutive queries often have equal terms, alternate
+    // between two terms, or have the same type.
     let terms: QueryTerms | null = null
     let otherTerms: QueryTerms | null = null
     let typeKey = ''

@@ -1,4 +1,7 @@
-/** Sources of the queries of a batch: objects with strings, or the bytes of a body (`PackedQueries`). */
+/**
+ * The two sources of a batch of queries: objects with strings (`Query`), and the bytes of a body
+ * (`PackedQueries`).
+ */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { QueryContext, Query } from '#model/decision.ts'
 import {
@@ -12,20 +15,27 @@ import {
 import type { KeyColumn } from './key-column.ts'
 
 export interface BatchSource {
-  /** See `PackedQueries.asksRules`. */
+  /** Whether rules may decide the queries, see `PackedQueries.asksRules`. */
   readonly asksRules: boolean
   readonly count: number
-  /** Prefetches the keys of `count` queries together. The returned number has no meaning. */
+  /**
+   * Prefetches the keys of `count` queries. The returned number has no meaning; it keeps the compiler from
+   * removing the loads.
+   */
   prefetch(from: number, count: number): number
   terms(index: number): QueryTerms
-  /** Reads the user key of a query into a row of the column. */
+  /** Reads the user key of a query into this row of the column. */
   readUser(index: number, column: KeyColumn, header: Int32Array, row: number): void
-  /** Reads the key of the instance of this type into a row. Leaves the row empty if the query has no key. */
+  /**
+   * Reads the instance key of a query into this row of the column, as a key of this type. Leaves the row
+   * empty if the query has no key.
+   */
   readInstance(index: number, column: KeyColumn, header: Int32Array, row: number, type: number): void
-  /** Returns one query as strings, for queries that a batch cannot decide. */
+  /** Returns one query as strings. Used for queries that a batch cannot decide. */
   query(index: number): Query
   /**
-   * Returns the attributes and context of a query, which conditions can read in addition to stored values.
+   * Returns the request attributes and the context of a query. Conditions can read both in addition to stored
+   * values.
    */
   queryContext(index: number): QueryContext | undefined
 }
@@ -36,15 +46,15 @@ export class QuerySource implements BatchSource {
   readonly #queries: readonly Query[]
 
   constructor(queries: readonly Query[]) {
-    // Queries of one request have the same value.
+    // All queries of a request have the same `asksRules`.
     this.asksRules = queries[0]?.asksRules !== false
     this.#queries = queries
     this.count = queries.length
   }
 
   /**
-   * Strings are scattered over the heap. Reading one takes so long that the processor would not start loading
-   * the next before the first has arrived.
+   * Strings are scattered over the heap. Reading a string takes so many instructions that the processor
+   * cannot start to load the next string before the first one has arrived.
    */
   prefetch(from: number, count: number): number {
     const queries = this.#queries
@@ -91,7 +101,7 @@ export class PackedSource implements BatchSource {
     this.asksRules = packed.asksRules
   }
 
-  /** The keys are adjacent in the body and need no prefetch. */
+  /** Nothing to prefetch: the keys are adjacent in the body. */
   prefetch(): number {
     return 0
   }
@@ -124,7 +134,7 @@ export class PackedSource implements BatchSource {
   }
 }
 
-/** Source for one query, or for packed queries. */
+/** Returns the source for a single query or for packed queries. */
 export function sourceOf(names: Query | PackedQueries): BatchSource {
   return names instanceof PackedQueries ? new PackedSource(names) : new QuerySource([names])
 }

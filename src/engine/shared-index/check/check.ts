@@ -1,13 +1,13 @@
 /**
- * Decides on one instance: does the user hold a sufficient role on it, directly or derived (native.md C.2)?
- * It works on lines and states, without names.
+ * Decides a check on one instance: does the user hold a sufficient role on it, directly or derived (native.md
+ * C.2)? The check works on lines and states, not on names.
  *
- * It is optimistic by default: it reads while the writer writes. A verdict is valid only after validation
- * (`consistent-reads.ts`), and every loop is bounded by the size of the view. If a closure is missing, it
- * returns `BUILD`. The caller then repeats the call with the lock, and missing closures are built during that
- * call.
+ * By default, the check is optimistic: it reads without the lock, while the writer may be writing. The
+ * verdict is valid only after validation (`consistent-reads.ts`), and every loop is bounded by the size of
+ * the view. If a closure is missing, the check returns `BUILD`. The caller then repeats the check with the
+ * lock, and that call builds missing closures.
  *
- * It allocates no memory, unless a scratch list needs more space than in all previous checks.
+ * The check allocates no memory, unless a scratch list needs more space than in all previous checks.
  */
 import { gatesAt, maskOfEntry, tableLog2, wordsMin } from '#engine/shared-index/closures/closure-block.ts'
 import type { ClosureBuilder } from '#engine/shared-index/closures/closure-builder.ts'
@@ -20,7 +20,8 @@ import { VisitedPairs } from '#engine/shared-index/memory/visited-pairs.ts'
 import type { SchemaView } from '#engine/shared-index/schema/schema-view.ts'
 import type { ForwardWalk } from '#engine/shared-index/search/forward-walk.ts'
 
-// Constants of this module are compiled in; those of another module would be loaded on each use.
+// These constants are destructured so that the compiler treats them as constants. Constants of another module
+// would be loaded on each use.
 const {
   BANK_SHIFT,
   CLOSURE_LIST_MAX,
@@ -51,13 +52,13 @@ const {
 export const DENY = 0
 export const ALLOW = 1
 /**
- * The verdict needs a closure that is not built. With the lock held: a closure for which the capacity is not
- * sufficient.
+ * Outcome if the verdict depends on a closure that is not built. With the lock held, it means that the memory
+ * is not sufficient for the closure.
  */
 export const BUILD = 2
 export type CheckOutcome = typeof DENY | typeof ALLOW | typeof BUILD
 
-/** Number of times a wide instance is decided by a search from the user before its closure is built. */
+/** After this number of searches from the user, the closure of a wide instance is built. */
 const WALKS_BEFORE_BUILD = 8
 const WALK_STEPS_MAX = 2_048
 const WIDE_COUNTERS = 1_024
@@ -90,7 +91,8 @@ export class InstanceCheck {
   }
 
   /**
-   * `user` and `instance` are lines; `target` is the start state of the action. `mayBuild`: the lock is held.
+   * `user` and `instance` are lines. `target` is the start state of the action. `mayBuild` is true if the
+   * caller holds the lock, so that closures can be built.
    */
   run(user: number, instance: number, target: number, mayBuild: boolean): CheckOutcome {
     const { graph, header } = this.#regions
@@ -141,7 +143,7 @@ export class InstanceCheck {
     for (let at = ptr; at < end; at += 2) {
       if (graph[at] === 0) continue
       const target = schema.targetIn(transitions, graph[at + 1]!, state)
-      // With a torn edge class, the target is undefined.
+      // `target` is undefined if the class of the edge was torn by a concurrent write.
       if (!target) continue
       const verdict = this.#atTarget(graph[at]!, target)
       if (verdict !== DENY) return verdict
@@ -151,7 +153,7 @@ export class InstanceCheck {
 
   #atTarget(container: number, target: number): CheckOutcome {
     if (target > 0) return this.#inClosure(container, target)
-    // Not `=== 0`: with a torn class, the target is undefined.
+    // The test is not `=== 0`: `target` is undefined if the class of the edge was torn by a concurrent write.
     if (!target) return DENY
     const { lists } = this.#schema
     for (let i = 1; i <= lists[-target]!; i++) {
@@ -162,8 +164,8 @@ export class InstanceCheck {
   }
 
   /**
-   * Decides a wide instance by its own closure, if it is built. Otherwise it searches from the user. If that
-   * search is too long, the closure must be built.
+   * Decides a wide instance. Uses the instance's own closure if it is built. Otherwise searches from the
+   * user; if that search is too long, the closure must be built.
    */
   #atWide(line: number, state: number): CheckOutcome {
     const container = this.#graph[(line << LINE_WORDS_LOG2) + I_CONTAINER]!
@@ -202,7 +204,7 @@ export class InstanceCheck {
     return DENY
   }
 
-  /** Returns whether the role with this index of the type is sufficient. */
+  /** Returns whether the role with index `roleIndex` of the type is sufficient for the target. */
   #isMet(target: number, type: number, roleIndex: number): boolean {
     const schema = this.#schema
     if (target < 0) {
@@ -224,7 +226,7 @@ export class InstanceCheck {
     const head = headAt(graph, container, this.#schema.stateOrdinal[state]!)
     if (head === 0) return false
     const version = graph[(container << LINE_WORDS_LOG2) + C_VERSION]!
-    // `built at` is read before the rest of the head, see closure-heads.ts.
+    // `built at` must be read before the rest of the head; `closure-heads.ts` explains why.
     return graph[head + HEAD_BUILT_AT] === ((version + this.#epochs + this.#schema.stateEpoch[state]!) | 0)
   }
 
@@ -260,8 +262,8 @@ export class InstanceCheck {
   }
 
   /**
-   * Searches for the entries of the closure among the user's assignments: first in the filter, then in the
-   * slab.
+   * Returns whether the user holds a role that an entry of the closure requires. Tests the filter for each
+   * entry, and probes the slab only if the filter bit is set.
    */
   #meetsList(words: Int32Array, block: number, entries: number): boolean {
     const graph = this.#graph
@@ -276,7 +278,10 @@ export class InstanceCheck {
     return false
   }
 
-  /** Searches for the user's assignments in the hash table of the closure. */
+  /**
+   * Returns whether the user holds a role that the closure requires. Looks up each assignment of the user in
+   * the hash table of the closure.
+   */
   #meetsTable(words: Int32Array, table: number, log2: number): boolean {
     const graph = this.#graph
     const slabLog2 = this.#slabMeta & LOG2_MASK
@@ -309,7 +314,10 @@ export class InstanceCheck {
     }
   }
 
-  /** Continues after every gate at whose instance the user holds no role. Gates can form cycles. */
+  /**
+   * Continues after each gate at whose instance the user holds no role. Gates can form cycles, so each gate
+   * is visited once.
+   */
   #behindGates(before: CheckOutcome): CheckOutcome {
     if (before !== DENY || this.#gates.length === 0) return before
     const { guarded } = this.#schema
@@ -340,8 +348,8 @@ export class InstanceCheck {
   }
 
   /**
-   * Returns whether the user directly holds any existing role on this line, which blocks a guarded
-   * derivation.
+   * Returns whether the user directly holds any role on this instance. If so, guarded derivations do not
+   * apply to the user there.
    */
   #holdsAny(line: number): boolean {
     const type = this.#schema.typesById[this.#graph[line << LINE_WORDS_LOG2]! >>> TYPE_SHIFT]
@@ -352,7 +360,10 @@ export class InstanceCheck {
     return false
   }
 
-  /** Reads one filter bit. If it is set, probes the slab once. */
+  /**
+   * Returns whether the user holds a role of the mask in this scope. Reads one filter bit and, if it is set,
+   * probes the slab once.
+   */
   #holds(line: number, bank: number, mask: number): boolean {
     const graph = this.#graph
     const hash = Math.imul(line, ID_HASH)

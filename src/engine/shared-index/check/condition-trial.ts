@@ -1,4 +1,4 @@
-/** Evaluates conditions that need not belong to a rule, with the values collected for a query. */
+/** Evaluates conditions that need not belong to a rule. Uses the values that were collected for a query. */
 import type { Condition } from '#conditions/condition.ts'
 import { explainSide } from '#conditions/explain.ts'
 import { EvaluationBudget } from '#conditions/evaluation-budget.ts'
@@ -11,7 +11,7 @@ import type { Resumable } from '#model/resumable.ts'
 import { type Lookup, mergedValues } from './merged-values.ts'
 import type { AskedRules } from './rule-values.ts'
 
-/** Pauses after each condition, because each can have the maximum size. */
+/** Parses the conditions. Pauses after each one, because each can have the maximum size. */
 export function* readConditions(written: readonly WrittenConditions[]): Resumable<Condition[]> {
   const conditions: Condition[] = []
   for (const each of written) {
@@ -23,7 +23,7 @@ export function* readConditions(written: readonly WrittenConditions[]): Resumabl
   return conditions
 }
 
-/** Returns the result, or the instances that have to be looked up first. */
+/** Returns the results, or the instances that must be looked up before the conditions can be evaluated. */
 export function* tryConditions(
   asked: AskedRules,
   question: TriedQuestion,

@@ -1,15 +1,17 @@
 /**
- * Looks up the keys of one kind (the users or the instances of a batch) in stages.
+ * Looks up the keys of one kind in stages: the user keys or the instance keys of a batch.
  *
- * Only ASCII keys of up to 36 bytes are supported. All others are marked unclear, and their queries are
- * decided individually. Like all readers, it reads without the lock: results are valid only after validation.
+ * The stages only support ASCII keys of up to 36 bytes. Other keys are marked as unclear, and their queries
+ * are decided individually. The stages read without the lock, so their results are valid only after
+ * validation.
  */
 import type { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { firstSlot, hasTag, lineOf, slotWithTag } from '#engine/shared-index/memory/string-table.ts'
 
-// Constants of this module are compiled in; those of another module would be loaded on each use.
+// These constants are destructured so that the compiler treats them as constants. Constants of another module
+// would be loaded on each use.
 const {
   FLAG_EXTERNAL,
   IDENTITY_MASK,
@@ -32,16 +34,19 @@ export const BATCH_MAX = 128
 const KEY_WORDS = R_KEY_WORDS
 const KEY_BYTES = KEY_WORDS * WORD_BYTES
 
-/** The keys of one kind, looked up together. */
+/** The keys of one kind in a batch: user keys or instance keys. */
 export class KeyColumn {
   /** Line of each query's record; 0 if the key is unknown or absent. */
   readonly lines = new Int32Array(BATCH_MAX)
-  /** 1 if the stages cannot find the key. */
+  /** 1 if the stages cannot decide which record has the key. */
   readonly isUnclear = new Uint8Array(BATCH_MAX)
   readonly #hashes = new Int32Array(BATCH_MAX)
-  /** Type and key length; 0 if no key is looked up. */
+  /** Type and key length of each query's key; 0 if the query has no key to look up. */
   readonly #identities = new Int32Array(BATCH_MAX)
-  /** Word of the first slot; 0, which is never a slot, if no key is looked up. */
+  /**
+   * Address of the first slot for each query's key. If the query has no key to look up, 0, which is never the
+   * address of a slot.
+   */
   readonly #slots = new Int32Array(BATCH_MAX)
   readonly #words = new Int32Array(BATCH_MAX * KEY_WORDS)
   readonly #key: Key
@@ -50,7 +55,7 @@ export class KeyColumn {
     this.#key = key
   }
 
-  /** Marks a query without a key of this kind; its line is 0. */
+  /** Marks a query without a key of this kind. The line of this query is 0. */
   skip(index: number): void {
     this.isUnclear[index] = 0
     this.#slots[index] = 0
@@ -64,7 +69,7 @@ export class KeyColumn {
     } else this.isUnclear[index] = 1
   }
 
-  /** Like `read`, for a key in the bytes of a body, see `Key.readBytes`. */
+  /** Like `read`, but the key is given as bytes of a body (`Key.readBytes`). */
   readBytes(
     header: Int32Array,
     index: number,
@@ -74,7 +79,7 @@ export class KeyColumn {
     type: number,
   ): void {
     this.skip(index)
-    // No stored key is this long: the lookup fails, and no string is created.
+    // No stored key is this long. Therefore the lookup fails without creating a string.
     if (length > KEY_BYTES_MAX) return
     if (length <= KEY_BYTES) {
       this.#key.readBytes(bytes, at, length, type, this.#words, index * KEY_WORDS)
@@ -97,7 +102,7 @@ export class KeyColumn {
     return sink
   }
 
-  /** Stage: finds the first slot that might belong to the key. `verify` compares the key of its record. */
+  /** Stage: finds the first slot whose tag matches the key. `verify` then compares the key of its record. */
   probe(regions: Regions, count: number): void {
     const { graph } = regions
     const { lines } = this
@@ -107,12 +112,12 @@ export class KeyColumn {
       const first = slots[i]!
       const isFirst = first === 0 || hasTag(graph[first]!, graph[first + 1]!, hashes[i]!)
       const slot = isFirst ? first : slotWithTag(regions, hashes[i]!)
-      // Word 0 is always empty.
+      // If the first slot is 0, this reads word 0, which is always empty.
       lines[i] = lineOf(graph[slot]!)
     }
   }
 
-  /** Stage: prefetches each record. */
+  /** Stage: prefetches the record of each key. */
   prefetchRecords({ graph }: Regions, count: number): number {
     const { lines } = this
     let sink = 0
@@ -121,8 +126,8 @@ export class KeyColumn {
   }
 
   /**
-   * Stage: compares the keys. If the hashes are equal and the keys are not, the query is decided
-   * individually.
+   * Stage: compares each key with the key of the record that was found. If only the hashes are equal, the
+   * query is decided individually.
    */
   verify({ graph }: Regions, count: number): void {
     const { lines, isUnclear } = this
@@ -132,7 +137,8 @@ export class KeyColumn {
       if (lines[i] === 0) continue
       const record = lines[i]! << LINE_WORDS_LOG2
       const identity = identities[i]!
-      // An external key costs another cache miss. It is rare enough to be decided individually.
+      // A key that is stored outside its record costs another cache miss. Such keys are rare, so their
+      // queries are decided individually.
       let difference = (graph[record]! & (IDENTITY_MASK | FLAG_EXTERNAL)) ^ identity
       const wordCount = (((identity >>> KEY_BYTES_SHIFT) & KEY_BYTES_MASK) + 3) >>> 2
       const from = i * KEY_WORDS

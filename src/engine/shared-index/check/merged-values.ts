@@ -1,6 +1,6 @@
 /**
- * Supplies the values of a query for tests that are stored as text, and for explanations. Values are objects,
- * parsed when a condition reads them.
+ * Supplies the values of a query as objects, for tests that are stored as text and for explanations. An
+ * object is parsed when a condition first reads it.
  */
 import type { EvaluationBudget } from '#conditions/evaluation-budget.ts'
 import { type QuestionInTenant, ValuesOfQuestion } from '#conditions/question-values.ts'
@@ -10,13 +10,13 @@ import { blockWords, textOfBlock } from '#engine/shared-index/memory/attribute-r
 import type { ValueWords } from '#engine/shared-index/memory/values.ts'
 import { parsedJson } from '#model/json-numbers.ts'
 
-/** An instance that conditions look up, by its names. */
+/** An instance whose attributes conditions need, given by its type and key. */
 export interface Lookup {
   readonly type: string
   readonly key: string
 }
 
-/** Attributes that were copied for a query: see `AskedRules`. */
+/** The part of `AskedRules` that contains the attributes copied for a query. */
 interface Gathered {
   readonly words: ValueWords
   readonly tenant: string
@@ -31,9 +31,9 @@ interface Gathered {
 const WORD_BYTES = 4
 
 /**
- * Returns the values of a query in the order of precedence of its sources. `budget`: is charged for the
- * attributes of user, instance and tenant before they are parsed; `null`: they are parsed without a charge,
- * once for an explanation.
+ * Returns the values of a query in the order of precedence of their sources. Before attributes of the user,
+ * instance and tenant are parsed, their bytes are charged to `budget`. If `budget` is `null`, as for an
+ * explanation, parsing is not charged.
  */
 export function mergedValues(
   asked: Gathered,

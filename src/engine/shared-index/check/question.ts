@@ -1,6 +1,7 @@
 /**
- * Resolves the names of a query to lines: its user, instance and tenant, as specified in native.md A.2, D-14
- * and D-15. Also decides by tenant roles. `check.ts` decides by roles on the instance.
+ * Resolves the names in a query to the lines of its user, instance and tenant, as specified in native.md A.2,
+ * D-14 and D-15. Also decides whether a tenant role allows the query. `check.ts` decides by roles on the
+ * instance.
  */
 import type { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -13,7 +14,8 @@ import type { ActionView } from '#engine/shared-index/schema/schema-view.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
 import { type PackedQueries, KEY_RANGE, RANGE_LENGTH, USER_RANGE } from '#model/packed-queries.ts'
 
-// Constants of this module are compiled in; those of another module would be loaded on each use.
+// These constants are destructured so that the compiler treats them as constants. Constants of another module
+// would be loaded on each use.
 const {
   BANK_SHIFT,
   C_INLINE_CLOSURES,
@@ -34,25 +36,25 @@ export class ResolvedQuery {
   readonly #key: Key
   readonly #userKey: Key
   /**
-   * The last tenant and the sequence at which it was looked up: most consecutive queries name the same
-   * tenant.
+   * Cache of the last tenant: its name, its line, and the sequence at which it was looked up. Most
+   * consecutive queries name the same tenant.
    */
   #tenantText = ''
   #tenantLine = 0
   #tenantSequence = -1
 
-  /** Lines; 0 if the name is unknown. */
+  /** Lines of the resolved entities; 0 if the name is unknown. */
   user = 0
-  /** The record with the key of the instance. `resolve` decides whether it is valid as the instance. */
+  /** The record that has the instance key. `resolve` decides whether the query may use it as the instance. */
   record = 0
   instance = 0
   tenant = 0
-  /** True if the named tenant differs from the tenant of the stored instance (native.md D-14). */
+  /** True if the query names another tenant than that of the stored instance (native.md D-14). */
   isMismatch = false
 
   /**
-   * Uses the result of prefetching loads, so that the compiler does not remove them. The value has no
-   * meaning.
+   * Stores a value that depends on all prefetching loads, so that the compiler does not remove the loads. The
+   * value has no meaning.
    */
   prefetchSink = 0
 
@@ -63,8 +65,8 @@ export class ResolvedQuery {
   }
 
   /**
-   * Finds the records of user and instance. Each lookup is a chain of cache misses. The two chains run in
-   * parallel: the data for a step is prefetched for both before either is read.
+   * Finds the records of the user and the instance. Each lookup is a chain of cache misses. To overlap the
+   * two chains, each step prefetches the data for both before it reads either.
    */
   find(user: string, type: number, key: string | null): void {
     const isUserKey = this.#userKey.read(user, USER_TYPE)
@@ -72,14 +74,14 @@ export class ResolvedQuery {
     this.#findBoth(isUserKey, isKey, type)
   }
 
-  /** Like `find`, for the first of several packed queries. */
+  /** Like `find`, for the first query of several packed queries. */
   findFirst({ bytes, keyRanges }: PackedQueries, type: number): void {
     const isUserKey = readBytes(this.#userKey, bytes, keyRanges, USER_RANGE, USER_TYPE)
     const isKey = readBytes(this.#key, bytes, keyRanges, KEY_RANGE, type)
     this.#findBoth(isUserKey, isKey, type)
   }
 
-  /** Looks up the keys that were read. */
+  /** Looks up the user key and the instance key that were read before. */
   #findBoth(isUserKey: boolean, isKey: boolean, type: number): void {
     const regions = this.#regions
     const { header, graph } = regions
@@ -89,7 +91,7 @@ export class ResolvedQuery {
       graph[table.firstSlot(header, userKey.hash)]! ^ graph[table.firstSlot(header, key.hash)]!
     const userSlot = isUserKey ? table.slotWithTag(regions, userKey.hash) : 0
     const slot = isKey ? table.slotWithTag(regions, key.hash) : 0
-    // Without a slot, word 0 is read, which is always empty.
+    // If the user or instance has no slot, this reads word 0, which is always empty.
     const userAt = table.lineOf(graph[userSlot]!) << LINE_WORDS_LOG2
     const rolesAt = table.lineOf(graph[userSlot + 1]!) << LINE_WORDS_LOG2
     const recordAt = table.lineOf(graph[slot]!) << LINE_WORDS_LOG2
@@ -117,13 +119,16 @@ export class ResolvedQuery {
     return key === null ? 0 : this.#find(key, type)
   }
 
-  /** Sets `instance` and `tenant`. `found`: the record with the key of the instance, 0 if there is none. */
+  /**
+   * Sets `instance` and `tenant`. `found` is the line of the record that has the instance key, or 0 if there
+   * is none.
+   */
   resolve(found: number, tenant: string | null, sequence: number): void {
     const { graph } = this.#regions
     this.isMismatch = false
     const home = found === 0 ? 0 : graph[(found << LINE_WORDS_LOG2) + I_TENANT]!
     if (tenant === null) {
-      // A deleted tenant also hides its instances, even while their records still exist.
+      // Instances of a deleted tenant do not count, even while their records still exist.
       this.instance = found !== 0 && !isDead(graph, home) ? found : 0
       this.tenant = this.instance === 0 ? this.findTenant(DEFAULT_TENANT, sequence) : home
       return
@@ -135,7 +140,7 @@ export class ResolvedQuery {
     else this.isMismatch = true
   }
 
-  /** Returns whether a tenant role of the user in the tenant of the query allows. */
+  /** Returns whether a role of the user in the tenant of the query allows the action. */
   isAllowedByTenant(user: number, { tenantMasks, overflowMasks }: ActionView): boolean {
     if (this.tenant === 0) return false
     const { graph } = this.#regions
@@ -180,7 +185,10 @@ export class ResolvedQuery {
   }
 }
 
-/** Returns false if there is no key, or if it is longer than any stored key. */
+/**
+ * Reads a key of the first packed query. Returns false if the query has no such key, or if the key is longer
+ * than any stored key.
+ */
 function readBytes(key: Key, bytes: DataView, keyRanges: Int32Array, range: number, type: number): boolean {
   const length = keyRanges[range + RANGE_LENGTH]!
   if (length === 0 || length > KEY_BYTES_MAX) return false

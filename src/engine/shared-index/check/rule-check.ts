@@ -1,8 +1,7 @@
 /**
- * Prepares the decision by rules for queries that roles deny (conditions.md 6). It copies the stored values
- * that the conditions need, on the same state of the index on which roles denied. Conditions are evaluated
- * afterwards, on the copies: their evaluation can take longer than a state lasts, and it does not block
- * writers.
+ * Prepares the decision by rules for queries that roles deny (conditions.md 6). Copies the stored values that
+ * the conditions need, from the same state of the index on which roles denied. The conditions are evaluated
+ * afterwards on the copies. Therefore a long evaluation neither needs an unchanged index nor blocks writers.
  */
 import { PARSED_BYTE_STEPS } from '#conditions/step-costs.ts'
 import { copyBlock } from '#engine/shared-index/memory/attribute-rows.ts'
@@ -29,18 +28,21 @@ import { compareUtf8 } from '#model/utf8-order.ts'
 import { type Lookup, nameOf } from './merged-values.ts'
 import { AskedRules, type QuestionSource } from './rule-values.ts'
 
-/** Lines of the entities that a query names; 0 for unknown names. The tenant is known. */
+/**
+ * Lines of the instance and the tenant that a query names. The line of an unknown instance is 0; the tenant
+ * is always known.
+ */
 export interface NamedLines {
   readonly instance: number
   readonly tenant: number
 }
 
-/** Scratch memory beyond this size is released after its queries have been decided. */
+/** Number of words of scratch memory that are kept for later queries. Memory beyond this size is released. */
 const WORDS_KEPT_MAX = 1 << 20
 
 /**
- * Collects values for queries on one state. Values that most of them share, such as those of a user or
- * tenant, are copied once.
+ * Collects values for several queries on one state. Values that most of these queries share, such as those of
+ * a user or tenant, are copied once.
  */
 export class Gathering {
   #words = new ValueWords()
@@ -50,16 +52,16 @@ export class Gathering {
   #userBlock = 0
   #tenant = -1
   #tenantBlock = 0
-  /** Roles and tenants of the user that have been read so far. */
+  /** Roles and tenants of the last user, so that several queries about this user read them once. */
   #held = NOTHING_HELD
-  /** The tenant whose key is cached, and the state on which the key was read. */
+  /** The tenant whose key is cached, the key, and the sequence of the state on which the key was read. */
   #tenantNamed = -1
   #tenantKey = ''
   #sequence = -1
 
-  /** Discards all values collected before. */
+  /** Starts a new collection on the state with this sequence. Discards all values collected before. */
   begin(sequence: number): void {
-    // Position 0 means absent, so it is not used.
+    // A position of 0 means that a value is absent, so the first word is not used.
     this.#words.length = 1
     this.#count = 0
     this.#user = this.#tenant = -1
@@ -69,8 +71,8 @@ export class Gathering {
   }
 
   /**
-   * Releases collected data that is no longer used: the queries, which can keep megabytes of a body in
-   * memory, and large scratch memory.
+   * Releases the collected queries and large scratch memory. A query can keep megabytes of a request body in
+   * memory.
    */
   end(): void {
     for (let index = 0; index < this.#count; index++) this.#asked[index]!.end()
@@ -80,7 +82,10 @@ export class Gathering {
     this.#asked.length = 0
   }
 
-  /** Adds a query whose values have not been read yet. Its object is reused after the next `begin`. */
+  /**
+   * Adds a query. `gather` reads its values later. The returned object is reused after the next call of
+   * `begin`.
+   */
   next(plan: Plan, source: QuestionSource, index: number): AskedRules {
     const asked = (this.#asked[this.#count] ??= new AskedRules(plan, source, this.#words))
     this.#count += 1
@@ -89,8 +94,8 @@ export class Gathering {
   }
 
   /**
-   * Reads without the lock: collected values are valid only after validation. O(roles of tenants + words of
-   * attributes).
+   * Copies the values that the query needs. Reads without the lock: the values are valid only after
+   * validation. O(roles of tenants + words of attributes).
    */
   gather(asked: AskedRules, parts: ListingParts, user: number, { instance, tenant }: NamedLines): void {
     const { graph } = parts.regions
@@ -117,7 +122,10 @@ export class Gathering {
   }
 }
 
-/** Roles and tenants of one user that rules need: they are read once for several queries about the user. */
+/**
+ * Roles and tenants of one user, as far as rules need them. Read once for consecutive queries about the same
+ * user.
+ */
 class HeldByUser {
   readonly user: number
   readonly tenant: number
@@ -125,14 +133,17 @@ class HeldByUser {
   #roles: readonly string[] | null = null
   #tenants: readonly string[] | null
 
-  /** `before`: values read for the previous query, which might be about the same user. */
+  /**
+   * `before` contains the roles and tenants read for the previous query. They are reused if the user is the
+   * same.
+   */
   constructor(user = -1, tenant = -1, before: HeldByUser | null = null) {
     this.user = user
     this.tenant = tenant
     this.#tenants = before?.user === user ? before.#tenants : null
   }
 
-  /** The first call takes O(assignments of the user). */
+  /** Passes the roles and tenants to the query. The first call reads them in O(assignments of the user). */
   tell(asked: AskedRules, parts: ListingParts): void {
     const { flags } = asked.plan
     const { user, tenant } = this
@@ -149,8 +160,8 @@ class HeldByUser {
 const NOTHING_HELD = new HeldByUser()
 
 /**
- * Collects instances for which an evaluation lacked values. Copies at most as many bytes of attributes as the
- * remaining steps of the query allow: the evaluation would refuse to parse more.
+ * Copies the attributes of the instances that an evaluation needed but did not have. Copies at most as many
+ * bytes as the remaining steps of the query could parse.
  */
 export function gatherLookups(
   asked: AskedRules,

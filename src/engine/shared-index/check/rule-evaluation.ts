@@ -1,10 +1,11 @@
 /**
  * Evaluates compiled rules (`rules/rule-code.ts`) with the values collected for a query. A test or set is
- * evaluated at most once per query; those of rules that no attribute value selects are not evaluated at all.
+ * evaluated at most once per query. If rules are selected by the value of an attribute, the tests of the
+ * other rules are not evaluated.
  *
- * Results agree with those of `conditions/evaluate.ts` on the source trees. Compiled rules use fewer steps of
- * the query's budget, so they can give a result where the tree gives unknown. An explanation therefore takes
- * its decision from here.
+ * The results agree with those of `conditions/evaluate.ts` on the source trees, with one exception: compiled
+ * rules use fewer steps of the query's budget, so they can give a result where the tree gives unknown. An
+ * explanation therefore takes its decision from this class.
  */
 import { evaluate } from '#conditions/evaluate.ts'
 import { EvaluationBudget } from '#conditions/evaluation-budget.ts'
@@ -54,13 +55,13 @@ import type { Lookup } from './merged-values.ts'
 import { type AskedRules, MISSING, RuleValues, STAMPS_MAX } from './rule-values.ts'
 
 /**
- * Decision of the rules for a query, or the instances that have to be looked up first. `exceeded`: the steps
- * were not sufficient. `unread`: the thread has to parse more conditions first, which the next evaluation
- * does.
+ * Decision of the rules for a query, or the instances that must be looked up first. `exceeded`: the steps of
+ * the query were not sufficient. `unread`: the conditions of the query still have to be parsed; the next
+ * evaluation continues with them.
  */
 export type RuledOutcome = boolean | { readonly lookups: readonly Lookup[] } | 'exceeded' | 'unread'
 
-/** Each thread has one. */
+/** Evaluates rules. Each thread has one instance. */
 export class RuleEvaluation {
   readonly #values: RuleValues
   #view: RulesView | null = null
@@ -68,31 +69,32 @@ export class RuleEvaluation {
   #asked: AskedRules | null = null
   #budget = new EvaluationBudget()
   /**
-   * By test and by set: the query for which it was evaluated, and the result: the truth value of the test,
-   * and whether the set holds.
+   * Caches. For each test and each set: the number of the query for which it was last evaluated, and the
+   * result. The result is the truth value of the test, or whether the set is true.
    */
   #leafStamps = new Int32Array(0)
   #leafTruths = new Uint8Array(0)
   #setStamps = new Int32Array(0)
   #setHolds = new Uint8Array(0)
   #stamp = 0
-  /** By test: the rank of its constant. */
+  /** For each test, the rank of its constant. */
   #ranks: (Rank | null | undefined)[] = []
-  /** Total cost of all queries: steps of their budgets and the rules examined. */
+  /** Cost of all queries so far: the steps of their budgets, plus the number of examined rules. */
   steps = 0
-  /** Position in the code after the part that was evaluated. */
+  /** Position in the code after the last part that was evaluated. */
   #next = 0
 
   constructor(names: AttributeNames) {
     this.#values = new RuleValues(names)
   }
 
-  /** Throws the error of invalid request attributes if a condition reads them. */
+  /** Decides a query. If a condition reads invalid request attributes, throws their error. */
   decide(asked: AskedRules): RuledOutcome {
     this.consider(asked)
     const isAllowed = this.#isAllowed(asked.plan)
     this.steps += this.#budget.spent
-    // A missing value was treated as unknown. This allows nothing that the actual value would not allow.
+    // Missing values counted as unknown. Unknown never allows, so an allow is valid even if values are
+    // missing.
     if (isAllowed) return true
     if (this.#budget.isExceeded) return 'exceeded'
     if (this.#budget.isUnread) return 'unread'
@@ -101,7 +103,8 @@ export class RuleEvaluation {
   }
 
   /**
-   * Starts a query whose sides and values are evaluated individually. They are cached until the next query.
+   * Starts a query whose sides and values the caller evaluates one by one. Results are cached until the next
+   * query.
    */
   consider(asked: AskedRules): RuleValues {
     const { view } = asked.plan
@@ -113,17 +116,20 @@ export class RuleEvaluation {
     return this.#values
   }
 
-  /** Steps used of the budget of the last query. */
+  /** Number of steps that the last query used of its budget. */
   get spent(): number {
     return this.#budget.spent
   }
 
-  /** Returns whether any test was left unknown because it would cost too much, now or in total. */
+  /**
+   * Returns whether a test was left unknown because its cost would exceed the limit of the query or of this
+   * evaluation.
+   */
   get isIncomplete(): boolean {
     return this.#budget.isExceeded || this.#budget.isUnread
   }
 
-  /** Releases the query that was decided last. */
+  /** Releases the last query. */
   end(): void {
     this.#asked = null
     this.#values.end()
@@ -152,7 +158,8 @@ export class RuleEvaluation {
   }
 
   /**
-   * Returns the position of the number of rules that the value of an attribute selects; 0 if it selects none.
+   * Looks up the rules that the value of an attribute selects. Returns the position of their number in the
+   * code, or 0 if the value selects no rules.
    */
   rulesByValue(path: number, table: number): number {
     const values = this.#values
@@ -185,7 +192,7 @@ export class RuleEvaluation {
     return false
   }
 
-  /** Returns whether the side of a rule matches. */
+  /** Returns whether this side of a rule, a user side or a resource side, is true. */
   isSide(side: number): boolean {
     if (side >= 0) return this.#holds(side)
     if (side === ALL_OF_TYPE) return true
@@ -236,7 +243,8 @@ export class RuleEvaluation {
     if (this.#leafStamps[leaf] === this.#stamp) return this.#leafTruths[leaf] as Truth
     if (!this.#budget.spend(NODE_STEPS)) return UNKNOWN
     const truth = this.#test(leaf, this.#view!.leafFrom[leaf]!)
-    // A value that was too expensive to read counts as missing, and `exists` must not treat it as absent.
+    // A value that was too expensive to read looks like a missing value. The result is unknown, because
+    // otherwise `exists` would be false.
     if (this.#budget.isExceeded) return UNKNOWN
     this.#leafStamps[leaf] = this.#stamp
     this.#leafTruths[leaf] = truth
@@ -289,7 +297,7 @@ export class RuleEvaluation {
     return isSameScalar(head, words, ats[path]!, program[constant]!, program, constant + 1)
   }
 
-  /** The attribute exists. */
+  /** Compares the value of `path`, which exists, with the value of the other path. */
   #equal(path: number, other: number): Truth {
     const values = this.#values
     const head = values.head(other)
@@ -301,7 +309,7 @@ export class RuleEvaluation {
         isSameScalar(own, values.words, values.ats[path]!, head, values.words, values.ats[other]!),
       )
     }
-    // Every scalar has exactly one encoding, so different encodings are not equal.
+    // Each scalar has exactly one encoding. Therefore scalars with different encodings are not equal.
     if (kindOf(own) < LIST || kindOf(head) < LIST) return FALSE
     const left = values.value(path)
     const right = values.value(other)
@@ -315,7 +323,7 @@ export class RuleEvaluation {
     return order === null ? UNKNOWN : truthOf(isInRelation(order, RELATIONS[relation]!))
   }
 
-  /** The rank of a constant is parsed once for all queries. */
+  /** Returns the rank of a constant. It is parsed once for all queries. */
   #rankOfConstant(leaf: number, constant: number): Rank | null {
     const known = this.#ranks[leaf]
     if (known !== undefined) return known
@@ -325,15 +333,18 @@ export class RuleEvaluation {
     return (this.#ranks[leaf] = rankOf(value))
   }
 
-  /** Charges a comparison of texts of equal length as a whole; other scalars cost nothing. */
+  /**
+   * Charges a comparison of two scalars. Texts of equal length cost the steps of their whole length; other
+   * scalars cost nothing.
+   */
   #spendSame(head: number, other: number): boolean {
     if (kindOf(head) !== TEXT || ((head ^ other) & HEAD_MASK) !== 0) return true
     return this.#budget.spend(textSteps(head & PAYLOAD_MASK))
   }
 
   /**
-   * Charges a comparison of a scalar with the elements of a stored list. The words of elements with the same
-   * length are at most the words of the list.
+   * Charges a search for a scalar in a stored list. The elements with the length of the scalar have at most
+   * as many words as the whole list.
    */
   #spendStored(list: number, at: number, head: number): boolean {
     const count = list & PAYLOAD_MASK
@@ -360,7 +371,7 @@ export class RuleEvaluation {
     return false
   }
 
-  /** Returns whether the value of a path, which exists, is an element of the value of another path. */
+  /** Returns whether the value of `path`, which exists, is an element of the value of `list`. */
   #isElement(path: number, list: number): Truth {
     const values = this.#values
     const head = values.head(list)
@@ -394,7 +405,7 @@ export class RuleEvaluation {
     return amongTruth(elements, value)
   }
 
-  /** Returns whether a scalar is in a list of words. */
+  /** Returns whether a scalar is an element of a list that is encoded in words. */
   #isInWords(list: number, at: number, head: number, words: Int32Array, from: number): boolean {
     const all = this.#values.words
     const count = list & PAYLOAD_MASK

@@ -1,7 +1,7 @@
 /**
- * Explains the results of rules for a query (conditions.md 9), using the values that were copied for it.
- * Rules are read in their source form, because an explanation shows that form. The work is sliced: a
- * permission can have ten thousand rules.
+ * Explains the results of rules for a query (conditions.md 9), using the values that were copied for the
+ * query. Evaluates the source form of the rules, because explanations show that form. The work is done in
+ * slices, because a permission can have ten thousand rules.
  */
 import { explainSide } from '#conditions/explain.ts'
 import { evaluate, type QuestionValues } from '#conditions/evaluate.ts'
@@ -27,17 +27,20 @@ import type { RuledOutcome } from './rule-evaluation.ts'
 import { type Lookup, mergedValues } from './merged-values.ts'
 import type { AskedRules } from './rule-values.ts'
 
-/** Maximum number of nodes of whole trees. When it is reached, no further rules are listed. */
+/**
+ * Maximum number of nodes of the condition trees in an explanation. After this number, no further rules are
+ * listed.
+ */
 const NODES_MAX = 50_000
-/** Limits of a slice: sets parsed from their texts, steps of conditions, rules. */
+/** Limits of a slice: number of sets and bytes of text that are parsed, steps of conditions, and rules. */
 const SETS_A_SLICE = 8
 const SET_BYTES_A_SLICE = 8_192
 const STEPS_A_SLICE = 4_096
 const RULES_A_SLICE = 1_024
 
 /**
- * A set with its own conditions and those of its ancestors; `null` if one of them cannot be parsed, in which
- * case the set never matches.
+ * A user set or resource set of a rule, with its conditions and those of its ancestors. `null` if one of the
+ * conditions cannot be parsed; then the set is never true.
  */
 interface Side {
   readonly key: string
@@ -45,15 +48,18 @@ interface Side {
   readonly conditions: readonly NonNullable<SetText['conditions']>[] | null
 }
 
-/** Sides of a rule: a set by its number, a role or the type, as defined in `rule-code.ts`. */
+/**
+ * The two sides of a rule. Each side is the number of a set, a role or the whole type, encoded as in
+ * `rule-code.ts`.
+ */
 interface RuleCode {
   readonly user: number
   readonly resource: number
 }
 
 /**
- * Returns the results of rules, or the instances that have to be looked up first. With `asked` null, no rule
- * could decide.
+ * Returns the results of the rules, or the instances that must be looked up first. If `asked` is null, no
+ * rule could decide the query.
  */
 export function* explainRules(
   asked: AskedRules | null,
@@ -86,12 +92,15 @@ class RuleExplanation {
   readonly #values: QuestionValues
   readonly #budget = new EvaluationBudget()
   readonly #sides = new Map<number, Side>()
-  /** Whether a side matches, by side. */
+  /** For each side, whether it is true. */
   readonly #matches = new Map<number, boolean>()
   readonly #missing = new Map<string, Lookup>()
   #setsRead = 0
 
-  /** `asked` must not be shared: other queries run between slices. `decider` computes the decision. */
+  /**
+   * `asked` must belong to this explanation alone, because other queries run between slices. `decider`
+   * computes the decision.
+   */
   constructor(asked: AskedRules, { query, parts, decider, isAllowedByRoles }: Explained) {
     const { regions, schema } = parts
     this.#asked = asked
@@ -108,7 +117,7 @@ class RuleExplanation {
   }
 
   /**
-   * Returns the explanation, with allowing rules first, or the instances that have to be looked up first.
+   * Returns the explanation, or the instances that must be looked up first. Rules that allow come first.
    * O(rules × their conditions).
    */
   *explain(detail: RuleDetail): Resumable<ExplainedByRules | { readonly lookups: readonly Lookup[] }> {
@@ -120,7 +129,7 @@ class RuleExplanation {
     let setsRead = 0
     let spent = 0
     for (const [number, rule] of rules.entries()) {
-      // Both sides are evaluated, because both are reported.
+      // Evaluates both sides even if the first one is false, because the explanation reports both.
       const isUserMatched = this.#matchesSide(rule.user)
       const isResourceMatched = this.#matchesSide(rule.resource)
       if (isUserMatched && isResourceMatched) allowing.push(rule)
@@ -149,9 +158,9 @@ class RuleExplanation {
   }
 
   /**
-   * Returns the decision of the compiled rules. The explained rules might show less, because in their source
-   * form they use more of a budget. Throws the errors of the decision. If roles allow, request attributes are
-   * not read and cannot cause an error.
+   * Returns the decision of the compiled rules, and throws the errors of that decision. The listed rules
+   * might not show why it allows, because evaluating the source form uses more steps of a budget. If roles
+   * allow, request attributes are not read and cannot cause an error.
    */
   *#decide(): Resumable<boolean | { readonly lookups: readonly Lookup[] }> {
     try {
@@ -177,7 +186,7 @@ class RuleExplanation {
   }
 
   *#explained(listed: readonly RuleCode[], detail: RuleDetail): Resumable<ExplainedRule[]> {
-    // A separate budget, because the decision might have used up the other one.
+    // The listing has its own budget, because the decision might have used up the budget of the query.
     const budget = new EvaluationBudget()
     const explained: ExplainedRule[] = []
     let nodes = 0
@@ -217,7 +226,7 @@ class RuleExplanation {
     return { side: { value, leaf, trees: detail === 'tree' ? trees : [] }, nodes }
   }
 
-  /** Returns the names of the sides that match, each once. */
+  /** Returns the names of the sides that are true, each once. */
   #matched(sides: readonly number[]): string[] {
     const names: string[] = []
     for (const side of new Set(sides)) {

@@ -1,4 +1,4 @@
-/** Decides by rules the queries of a batch, or a single query, that roles have denied. */
+/** Decides by rules: the queries of a batch or a single query, if roles have denied them. */
 import { STEPS_MAX } from '#conditions/evaluation-budget.ts'
 import type { TriedQuestion } from '#engine/engine.ts'
 import type { ListingParts } from '#engine/shared-index/search/listings.ts'
@@ -19,7 +19,7 @@ import { RuleEvaluation, type RuledOutcome } from './rule-evaluation.ts'
 import type { Lookup } from './merged-values.ts'
 import { type AskedRules, NO_LOOKUPS, NO_SOURCE, type QuestionSource } from './rule-values.ts'
 
-/** A batch after its names were looked up. */
+/** A batch whose names have been looked up. */
 export interface AskedBatch {
   readonly source: BatchSource
   readonly lookup: BatchLookup
@@ -30,21 +30,21 @@ export interface AskedBatch {
 
 /** A query that roles have denied. */
 export interface AskedQuestion {
-  /** Type and action are declared. */
+  /** Terms of the query. Its type and action are declared. */
   readonly terms: QueryTerms
   readonly source: QuestionSource
   readonly user: number
   readonly sequence: number
-  /** Maximum number of steps of its conditions. */
+  /** Maximum number of steps for the conditions of this query. */
   readonly stepsMax: number
 }
 
-/** Maximum number of steps of the conditions of one query. */
+/** Maximum number of steps for the conditions of any one query. */
 export const QUESTION_STEPS = STEPS_MAX
 
 /**
- * Steps that a query can take now, steps used by previous evaluations, and the instances that these have to
- * look up.
+ * State of a query between evaluations: the steps that it can use now, the steps that earlier evaluations
+ * used, and the instances that must be looked up.
  */
 export interface Attempt {
   readonly stepsMax: number
@@ -52,21 +52,21 @@ export interface Attempt {
   readonly lookups: readonly Lookup[]
 }
 
-/** Step limits: for all queries of a batch, and for one of them. */
+/** Step limits: for all queries of a batch together, and for a single query. */
 export interface BatchSteps {
   readonly stepsMax: number
   readonly ofOneMax: number
 }
 
-/** Returns the decision; `null` if more steps, or parsing more conditions, could change it. */
+/** Returns the decision, or `null` if more steps or more parsed conditions could change it. */
 export function settled(outcome: Exclude<RuledOutcome, object>, stepsMax: number): boolean | null {
   if (typeof outcome === 'boolean') return outcome
   return outcome === 'exceeded' && stepsMax >= STEPS_MAX ? false : null
 }
 
 /**
- * A plan without rules that requests all roles and tenants of a user. Only the evaluation of rules uses the
- * view.
+ * A plan without rules that makes `gather` read all roles and tenants of a user. Its other members are not
+ * used.
  */
 const EVERYTHING = { flags: FLAG_READS_ROLES | FLAG_READS_TENANTS } as Plan
 
@@ -76,8 +76,8 @@ export class RuleQuestions {
   readonly #single = new Gathering()
   readonly #batch = new Gathering()
   /**
-   * Queries of the current batch that rules must decide, with their plans and lines. If the line of the user
-   * is -1, the names are looked up again.
+   * Queries of the current batch that rules must decide: their indexes, plans and lines. If the line of the
+   * user is -1, the names must be looked up again.
    */
   readonly #indexes = new Int32Array(BATCH_MAX)
   readonly #plans: Plan[] = []
@@ -87,8 +87,8 @@ export class RuleQuestions {
   #askedCount = 0
 
   /**
-   * Uses the result of prefetching loads, so that the compiler does not remove them. The value has no
-   * meaning.
+   * Stores a value that depends on all prefetching loads, so that the compiler does not remove the loads. The
+   * value has no meaning.
    */
   prefetchSink = 0
 
@@ -97,12 +97,12 @@ export class RuleQuestions {
     this.#evaluation = new RuleEvaluation(regions.attributeNames)
   }
 
-  /** See `RuleEvaluation.steps`. */
+  /** Cost of all queries so far, see `RuleEvaluation.steps`. */
   get steps(): number {
     return this.#evaluation.steps
   }
 
-  /** Steps of the query that was decided last. */
+  /** Number of steps that the last query used. */
   get spent(): number {
     return this.#evaluation.spent
   }
@@ -112,8 +112,8 @@ export class RuleQuestions {
   }
 
   /**
-   * Collects values for one query whose names have been resolved and whose user has that line. `null`: no
-   * rule can allow it.
+   * Collects the values of one query. Its names are resolved, and `user` is the line of its user. Returns
+   * `null` if no rule can allow the query.
    */
   gather(
     parts: ListingParts,
@@ -134,8 +134,8 @@ export class RuleQuestions {
   }
 
   /**
-   * Collects all values that conditions can read, for a query that is not about a rule. Names that are not
-   * stored have no values.
+   * Collects all values that conditions can read, for a query that tries given conditions instead of rules.
+   * Entities that are not stored have no values.
    */
   gatherTried(
     parts: ListingParts,
@@ -166,14 +166,14 @@ export class RuleQuestions {
     gatherLookups(asked, parts, question.tenant, { lookups, lookUp })
   }
 
-  /** Returns whether the last batch has queries that rules must decide. */
+  /** Returns whether rules must decide queries of the last batch. */
   get hasAsked(): boolean {
     return this.#askedCount > 0
   }
 
   /**
-   * Collects values for all queries of the batch that roles have denied. Discards the results of an earlier
-   * attempt.
+   * Collects the values of all queries of the batch that roles have denied. If the batch is repeated, the
+   * values of the earlier attempt are discarded.
    */
   gatherBatch(parts: ListingParts, batch: AskedBatch, answers: Uint8Array): void {
     this.#askedCount = 0
@@ -200,10 +200,10 @@ export class RuleQuestions {
   }
 
   /**
-   * Decides the collected queries of a batch. `again` decides a query with the steps that it has used and the
-   * instances to look up; `null` if it needs more steps than it can take now. Returns the index of the first
-   * undecided query, if the preceding ones have used more than `stepsMax` or it alone needs more than
-   * `ofOneMax`; otherwise `null`.
+   * Decides the collected queries of a batch. `again` repeats a query with further instances or steps, and
+   * returns `null` if the query needs more steps than it can use now. If the queries have used more than
+   * `stepsMax` steps, or one query needs more than `ofOneMax`, returns the index of the first undecided
+   * query. Otherwise returns `null`.
    */
   settle(
     answers: Uint8Array,
@@ -235,7 +235,7 @@ export class RuleQuestions {
     }
   }
 
-  /** Selects the queries of the batch that are denied and have rules. Returns their number. */
+  /** Selects the denied queries of the batch whose action has rules. Returns the number of these queries. */
   #denied(
     { schema }: ListingParts,
     { lookup, source, from, count }: AskedBatch,
@@ -263,13 +263,13 @@ export class RuleQuestions {
     return denied
   }
 
-  /** Loads the attributes together, so that their cache misses overlap. */
+  /** Prefetches the attributes of all selected queries, so that the cache misses overlap. */
   #prefetch({ graph }: Regions, denied: number): void {
     let sink = 0
     for (let n = 0; n < denied; n++) {
       const user = attributesBlock(graph, Math.max(this.#users[n]!, 0))
       const instance = attributesBlock(graph, this.#instances[n]!)
-      // Most rows use one line or two.
+      // Loads two lines per row, because most rows have at most two lines.
       sink ^= graph[user]! ^ graph[user + L.LINE_WORDS]! ^ graph[instance]! ^ graph[instance + L.LINE_WORDS]!
     }
     this.prefetchSink ^= sink

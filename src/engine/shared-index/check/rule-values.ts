@@ -1,8 +1,8 @@
 /**
  * Supplies the values of one query to the rules of one permission, encoded in words (`values.ts`). A value is
- * computed when a test first reads it, and cached for the query. Common values, whether stored or sent, are
- * read in place. Values that several sources supply, and values that are not in a row, come from
- * `ValuesOfQuestion`, which also serves tests that are stored as text.
+ * computed when a test first reads it, and is cached for the query. Most values, stored or sent with the
+ * request, are read in place. `ValuesOfQuestion` supplies the rest: values that several sources contribute
+ * to, and values that are not in a row. It also serves tests that are stored as text.
  */
 import type { QuestionValues } from '#conditions/evaluate.ts'
 import { type EvaluationBudget, STEPS_MAX } from '#conditions/evaluation-budget.ts'
@@ -41,7 +41,7 @@ import { type QueryContext, NOTHING_SENT, type Query, type SentAttributes } from
 
 import { type Lookup, mergedValues } from './merged-values.ts'
 
-/** Location of a query. Most queries are decided without creating strings. */
+/** Gives access to a query by its index. Most queries are decided without creating their strings. */
 export interface QuestionSource {
   query(index: number): Query
   queryContext(index: number): QueryContext | undefined
@@ -58,28 +58,34 @@ const NO_KEYS: readonly string[] = []
 export const NO_LOOKUPS: readonly Lookup[] = []
 const NOTHING_FOUND: AskedRules['found'] = new Map()
 
-/** Values of one state that were read for a query. They are copies and are not modified afterwards. */
+/** The values that were read for a query on one state. They are copies and are not modified afterwards. */
 export class AskedRules {
   plan: Plan
   source: QuestionSource
   index = 0
   tenant = ''
-  /** Contains the attributes. The following positions are their starts in `words`; 0 if there are none. */
+  /**
+   * Words of all attributes. `user`, `instance` and the following members are the positions at which the
+   * attributes of each entity start, or 0 if there are none.
+   */
   words: ValueWords
   user = 0
   instance = 0
   tenantBlock = 0
-  /** Tenant roles of the user in the tenant, by bank, if the plan needs them. */
+  /**
+   * Tenant roles of the user in the tenant of the query: one mask per bank. Empty if the plan does not need
+   * them.
+   */
   roleMasks: Int32Array = NO_MASKS
   userRoles = NO_KEYS
   userTenants = NO_KEYS
-  /** Steps that remain for the query. */
+  /** Number of steps that the query can still use. */
   stepsMax = STEPS_MAX
-  /** Instances that were known to be looked up. */
+  /** Instances that an earlier evaluation of the query needed. */
   lookups = NO_LOOKUPS
   /**
    * Attributes of these instances. `undefined`: the tenant has no such instance. `false`: the remaining steps
-   * do not suffice for its bytes.
+   * are not sufficient to parse the attributes.
    */
   found: ReadonlyMap<string, string | null | undefined | false> = NOTHING_FOUND
 
@@ -89,7 +95,7 @@ export class AskedRules {
     this.words = words
   }
 
-  /** Starts another query. */
+  /** Prepares this object for another query. */
   begin(plan: Plan, source: QuestionSource, index: number): void {
     this.plan = plan
     this.source = source
@@ -101,7 +107,7 @@ export class AskedRules {
     this.found = NOTHING_FOUND
   }
 
-  /** Releases the query. */
+  /** Releases the query and its values. */
   end(): void {
     this.source = NO_SOURCE
     this.userRoles = this.userTenants = NO_KEYS
@@ -110,19 +116,27 @@ export class AskedRules {
   }
 }
 
-/** The head of a missing value, and the kind of a value that is an object of this thread. */
+/**
+ * `MISSING` is the head of a missing value. `OBJECT` is the kind of a value that is an object in the memory
+ * of this thread.
+ */
 export const MISSING = 0
 const OBJECT = 10
 export const OBJECT_HEAD = OBJECT << KIND_SHIFT
-/** A number that no double can represent: it exists, and every comparison with it is unknown. */
+/**
+ * Kind of a number that no double can represent. The value exists, and every comparison with it is unknown.
+ */
 const UNREADABLE = 11
 const UNREADABLE_HEAD = UNREADABLE << KIND_SHIFT
-/** Number of queries that are distinguished before the numbers restart. */
+/**
+ * Number of queries after which stamps restart. A stamp distinguishes the values of one query from those of
+ * earlier queries.
+ */
 export const STAMPS_MAX = 2 ** 31 - 1
 const WORD_BYTES = 4
-/** Maximum number of attributes of a row that is read in place. */
+/** Maximum number of attributes in a row that is read in place. Longer rows are converted to objects. */
 const ROW_ATTRIBUTES_MAX = 64
-/** Maximum number of paths for which each row is read as a whole. */
+/** Maximum number of paths in a view for which a whole row is read in one pass. */
 const SPREAD_PATHS_MAX = 1_024
 
 export class RuleValues {
@@ -132,26 +146,32 @@ export class RuleValues {
   #queryContext: QueryContext | undefined
   #sent: SentAttributes | null = null
   #merged: ValuesOfQuestion | null = null
-  /** Instances that evaluation needed but that had not been looked up. */
+  /** Instances that the evaluation needed but that had not been looked up yet. */
   readonly missing = new Map<string, Lookup>()
-  /** By path: the query for which the cached value was computed. */
+  /** For each path, the stamp of the query for which the value was computed. */
   #stamps = new Int32Array(0)
   #stamp = 0
   heads = new Int32Array(0)
-  /** Position of the words of a value, by path, in the words of the query. */
+  /** For each path, the position of the value in the words of the query. */
   ats = new Int32Array(0)
   #objects: unknown[] = []
-  /** Hashes of scalars, by path: a thousand lists might be searched for the same long text. */
+  /**
+   * For each path, the hash of a scalar value. Cached, because the same long text might be searched for in a
+   * thousand lists.
+   */
   #hashes = new Int32Array(0)
   #hashStamps = new Int32Array(0)
-  /** Ranks by path, if an order is needed: a thousand tests might compare the same time. */
+  /**
+   * For each path, the rank of the value in order comparisons. Cached, because a thousand tests might compare
+   * the same time.
+   */
   readonly #ranks: (Rank | null)[] = []
   #rankStamps = new Int32Array(0)
   #budget: EvaluationBudget | null = null
   readonly #found: AttributePosition = { head: 0, at: 0 }
-  /** Parsed objects of rows, by position. */
+  /** Objects parsed from rows, by the position of the row's text. */
   readonly #parsed = new Map<number, unknown>()
-  /** The time that was last read, and its text. */
+  /** The instant of the last query whose time was read, and this instant as text. */
   #readAt = Number.NaN
   #time = ''
 
@@ -159,7 +179,7 @@ export class RuleValues {
     this.#names = names
   }
 
-  /** Releases the query. */
+  /** Releases the query and its values. */
   end(): void {
     this.#asked = null
     this.#query = null
@@ -172,7 +192,7 @@ export class RuleValues {
     if (this.#objects.length > 0) this.#objects = []
   }
 
-  /** `paths`: number of paths of the view. */
+  /** Starts a query. `paths` is the number of paths of the view. */
   begin(asked: AskedRules, paths: number, budget: EvaluationBudget): void {
     this.#asked = asked
     this.#budget = budget
@@ -192,7 +212,7 @@ export class RuleValues {
       this.#stamp = 0
     }
     this.#stamp += 1
-    // Without request attributes, the two rows are the only sources.
+    // Without request attributes, the rows of the user and of the instance are the only sources.
     const queryContext = asked.source.queryContext(asked.index)
     this.#queryContext = queryContext
     if (paths > SPREAD_PATHS_MAX || (queryContext !== undefined && queryContext.isBare !== true)) return
@@ -202,7 +222,7 @@ export class RuleValues {
     this.#spread(asked.instance, spread.resource)
   }
 
-  /** Records the values of a row for all paths in one pass. */
+  /** Reads a row in one pass and stores its value for each path. */
   #spread(block: number, pathOf: Int16Array): void {
     const words = this.words
     if (block === 0 || !this.#isShortRow(block)) return
@@ -232,7 +252,9 @@ export class RuleValues {
     return (this.#query ??= asked.source.query(asked.index))
   }
 
-  /** Computes a value: returns its head and sets its element of `ats`. */
+  /**
+   * Returns the head of a value, which is computed on first use. The position of the value is then in `ats`.
+   */
   head(path: number): number {
     if (this.#stamps[path] !== this.#stamp) {
       this.#stamps[path] = this.#stamp
@@ -243,13 +265,13 @@ export class RuleValues {
     return this.heads[path]!
   }
 
-  /** Returns whether a value exists that can be compared. */
+  /** Returns whether the value exists and can be compared. */
   isReadable(path: number): boolean {
     const head = this.head(path)
     return head !== MISSING && head !== UNREADABLE_HEAD
   }
 
-  /** Returns the hash of a scalar that exists. */
+  /** Returns the hash of a scalar value. The value must exist. */
   hash(path: number): number {
     if (this.#hashStamps[path] !== this.#stamp) {
       this.#hashStamps[path] = this.#stamp
@@ -258,7 +280,7 @@ export class RuleValues {
     return this.#hashes[path]!
   }
 
-  /** Returns the JSON value; `undefined` if it is missing. */
+  /** Returns the value as JSON, or `undefined` if it is missing. */
   value(path: number): unknown {
     const head = this.head(path)
     if (head === MISSING) return undefined
@@ -276,7 +298,7 @@ export class RuleValues {
     return value
   }
 
-  /** Returns the value for order comparisons; `null` if it has no order. */
+  /** Returns the rank of the value in order comparisons, or `null` if values of this kind have no order. */
   rank(path: number): Rank | null {
     if (this.#rankStamps[path] !== this.#stamp) {
       this.#ranks[path] = this.#readRank(path)
@@ -299,7 +321,7 @@ export class RuleValues {
   /** Returns all values, for tests that are stored as text. */
   get merged(): QuestionValues {
     if (this.#merged === null) {
-      // Request attributes are read once.
+      // Request attributes are read only once per query.
       const query = { ...this.query, queryContext: this.#queryContext }
       this.#merged = mergedValues(this.#asked!, query, this.#names, {
         missing: this.missing,
@@ -350,7 +372,7 @@ export class RuleValues {
         if (this.query.key !== null) return this.#put(path, this.query.key)
         return this.#sentOrStored(path, view, this.#sentOf().resource, asked.instance)
       default:
-        // The key of the query, unless another source supplies the attribute.
+        // If no source supplies the attribute, its value is the key in the query.
         this.#sentOrStored(path, view, this.#sentOf().resource, asked.instance)
         if (this.heads[path] === MISSING) this.#put(path, this.query.key ?? undefined)
     }
@@ -359,7 +381,7 @@ export class RuleValues {
   #sentOrStored(path: number, view: PathView, sent: JsonObject | null, block: number): void {
     const value = ownOf(sent, view.names[0]!)
     if (value === undefined) return this.#stored(path, view, block)
-    // Members of two objects are merged.
+    // If the sent value and the stored value are objects, they are merged.
     if (isObject(value) && block !== 0) return this.#put(path, this.merged.valueOf(view))
     this.#put(path, value)
   }
@@ -375,7 +397,8 @@ export class RuleValues {
   }
 
   /**
-   * Uses the attribute in the row without a copy, except an integer beyond 2^53, which rows store as text.
+   * Uses the value in the row without a copy. Exception: an integer beyond 2^53 is stored as text and must be
+   * converted.
    */
   #putFound(path: number): void {
     const { head, at } = this.#found
@@ -384,13 +407,19 @@ export class RuleValues {
     this.ats[path] = at
   }
 
-  /** A long row is not scanned for each of a million paths: it is converted to an object once. */
+  /**
+   * Returns whether the row is short enough to scan for each path. A long row is converted to an object once,
+   * because there can be a million paths.
+   */
   #isShortRow(block: number): boolean {
     const { words } = this
     return isRow(words[block]!) && countInRow(words, block) <= ROW_ATTRIBUTES_MAX
   }
 
-  /** Resolves a member of an object, or an attribute whose name contains dots, which takes precedence. */
+  /**
+   * Resolves a path with several names: an attribute whose name contains the dots, or otherwise a member of
+   * an object.
+   */
   #resolveDeep(path: number, view: PathView): void {
     const { root, names } = view
     const block = this.#blockOf(view)
@@ -410,7 +439,10 @@ export class RuleValues {
     this.#put(path, this.merged.valueOf(view))
   }
 
-  /** Parsed once per query, regardless of how many members are read. */
+  /**
+   * Returns the parsed object at this position. It is parsed once per query, even if several members are
+   * read.
+   */
   #objectAt({ head, at }: AttributePosition): unknown {
     let object = this.#parsed.get(at)
     if (object === undefined) {
@@ -421,7 +453,7 @@ export class RuleValues {
     return object
   }
 
-  /** Returns the only source of a root; 0 if there are several. */
+  /** Returns the attributes of a root that has only one source; 0 if several sources can contribute. */
   #blockOf({ root }: PathView): number {
     const asked = this.#asked!
     if (root === 'user' && this.#sentOf().user === null) return asked.user

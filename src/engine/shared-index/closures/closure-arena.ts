@@ -1,24 +1,28 @@
 /**
- * Allocates closures that do not fit inline in their containers, in a separate region. Closures are appended;
- * dead ones are not reused individually. When the region is full and mostly dead, it starts over: the closure
- * era increases, which invalidates every closure.
+ * Allocates closures that do not fit inline in their containers, in a separate region. New closures are
+ * appended. The space of an invalid closure is not reused individually. The region starts over when it is
+ * full, or when it would have to grow although most of it is dead: the closure era increases, which
+ * invalidates every closure.
  *
- * Requires the lock, but no critical section: readers continue while closures are appended, because no
- * reference to them exists yet.
+ * Requires the lock, but usually no critical section: readers can continue while a closure is appended,
+ * because no head refers to it yet.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { beginSection, endSection } from '#engine/shared-index/memory/sequence.ts'
 import { assert } from '#model/assert.ts'
 
-/** Closures must be shorter than this, so that two of maximum length fit into the region. */
+/**
+ * Returns the limit of the length of a closure: each closure must be shorter, so that two of them always fit
+ * into the region.
+ */
 export function closureWordsEnd(regions: Regions): number {
   return regions.closureWordsMax() / 2
 }
 
 /**
- * Returns the position of `words` new words. Null if the region started over instead: all closures are
- * invalid, and the caller must rebuild those that it had built.
+ * Returns the position of `words` new words, or null if the region started over instead. In that case all
+ * closures are invalid, and the caller must also rebuild closures that it had just built.
  */
 export function appendClosure(regions: Regions, words: number): number | null {
   const { header } = regions
@@ -27,8 +31,8 @@ export function appendClosure(regions: Regions, words: number): number | null {
     const isMostlyDead = header[L.H_CLOSURE_DEAD]! * 2 > top
     const isFull = top + words > regions.closureWordsMax()
     assert(words < closureWordsEnd(regions), 'a closure fits into the closure region')
-    // Needs a critical section: a reader that began before the growth would access new blocks beyond the end
-    // of its view.
+    // Needs a critical section: a reader that began before the region grew would access new blocks beyond the
+    // end of its view.
     beginSection(header)
     if (isMostlyDead || isFull) startOver(header)
     else regions.growClosures(top + words)

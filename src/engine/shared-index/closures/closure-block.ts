@@ -15,7 +15,8 @@
 import { log2Ceil } from '#engine/shared-index/memory/allocator.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 
-// Constants of this module are compiled in; those of another module would be loaded on each use.
+// These constants are destructured so that the compiler treats them as constants. Constants of another module
+// would be loaded on each use.
 const { CLOSURE_LIST_MAX } = L
 
 /** Returns log2 of the number of pairs in the hash table of a closure with this many entries. */
@@ -25,8 +26,8 @@ export function tableLog2(entries: number): number {
 
 /**
  * Returns the minimum length in words of a closure with this many entries. A reader without the lock checks
- * that these words are within bounds: with a torn number of entries, it would otherwise search a table of any
- * size.
+ * that these words are within bounds. Without this check, a torn number of entries could make the reader
+ * search a table of any size.
  */
 export function wordsMin(entries: number): number {
   return entries > CLOSURE_LIST_MAX ? 2 * entries + (2 << tableLog2(entries)) : entries
@@ -36,14 +37,14 @@ export function wordsMin(entries: number): number {
 export function maskOfEntry(words: Int32Array, block: number, entries: number, entry: number): number {
   const masks = block + entries
   if (entries > CLOSURE_LIST_MAX) return words[masks + entry]!
-  // Most closures have two masks, and the required one is not predictable, so no branch is used. A branch
-  // makes bulks 2 % slower.
+  // Most closures have two masks, and which one is required is not predictable. The choice is therefore
+  // computed without a branch; with one, bulks are 2 % slower.
   let run = masks + ((~(entry - words[masks]!) >>> 31) << 1)
   while (run < masks + 2 * entries && entry >= words[run]!) run += 2
   return words[run + 1]!
 }
 
-/** Returns the word at which the gates begin, after all other parts. O(different masks). */
+/** Returns the word at which the gates begin. Gates are the last part of a closure. O(different masks). */
 export function gatesAt(words: Int32Array, block: number, entries: number): number {
   const masks = block + entries
   if (entries > CLOSURE_LIST_MAX) return masks + entries + (2 << tableLog2(entries))
@@ -53,8 +54,8 @@ export function gatesAt(words: Int32Array, block: number, entries: number): numb
 }
 
 /**
- * Returns the word after a closure. `size` is that of its head. Requires the lock: the block must not be
- * torn.
+ * Returns the word after a closure. `size` is the size word in the head of the closure. Requires the lock,
+ * because the block must not be torn.
  */
 export function blockEnd(words: Int32Array, block: number, size: number): number {
   const gates = gatesAt(words, block, (size & L.HEAD_SIZE_MASK) >>> 1)

@@ -1,15 +1,17 @@
 /**
- * Builds closures. The closure of a container and a state contains every (scope, mask) such that a user with
- * one of these roles on the scope has the requested permission on the container. It contains no users, so
- * assignments do not invalidate it, and all queries share it.
+ * Builds closures. The closure of a container and a state contains each pair (scope, mask) with this
+ * property: a user who holds one of these roles in the scope has the requested permission on the container. A
+ * closure contains no users. Therefore assignments do not invalidate it, and the checks of all users share
+ * it.
  *
- * The search starts at the container, follows in-edges and visits each (container, state) once, so cycles
- * end. A valid closure found during the search is absorbed. Instances without assignees contribute no entry,
- * so a first assignee invalidates closures.
+ * The search starts at the container, follows in-edges and visits each (container, state) once, so it ends
+ * even if there are cycles. If the search finds a valid closure, it adds the entries of that closure instead
+ * of searching on. Instances without assignees contribute no entry. Therefore the first assignee of an
+ * instance invalidates closures.
  *
- * Guards depend on the user. A closure therefore stops where a guard could apply and stores a *gate*
- * (instance, state). For a user who holds no direct role there, the check continues after the gate
- * (`check.ts`). An instance without assignees blocks no user, so its guard is always open.
+ * Whether a guard applies depends on the user. A closure therefore stops where a guard could apply and stores
+ * a *gate* (instance, state) there. If the user holds no direct role on that instance, the check continues
+ * after the gate (`check.ts`). An instance without assignees blocks no user, so it needs no gate.
  *
  * Requires the lock, but no critical section. O(containers above).
  */
@@ -27,9 +29,9 @@ export class ClosureBuilder {
   #schema: SchemaView
   readonly #seen = new VisitedPairs()
   readonly #seenGates = new VisitedPairs()
-  /** Pairs (container, state) not visited yet. */
+  /** Pairs (container, state) that the search has found and not visited yet. */
   readonly #pending = new NumberList()
-  /** (scope, 0), numbered like the entries in `#scopes` and `#masks`. */
+  /** Pairs (scope, 0). The number of a pair is the index of its entry in `#scopes` and `#masks`. */
   readonly #entries = new VisitedPairs()
   readonly #scopes = new NumberList()
   readonly #masks = new NumberList()
@@ -48,10 +50,7 @@ export class ClosureBuilder {
     if (!this.#isBuilt(container, state)) this.build(container, state)
   }
 
-  /**
-   * Builds the closure and publishes its head. Returns false if the capacity of the index is not sufficient
-   * for it.
-   */
+  /** Builds the closure and publishes its head. Returns false if the memory is not sufficient. */
   build(container: number, state: number): boolean {
     const head = headFor(this.#regions, container, this.#schema.stateOrdinal[state]!)
     if (head === 0) return false
@@ -62,18 +61,20 @@ export class ClosureBuilder {
     const words = this.#words(entries)
     const inline = this.#inlineSpaceFor(container, state, words)
     if (inline === 0 && words >= closureWordsEnd(this.#regions)) return false
-    // Only growth or restart of the region needs a critical section. Inline words do not, because no valid
-    // head owns them.
+    // Only growing or restarting the region needs a critical section. Writing inline words does not, because
+    // no valid head refers to them.
     const block = inline === 0 ? appendClosure(this.#regions, words) : inline
-    // The region started over. The collected entries do not refer to it, so the second attempt succeeds.
+    // The region started over, which invalidated all closures. The second attempt starts with an empty region
+    // and therefore succeeds.
     if (block === null) return this.build(container, state)
     const { graph, closures, header } = this.#regions
     this.#write(inline === 0 ? closures : graph, block, entries)
     const record = container << L.LINE_WORDS_LOG2
     const era = header[L.H_CLOSURE_ERA]! << L.HEAD_ERA_SHIFT
     const [positionBefore, sizeBefore] = [graph[head + L.HEAD_BLOCK]!, graph[head + L.HEAD_SIZE]!]
-    // No data of an earlier era remains in the region. Only the low bits of the era are stored, so these
-    // words can contain anything. Gates, whose number is read there, are therefore not counted.
+    // Counts the words of the previous block of this head as dead, if the block is in the region. The head
+    // contains only the low bits of the era, so it can look current although its block was overwritten in a
+    // later era. Gates are not counted, because the block might not contain a valid number of gates.
     if (positionBefore > 0 && (sizeBefore & ~L.HEAD_SIZE_MASK) === era) {
       const dead = gatesAt(closures, positionBefore, (sizeBefore & L.HEAD_SIZE_MASK) >>> 1) - positionBefore
       header[L.H_CLOSURE_DEAD] = header[L.H_CLOSURE_DEAD]! + dead
@@ -83,7 +84,7 @@ export class ClosureBuilder {
     return true
   }
 
-  /** Returns the length in words of the collected closure. */
+  /** Returns the length in words that the collected entries and gates need. */
   #words(entries: number): number {
     const { items } = this.#masks
     const gateWords = this.#gates.length === 0 ? 0 : 1 + this.#gates.length
@@ -94,8 +95,9 @@ export class ClosureBuilder {
   }
 
   /**
-   * Returns the first of `words` free words inside the container, that is, words that no other valid closure
-   * owns. Returns 0 if there are none, or if the head is not in the container. O(heads in the container).
+   * Finds space for an inline closure: words in the container that no valid closure of another state uses.
+   * Returns the position of the first word. Returns 0 if there is no space, or if the head of the state is
+   * not in the container. O(heads in the container).
    */
   #inlineSpaceFor(container: number, state: number, words: number): number {
     const record = container << L.LINE_WORDS_LOG2
@@ -110,8 +112,8 @@ export class ClosureBuilder {
   }
 
   /**
-   * Returns the word after a valid inline closure of another state that overlaps these words; 0 if there is
-   * none.
+   * If a valid inline closure of another state overlaps these words, returns the word after it. Otherwise
+   * returns 0.
    */
   #takenUntil(container: number, state: number, from: number, to: number): number {
     const { graph } = this.#regions
@@ -131,10 +133,11 @@ export class ClosureBuilder {
   }
 
   /**
-   * Shares the closure of a neighbor. An instance without assignees and with one neighbor above has the same
-   * closure as that neighbor. If that closure is built and is in the region, both share its block. An inline
-   * closure is copied as part of the collected entries, because its container can drop it at any time.
-   * Without sharing, 10,000 folders under one folder that 200 groups can see take 59 MB.
+   * Shares the closure of a neighbor. If an instance has no assignees and only one neighbor above it, its
+   * closure is the same as that neighbor's. If the neighbor's closure is built and is in the region, both
+   * heads refer to the same block. An inline closure of the neighbor cannot be shared, because its container
+   * can drop it at any time; its entries are copied. Without sharing, 10,000 folders under one folder that
+   * 200 groups can see take 59 MB.
    */
   #share(head: number, container: number, state: number): boolean {
     const { graph } = this.#regions
@@ -161,7 +164,8 @@ export class ClosureBuilder {
     const { graph, header } = this.#regions
     graph[head + L.HEAD_BLOCK] = position
     graph[head + L.HEAD_SIZE] = size
-    // Stored last, with release semantics: a reader that sees this version also sees block and size.
+    // Stores `built at` last, with release semantics. A reader that sees the new version therefore also sees
+    // the new block and size.
     Atomics.store(graph, head + L.HEAD_BUILT_AT, this.#versionOf(container, state))
     header[L.H_CLOSURES_BUILT] = (header[L.H_CLOSURES_BUILT]! + 1) | 0
   }
@@ -225,7 +229,10 @@ export class ClosureBuilder {
     }
   }
 
-  /** Adds the entries of a valid closure of that container and state. */
+  /**
+   * Adds the entries and gates of the closure of that container and state, if it is valid. Returns whether it
+   * is valid.
+   */
   #absorb(container: number, state: number): boolean {
     if (!this.#isBuilt(container, state)) return false
     const { graph, closures } = this.#regions
@@ -245,7 +252,8 @@ export class ClosureBuilder {
 
   #pushTarget(container: number, target: number): void {
     if (target > 0) return this.#pushState(container, target)
-    // Not `=== 0`: the index is beyond the table if no schema has the edge class any more.
+    // The test is not `=== 0`: if the schema no longer has the class of the edge, the index is outside the
+    // table and `target` is undefined.
     if (!target) return
     const { lists } = this.#schema
     for (let i = 1; i <= lists[-target]!; i++) this.#pushState(container, lists[i - target]!)
@@ -264,8 +272,8 @@ export class ClosureBuilder {
   }
 
   /**
-   * Several states can meet at one instance. The closure has one entry per scope, with the union of the
-   * masks.
+   * Several states can lead to the same instance. The closure then has one entry for the scope, with the
+   * union of the masks.
    */
   #addEntry(scope: number, mask: number): void {
     const entry = this.#entries.numberOf(scope, 0)
@@ -290,7 +298,10 @@ export class ClosureBuilder {
     words.set(this.#gates.items.subarray(0, this.#gates.length), gates + 1)
   }
 
-  /** Writes the entries of the first mask, then those of the next different mask. O(entries × masks). */
+  /**
+   * Writes the entries grouped by mask: all entries with the mask of the first entry, then all entries with
+   * the next different mask. O(entries × masks).
+   */
   #writeByMask(words: Int32Array, block: number, entries: number): void {
     const scopes = this.#scopes.items
     const masks = this.#masks.items

@@ -21,10 +21,11 @@ import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { beginSection, endSection } from '#engine/shared-index/memory/sequence.ts'
 
-// Constants of this module are compiled in; those of another module would be loaded on each use.
+// These constants are destructured so that the compiler treats them as constants. Constants of another module
+// would be loaded on each use.
 const { C_HEADS, C_HEADS_IN_PLACE, C_MORE_HEADS, HEAD_WORDS, LINE_WORDS_LOG2 } = L
 
-/** Returns the word of the head for this ordinal; 0 if it does not exist yet. */
+/** Returns the word of the head for this ordinal, or 0 if the head does not exist yet. */
 export function headAt(graph: Int32Array, container: number, ordinal: number): number {
   const record = container << LINE_WORDS_LOG2
   if (ordinal < C_HEADS_IN_PLACE) return record + C_HEADS + ordinal * HEAD_WORDS
@@ -35,15 +36,15 @@ export function headAt(graph: Int32Array, container: number, ordinal: number): n
 }
 
 /**
- * Like `headAt`, but creates the head if needed; 0 if the capacity is not sufficient. Requires the lock, but
- * no critical section.
+ * Returns the word of the head for this ordinal, and creates the head if necessary. Returns 0 if the memory
+ * is not sufficient. Requires the lock, but no critical section.
  */
 export function headFor(regions: Regions, container: number, ordinal: number): number {
   const known = headAt(regions.graph, container, ordinal)
   if (known !== 0) return known
   const log2 = log2Ceil((ordinal - C_HEADS_IN_PLACE + 2) * HEAD_WORDS)
   if (!hasBlock(regions, log2)) return 0
-  // A critical section is needed because readers might be reading the block that is replaced.
+  // Needs a critical section, because readers might be reading the block that is replaced.
   beginSection(regions.header)
   const record = container << LINE_WORDS_LOG2
   const block = allocateZeroed(regions, log2)
@@ -52,8 +53,8 @@ export function headFor(regions: Regions, container: number, ordinal: number): n
   if (old !== 0) graph.copyWithin(block, old, old + (1 << graph[old]!))
   graph[block] = log2
   graph[record + C_MORE_HEADS] = block
-  // Released last: if the thread dies before this, a block is leaked. With an earlier release, a free block
-  // could still be in use.
+  // Releases the old block last. If the thread dies before this, only a block is leaked. If the block were
+  // released earlier, a free block could still be in use.
   if (old !== 0) release(regions, old, graph[old]!)
   endSection(regions.header)
   return headAt(graph, container, ordinal)

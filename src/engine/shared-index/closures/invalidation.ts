@@ -1,19 +1,20 @@
 /**
- * Invalidates the closures that a commit affects: those of the containers that it changes and of every
- * container below them. It increments their versions. The next query that needs such a closure rebuilds it.
+ * Invalidates the closures that a commit affects: those of the containers that the commit changes, and of
+ * every container below them. To do so, it increments the versions of these containers. The next query that
+ * needs such a closure rebuilds it.
  *
  * Most of the work is finding the containers below. `collect` therefore searches from the planned changes
  * before the critical section, while readers continue. In the critical section, `begin` increments the
- * versions of the containers found. `from` searches only where the commit had unexpected effects, or where
- * nothing was collected.
+ * versions of the containers found. `from` searches during the critical section, but only from instances that
+ * `collect` did not search.
  *
- * If too many containers are below, the closure epoch of the tenant is incremented, which invalidates all
- * closures of its instances. Tuples never cross tenants, so no instance of another tenant can be below.
+ * If too many containers are below, the closure epoch of the tenant is incremented instead. This invalidates
+ * all closures of the tenant's instances. That is sufficient, because tuples never cross tenants.
  * O(containers below, at most the limit) per commit, not per change.
  *
- * Invariant: throughout the commit, all containers below a container in `#seen` are also in `#seen`. If an
- * instance is linked below it later, a search starts at that instance. No closure is built during a critical
- * section, so one increment per commit is sufficient.
+ * Invariant: throughout the commit, `#seen` contains all containers below each of its containers. If an
+ * instance is linked below such a container later, another search starts at that instance. No closure is
+ * built during a critical section, so one increment per commit is sufficient.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
@@ -21,7 +22,8 @@ import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { VisitedPairs } from '#engine/shared-index/memory/visited-pairs.ts'
 
 /**
- * Maximum number of containers that a commit invalidates individually. Finding each takes half a microsecond.
+ * Maximum number of containers that a commit invalidates individually. Finding a container takes half a
+ * microsecond.
  */
 const COLLECTED_MAX = 16_384
 const WALKED_IN_SECTION_MAX = 4_096
@@ -29,7 +31,7 @@ const WALKED_IN_SECTION_MAX = 4_096
 export class Invalidation {
   readonly #regions: Regions
   readonly #seen = new VisitedPairs()
-  /** Containers found in this commit; those whose neighbors were not visited yet come last. */
+  /** Containers found in this commit. The last ones are those whose neighbors have not been visited yet. */
   readonly #found = new NumberList()
   /** Tenants whose closures were all invalidated. */
   readonly #voided = new Set<number>()
@@ -40,12 +42,18 @@ export class Invalidation {
     this.#regions = regions
   }
 
-  /** Like `from`, for a change that will be made later. Requires neither the lock nor a critical section. */
+  /**
+   * Searches from the instance before the critical section, for a change that the commit will make. Requires
+   * neither the lock nor a critical section.
+   */
   collect(instance: number): void {
     this.#walk(instance)
   }
 
-  /** Requires the lock; call it at the beginning of a critical section. */
+  /**
+   * Increments the versions of the containers that `collect` found. Call it with the lock, at the beginning
+   * of the critical section.
+   */
   begin(): void {
     const { items, length } = this.#found
     for (let i = 0; i < length; i++) this.#bump(items[i]!)
@@ -62,7 +70,7 @@ export class Invalidation {
     this.#walk(instance)
   }
 
-  /** Call it at the end of the critical section. */
+  /** Prepares for the next commit. Call it at the end of the critical section. */
   end(): void {
     this.#seen.clear()
     this.#found.length = 0
@@ -100,7 +108,8 @@ export class Invalidation {
     const end = ptr + (2 << (meta & L.LOG2_MASK))
     for (let at = ptr; at < end; at += 2) {
       if (graph[at] !== 0) this.#pushInstance(graph[at]!)
-      // Stops early, so that the out-edges of a folder with a million folders are not copied.
+      // Stops at the limit, so that not all out-edges of a folder are copied. A folder can contain a million
+      // folders.
       if (this.#found.length > this.#foundMax) return
     }
   }

@@ -1,9 +1,10 @@
 /**
  * Decides when closures are precomputed (`precomputation.ts`): after a load, after a change of the schema,
- * and after the closure region has started over, which removes all of them (`closure-arena.ts`).
+ * and after the closure region has started over, which removes all closures (`closure-arena.ts`).
  *
- * If not all of them fit, the region would start over while they are built. In that case, the remaining
- * closures are built by the first query that needs them, until the schema changes.
+ * If the closures do not all fit into the region, the region starts over while they are being built.
+ * Precomputation then stops until the schema changes, and the first query that needs a missing closure builds
+ * it.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
@@ -16,7 +17,7 @@ export class PrecomputationSchedule {
   /** Whether a schema exists. */
   #hasSchema: boolean
   #isDone: boolean
-  /** The closure era in which the closures are built. */
+  /** The closure era in which the last precomputation ran. */
   #era: number
   #doFit = true
   #work: Precomputation | null = null
@@ -41,7 +42,10 @@ export class PrecomputationSchedule {
     this.#work = null
   }
 
-  /** Performs work equivalent to about `work` records. Requires the lock, but no critical section. */
+  /**
+   * Continues the precomputation by about as much work as examining `work` records. Requires the lock, but no
+   * critical section.
+   */
   step(work: number): void {
     if (this.isDone) return
     this.#work ??= this.#begin()
@@ -59,8 +63,8 @@ export class PrecomputationSchedule {
   }
 
   /**
-   * Returns whether all closures fitted. A region below its full size might have started over because most of
-   * it was dead; at its full size, it starts over because the closures do not fit.
+   * Returns whether all closures fitted into the region. A region below its full size can start over because
+   * most of it is dead. At its full size, it starts over because the closures do not fit.
    */
   #fitted(): boolean {
     return this.#era === this.#eraNow() || this.#regions.closures.length < this.#regions.closureWordsMax()

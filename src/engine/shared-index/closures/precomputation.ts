@@ -1,15 +1,15 @@
 /**
- * Builds the closures of all containers before queries need them, so that no check has to build one.
- * `precomputation-schedule.ts` decides when. Closures that later changes invalidate are rebuilt by the first
- * check that needs them (`check.ts`).
+ * Builds the closures of all containers before queries need them, so that checks need not build them.
+ * `precomputation-schedule.ts` decides when. If a later change invalidates a closure, the first check that
+ * needs it rebuilds it (`check.ts`).
  *
- * For every container, it builds the closure of each state that is the target of a transition. For a wide
- * instance, it also builds those of the start states of actions. Containers above come first, so each closure
- * is assembled from those of its neighbors, and the cost of a chain is linear in its length, not quadratic.
- * Valid closures are not rebuilt.
+ * For each container, builds the closures of all states that are targets of transitions. For a wide instance,
+ * also builds the closures of the start states of actions. Containers above come first, so that each closure
+ * is assembled from those of its neighbors. The cost of a chain is therefore linear in its length, not
+ * quadratic. Valid closures are not rebuilt.
  *
- * The work is divided into small steps between other work. A write between two steps can free waiting
- * containers, so the waiting containers are then discarded. As a result, a few closures might not be built.
+ * The work is divided into small steps between other work. A write between two steps can free containers that
+ * are waiting on the stack, so the stack is then discarded. As a result, a few closures might not be built.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
@@ -20,14 +20,14 @@ import { VisitedPairs } from '#engine/shared-index/memory/visited-pairs.ts'
 import type { SchemaView } from '#engine/shared-index/schema/schema-view.ts'
 import type { ClosureBuilder } from './closure-builder.ts'
 
-/** Building a closure takes about as long as examining this many slots of the string table. */
+/** Cost of building a closure, in slots of the string table that could be examined in the same time. */
 const CLOSURE_COST = 16
 
 export class Precomputation {
   readonly #regions: Regions
   readonly #schema: SchemaView
   readonly #builder: ClosureBuilder
-  /** By type id: target states of transitions, and start states of actions. */
+  /** For each type id: states that are targets of transitions, and start states of actions. */
   readonly #targets: number[][] = []
   readonly #starts: (readonly number[])[] = []
   #sequence = 0
@@ -35,7 +35,8 @@ export class Precomputation {
   #slot = 0
   readonly #seen = new VisitedPairs()
   /**
-   * Pairs (container, state), those above on top. A state is negative once its neighbors have been pushed.
+   * Pairs (container, state) that wait to be built. Containers above are pushed last. A state is negated once
+   * the neighbors of the container have been pushed.
    */
   readonly #stack = new NumberList()
 
@@ -58,8 +59,8 @@ export class Precomputation {
   }
 
   /**
-   * Performs work equivalent to about `work` slots. Returns false if all work is done. Requires the lock, but
-   * no critical section.
+   * Continues by about as much work as examining `work` slots. Returns false when all work is done. Requires
+   * the lock, but no critical section.
    */
   step(work: number): boolean {
     const { header } = this.#regions
@@ -115,7 +116,8 @@ export class Precomputation {
   }
 
   /**
-   * Processes the top of the stack: pushes its neighbors first, and builds its closure when theirs are done.
+   * Processes the top of the stack. If its neighbors have not been pushed, pushes them. Otherwise builds its
+   * closure from theirs.
    */
   #unwind(): void {
     const { items } = this.#stack
@@ -152,8 +154,8 @@ export class Precomputation {
   }
 
   /**
-   * Returns the states of a target: one, several or none. An edge class that the schema no longer has leads
-   * to no state.
+   * Returns the states to which a target leads: none, one or several. If the schema no longer has the class
+   * of an edge, the edge leads to no state.
    */
   #statesOf(target: number | undefined): readonly number[] {
     if (!target) return []

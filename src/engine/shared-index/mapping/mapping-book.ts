@@ -1,7 +1,7 @@
 /**
- * Stores the mapping rules of an environment for the writer. A rule still matches its URLs after its type or
- * action has been deleted: the query is then denied. Without the rule, a more general one might match
- * instead.
+ * Stores the mapping rules of an environment for the writer. A rule is kept and matches its URLs even after
+ * its type or action has been deleted; the mapped query is then denied. If the rule were removed, a more
+ * general rule might match these URLs instead.
  */
 import type { MappingPut } from '#model/change.ts'
 
@@ -17,7 +17,7 @@ export class MappingBook {
     return [...this.#configs.values()]
   }
 
-  /** Returns whether anything changed; the same applies to the methods below. */
+  /** Stores a config, or deletes it if it has no rules. Returns whether anything changed. */
   put(put: MappingPut): boolean {
     if (put.rules.length === 0) return this.#configs.delete(put.config)
     this.#configs.set(put.config, put)

@@ -13,22 +13,25 @@
 
 /** The arrays of the unit. */
 export const UNIT = {
-  /** One word; different for each compilation. */
+  /** A word that differs for each compilation, so that readers notice a new unit. */
   stamp: 0,
-  /** By atom: start of its text in the characters. An additional entry contains the end of the last text. */
+  /**
+   * For each atom, the start of its text in `characters`. One additional entry contains the end of the last
+   * text.
+   */
   atomFrom: 1,
-  /** UTF-16, two characters per word. */
+  /** UTF-16 code units, two per word. */
   characters: 2,
   /**
-   * Nodes in the layout of `NODE`. An additional node contains the end of the edges and rules of the last
-   * one. The first nodes are those of the methods.
+   * Nodes in the layout of `NODE`. The first nodes are the roots of the methods. One additional node at the
+   * end contains the end of the edges and rules of the last node.
    */
   nodes: 3,
-  /** Pairs of an atom and a node; the pairs of one node are in ascending order by atom. */
+  /** Pairs (atom, target node). The pairs of a node are in ascending order by atom. */
   edges: 4,
-  /** Rule numbers; those of one node are in ascending order. */
+  /** Numbers of the rules that end in a node. The numbers of a node are in ascending order. */
   ends: 5,
-  /** By rule: its start in the words of the rules. */
+  /** For each rule, the start of its words in `rules`. */
   ruleFrom: 6,
   /**
    * Words of a rule, in this order:
@@ -43,23 +46,29 @@ export const UNIT = {
 } as const
 export const UNIT_ARRAYS = 8
 
-/** Words of a node. `best`: the smallest number of the rules that end in the node or below it. */
+/**
+ * Words of a node. `any` is the node to which a placeholder leads. `best` is the smallest number of the rules
+ * that end in the node or below it.
+ */
 export const NODE = { edgesFrom: 0, any: 1, expiresFrom: 2, best: 3, words: 4 } as const
 
-/** Words of a rule before its captures. */
+/** Words at the start of a rule. The captures follow. */
 export const RULE = { type: 0, action: 1, literalSegments: 2, captures: 3 } as const
 
-/** Words of a query member, all of them atoms: as written, and in all spellings. */
+/**
+ * Words of a query member. All of them are atoms: name and value as written, and the keys of name and value
+ * that all spellings share.
+ */
 export const MEMBER = { name: 0, value: 1, spelledName: 2, spelledValue: 3, words: 4 } as const
 
-/** Represents any text, for a segment or for the value of a query member. */
+/** Stands for any text, as a segment or as the value of a query member. */
 export const ANY = -1
-/** Represents the absence of a node. Node 0 is the root of a method, to which no edge leads. */
+/** Means that there is no node. Node 0 is the root of a method, and no edge leads to a root. */
 export const NO_NODE = 0
 
 /**
- * Returns the position of a capture in a query member: the bitwise complement of its number. For a segment,
- * the position is its number.
+ * Returns the position of a capture whose value is a query member: the bitwise complement of the member's
+ * number. If the value is a segment, the position is the segment's number.
  */
 export function placeOfMember(member: number): number {
   return ~member

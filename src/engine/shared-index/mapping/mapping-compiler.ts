@@ -8,18 +8,16 @@ import { MAPPING_METHODS, type MappingMethod, type MappingPart } from '#model/ma
 import { ANY, NO_NODE, NODE, placeOfMember, UNIT, UNIT_ARRAYS } from './mapping-code.ts'
 import { sortedInSteps } from './sorting.ts'
 
-/** Rules compiled per step, which takes some tenths of a millisecond. */
+/** Limits of a step: rules, nodes and words that are compiled. A step takes some tenths of a millisecond. */
 const RULES_A_STEP = 64
 const NODES_A_STEP = 1_024
 const WORDS_A_STEP = 8_192
-/**
- * Upper bound of the number of atoms: a node and an atom are combined into one number as the key of an edge.
- */
+/** Limit of the number of atoms: the key of an edge combines a node and an atom in one number. */
 const ATOMS_MAX = 2 ** 24
 
 /**
- * Returns an empty array if there are no rules. `stamp`: different for each published unit. O(length of all
- * URLs × log of their parts), in steps of some tenths of a millisecond.
+ * Compiles the rules into a unit; returns an empty array if there are no rules. `stamp` must differ for each
+ * published unit. O(length of all URLs × log of their parts), in steps of some tenths of a millisecond.
  */
 export function* compileMapping(configs: readonly MappingPut[], stamp: number): Generator<void, Int32Array> {
   const rules = yield* inOrder(configs)
@@ -35,7 +33,8 @@ export function* compileMapping(configs: readonly MappingPut[], stamp: number): 
 }
 
 /**
- * Returns the rules by precedence. Rules that another release wrote and that cannot be parsed are omitted.
+ * Returns the rules in the order of their precedence. Omits rules that this release cannot parse, which
+ * another release might have written.
  */
 function* inOrder(configs: readonly MappingPut[]): Generator<void, ReadRule[]> {
   const byAge = configs.toSorted(
@@ -48,25 +47,28 @@ function* inOrder(configs: readonly MappingPut[]): Generator<void, ReadRule[]> {
     if (readable !== null) read.push(readable)
     if (++seen % RULES_A_STEP === 0) yield
   }
-  // Equal rules keep their order, which is by age.
+  // The sort is stable, so rules of equal precedence stay in the order of their age.
   return yield* sortedInSteps(read, compareRules)
 }
 
-/** A tree that is built rule by rule, in the order of their numbers. */
+/** The tree of path pieces. Rules are added in the order of their numbers. */
 class Tree {
   /** Number of each text, in the order of their first occurrence. */
   readonly #atoms = new Map<string, number>()
-  /** Target node of an edge, by node and atom. */
+  /** Target node of each edge, by node and atom. */
   readonly #edges = new Map<number, number>()
   /**
-   * By node: the node for any text, its edges as pairs of an atom and a node, the rules that end in it, and
-   * the best rule below it.
+   * For each node: the node for any text, its edges as pairs (atom, node), the rules that end in it, and the
+   * best rule in it or below it.
    */
   readonly #any: number[] = []
   readonly #edgesOf: (number[] | undefined)[] = []
   readonly #endsOf: (number[] | undefined)[] = []
   readonly #best: number[] = []
-  /** As in the unit, with the preliminary numbers of atoms. */
+  /**
+   * Words of the rules as in the unit, but with preliminary numbers of atoms. `isAtom` marks the words that
+   * are atoms.
+   */
   readonly #rules: { readonly words: readonly number[]; readonly isAtom: readonly boolean[] }[] = []
 
   constructor() {
@@ -126,7 +128,7 @@ class Tree {
     this.#rules.push({ words, isAtom })
   }
 
-  /** All arrays except the stamp. */
+  /** Returns all arrays of the unit except the stamp. */
   *arrays(): Generator<void, Int32Array[]> {
     const texts = yield* sortedInSteps([...this.#atoms.keys()], (one, other) =>
       one < other ? -1 : one > other ? 1 : 0,
@@ -197,7 +199,7 @@ class Tree {
     return this.#any.length - 1
   }
 
-  /** Rules arrive in the order of their numbers, so the first is the best. */
+  /** Rules are added in the order of their numbers, so the first rule at a node is the best. */
   #note(node: number, rule: number): void {
     if (Number.isNaN(this.#best[node])) this.#best[node] = rule
   }

@@ -1,15 +1,16 @@
 /**
  * Matches one URL against compiled mapping rules.
  *
- * The match follows the tree of pieces; at each node, it follows the edges for the keys of the current piece
- * and the edge for placeholders. It thus visits only nodes whose rules match one of the spellings so far. The
- * first rule that matches in any spelling decides. If that rule does not match the URL as written, servers
- * can disagree about which rule applies, and the result is that no rule matches. A subtree is skipped if its
- * best rule has lower precedence than a rule that was already found.
+ * The match walks down the tree of path pieces. At each node, it follows the edges for the keys of the
+ * current piece and the edge for placeholders. It thus visits only nodes whose rules match the previous
+ * pieces in some spelling. The rule with the highest precedence that matches in any spelling decides. If that
+ * rule does not match the URL as written, servers can disagree about which rule applies; the result is then
+ * that no rule matches. A subtree is skipped if its best rule has lower precedence than a rule that was
+ * already found.
  *
  * If a URL contains an encoded slash or an encoded end of the path, servers can also disagree about where a
  * segment ends. For such a URL, the match visits all matching nodes, each once per piece, to find rules that
- * match only on such a server.
+ * would match only on such a server.
  */
 import type { MappedRequest } from '#engine/engine.ts'
 import {
@@ -26,40 +27,46 @@ import { ANY, MEMBER, NO_NODE, NODE, RULE } from './mapping-code.ts'
 import type { MappingView } from './mapping-view.ts'
 
 const NOT_FOUND = -1
-/** Represents the value of a member whose name no rule has. */
+/** Stands for a value that is not parsed, because no rule has the name of its member. */
 const NO_VALUE: Spelling = { exact: '', folded: '' }
 /**
- * Maximum number of nodes visited for a URL with encoded slashes. Above it, no rule matches: only hostile
- * URLs together with thousands of rules exceed it.
+ * Maximum number of nodes visited for a URL with encoded slashes. Above it, no rule matches. Only a hostile
+ * URL together with thousands of rules exceeds it.
  */
 const VISITS_MAX = 16_384
 
-/** How the path is divided differently than as written: into other segments, or with an earlier end. */
+/**
+ * Ways in which a server might divide the path differently than it is written: into other segments
+ * (`PARTED`), or with an earlier end (`ENDED`).
+ */
 const PARTED = 1
 const ENDED = 2
 
-/** Members of the query string whose names occur in a rule. */
+/** Members of the query string whose names occur in rules. */
 interface ParsedQuery {
-  /** By the atom of the name, as written. */
+  /** Members by the atom of their name, as written. */
   readonly written: ReadonlyMap<number, ParsedMember>
-  /** By the atom of the key of the name, in all spellings. The values are atoms of the keys of values. */
+  /**
+   * Members by the atom of the key of their name, which all spellings share. Likewise, the atoms of their
+   * values are those of keys.
+   */
   readonly spelled: ReadonlyMap<number, ParsedMember>
   /** Whether the whole query string was read. */
   readonly isWhole: boolean
 }
 
 interface ParsedMember {
-  /** The first value. */
+  /** The first value of the member. */
   value: string | null
-  /** Atoms of its values, as far as the values are atoms. */
+  /** Atoms of all values of the member. Values that no rule contains have no atom and are omitted. */
   readonly atoms: Set<number>
-  /** Whether it occurs with several values: servers might use any of them. */
+  /** Whether the member has several different values. Servers might use any of them. */
   isAmbiguous: boolean
 }
 
 /**
- * Returns `null` if no rule matches, or if the match is not the same in all spellings of the URL. O(parts of
- * the URL × log of all texts + matching nodes and rules).
+ * Returns the request to which the URL is mapped. Returns `null` if no rule matches, or if the spellings of
+ * the URL lead to different matches. O(parts of the URL × log of all texts + matching nodes and rules).
  */
 export function mappedBy(view: MappingView, method: string, url: string): MappedRequest | null {
   const root = (MAPPING_METHODS as readonly string[]).indexOf(method.toLowerCase())
@@ -70,18 +77,18 @@ export function mappedBy(view: MappingView, method: string, url: string): Mapped
 class Match {
   readonly #view: MappingView
   readonly #url: RequestUrl
-  /** By piece, after the first lookup: the atoms of its keys. */
+  /** For each piece, the atoms of its keys, computed on first use. */
   readonly #atoms: (readonly number[] | undefined)[] = []
   #query: ParsedQuery | null = null
-  /** Number of segments, without empty ones. */
+  /** Number of segments that are not empty. */
   readonly #segmentCount: number
   readonly #hasOtherSegments: boolean
-  /** Visited nodes, each combined with the piece and the way of division. */
+  /** Visited nodes. Each entry combines the node, the piece and the way in which the path is divided. */
   readonly #visited = new Set<number>()
   #found = Number.POSITIVE_INFINITY
-  /** The first rule that matches the URL as written. */
+  /** Number of the first rule that matches the URL as written. */
   #written = Number.POSITIVE_INFINITY
-  /** Whether another rule matches on a server that ends segments at other positions. */
+  /** Whether another rule matches if a server ends the segments or the path at other positions. */
   #hasOther = false
 
   constructor(view: MappingView, url: RequestUrl) {
@@ -113,7 +120,7 @@ class Match {
       if (piece.endsPath && hasMore) this.#tryEnds(next, how | ENDED)
     }
     if (!this.#hasOtherSegments) return
-    // A placeholder matches all pieces of its segment.
+    // A placeholder stands for a whole segment, so it can match several pieces that encoded slashes join.
     const any = this.#view.nodes[node * NODE.words + NODE.any]!
     if (any === NO_NODE) return
     for (let end = index + 1; end < pieces.length && pieces[end]!.isBehindEncoded; end++) {
@@ -126,14 +133,14 @@ class Match {
     const visit = (node * (this.#url.pieces.length + 1) + index) * 4 + otherwise
     if (this.#visited.has(visit)) return false
     this.#hasOther ||= this.#visited.size >= VISITS_MAX
-    // Once a disagreement between servers is certain, the remaining nodes do not matter.
+    // Visits no further nodes once it is certain that servers can disagree.
     if (!this.#hasOther) this.#visited.add(visit)
     return !this.#hasOther
   }
 
   /**
-   * Returns the nodes to which a piece leads. The node with the better rule comes first, so that the others
-   * might be skipped.
+   * Returns the nodes to which a piece leads. The node with the better rule comes first, so that the other
+   * nodes might be skipped.
    */
   #nextOf(node: number, index: number): readonly number[] {
     const { nodes } = this.#view
@@ -159,7 +166,10 @@ class Match {
       : [piece, piece.cut].flatMap(this.#atomsOfSpelling)
   }
 
-  /** Returns the atoms of a text for case-insensitive and case-sensitive rules. */
+  /**
+   * Returns the atoms of a text: as the key of case-insensitive rules and, if there are any, of
+   * case-sensitive rules.
+   */
   readonly #atomsOfSpelling = (spelling: Spelling): number[] =>
     (this.#view.hasExactKeys ? [false, true] : [false])
       .map(isExact => this.#view.atomOf(spellingKey(spelling, isExact)))
@@ -169,7 +179,7 @@ class Match {
     return this.#view.nodes[node * NODE.words + NODE.best]!
   }
 
-  /** Returns the target of the edge for an atom. */
+  /** Returns the node to which the edge with this atom leads. */
   #edge(edgesFrom: number, edgesTo: number, atom: number): number {
     const { edges } = this.#view
     let from = edgesFrom
@@ -181,15 +191,15 @@ class Match {
     return from < edgesTo && edges[2 * from] === atom ? edges[2 * from + 1]! : NO_NODE
   }
 
-  /** Tries the rules that end in a node. */
+  /** Tries the rules that end at this node. */
   #tryEnds(node: number, otherwise: number): void {
     const { nodes, ends } = this.#view
     const at = node * NODE.words
     const to = nodes[at + NODE.words + NODE.expiresFrom]!
     for (let end = nodes[at + NODE.expiresFrom]!; end < to; end++) {
       const rule = ends[end]!
-      // Rules that match with a different division also matter if their precedence is lower: if they match,
-      // the found rule is not certain.
+      // If the path is divided differently, rules of lower precedence are also tried. If one of them matches,
+      // servers can disagree about the rule.
       if ((otherwise & PARTED) === 0 && rule >= this.#found) return
       if (!this.#isLikeLiteral(rule, otherwise) || !this.#fitsSpelled(rule)) continue
       if (this.#fitsWritten(rule)) this.#written = Math.min(this.#written, rule)
@@ -199,7 +209,10 @@ class Match {
     }
   }
 
-  /** Returns whether a path has as many segments as a rule for which encoded slashes are literal. */
+  /**
+   * Returns whether the path fits a rule for which encoded slashes are literal: it must have as many segments
+   * as the rule.
+   */
   #isLikeLiteral(rule: number, otherwise: number): boolean {
     const count = this.#view.rules[this.#view.ruleFrom[rule]! + RULE.literalSegments]!
     return count === 0 || otherwise === ENDED || count === this.#segmentCount
@@ -260,7 +273,7 @@ class Match {
     return at + 1 + this.#view.rules[at]!
   }
 
-  /** Parsed when a rule first needs it. */
+  /** Parses the query string when a rule first needs it. */
   #parsedQuery(): ParsedQuery {
     if (this.#query !== null) return this.#query
     const written = new Map<number, ParsedMember>()
@@ -285,8 +298,8 @@ class Match {
         if (value === null) return false
         for (const atom of atoms) {
           let member = spelled.get(atom)
-          // Members found only by further division do not make the query ambiguous, because any text can
-          // contain a `;`.
+          // Members that appear only if a server divides the query string further do not count as ambiguous,
+          // because any text can contain a `;`.
           if (isAsWritten && member && member.value !== null && member.value !== value.exact)
             member.isAmbiguous = true
           if (!member) spelled.set(atom, (member = { value: null, atoms: new Set(), isAmbiguous: false }))
@@ -314,7 +327,7 @@ class Match {
           : this.#url.segments[place]!
       attributes.push([this.#view.textOf(rules[at]!), value])
     }
-    // `fromEntries` creates a member `__proto__`; an assignment would not.
+    // `fromEntries` can create a member named `__proto__`; an assignment cannot.
     return {
       type: this.#view.textOf(rules[from + RULE.type]!),
       action: this.#view.textOf(rules[from + RULE.action]!),

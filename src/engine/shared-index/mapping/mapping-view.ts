@@ -5,7 +5,7 @@
 import { unpackArrays } from '#engine/shared-index/memory/packed-arrays.ts'
 import { UNIT, UNIT_ARRAYS } from './mapping-code.ts'
 
-/** Copies words of the unit. Returns null if another schema is being published. */
+/** Copies words of the unit from the schema. Returns null if another schema is being published. */
 type UnitSource = (from: number, to: number) => Int32Array | null
 
 export class MappingView {
@@ -16,13 +16,16 @@ export class MappingView {
   readonly ends: Int32Array
   readonly ruleFrom: Int32Array
   readonly rules: Int32Array
-  /** Whether some rule is case-sensitive: its keys come first, after the empty text. */
+  /**
+   * Whether some rule is case-sensitive. The keys of case-sensitive rules come first among the atoms, after
+   * the empty text.
+   */
   readonly hasExactKeys: boolean
   readonly #characters: Uint16Array
 
   /**
-   * `known`: the previous view, which is reused if the rules were not compiled since. Rules change less often
-   * than the rest of the schema.
+   * Reads the unit. Reuses the previous view `known` if the rules have not been compiled since then. Rules
+   * change less often than the rest of the schema.
    */
   static of(source: UnitSource, words: number, known: MappingView | null): MappingView | null {
     const stamp = source(UNIT_ARRAYS, UNIT_ARRAYS + 1)
@@ -46,7 +49,7 @@ export class MappingView {
     this.hasExactKeys = this.#characters[0] === 0
   }
 
-  /** Returns the atom of a text; -1 if no rule has it. */
+  /** Returns the atom of a text, or -1 if no rule contains the text. */
   atomOf(text: string): number {
     let from = 0
     for (let to = this.atomFrom.length - 1; from < to;) {
@@ -67,7 +70,7 @@ export class MappingView {
     return text
   }
 
-  /** Returns a negative number if the text of the atom comes first. */
+  /** Compares the text of an atom with `text`. The result is negative if the text of the atom comes first. */
   compare(atom: number, text: string): number {
     const from = this.atomFrom[atom]!
     const length = this.atomFrom[atom + 1]! - from

@@ -1,6 +1,6 @@
-/** Sorts in steps, so that the writer can do other work between two of them. */
+/** Sorts in steps, so that the writer can do other work between the steps. */
 
-/** Items sorted or merged between two steps, which takes some tenths of a millisecond. */
+/** Number of items that are sorted or merged between two steps. A step takes some tenths of a millisecond. */
 const ITEMS_A_STEP = 1_024
 
 /** Returns a sorted copy. The sort is stable. O(n log n). */

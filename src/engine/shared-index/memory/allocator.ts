@@ -15,15 +15,15 @@ import * as L from './layout.ts'
 const FEW_WORDS_LOG2 = 5
 
 /**
- * Words from which blocks are allocated, and the header with the free lists: the graph, or the memory of the
- * attribute index.
+ * Words from which blocks are allocated, and the header with the free lists. The arena is either the graph or
+ * the memory of the attribute index.
  */
 export interface Arena {
   readonly header: Int32Array
-  /** Replaced by a new view after every growth. */
+  /** The words. Growing the arena replaces this view. */
   readonly graph: Int32Array
   readonly graphWordsMax: number
-  /** Throws `LIMIT_EXCEEDED` above its limit. */
+  /** Grows the arena to at least `words`. Throws `LIMIT_EXCEEDED` if that is above its limit. */
   growGraph(words: number): void
 }
 
@@ -43,17 +43,17 @@ export function allocate(regions: Arena, log2: number): number {
   return splitDown(regions, takeFromTop(regions, L.LINE_WORDS), L.LINE_WORDS_LOG2, log2)
 }
 
-/** Like `allocate`, with all words set to 0. O(words). */
+/** Like `allocate`, but sets all words of the block to 0. O(words). */
 export function allocateZeroed(regions: Arena, log2: number): number {
   const block = allocate(regions, log2)
   const { graph } = regions
-  // Most blocks are records, for which a call of `fill` costs more than the loop.
+  // Most blocks are records. For these few words, a call of `fill` costs more than the loop.
   if (log2 > FEW_WORDS_LOG2) graph.fill(0, block, block + (1 << log2))
   else for (let word = block; word < block + (1 << log2); word++) graph[word] = 0
   return block
 }
 
-/** O(1). */
+/** Frees a block of 2^log2 words. O(1). */
 export function release(regions: Arena, block: number, log2: number): void {
   const { header } = regions
   regions.graph[block] = header[L.H_FREE_LISTS + log2]!
@@ -69,19 +69,22 @@ export function hasBlock({ header, graphWordsMax }: Arena, log2: number): boolea
   return header[L.H_GRAPH_TOP]! + words + L.OPEN_BEHIND_TOP <= graphWordsMax
 }
 
-/** Opens the region for `words` more. Throws `LIMIT_EXCEEDED` if the region cannot grow that far. */
+/**
+ * Grows the region so that `words` more words can be allocated. Throws `LIMIT_EXCEEDED` if the region cannot
+ * grow that far.
+ */
 export function reserve(regions: Arena, words: number): void {
   const wanted = regions.header[L.H_GRAPH_TOP]! + words + L.OPEN_BEHIND_TOP
   if (wanted > regions.graph.length) regions.growGraph(wanted)
 }
 
-/** Like `reserve`, but only as far as the region can grow. */
+/** Like `reserve`, but if the region cannot grow that far, grows it only to its limit. */
 export function reserveIfThere(regions: Arena, words: number): void {
   const { header, graphWordsMax } = regions
   reserve(regions, Math.min(words, graphWordsMax - L.OPEN_BEHIND_TOP - header[L.H_GRAPH_TOP]!))
 }
 
-/** The smallest k with 2^k >= n. */
+/** Returns the smallest k with 2^k >= n. */
 export function log2Ceil(n: number): number {
   return n <= 1 ? 0 : 32 - Math.clz32(n - 1)
 }
@@ -93,7 +96,9 @@ function takeFromTop(regions: Arena, words: number): number {
   return block
 }
 
-/** Keeps the front of a block and frees its upper halves until it has the requested size. */
+/**
+ * Splits a free block until its front part has the requested size. The other parts are put on the free lists.
+ */
 function splitDown(regions: Arena, block: number, from: number, to: number): number {
   for (let size = from - 1; size >= to; size--) release(regions, block + (1 << size), size)
   return block

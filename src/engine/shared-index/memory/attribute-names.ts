@@ -16,7 +16,7 @@ export const NAMES_MAX = 4_096
 export const PAGE_LOG2 = 6
 export const PAGE_MASK = (1 << PAGE_LOG2) - 1
 
-/** The regions, whose views are replaced. */
+/** The views of the regions. Growing a region replaces them. */
 interface Views {
   readonly header: Int32Array
   readonly graph: Int32Array
@@ -32,18 +32,22 @@ export class AttributeNames {
   }
 
   /**
-   * Number of names that this thread knows. If it has increased, names that had no number might have one now.
+   * Number of names that this thread has read. If it has increased, a name without a number might have one
+   * now.
    */
   get known(): number {
     return this.#texts.length
   }
 
-  /** Returns the number of a name, -1 if it has none. Expected O(1). */
+  /** Returns the number of a name, or -1 if it has none. Expected O(1). */
   numberOf(name: string): number {
     return this.#numbers.get(name) ?? -1
   }
 
-  /** Returns the empty text for a number from a torn read. */
+  /**
+   * Returns the name with this number. A torn read can supply a number without a name; the result is then the
+   * empty text.
+   */
   textOf(number: number): string {
     if (number >= this.#texts.length) this.refresh()
     return this.#texts[number] ?? ''
@@ -53,7 +57,7 @@ export class AttributeNames {
   refresh(): void {
     const { header, graph } = this.#views
     if (header[L.H_NAMES] === this.#texts.length) return
-    // Acquire: all names within the count have been written.
+    // Acquire: all names up to this count have been written.
     const count = Atomics.load(header, L.H_NAMES)
     for (let number = this.#texts.length; number < count; number++) {
       const page = graph[header[L.H_NAME_DIRECTORY]! + (number >>> PAGE_LOG2)]
@@ -64,7 +68,7 @@ export class AttributeNames {
     }
   }
 
-  /** Records a name that was given the next number. */
+  /** Records that the writer has given this name the next number. */
   note(name: string): void {
     this.#numbers.set(name, this.#texts.length)
     this.#texts.push(name)

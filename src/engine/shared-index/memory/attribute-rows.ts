@@ -27,7 +27,7 @@ import {
 
 const WORDS_BITS = 18
 const WORDS_MASK = (1 << WORDS_BITS) - 1
-/** More words than the attributes of any entity have: a larger number comes from a torn read. */
+/** Limit of the number of words of a row. No entity has that many; a larger number comes from a torn read. */
 const WORDS_MAX = 1 << 23
 const COUNT_MASK = 0x1fff
 const ROW = 1 << 31
@@ -39,8 +39,8 @@ export class RowWriter {
   readonly #row = new ValueWords()
 
   /**
-   * Returns `null` if the attributes must be stored as JSON. `numberOf`: returns the number of a name, -1 if
-   * it has none. O(size).
+   * Returns the attributes as a row, or `null` if they must be stored as JSON. `numberOf` returns the number
+   * of a name, or -1 if it has none. O(size).
    */
   row(attributes: Attributes, numberOf: (name: string) => number): Int32Array | null {
     const row = this.#row
@@ -53,7 +53,7 @@ export class RowWriter {
       const number = numberOf(name)
       if (number < 0) return null
       const head = put(row, attributes[name])
-      // The words might have been replaced by a larger array.
+      // Accesses `row.words` again, because `put` might have replaced it by a larger array.
       row.words[1 + index] = (number << HEAD_BITS) | head
     }
     if (row.length > WORDS_MASK) return null
@@ -64,14 +64,17 @@ export class RowWriter {
 
 function put(row: ValueWords, value: unknown): number {
   if (typeof value === 'number' && !Number.isFinite(value)) return row.scalar(null)
-  // Stored as text with its exact digits, which responses contain.
+  // A `bigint` is stored as text, because responses contain its exact digits.
   if (typeof value === 'bigint') return row.json(String(value))
   const head = row.scalar(value)
   if (head !== NO_FORM) return head
   return (Array.isArray(value) && putList(row, value)) || row.json(JSON.stringify(value))
 }
 
-/** Returns 0 if the list has no form in words. Lists of fractions are shorter as text. */
+/**
+ * Appends a list and returns its head. Returns 0 if the list cannot be encoded in words. Lists with fractions
+ * are stored as text, which is shorter.
+ */
 function putList(row: ValueWords, values: readonly unknown[]): number {
   const isPlain = (value: unknown): boolean =>
     typeof value === 'number'
@@ -108,7 +111,10 @@ export interface AttributePosition {
   at: number
 }
 
-/** Searches for a name; returns false if it does not exist. O(attributes of the entity). */
+/**
+ * Searches the row for an attribute by the number of its name, and sets `found`. Returns false if the row
+ * does not have it. O(attributes of the entity).
+ */
 export function findInRow(words: Int32Array, row: number, number: number, found: AttributePosition): boolean {
   const count = (words[row]! >>> WORDS_BITS) & COUNT_MASK
   let at = row + 1 + count
@@ -120,7 +126,7 @@ export function findInRow(words: Int32Array, row: number, number: number, found:
       found.at = at
       return true
     }
-    // Most kinds have no words after the head.
+    // This position is correct for most attributes, because most kinds have no words after the head.
     at += wordsBehind(head, words, at)
   }
   return false
@@ -131,7 +137,10 @@ export function countInRow(words: Int32Array, row: number): number {
   return (words[row]! >>> WORDS_BITS) & COUNT_MASK
 }
 
-/** Returns the attributes as JSON, for a block in words of this thread. O(words). */
+/**
+ * Returns the attributes in a block as JSON. The block must have been copied to words of this thread.
+ * O(words).
+ */
 export function textOfBlock(words: Int32Array, block: number, names: AttributeNames): string {
   if (!isRow(words[block]!)) return textIn(words, block + 1, words[block]!)
   const count = countInRow(words, block)
@@ -147,8 +156,8 @@ export function textOfBlock(words: Int32Array, block: number, names: AttributeNa
 }
 
 /**
- * Copies the block at this word of the graph. Returns 0 if there is none or the read is torn. Position 0 of
- * `into` must already be in use.
+ * Copies the block at this word of the graph and returns its position. Returns 0 if there is no block or the
+ * read was torn. Position 0 of `into` must already be in use.
  */
 export function copyBlock(graph: Int32Array, block: number, into: ValueWords): number {
   const first = graph[block]

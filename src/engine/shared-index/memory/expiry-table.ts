@@ -30,18 +30,18 @@ const SIZE = 3
 const TUPLE = 1 << L.LINE_BITS
 const LOW_BITS = 0xffff
 const HIGH = 2 ** 32
-/** Later expiration times are stored as this one, in the year 10889. */
+/** Maximum expiration time, in the year 10889. Later times are stored as this one. */
 const EXPIRY_MAX = 2 ** 48 - 1
 const MIX = 0x85ebca6b | 0
 
-/** Identification of a fact in this table. The numbers identify the fact only together. */
+/** Identifies a fact in this table by three numbers. */
 export interface FactNumbers {
   readonly isTuple: boolean
-  /** The user, or the object. */
+  /** Line of the user (assignment) or of the object (tuple). */
   readonly line: number
-  /** The scope (`layout.ts`), or the container of the subject. */
+  /** The scope (assignment, `layout.ts`) or the container of the subject (tuple). */
   readonly other: number
-  /** The bit of the role in its mask, or the edge class. */
+  /** The bit of the role in its mask (assignment) or the edge class (tuple). */
   readonly link: number
 }
 
@@ -51,8 +51,8 @@ export function expiringCount({ header }: Pick<Arena, 'header'>): number {
 }
 
 /**
- * Returns the expiration time of the fact in milliseconds since 1970; null if it does not expire. Expected
- * O(1).
+ * Returns the expiration time of the fact in milliseconds since 1970, or null if the fact does not expire.
+ * Expected O(1).
  */
 export function expiresAtOf({ header, graph }: Arena, fact: FactNumbers): number | null {
   if (header[L.H_EXPIRING] === 0) return null
@@ -63,7 +63,7 @@ export function expiresAtOf({ header, graph }: Arena, fact: FactNumbers): number
   for (let slot = homeOf(hash, capacity), probe = 0; probe < capacity; probe++) {
     const at = wordOf(header, head, slot)
     const found = graph[at]
-    // Beyond the view only if the header was read torn.
+    // A word beyond the view reads as undefined. This happens only if the header was torn.
     if (found === undefined || found === 0) return null
     if (found === first && isRest(graph, at, fact)) return expiresAtIn(graph, at)
     slot = slot + 1 === capacity ? 0 : slot + 1
@@ -71,7 +71,10 @@ export function expiresAtOf({ header, graph }: Arena, fact: FactNumbers): number
   return null
 }
 
-/** Sets or changes the expiration time of the fact. Expected O(1), and O(its partition) if that grows. */
+/**
+ * Sets or changes the expiration time of the fact. Expected O(1); O(its partition) if the partition has to
+ * grow.
+ */
 export function setExpiry(regions: Arena, fact: FactNumbers, until: number): void {
   const { header } = regions
   const first = firstWord(fact)
@@ -108,7 +111,7 @@ export function clearExpiry(regions: Arena, fact: FactNumbers): void {
   else if (count * 4 < capacityOf(header[head + SIZE]!)) shrink(regions, head)
 }
 
-/** The same for each role of a mask that the user holds in the scope. */
+/** Removes the expiration times of all roles of a mask that the user holds in the scope. */
 export function clearExpiryOfRoles(regions: Arena, user: number, scope: number, mask: number): void {
   if (regions.header[L.H_EXPIRING] === 0) return
   for (let bits = mask; bits !== 0; bits &= bits - 1) {
@@ -117,7 +120,7 @@ export function clearExpiryOfRoles(regions: Arena, user: number, scope: number, 
   }
 }
 
-/** The same for a tuple. */
+/** Removes the expiration time of a tuple. */
 export function clearExpiryOfTuple(
   regions: Arena,
   object: number,
@@ -128,7 +131,7 @@ export function clearExpiryOfTuple(
   clearExpiry(regions, { isTuple: true, line: object, other: container, link: edgeClass })
 }
 
-/** Visits the facts of a partition that expire before `before`. O(its capacity). */
+/** Calls `visit` with each fact of a partition that expires before `before`. O(capacity of the partition). */
 export function eachExpiring(
   { header, graph }: Arena,
   partition: number,
@@ -150,9 +153,10 @@ export function eachExpiring(
 }
 
 /**
- * Yields the blocks, by log2 of their words, that partitions use in turn while they receive `more` entries,
- * in the worst distribution: for `commit-capacity.ts`. A partition reaches a size only with as many entries
- * as it lacks, so few partitions reach a large one.
+ * Yields the blocks that the partitions allocate one after another while they receive `more` entries, each as
+ * log2 of its words. Assumes the worst distribution of the entries. A partition grows to the next size only
+ * after it has received the entries that it lacks, so few partitions reach a large size. Used by
+ * `commit-capacity.ts`.
  */
 export function* blocksForExpiry({ header }: Pick<Arena, 'header'>, more: number): Iterable<number> {
   const partitions = Array.from({ length: L.EXPIRY_PARTITIONS }, (_, partition) => {
@@ -175,8 +179,8 @@ export function* blocksForExpiry({ header }: Pick<Arena, 'header'>, more: number
 }
 
 /**
- * Returns the words that partitions allocate when they grow while they receive `more` entries, in the worst
- * distribution.
+ * Returns the number of words that partitions allocate while they receive `more` entries, for the worst
+ * distribution of the entries.
  */
 export function wordsAheadForExpiry({ header }: Pick<Arena, 'header'>, more: number): number {
   let words = 0
@@ -191,14 +195,17 @@ export function wordsAheadForExpiry({ header }: Pick<Arena, 'header'>, more: num
   return words
 }
 
-/** Capacities by size: 0 entries, 4, 6, 8, 12, 16, 24, … */
+/** Returns the capacity of a partition of this size. The capacities are 0 entries, 4, 6, 8, 12, 16, 24, … */
 function capacityOf(size: number): number {
   if (size <= 0) return 0
   const log2 = Math.min((size + 3) >> 1, L.SIZE_CLASSES - ENTRY_LOG2 - 1)
   return size % 2 === 1 ? 1 << log2 : 3 << (log2 - 1)
 }
 
-/** Entries of the first part: all entries if the capacity is 2^k, otherwise two thirds. */
+/**
+ * Returns log2 of the number of entries in the first part. It contains all entries if the capacity is 2^k,
+ * and two thirds of them otherwise.
+ */
 function firstPartLog2(size: number): number {
   return size % 2 === 1 ? (size + 3) >> 1 : (size + 2) >> 1
 }
@@ -210,7 +217,7 @@ function* blocksOf(size: number): Iterable<number> {
   if (size % 2 === 0) yield log2 - 1
 }
 
-/** Maximum number of entries of a partition of that size. */
+/** Returns the maximum number of entries in a partition of this size. */
 function entriesOf(size: number): number {
   return Math.floor((capacityOf(size) * 7) / 8)
 }
@@ -232,7 +239,10 @@ function hashOf(first: number, { other, link }: FactNumbers): number {
   return Math.imul(mixed ^ (mixed >>> 15), L.ID_HASH)
 }
 
-/** The top bits of the hash select the partition; all of its bits select the slot. */
+/**
+ * Returns the word of the partition in the header. The top bits of the hash select the partition. The slot in
+ * it depends on all bits.
+ */
 function headOf(hash: number): number {
   return L.H_EXPIRY_PARTITIONS + ((hash >>> (32 - L.EXPIRY_PARTITIONS_LOG2)) << HEAD_LOG2)
 }
@@ -241,7 +251,7 @@ function homeOf(hash: number, capacity: number): number {
   return Math.floor(((hash << L.EXPIRY_PARTITIONS_LOG2) >>> 0) * (capacity / HIGH))
 }
 
-/** Returns the word of a slot. */
+/** Returns the word of a slot in the graph. */
 function wordOf(header: Int32Array, head: number, slot: number): number {
   const first = 1 << firstPartLog2(header[head + SIZE]!)
   return slot < first
@@ -257,7 +267,7 @@ function expiresAtIn(graph: Int32Array, at: number): number {
   return (graph[at + 2]! >>> 16) * HIGH + (graph[at + 3]! >>> 0)
 }
 
-/** Returns the word of the fact's entry; -1 if it has none. */
+/** Returns the word of the fact's entry, or -1 if it has none. */
 function find({ header, graph }: Arena, head: number, hash: number, fact: FactNumbers): number {
   const first = firstWord(fact)
   const capacity = capacityOf(header[head + SIZE]!)
@@ -277,7 +287,9 @@ function freeSlot({ header, graph }: Arena, head: number, hash: number): number 
   }
 }
 
-/** Moves entries that follow the gap into it, if their probe sequence permits. */
+/**
+ * Closes the gap that a deleted entry leaves: moves later entries into it if their probe sequences permit.
+ */
 function closeGap({ header, graph }: Arena, head: number, gap: number): void {
   const capacity = capacityOf(header[head + SIZE]!)
   let hole = slotOf(header, head, gap)
@@ -319,7 +331,7 @@ function resize(regions: Arena, head: number, size: number): void {
   const [firstLog2, secondLog2] = blocksOf(size)
   const first = allocateZeroed(regions, firstLog2!)
   const second = secondLog2 === undefined ? 0 : allocateZeroed(regions, secondLog2)
-  // Read after the allocations, which can grow the graph and replace its view.
+  // Reads the view only now, because the allocations can grow the graph and replace its view.
   const { graph } = regions
   header[head] = first
   header[head + SECOND_PART] = second
@@ -334,7 +346,7 @@ function resize(regions: Arena, head: number, size: number): void {
   releaseBlocks(regions, former, 0)
 }
 
-/** Halves the capacity, if there is enough space in addition to the blocks that are freed afterwards. */
+/** Halves the capacity of a partition, if there is space for the new blocks before the old ones are freed. */
 function shrink(regions: Arena, head: number): void {
   const size = regions.header[head + SIZE]! - 2
   if (size > 0 && hasBlock(regions, firstPartLog2(size) + ENTRY_LOG2 + 1)) resize(regions, head, size)

@@ -1,9 +1,11 @@
-/** Compares the keys of records in place, by their UTF-8 bytes (native.md D-46). */
+/** Compares the keys of records by their UTF-8 bytes, without copying them (native.md D-46). */
 import type { Key } from './key.ts'
 import * as L from './layout.ts'
 import { keyBytes, keyStart } from './records.ts'
 
-/** Compares two keys as `sort` expects. O(common prefix). */
+/**
+ * Compares the keys of two records. The result is that of a comparison function for `sort`. O(common prefix).
+ */
 export function compareKeys(graph: Int32Array, left: number, right: number): number {
   const a = left << L.LINE_WORDS_LOG2
   const b = right << L.LINE_WORDS_LOG2
@@ -21,8 +23,8 @@ export function compareWithKey(graph: Int32Array, line: number, key: Key): numbe
 }
 
 /**
- * Compares words that contain bytes in little-endian order, padded with zeros. With their bytes swapped,
- * words have the same order as the bytes.
+ * Compares words that contain bytes in little-endian order, padded with zeros. After their bytes are swapped,
+ * unsigned words compare like the byte sequences.
  */
 function compareWords(a: Int32Array, fromA: number, b: Int32Array, fromB: number, count: number): number {
   for (let at = 0; at < count; at++) {
@@ -33,7 +35,7 @@ function compareWords(a: Int32Array, fromA: number, b: Int32Array, fromB: number
   return 0
 }
 
-/** Returns the word with its bytes in the opposite order, unsigned. */
+/** Returns the word with its bytes in the opposite order, as an unsigned number. */
 export function bytesSwapped(word: number): number {
   return ((word >>> 24) | ((word >>> 8) & 0xff00) | ((word << 8) & 0xff0000) | (word << 24)) >>> 0
 }

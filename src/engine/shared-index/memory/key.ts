@@ -1,10 +1,10 @@
 /**
- * Prepares a key for a lookup: its UTF-8 bytes are packed into words and padded with zeros, and hashed with a
- * secret seed. Each thread uses one buffer for all keys, so a lookup allocates no memory.
+ * Prepares a key for a lookup. The UTF-8 bytes of the key are packed into words, padded with zeros, and
+ * hashed with a secret seed. Each thread uses one buffer for all keys, so a lookup allocates no memory.
  *
- * Invariant: equal words and equal byte length mean equal text. Empty texts, texts longer than 512 bytes and
- * texts without a UTF-8 form (lone surrogates) are not valid keys: `read` returns false, and no entity with
- * that name can be found or stored.
+ * Invariant: equal words and equal byte lengths mean equal texts. Empty texts, texts longer than 512 bytes
+ * and texts without a UTF-8 form (lone surrogates) are not valid keys. For such a text, `read` returns false,
+ * and no entity can have it as its name.
  */
 import { KEY_BYTES_MAX, WORD_BYTES } from './layout.ts'
 import type { HashSecrets } from './regions.ts'
@@ -26,7 +26,8 @@ export class Key {
   }
 
   /**
-   * Reads a text as a key of a type and hashes both. Returns false if the text is not a valid key. O(length).
+   * Reads a text as the key of an entity of this type, and computes the hash of both. Returns false if the
+   * text is not a valid key. O(length).
    */
   read(text: string, type: number): boolean {
     if (text.length === 0 || text.length > KEY_BYTES_MAX) return false
@@ -34,8 +35,9 @@ export class Key {
   }
 
   /**
-   * Like `read`, into words of the caller, for a text that is known to fit. Sets `bytes` and `hash`. Returns
-   * false if the text is not ASCII. For callers that read many keys before they look up any of them.
+   * Like `read`, but writes the key to words of the caller, and supports only ASCII. Sets `bytes` and `hash`.
+   * Returns false if the text is not ASCII. The text must fit into these words. For callers that read many
+   * keys before they look up any of them.
    */
   readAscii(text: string, type: number, into: Int32Array, from: number): boolean {
     const length = text.length
@@ -72,7 +74,8 @@ export class Key {
   }
 
   /**
-   * Like `read`, for UTF-8 bytes. Three more bytes after the key must be readable. O(length), word by word.
+   * Like `read`, for a key given as UTF-8 bytes. The three bytes after the key must be readable. O(length),
+   * word by word.
    */
   readBytes(
     bytes: DataView,
@@ -129,7 +132,10 @@ export class Key {
   }
 }
 
-/** Returns the hash of a key in words, padded with zeros. Equals the hash of `Key.read`. O(length). */
+/**
+ * Returns the hash of a key in words, padded with zeros. It equals the hash that `Key.read` computes.
+ * O(length).
+ */
 export function hashOf(
   { words, from, bytes }: { readonly words: Int32Array; readonly from: number; readonly bytes: number },
   type: number,
@@ -144,7 +150,7 @@ export function hashOf(
   return finish(hash, bytes, multiplier)
 }
 
-/** Mixes the hash into its top bits, which select partition and slot. */
+/** Mixes all bits of the hash into its top bits, which select the partition and the slot. */
 function finish(hash: number, length: number, multiplier: number): number {
   const mixed = Math.imul(hash ^ Math.imul(length, LENGTH_MIX), multiplier)
   return Math.imul(mixed ^ (mixed >>> 16), multiplier)

@@ -59,41 +59,52 @@ export const LINE_WORDS_LOG2 = 4
 export const HEADER_WORDS = 1_024
 export const H_MAGIC = 0
 export const H_VERSION = 1
-/** Secrets of the key hash, so that callers cannot choose keys that collide. */
+/** Secrets of the key hash. They prevent callers from choosing keys that collide. */
 export const H_HASH_START = 2
 export const H_HASH_MULTIPLIER = 3
 
-/** Odd while the writer is in a critical section. It has a separate line, because every reader polls it. */
+/**
+ * The sequence. It is odd while the writer is in a critical section. It has its own line, because every
+ * reader polls it.
+ */
 export const H_SEQUENCE = 16
-/** Changes when a region grows: earlier views are stale. */
+/** Layout epoch. It changes when a region grows, so that readers replace their views. */
 export const H_LAYOUT_EPOCH = 17
-/** Changes when the closure region starts over: closures built earlier are invalid. */
+/**
+ * Closure era. It changes when the closure region starts over, so that closures built earlier are invalid.
+ */
 export const H_CLOSURE_ERA = 18
-/** Changes with the schema. */
+/** Version of the schema. */
 export const H_SCHEMA_VERSION = 19
 export const H_SCHEMA_BYTES = 20
 /**
- * 1: the index is retired and makes no more decisions. The layout epoch changes at the same time, so readers
- * notice.
+ * 1 if the index is retired. A retired index makes no more decisions. The layout epoch changes at the same
+ * time, so readers notice.
  */
 export const H_RETIRED = 21
-/** The word at which the head of the schema begins, and the index of its buffer: 0 or 1. */
+/**
+ * The word at which the head of the schema begins, and the index of the buffer that contains the schema: 0 or
+ * 1.
+ */
 export const H_SCHEMA_HEAD = 22
 export const H_SCHEMA_IN = 23
 
 /**
- * Thread id of the thread that can change shared memory (0: none), and of the next one. They have a separate
- * line.
+ * The lock. `H_LOCK` contains the id of the thread that can change shared memory (0: none). `H_LOCK_NEXT`
+ * contains the id of the thread that is next. They have their own line.
  */
 export const H_LOCK = 32
 export const H_LOCK_NEXT = 33
 
-/** Words that are open after the top, because a prefetch can go a few lines beyond a block. */
+/**
+ * Number of words that are open after the top of the graph, because a prefetch can read a few lines beyond a
+ * block.
+ */
 export const OPEN_BEHIND_TOP = 64
 
 /**
- * First word of the graph that was never allocated, the words on free lists, and the free-list heads by log2
- * size.
+ * The first word of the graph that was never allocated, the number of words on free lists, and the free lists
+ * by log2 of their block size.
  */
 export const H_GRAPH_TOP = 48
 export const H_GRAPH_FREE_WORDS = 49
@@ -102,43 +113,43 @@ export const SIZE_CLASSES = 31
 /** Number of blocks on each free list. */
 export const H_FREE_COUNTS = 112
 
-/** First free word of the closure region, and the number of its words that are no longer referenced. */
+/** First free word of the closure region, and the number of words that no head refers to any more. */
 export const H_CLOSURE_TOP = 96
 export const H_CLOSURE_DEAD = 97
 
 /**
- * For statistics: closures built, and containers and whole tenants whose closures were invalidated. These
- * counters wrap.
+ * Counters for statistics: closures that were built, containers whose closures were invalidated, and tenants
+ * for which all closures were invalidated. The counters wrap.
  */
 export const H_CLOSURES_BUILT = 98
 export const H_CONTAINERS_VOIDED = 99
 export const H_TENANTS_VOIDED = 103
 
-/** Facts and records in the index, for statistics and benchmarks. */
+/** Numbers of facts and records in the index, for statistics and benchmarks. */
 export const H_ASSIGNMENTS = 100
 export const H_TUPLES = 101
 export const H_RECORDS = 102
 
-/** Open words of graph and closures, which are the bounds of a view. */
+/** Number of open words of the graph and of the closures. These are the bounds of views. */
 export const H_GRAPH_WORDS = 104
 export const H_CLOSURE_WORDS = 105
 
-/** Number of numbered attribute names, and their directory (`attribute-names.ts`). */
+/** Number of attribute names that have a number, and the word of their directory (`attribute-names.ts`). */
 export const H_NAMES = 106
 export const H_NAME_DIRECTORY = 107
 
 /** Word of the directory in the memory of the attribute index (`attribute-index/list-directory.ts`). */
 export const H_LIST_DIRECTORY = 108
 
-/** Number of facts that expire. */
+/** Number of facts with an expiration time. */
 export const H_EXPIRING = 109
 
-/** String table: per partition [slots ptr, count << 5 | log2 capacity]. */
+/** Partitions of the string table. Two words each: [ptr of the slots, count << 5 | log2 capacity]. */
 export const H_PARTITIONS = 256
 export const PARTITION_COUNT = 256
 export const PARTITION_BITS = 8
 
-/** Expiration times of facts (`expiry-table.ts`): four words per partition. */
+/** Partitions of the expiration table (`expiry-table.ts`). Four words each. */
 export const H_EXPIRY_PARTITIONS = 768
 export const EXPIRY_PARTITIONS_LOG2 = 6
 export const EXPIRY_PARTITIONS = 1 << EXPIRY_PARTITIONS_LOG2
@@ -148,18 +159,21 @@ export const EXPIRY_PARTITIONS = 1 << EXPIRY_PARTITIONS_LOG2
 export const TYPE_SHIFT = 16
 export const KEY_BYTES_SHIFT = 6
 export const KEY_BYTES_MASK = 0x3ff
-/** Type and key length, which a lookup compares before the key. */
+/** Bits of the type and the key length. A lookup compares them before it compares the key. */
 export const IDENTITY_MASK = ~0x3f
-/** The record was removed; references to it are being collected. */
+/** The record was deleted, but other records still reference it. */
 export const FLAG_DEAD = 1
 /**
- * Word 7 points to [attributes ptr, key words…], because the key is long or the attributes need part of its
- * space.
+ * The key is stored outside the record, because it is long or its space is needed for attributes. Word 7
+ * points to [attributes ptr, key words…].
  */
 export const FLAG_EXTERNAL = 2
-/** Attributes are stored: pointer in word 15, or in the first word of the external block. */
+/**
+ * The record has attributes. The pointer to them is in word 15. If the key is stored outside, it is in the
+ * first word of that block.
+ */
 export const FLAG_ATTRIBUTES = 4
-/** The attributes are `{}`, which takes no bytes. */
+/** The attributes are `{}`. They take no bytes. */
 export const FLAG_EMPTY_ATTRIBUTES = 8
 /** The record is an overflow line of a tenant (`tenant-role-overflow.ts`). */
 export const FLAG_OVERFLOW = 16
@@ -173,7 +187,7 @@ export const KEY_BYTES_MAX = 512
 export const R_HEAD = 0
 export const R_KEY = 7
 export const R_KEY_WORDS = 9
-/** With attributes, the last key word contains their pointer. */
+/** If a record has attributes, the last word of its key contains the pointer to them. */
 export const R_ATTRIBUTES = 15
 export const R_KEY_WORDS_BESIDE_ATTRIBUTES = 8
 
@@ -182,14 +196,14 @@ export const I_IN = 2
 export const I_ASSIGNEES = 4
 export const I_CONTAINER = 6
 
-/** On a tenant: part of the version of every closure of its instances. */
+/** In a tenant: its closure epoch, which is part of the version of every closure of its instances. */
 export const T_CLOSURE_EPOCH = 1
-/** On a tenant: the word of the directory of its overflow lines, 0 if it has none. */
+/** In a tenant: the word of the directory of its overflow lines; 0 if it has none. */
 export const T_OVERFLOW = 2
 
 /**
- * On an overflow line: its tenant, and its position in the directory. Its assignees are at the same position
- * as those of an instance.
+ * In an overflow line: its tenant, and its position in the directory. The descriptor of its assignees is at
+ * the same position as in an instance.
  */
 export const A_TENANT = 1
 export const A_GROUP = 2
@@ -197,7 +211,10 @@ export const A_GROUP = 2
 export const U_ASSIGNMENTS = 1
 export const U_FILTER = 16
 export const USER_LINES_LOG2 = 1
-/** The filter has 2^9 bits. The top 9 bits of a hash select one. */
+/**
+ * Shift that selects a bit of a filter from a hash. A filter has 2^9 bits, so the top 9 bits of the hash are
+ * used.
+ */
 export const FILTER_SHIFT = 23
 
 export const C_INSTANCE = 0
@@ -207,7 +224,7 @@ export const C_OUT_OTHERS = 4
 export const C_HEADS = 6
 export const C_HEADS_IN_PLACE = 3
 export const C_MORE_HEADS = 15
-/** Words of a container between which short closures are stored inline (`closure-builder.ts`). */
+/** Range of words in a container that contains short closures inline (`closure-builder.ts`). */
 export const C_INLINE_CLOSURES = 16
 export const C_INLINE_END = 64
 export const CONTAINER_LINES_LOG2 = 2
@@ -215,36 +232,36 @@ export const CONTAINER_LINES_LOG2 = 2
 /**
  * Closure head, three words:
  *
- * - the block in the closure region, or minus its offset in the container
+ * - the position of the block: in the closure region or, as a negative number, in the container
  * - low bits of the closure era << 29 | entries << 1 | has gates
- * - the sum of versions at which it was built
+ * - the sum of the versions for which the closure was built
  */
 export const HEAD_WORDS = 3
 export const HEAD_BLOCK = 0
 export const HEAD_SIZE = 1
 export const HEAD_BUILT_AT = 2
 export const HEAD_ERA_SHIFT = 29
-/** Bits of the size word without the era. */
+/** Bits of the size word without those of the era. */
 export const HEAD_SIZE_MASK = (1 << HEAD_ERA_SHIFT) - 1
 
 /* ---- slab descriptors: [ptr, meta] with meta = count << 5 | log2 capacity ---- */
 
 export const COUNT_SHIFT = 5
-/** Maximum number of entries of a slab, limited by its count bits. */
+/** Maximum number of entries of a slab. The number of count bits limits it. */
 export const ENTRIES_MAX = 2 ** (32 - COUNT_SHIFT) - 1
 export const LOG2_MASK = 31
 /**
- * Used instead of log2 capacity: the descriptor itself contains the single entry (ptr = entry, count bits =
- * edge class).
+ * Value in place of log2 capacity: the slab has a single entry, which the descriptor itself contains (ptr =
+ * entry, count bits = edge class).
  */
 export const INLINE = 31
 
 /* ---- assignments: pairs [scope, role mask] ---- */
 
 /**
- * A scope is a line (instance or tenant) and a bank. A bank is a group of 32 roles of a type, the number of
- * bits of a mask. The roles that a user holds in a scope are thus one mask. Only the schema compiler uses
- * banks. Tenant roles beyond the banks of one line are stored under further lines
+ * A scope is a line (instance or tenant) and a bank. A bank is a group of 32 roles of a type, because a mask
+ * has 32 bits. One mask thus contains all roles that a user holds in a scope. Only the schema compiler uses
+ * banks. Tenant roles that do not fit into the banks of one line are stored under further lines
  * (`tenant-role-overflow.ts`).
  */
 export const LINE_BITS = 26
@@ -253,22 +270,25 @@ export const BANK_SHIFT = LINE_BITS
 export const BANKS_LOG2 = 6
 export const BANKS_MAX = 1 << BANKS_LOG2
 export const BANK_ROLES = 32
-/** Maximum number of lines of a tenant, including its own: its directory has that many words. */
+/**
+ * Maximum number of lines of a tenant, including its own. The directory of the tenant has one word per line.
+ */
 export const TENANT_LINES_MAX = LINE_WORDS
 export const TENANT_BANKS_MAX = TENANT_LINES_MAX * BANKS_MAX
 
 /**
- * Instances with more in-edges are decided by their own closure or by a search from the user, not edge by
- * edge.
+ * Maximum number of in-edges that a check follows one by one. An instance with more in-edges is wide: its own
+ * closure or a search from the user decides.
  */
 export const WIDE_IN_EDGES = 16
 /**
- * Closures with more entries have a hash table, so that the smaller side can be searched
- * (`closure-block.ts`).
+ * Maximum number of entries of a closure without a hash table. In a longer closure, the hash table makes it
+ * possible to search the smaller side (`closure-block.ts`).
  */
 export const CLOSURE_LIST_MAX = 40
 
 /**
- * Multiplier of the hash of ids. Tables use its top bits, so doubling a table keeps the order of its entries.
+ * Multiplier of the hash of ids. Tables use the top bits of the product, so their entries keep their order
+ * when a table is doubled.
  */
 export const ID_HASH = 0x9e3779b1 | 0

@@ -1,12 +1,12 @@
 /**
- * Stores a set of lines for one search. It has one bit per line, so it fits the cache, and keeps its memory
- * between uses.
+ * Stores the set of lines that one search has visited. It has one bit per line, so it fits into the cache. It
+ * keeps its memory between searches.
  */
 import type { NumberList } from './number-list.ts'
 
 export class LineSet {
   #bits = new Int32Array(0)
-  /** Number of words in use. */
+  /** Number of words that the current search uses. */
   #words = 0
 
   /** Empties the set and prepares it for lines below `end`. O(end / 32). */
@@ -17,7 +17,10 @@ export class LineSet {
     this.#words = words
   }
 
-  /** Adds a line. Returns true if it is new. A line beyond `end` comes from a torn read and is never new. */
+  /**
+   * Adds a line. Returns true if the line was not in the set. A line beyond `end` comes from a torn read; the
+   * result is then false.
+   */
   add(line: number): boolean {
     const word = this.#bits[line >>> 5]
     const bit = 1 << (line & 31)
@@ -26,7 +29,10 @@ export class LineSet {
     return true
   }
 
-  /** Appends the lines in ascending order, which is their order in memory. O(end / 32 + lines). */
+  /**
+   * Appends the lines of the set to `list` in ascending order, which is their order in memory. O(end / 32 +
+   * lines).
+   */
   appendTo(list: NumberList): void {
     for (let word = 0; word < this.#words; word++) {
       for (let bits = this.#bits[word]!; bits !== 0; bits &= bits - 1) {

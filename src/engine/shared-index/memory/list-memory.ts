@@ -1,22 +1,22 @@
 /**
  * Memory for the attribute index (`attribute-index/`), separate from the graph. The attribute index is
- * derived from the graph, and parts of it can be discarded if space is low. It therefore uses none of the
- * capacity reserved for commits and is not saved in index snapshots.
+ * derived from the graph, so parts of it can be discarded if memory is low. It therefore uses none of the
+ * capacity reserved for commits, and index snapshots do not contain it.
  *
- * It is an arena (`allocator.ts`) with its own header. Readers read it like the graph: their results are
- * valid if the sequence of the index has not changed.
+ * It is an arena (`allocator.ts`) with its own header. Readers use it like the graph: their results are valid
+ * if the sequence of the index has not changed.
  */
 import { AuthzError } from '#model/errors.ts'
 import type { Arena } from './allocator.ts'
 import * as L from './layout.ts'
 
-/** Can be sent with `postMessage`. */
+/** The buffers of the memory. They can be sent to another thread with `postMessage`. */
 export interface ListBuffers {
   readonly listHeader: SharedArrayBuffer
   readonly lists: SharedArrayBuffer
 }
 
-/** Address space, sufficient for about 100 million entries. */
+/** Size of the address space. It is sufficient for about 100 million entries. */
 const LIST_BYTES_MAX = 2 ** 30
 const LIST_BYTES_MIN = 1 << 12
 const GROWTH_BYTES_MIN = 1 << 16
@@ -26,7 +26,7 @@ export class ListMemory implements Arena {
   graph: Int32Array
   readonly #buffer: SharedArrayBuffer
 
-  /** `bytesMax`: for tests. */
+  /** Creates the buffers. Tests set `bytesMax` to reach the limit sooner. */
   static buffers(bytesMax = LIST_BYTES_MAX): ListBuffers {
     const listHeader = new SharedArrayBuffer(L.HEADER_WORDS * L.WORD_BYTES)
     const lists = new SharedArrayBuffer(LIST_BYTES_MIN, { maxByteLength: bytesMax })
@@ -53,7 +53,7 @@ export class ListMemory implements Arena {
     if (words !== this.graph.length) this.graph = new Int32Array(this.#buffer, 0, words)
   }
 
-  /** Grows by an eighth, at least to `words`. */
+  /** Grows the memory by an eighth, and at least to `words`. */
   growGraph(words: number): void {
     const { maxByteLength, byteLength } = this.#buffer
     const needed = words * L.WORD_BYTES
@@ -71,7 +71,7 @@ export class ListMemory implements Arena {
     this.refresh()
   }
 
-  /** Open bytes. */
+  /** Number of open bytes. */
   get bytes(): number {
     return this.#buffer.byteLength + this.header.byteLength
   }

@@ -5,7 +5,7 @@ export class NumberList {
   items = new Int32Array(CAPACITY_MIN)
   length = 0
   /**
-   * Copy of the length of `items`: V8 reads the length of a typed array as a double, which makes a push take
+   * Copy of `items.length`. V8 reads the length of a typed array as a double, which would make a push take
    * twice as long.
    */
   #capacity = CAPACITY_MIN
@@ -16,7 +16,7 @@ export class NumberList {
     this.length += 1
   }
 
-  /** Appends three numbers with one check of the capacity. */
+  /** Appends three numbers after a single check of the capacity. */
   pushTriple(first: number, second: number, third: number): void {
     const { length } = this
     if (length + 3 > this.#capacity) this.reserve(3)
@@ -28,7 +28,7 @@ export class NumberList {
   }
 
   /**
-   * Ensures capacity for `more` numbers. Growth is O(items) and touches new pages, which can take
+   * Ensures capacity for `more` numbers. Growing takes O(items) and touches new pages, which can take
    * milliseconds.
    */
   reserve(more: number): void {

@@ -1,4 +1,7 @@
-/** Allocates small numbers from `first` up to `end` (exclusive). A number that is returned is reused. */
+/**
+ * Allocates small numbers from `first` up to, but not including, `end`. A number that was given back is used
+ * again.
+ */
 import { AuthzError } from '#model/errors.ts'
 
 export class NumberPool {
@@ -6,7 +9,7 @@ export class NumberPool {
   readonly #end: number
   readonly #free: number[] = []
 
-  /** `taken`: numbers already in use. */
+  /** `taken` contains the numbers that are already in use. */
   constructor(first: number, end: number, taken: Iterable<number> = []) {
     this.#next = first
     this.#end = end
@@ -21,7 +24,7 @@ export class NumberPool {
     return this.#free.length + this.#end - this.#next
   }
 
-  /** Throws `LIMIT_EXCEEDED` if all numbers are in use. */
+  /** Returns a free number. Throws `LIMIT_EXCEEDED` if all numbers are in use. */
   take(): number {
     const free = this.#free.pop()
     if (free !== undefined) return free

@@ -7,8 +7,8 @@ import type { Regions } from './regions.ts'
 const encoder = new TextEncoder()
 
 /**
- * Returns the number of a name and assigns one if needed; -1 if it cannot have one. Requires the lock and a
- * critical section.
+ * Returns the number of a name, and assigns one if it has none. Returns -1 if the name cannot have a number.
+ * Requires the lock and a critical section.
  */
 export function numberedName(regions: Regions, name: string): number {
   const names = regions.attributeNames
@@ -41,7 +41,7 @@ export function numberedName(regions: Regions, name: string): number {
   return number
 }
 
-/** Names in conditions have the same limit. */
+/** Maximum length of a name with a number. Conditions have the same limit for names. */
 const NAME_LENGTH_MAX = 255
 
 /** Returns whether a name can have a number. */

@@ -13,7 +13,7 @@ import { numberedName } from './numbered-names.ts'
 import type { Regions } from './regions.ts'
 import { ValueWords } from './values.ts'
 
-/** Without `ignoreBOM`, a key that begins with U+FEFF would lose this character. */
+/** Without `ignoreBOM`, the decoder would remove U+FEFF from the beginning of a key. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const encoder = new TextEncoder()
 /** Scratch memory of this thread. */
@@ -21,8 +21,8 @@ const copied = new ValueWords()
 const rows = new RowWriter()
 
 /**
- * Creates a record with this key and no other content; returns its line. `linesLog2` is 1 for users and 0 for
- * all others.
+ * Creates a record that contains only this key; returns its line. `linesLog2` is 1 for users and 0 for other
+ * records.
  */
 export function newRecord(regions: Regions, key: Key, type: number, linesLog2: number): number {
   const record = allocateZeroed(regions, L.LINE_WORDS_LOG2 + linesLog2)
@@ -32,8 +32,8 @@ export function newRecord(regions: Regions, key: Key, type: number, linesLog2: n
 }
 
 /**
- * Creates a container and returns its word. Only its first line is zeroed: the following words are
- * meaningless without heads.
+ * Creates a container and returns its word. Only the first line is set to zero, because the words after it
+ * are not read unless a head refers to them.
  */
 export function newContainer(regions: Regions): number {
   const container = allocate(regions, L.LINE_WORDS_LOG2 + L.CONTAINER_LINES_LOG2)
@@ -41,7 +41,7 @@ export function newContainer(regions: Regions): number {
   return container
 }
 
-/** Frees the record with its key and attributes. The caller frees its slabs. */
+/** Frees the record, its key and its attributes. The caller frees its slabs. */
 export function releaseRecord(regions: Regions, line: number, linesLog2: number): void {
   const record = line << L.LINE_WORDS_LOG2
   dropAttributes(regions, record)
@@ -57,7 +57,7 @@ export function isDead(graph: Int32Array, line: number): boolean {
   return (graph[line << L.LINE_WORDS_LOG2]! & L.FLAG_DEAD) !== 0
 }
 
-/** Returns the descriptor of the out-edge list of the container for edges to this object. */
+/** Returns the descriptor of that out-edge list of the container which contains edges to this object. */
 export function outListOf(graph: Int32Array, container: number, object: number): number {
   const isContainer = graph[(object << L.LINE_WORDS_LOG2) + L.I_CONTAINER] !== 0
   return (container << L.LINE_WORDS_LOG2) + (isContainer ? L.C_OUT_CONTAINERS : L.C_OUT_OTHERS)
@@ -72,40 +72,40 @@ export function keyBytes(graph: Int32Array, record: number): number {
   return (graph[record]! >>> L.KEY_BYTES_SHIFT) & L.KEY_BYTES_MASK
 }
 
-/** Returns the key as text. Allocates memory, so use it only for listings. */
+/** Returns the key as text. Allocates memory, so it is used only for listings. */
 export function keyText(graph: Int32Array, line: number): string {
   const record = line << L.LINE_WORDS_LOG2
   return textAt(graph, keyStart(graph, record), keyBytes(graph, record))
 }
 
 /**
- * Returns the word at which the attributes of a record begin (`attribute-rows.ts`); 0 if it has no attributes
- * or `{}`.
+ * Returns the word at which the attributes of a record begin (`attribute-rows.ts`). Returns 0 if the record
+ * has no attributes, or if they are `{}`.
  */
 export function attributesBlock(graph: Int32Array, line: number): number {
   const record = line << L.LINE_WORDS_LOG2
   return (graph[record]! & L.FLAG_ATTRIBUTES) === 0 ? 0 : graph[attributesSlot(graph, record)]!
 }
 
-/** Returns the number of bytes of the words in which the attributes are stored. */
+/** Returns the number of bytes in which the attributes are stored. */
 export function attributesBytes(graph: Int32Array, line: number): number {
   const block = attributesBlock(graph, line)
   return block === 0 ? 0 : Int32Array.BYTES_PER_ELEMENT * blockWords(graph[block] ?? 0)
 }
 
-/** Returns the attributes as JSON. Allocates memory, so use it only for listings. */
+/** Returns the attributes as JSON. Allocates memory, so it is used only for listings. */
 export function attributesText({ graph, attributeNames }: Regions, line: number): string | null {
   const record = line << L.LINE_WORDS_LOG2
   const head = graph[record]!
   if ((head & L.FLAG_EMPTY_ATTRIBUTES) !== 0) return '{}'
   if ((head & L.FLAG_ATTRIBUTES) === 0) return null
-  // Position 0 is skipped, because no block can have it.
+  // Skips position 0, because it means that there is no block.
   copied.length = 1
   const block = copyBlock(graph, graph[attributesSlot(graph, record)]!, copied)
   return block === 0 ? '' : textOfBlock(copied.words, block, attributeNames)
 }
 
-/** Replaces the attributes. */
+/** Replaces the attributes of a record. */
 export function setAttributes(regions: Regions, line: number, attributes: Attributes | null): void {
   const record = line << L.LINE_WORDS_LOG2
   dropAttributes(regions, record)
@@ -130,8 +130,8 @@ export function setAttributes(regions: Regions, line: number, attributes: Attrib
 }
 
 /**
- * Returns the maximum number of words of the attributes, as a row or as JSON, because it is not known which
- * names will have numbers. O(size).
+ * Returns the maximum number of words that the attributes can take, as a row or as JSON. It is not known yet
+ * which names will have numbers, and therefore which form will be used. O(size).
  */
 export function attributesWordsMax(attributes: Attributes): number {
   const row = rows.row(attributes, () => 0)
@@ -154,7 +154,9 @@ function attributesSlot(graph: Int32Array, record: number): number {
   return (graph[record]! & L.FLAG_EXTERNAL) === 0 ? record + L.R_ATTRIBUTES : graph[record + L.R_KEY]!
 }
 
-/** Moves a key of 33 to 36 bytes out of the record, because the pointer needs the last word. */
+/**
+ * Moves a key of 33 to 36 bytes out of the record, because the pointer to the attributes needs the last word.
+ */
 function makeRoomForAttributes(regions: Regions, record: number): void {
   const { graph } = regions
   const words = (keyBytes(graph, record) + 3) >>> 2
@@ -186,8 +188,8 @@ function dropExternalKey(regions: Regions, record: number): void {
 }
 
 /**
- * Copies first, because a decoder rejects shared memory. Torn bounds give an empty or wrong text, but never
- * throw.
+ * Copies the bytes first, because a decoder rejects shared memory. If the bounds are torn, the text is empty
+ * or wrong, but no error is thrown.
  */
 function textAt(graph: Int32Array, from: number, bytes: number): string {
   if (!(from > 0 && bytes >= 0 && from * L.WORD_BYTES + bytes <= graph.byteLength)) return ''
@@ -195,7 +197,7 @@ function textAt(graph: Int32Array, from: number, bytes: number): string {
 }
 
 /**
- * Returns the bytes from a word of the graph on. Word 0 is not necessarily the first of its buffer
+ * Returns the bytes that start at a word of the graph. Word 0 is not necessarily at the start of its buffer
  * (`firstLineAt`).
  */
 function bytesAt(graph: Int32Array, word: number, bytes: number): Uint8Array<SharedArrayBuffer> {

@@ -1,14 +1,14 @@
 /**
  * Manages the regions of one index and a thread's views of them. `SharedIndexHandle` can be sent with
- * `postMessage`: another thread attaches by creating views, without copying.
+ * `postMessage`: another thread attaches to the index by creating views, without copying.
  *
  * Invariant: views have an explicit length, because reads through length-tracking views of growable buffers
- * are 17 times slower. A thread whose views are older than the layout epoch therefore creates new ones before
- * any other read.
+ * are 17 times slower. If the views of a thread are older than the layout epoch, the thread therefore creates
+ * new views before any other read.
  *
- * Regions grow and never shrink: the same index reuses freed blocks. Small regions are growable buffers. The
- * regions of a large index are buffers of maximum length, which are opened incrementally. Untouched memory is
- * only address space. A buffer that does not grow comes from the allocator of the C library, which can
+ * Regions grow and never shrink, because the index reuses freed blocks. Small regions are growable buffers.
+ * The regions of a large index are buffers of maximum length that are opened step by step; memory that was
+ * never touched only takes address space. The C library allocates a buffer that does not grow, and it can
  * request huge pages from the kernel (`start.js`). With small pages, random reads of millions of facts spend
  * a third of their time on address translation.
  */
@@ -20,23 +20,23 @@ import * as L from './layout.ts'
 import { type ListBuffers, ListMemory } from './list-memory.ts'
 import { isRetired } from './sequence.ts'
 
-/** Content of a handle. */
+/** The buffers that a handle contains. */
 interface RegionBuffers extends ListBuffers {
   readonly header: SharedArrayBuffer
   readonly graph: SharedArrayBuffer
   readonly closures: SharedArrayBuffer
   readonly schema: SharedArrayBuffer
   /**
-   * One of the two buffers contains the current schema (`H_SCHEMA_IN`). The next one is written into the
-   * other.
+   * `schema` and `otherSchema` alternate: one contains the current schema (`H_SCHEMA_IN`), and the next
+   * schema is written into the other.
    */
   readonly otherSchema: SharedArrayBuffer
 }
 
-/** A handle, as the engine sees it. */
+/** A handle whose content is known. Only the engine uses this type. */
 export type SharedIndexHandle = IndexHandle & RegionBuffers
 
-/** A region in a snapshot, which contains only one of the two schema buffers. */
+/** A region in an index snapshot. The snapshot contains only the current one of the two schema buffers. */
 export type RegionName = 'header' | 'graph' | 'closures' | 'schema'
 
 /** Used bytes of each region. */
@@ -45,7 +45,7 @@ export type RegionBytes = Readonly<Record<RegionName, number>>
 /** Position of a compiled schema in its buffer, in words. */
 export interface SchemaLocation {
   readonly head: number
-  /** Words of the whole schema; its last part is the head. */
+  /** Number of words of the whole schema. The head is its last part. */
   readonly words: number
 }
 
@@ -54,12 +54,12 @@ export interface RegionSizes {
   readonly closureBytesMax?: number | undefined
   readonly graphBytesMax?: number | undefined
   readonly listBytesMax?: number | undefined
-  /** A graph of at least this size receives its whole address space immediately. */
+  /** Size from which a graph receives its whole address space immediately. */
   readonly largeGraphBytes?: number | undefined
 }
 
 /**
- * Secrets of the key hash, chosen at random for each index. With a multiplier of 0, as in some tests, all
+ * Secrets of the key hash, chosen at random for each index. Some tests use a multiplier of 0, with which all
  * keys collide.
  */
 export interface HashSecrets {
@@ -68,8 +68,8 @@ export interface HashSecrets {
 }
 
 /**
- * Address space, not memory: a region uses only the size to which it has grown. The graph has 2^26 lines of
- * 64 bytes.
+ * Limits of the address space. A region only takes the memory of the size to which it has grown. The graph
+ * has up to 2^26 lines of 64 bytes.
  */
 const GRAPH_BYTES_MAX = 2 ** 32
 const CLOSURE_BYTES_MAX = 2 ** 31
@@ -79,16 +79,22 @@ const CLOSURE_BYTES_MIN = 1 << 13
 const SCHEMA_BYTES_MIN = 1 << 12
 const GROWTH_BYTES_MIN = 1 << 16
 const PAGE_WORDS = 1_024
-/** Two huge pages of closures are prefaulted: closures built between two commits rarely take more. */
+/**
+ * Number of words of closures that are prefaulted: two huge pages. Closures that are built between two
+ * commits rarely take more.
+ */
 export const CLOSURE_WORDS_AHEAD = 1 << 20
-/** Bytes that the C library uses at the start of an allocation. */
+/** Number of bytes that the C library uses at the start of an allocation. */
 const ALLOCATION_NOTE_BYTES = 16
 /**
- * Offset of the first line that aligns lines of the index with cache lines. Without it, bulks take an eighth
- * longer.
+ * Offset of the first line in a large buffer. It aligns the lines of the index with cache lines. Without it,
+ * bulks take an eighth longer.
  */
 const LARGE_FIRST_LINE_AT = L.LINE_WORDS * L.WORD_BYTES - ALLOCATION_NOTE_BYTES
-/** Minimum size of a large graph: it wastes less than a huge page of its address space. */
+/**
+ * Minimum size of a large graph. A large graph wastes less than one huge page, which is little compared to
+ * this size.
+ */
 export const LARGE_GRAPH_BYTES = 2 ** 24
 
 export class Regions {
@@ -97,14 +103,18 @@ export class Regions {
   graph: Int32Array
   closures: Int32Array
   /**
-   * For the writer: descriptors of large slabs that are mostly empty, with their width (`replacements.ts`).
+   * Used by the writer: descriptors of large slabs that are mostly empty, with their width
+   * (`replacements.ts`).
    */
   readonly sparse = new Map<number, 0 | 1>()
   readonly lists: ListMemory
-  /** The numbered attribute names that this thread has read. */
+  /** The attribute names that have numbers, as far as this thread has read them. */
   readonly attributeNames = new AttributeNames(this)
   #epoch: number
-  /** For the writer: pages up to these words, or up to the tops if those are higher, have been faulted in. */
+  /**
+   * Used by the writer: the words up to which the pages of each region have been prefaulted. If a top is
+   * higher, the pages up to the top.
+   */
   #graphPrefaulted = 0
   #closuresTouched = 0
   /** True if the operating system refused the address space for a large graph. */
@@ -116,7 +126,7 @@ export class Regions {
     this.#largeGraphBytes = largeGraphBytes
     this.header = new Int32Array(handle.header)
     this.lists = new ListMemory(handle)
-    // Acquire: the lengths read next are at least those that were published with the epoch.
+    // Acquire: the lengths that are read next are at least as large as those published with this epoch.
     this.#epoch = Atomics.load(this.header, L.H_LAYOUT_EPOCH)
     this.graph = wordsOf(handle.graph, this.header[L.H_GRAPH_WORDS]!)
     this.closures = wordsOf(handle.closures, this.header[L.H_CLOSURE_WORDS]!)
@@ -154,7 +164,7 @@ export class Regions {
     // Line 0 is not used: 0 means "none".
     header[L.H_GRAPH_TOP] = L.LINE_WORDS
     header[L.H_CLOSURE_TOP] = L.LINE_WORDS
-    // Release: a reader that sees the magic number sees the header.
+    // Release: a reader that sees the magic number also sees the rest of the header.
     Atomics.store(header, L.H_MAGIC, L.MAGIC)
     return regions
   }
@@ -172,14 +182,14 @@ export class Regions {
         new SharedArrayBuffer(openBytes(bytes.closures), { maxByteLength: CLOSURE_BYTES_MAX }),
       schema: new SharedArrayBuffer(openBytes(bytes.schema), { maxByteLength: SCHEMA_BYTES_MAX }),
       otherSchema: new SharedArrayBuffer(SCHEMA_BYTES_MIN, { maxByteLength: SCHEMA_BYTES_MAX }),
-      // The attribute index is rebuilt.
+      // Index snapshots do not contain the attribute index, so its buffers are empty. The index is built
+      // again.
       ...ListMemory.buffers(),
     })
   }
 
   /**
-   * Opens the regions after a snapshot was read into them. The open size is only slightly larger than the
-   * used size.
+   * Opens the regions after a snapshot has been read into them. Opens only slightly more than the used size.
    */
   static restored(handle: SharedIndexHandle): Regions {
     const header = new Int32Array(handle.header)
@@ -199,7 +209,7 @@ export class Regions {
   }
 
   /**
-   * Gives a graph that has become large its whole address space and moves it there. Does nothing if the
+   * Moves a graph that has become large into a buffer with the whole address space. Does nothing if the
    * operating system refuses the address space. Call it only while no other thread has the handle and no view
    * is in use.
    */
@@ -208,7 +218,8 @@ export class Regions {
     const isLarge = handle.graph.byteLength >= this.#largeGraphBytes
     if (!isLarge || !handle.graph.growable || this.#isMoveRefused) return
     const large = largeBuffers(handle.closures.maxByteLength, handle.graph.maxByteLength)
-    // The operating system is asked only once, because a refusal causes several full garbage collections.
+    // Tries this only once, because each refusal of the operating system causes several full garbage
+    // collections.
     this.#isMoveRefused = large === null
     if (large === null) return
     this.#handle = { ...handle, ...large }
@@ -219,21 +230,21 @@ export class Regions {
   }
 
   /**
-   * Creates new views if a region has grown. Call it after the sequence was read and before any data is.
-   * Throws `ENVIRONMENT_CLOSED` if the index was retired.
+   * Creates new views if a region has grown. Call it after the sequence has been read and before any data is
+   * read. Throws `ENVIRONMENT_CLOSED` if the index has been retired.
    */
   refresh(): void {
-    // Acquire: pairs with the additions in `#open` and `retire`.
+    // Acquire: pairs with the atomic additions in `#open` and `retire`.
     const epoch = Atomics.load(this.header, L.H_LAYOUT_EPOCH)
     if (epoch === this.#epoch) return
-    // The epoch is not stored, so that the next call checks again.
+    // The epoch of a retired index is not stored, so that the next call checks again.
     if (isRetired(this.header)) throw indexRetired()
     this.#epoch = epoch
     this.#view()
   }
 
   /**
-   * Grows the graph by an eighth, at least to `words`. Touches no page: see `prefault`. Throws
+   * Grows the graph by an eighth, and at least to `words`. Touches no page; see `prefault`. Throws
    * `LIMIT_EXCEEDED` above its limit. Requires the lock.
    */
   growGraph(words: number): void {
@@ -253,9 +264,9 @@ export class Regions {
   }
 
   /**
-   * Grows the closure region. Requires the lock. Must run in a critical section, or be followed by one before
-   * a block in the new part is published: an earlier reader would access the block beyond the end of its
-   * view.
+   * Grows the closure region. Requires the lock. Must run in a critical section, or before a critical section
+   * that precedes the first published block in the new part. Otherwise a reader that began earlier would
+   * access the block beyond the end of its view.
    */
   growClosures(words: number): void {
     const { closures } = this.handle
@@ -269,11 +280,11 @@ export class Regions {
   }
 
   /**
-   * Prefaults the pages of the next `graphWords` words of the graph, and of the next closures. The first
-   * write to a page causes a page fault. For a huge page, it takes 5 to 7 ms if the hypervisor has to find
-   * memory first. It is better to spend this time while no reader waits. Memory that a load opened beyond its
-   * own end has never been written either. Only the writer calls this; it needs no lock, because it changes
-   * no word.
+   * Prefaults the pages of the next `graphWords` words of the graph, and those of the next closures. The
+   * first write to a page causes a page fault, which takes 5 to 7 ms for a huge page if the hypervisor has to
+   * find memory first. This time should be spent while no reader waits. Memory that a load has opened beyond
+   * the loaded data has not been written either. Only the writer calls this method. It needs no lock, because
+   * it changes no word.
    */
   prefault(graphWords: number): void {
     const top = this.header[L.H_GRAPH_TOP]!
@@ -283,21 +294,22 @@ export class Regions {
   }
 
   /**
-   * Builders in other threads append here. Pages of a growable buffer are small, and their faults are short.
+   * Prefaults the closure region, to which builders in other threads also append. A growable buffer has small
+   * pages, whose faults are short, so it is skipped.
    */
   #prefaultClosures(): void {
     const { closures } = this.handle
     const top = this.header[L.H_CLOSURE_TOP]!
     if (closures.growable || this.#closuresTouched - top > CLOSURE_WORDS_AHEAD / 2) return
-    // Prefaults beyond the open part, because builders extend that part themselves.
+    // Also prefaults words beyond the open part, because builders will open them themselves.
     const all = wordsOf(closures, this.closureWordsMax())
     const end = Math.min(top + CLOSURE_WORDS_AHEAD, all.length)
     this.#closuresTouched = touch(all, Math.max(top, this.#closuresTouched), end)
   }
 
   /**
-   * Returns the buffer for the next schema, with at least `words` words. No thread reads it. Throws
-   * `LIMIT_EXCEEDED`.
+   * Returns the buffer for the next schema, with at least `words` words. No thread reads this buffer. Throws
+   * `LIMIT_EXCEEDED` if the schema is too large.
    */
   spareSchema(words: number): Int32Array {
     const bytes = words * L.WORD_BYTES
@@ -307,18 +319,21 @@ export class Regions {
     return new Int32Array(buffer, 0, words)
   }
 
-  /** Makes the schema that was written there the current one. Requires the lock and a critical section. */
+  /** Makes the schema in the other buffer the current one. Requires the lock and a critical section. */
   publishSchema({ head, words }: SchemaLocation): void {
     const { header } = this
     header[L.H_SCHEMA_IN] = header[L.H_SCHEMA_IN]! ^ 1
     header[L.H_SCHEMA_BYTES] = words * L.WORD_BYTES
     header[L.H_SCHEMA_HEAD] = head
-    // Release: a reader that sees the new version knows that its reads might belong to another version
-    // (`isSchemaVersion`).
+    // Release: a reader that sees the new version knows that its earlier reads might belong to the previous
+    // one (`isSchemaVersion`).
     Atomics.store(header, L.H_SCHEMA_VERSION, (header[L.H_SCHEMA_VERSION]! + 1) | 0)
   }
 
-  /** Returns the current schema, in place. It does not change as long as its version does not. */
+  /**
+   * Returns the current schema in place, without copying. Its words do not change while the schema version
+   * stays the same.
+   */
   currentSchema(): Int32Array {
     const buffer = this.#schemaBuffer(0)
     const bytes = Math.min(Math.max(this.header[L.H_SCHEMA_BYTES]!, 0), buffer.byteLength)
@@ -326,12 +341,12 @@ export class Regions {
   }
 
   /**
-   * Returns whether the schema still has this version, so that all preceding reads of it belong to this
-   * version.
+   * Returns whether the schema still has this version. If so, all preceding reads of the schema belong to
+   * this version.
    */
   isSchemaVersion(version: number): boolean {
-    // Acquire does not keep earlier plain loads before it; on x86 the hardware does, and on other processors
-    // readers hold the lock.
+    // Acquire does not keep earlier plain loads before this load. On x86, the hardware does; on other
+    // processors, readers hold the lock.
     return Atomics.load(this.header, L.H_SCHEMA_VERSION) === version
   }
 
@@ -340,7 +355,7 @@ export class Regions {
     return (this.header[L.H_SCHEMA_IN]! ^ other) === 0 ? schema : otherSchema
   }
 
-  /** Open bytes of all regions. */
+  /** Returns the number of open bytes of each region and of all regions. */
   bytes(): { header: number; graph: number; closures: number; schema: number; lists: number; total: number } {
     const header = this.handle.header.byteLength
     const graph = this.graph.byteLength
@@ -351,10 +366,11 @@ export class Regions {
   }
 
   #open(buffer: SharedArrayBuffer, words: number, bytes: number): void {
-    // A thread might have grown the buffer and died before it published that.
+    // The buffer can already be larger: a thread might have grown it and died before it published the new
+    // size.
     if (buffer.growable && bytes > buffer.byteLength) buffer.grow(bytes)
     this.header[words] = bytes / L.WORD_BYTES
-    // Release: a reader that sees the new epoch sees the new lengths.
+    // Release: a reader that sees the new epoch also sees the new lengths.
     this.#epoch = Atomics.add(this.header, L.H_LAYOUT_EPOCH, 1) + 1
     this.#view()
   }
@@ -389,8 +405,8 @@ export function opened(handle: IndexHandle): SharedIndexHandle {
 }
 
 /**
- * Returns null if the operating system refuses the address space, as on a small machine or without
- * overcommit.
+ * Creates the buffers of a large index. Returns null if the operating system refuses the address space, as on
+ * a small machine or without overcommit.
  */
 function largeBuffers(
   closureBytes = CLOSURE_BYTES_MAX,
@@ -407,8 +423,8 @@ function largeBuffers(
 }
 
 /**
- * Returns the byte of the buffer at which the lines of a graph, or of closures, begin. Growable buffers
- * always begin on a page.
+ * Returns the byte of the buffer at which the lines of a graph or of closures begin. A growable buffer always
+ * begins on a page.
  */
 export function firstLineAt(buffer: SharedArrayBuffer): number {
   return buffer.growable ? 0 : LARGE_FIRST_LINE_AT
@@ -423,7 +439,7 @@ function openBytes(bytes: number): number {
   return Math.ceil(Math.max(bytes, 1) / GRAPH_BYTES_MIN) * GRAPH_BYTES_MIN
 }
 
-/** The same for the graph, including the words that are open after its top. */
+/** Like `openBytes`, for the graph: includes the words that are open after its top. */
 function openGraphBytes(bytes: number): number {
   return openBytes(bytes + L.OPEN_BEHIND_TOP * L.WORD_BYTES)
 }
@@ -434,7 +450,7 @@ function grownBytes(now: number, wordsNeeded: number, max: number, fraction: num
   return Math.min(max, Math.ceil(wanted / GROWTH_BYTES_MIN) * GROWTH_BYTES_MIN)
 }
 
-/** Faults these pages in without changing them. Returns the end of the touched part. */
+/** Faults these pages in without changing them. Returns the end of the prefaulted part. */
 function touch(words: Int32Array, from: number, to: number): number {
   for (let word = from; word < to; word += PAGE_WORDS) Atomics.or(words, word, 0)
   if (to > from) Atomics.or(words, to - 1, 0)

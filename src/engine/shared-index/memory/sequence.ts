@@ -20,9 +20,9 @@ import * as L from './layout.ts'
 const SPINS = 2_000
 const WAIT_MS = 1
 
-/** Returns the current even sequence; waits while a critical section is open. */
+/** Returns the current sequence, which is even. Waits while a critical section is open. */
 export function beginRead(header: Int32Array): number {
-  // Acquire: data read after this is at least as new.
+  // Acquire: data that is read after this load is at least as new.
   let sequence = Atomics.load(header, L.H_SEQUENCE)
   for (let spins = 0; (sequence & 1) !== 0; spins++) {
     if (spins > SPINS) Atomics.wait(header, L.H_SEQUENCE, sequence, WAIT_MS)
@@ -31,17 +31,17 @@ export function beginRead(header: Int32Array): number {
   return sequence
 }
 
-/** Returns whether all reads since `beginRead` belong to one state. */
+/** Returns whether all reads since `beginRead` belong to the same state. */
 export function isUnchanged(header: Int32Array, sequence: number): boolean {
-  // Acquire does not keep earlier plain loads before it. On x86 the hardware does; on other processors this
-  // code does not run.
+  // Acquire does not keep earlier plain loads before this load. On x86, the hardware does; on other
+  // processors, this code does not run.
   return Atomics.load(header, L.H_SEQUENCE) === sequence
 }
 
-/** Opens a critical section: from here on, readers fail their validation. Requires the lock. */
+/** Opens a critical section: readers that are reading now fail their validation. Requires the lock. */
 export function beginSection(header: Int32Array): void {
   assert((Atomics.load(header, L.H_SEQUENCE) & 1) === 0, 'critical sections do not nest')
-  // A full barrier: no change becomes visible before the odd sequence.
+  // This is a full barrier: no change becomes visible before the odd sequence.
   Atomics.add(header, L.H_SEQUENCE, 1)
 }
 
@@ -52,19 +52,20 @@ export function endSection(header: Int32Array): void {
 }
 
 /**
- * Retires the index: a reader that begins notices the new epoch and checks the flag. Repeated calls are safe.
+ * Retires the index. The next read notices the new epoch and then checks the flag. The function can be called
+ * repeatedly.
  */
 export function retire(header: Int32Array): void {
   Atomics.store(header, L.H_RETIRED, 1)
-  // Release: a reader that sees the new epoch sees the flag.
+  // Release: a reader that sees the new epoch also sees the flag.
   Atomics.add(header, L.H_LAYOUT_EPOCH, 1)
   Atomics.notify(header, L.H_RETIRED)
 }
 
 /**
- * Call it after an exception, with the lock held. An interrupted critical section leaves a state with half of
- * a commit. The index is therefore retired before the sequence admits readers, and no thread waits for the
- * end of the critical section.
+ * Call it after an exception, with the lock held. If the exception interrupted a critical section, the index
+ * contains half of a commit. The index is therefore retired before the sequence becomes even and admits
+ * readers. No thread then waits for the end of the critical section.
  */
 export function retireIfCutShort(header: Int32Array): void {
   if ((Atomics.load(header, L.H_SEQUENCE) & 1) === 0) return
@@ -77,15 +78,15 @@ export function isRetired(header: Int32Array): boolean {
 }
 
 export function tryLock(header: Int32Array, threadId: number): boolean {
-  // Acquire on success: the writes of the previous owner are visible.
+  // Acquire, if it succeeds: this thread sees the writes of the previous owner.
   return Atomics.compareExchange(header, L.H_LOCK, 0, threadId) === 0
 }
 
 /**
- * Waits for the lock. A waiting thread registers as the next owner, and no other thread overtakes it.
- * Otherwise, a thread that releases the lock and immediately takes it again would keep it. If the next owner
- * leaves the lock free for a whole wait, it might be dead, and another thread takes its turn. The order among
- * several waiting threads is undefined.
+ * Waits for the lock. A waiting thread registers itself as the next owner, and no other thread takes the lock
+ * before it. Otherwise, a thread that releases the lock and immediately takes it again could keep it forever.
+ * If the next owner does not take a free lock during a whole wait, it might be dead, and another thread takes
+ * its place. The order among several waiting threads is undefined.
  */
 export function lock(header: Int32Array, threadId: number): void {
   if (Atomics.load(header, L.H_LOCK_NEXT) === 0 && tryLock(header, threadId)) return
@@ -97,7 +98,8 @@ export function lock(header: Int32Array, threadId: number): void {
     if (spins <= SPINS) continue
     const owner = Atomics.load(header, L.H_LOCK)
     assert(owner !== threadId, 'a thread does not wait for a lock it holds')
-    // The lock is free, and the next owner might already have used and released it: check again.
+    // The lock is free, but it is not this thread's turn. Checks again first, because the next owner might
+    // already have used and released the lock.
     if (owner === 0 && (isNext || Atomics.load(header, L.H_LOCK_NEXT) !== next)) continue
     const outcome = Atomics.wait(header, L.H_LOCK, owner, WAIT_MS)
     const isLeftFree = owner === 0 && outcome === 'timed-out'
@@ -107,7 +109,7 @@ export function lock(header: Int32Array, threadId: number): void {
 }
 
 export function unlock(header: Int32Array, threadId: number): void {
-  // Release: the next owner sees the writes of this one.
+  // Release: the next owner sees the writes of this thread.
   const owner = Atomics.compareExchange(header, L.H_LOCK, threadId, 0)
   assert(owner === threadId, 'only the owner gives the lock back')
   Atomics.notify(header, L.H_LOCK)

@@ -21,19 +21,23 @@ import { allocateZeroed, hasBlock, release } from './allocator.ts'
 import * as L from './layout.ts'
 import type { Regions } from './regions.ts'
 
-// Constants of this module are compiled in; those of another module would be loaded on each use.
+// These constants are destructured so that the compiler treats them as constants. Constants of another module
+// would be loaded on each use.
 const { COUNT_SHIFT, ID_HASH, INLINE, LOG2_MASK } = L
 
-/** log2 of the words of an entry, by shape. */
+/** Shapes of a slab, as log2 of the words of an entry. */
 export const SET = 0
 export const PAIRS = 1
 
 const CAPACITY_LOG2_MIN = 1
-/** Larger slabs do not shrink in the critical section of a deletion but later (`replacements.ts`). */
+/**
+ * Maximum log2 of the capacity for which the critical section of a deletion shrinks the slab. Larger slabs
+ * are shrunk later (`replacements.ts`).
+ */
 export const SHRINKING_LOG2_MAX = 11
 /**
- * The shape of a slab. Sets and edge lists with one entry are stored inline. Assignments are not, because
- * their second word needs all 32 bits.
+ * Shape of a slab. Sets and edge lists store a single entry inline. Assignments do not, because their second
+ * word needs all 32 bits.
  */
 export type Width = typeof SET | typeof PAIRS
 
@@ -41,17 +45,17 @@ export function countOf(meta: number): number {
   return meta >>> COUNT_SHIFT
 }
 
-/** Returns the number of entries. The count bits of an inline descriptor contain an edge class instead. */
+/** Returns the number of entries. An inline slab has one entry; its count bits contain an edge class. */
 export function entryCount(meta: number): number {
   return (meta & LOG2_MASK) === INLINE ? 1 : meta >>> COUNT_SHIFT
 }
 
-/** Returns whether a block of 2^log2 entries is within the view. False only for torn descriptors. */
+/** Returns whether a block of 2^log2 entries is within the view. It is not only if the descriptor is torn. */
 export function isWithin(graph: Int32Array, ptr: number, log2: number, width: Width): boolean {
   return log2 < 29 && ptr > 0 && ptr + (1 << (log2 + width)) <= graph.length
 }
 
-/** Returns the word of the pair with this first word, 0 if there is none. Expected O(1). */
+/** Returns the word of the pair with this first word, or 0 if there is none. Expected O(1). */
 export function findPair(graph: Int32Array, ptr: number, meta: number, first: number): number {
   const log2 = meta & LOG2_MASK
   if (meta >>> COUNT_SHIFT === 0 || !isWithin(graph, ptr, log2, PAIRS)) return 0
@@ -68,7 +72,8 @@ export function findPair(graph: Int32Array, ptr: number, meta: number, first: nu
 }
 
 /**
- * Returns whether the slab has the pair, inline or not. Expected O(1) if few pairs share their first word.
+ * Returns whether the slab contains the pair, whether inline or not. Expected O(1) if few pairs have the same
+ * first word.
  */
 export function hasPair(
   graph: Int32Array,
@@ -93,8 +98,8 @@ export function hasPair(
 }
 
 /**
- * Returns the word of the role mask for this scope; a new mask is 0. `descriptor` is the word of the slab's
- * [ptr, meta].
+ * Returns the word of the role mask for this scope. If the scope has no mask yet, adds one with the value 0.
+ * `descriptor` is the word of the slab's [ptr, meta].
  */
 export function pairFor(regions: Regions, descriptor: number, first: number): number {
   const found = findPair(regions.graph, regions.graph[descriptor]!, regions.graph[descriptor + 1]!, first)
@@ -109,7 +114,7 @@ export function deletePair(regions: Regions, descriptor: number, first: number):
   if (found !== 0) closeGap(regions, descriptor, PAIRS, (found - graph[descriptor]!) >> PAIRS)
 }
 
-/** Returns true if the edge is new. */
+/** Adds an edge. Returns true if it did not exist. */
 export function addEdge(regions: Regions, descriptor: number, neighbour: number, edgeClass: number): boolean {
   const { graph } = regions
   const ptr = graph[descriptor]!
@@ -130,7 +135,7 @@ export function addEdge(regions: Regions, descriptor: number, neighbour: number,
   return true
 }
 
-/** Returns true if the edge existed. */
+/** Deletes an edge. Returns true if it existed. */
 export function deleteEdge(
   regions: Regions,
   descriptor: number,
@@ -155,7 +160,7 @@ export function deleteEdge(
   return true
 }
 
-/** Returns true if the member is new. */
+/** Adds a member to a set. Returns true if it was not in the set. */
 export function addMember(regions: Regions, descriptor: number, member: number): boolean {
   const { graph } = regions
   const ptr = graph[descriptor]!
@@ -199,7 +204,7 @@ export function releaseSlab(regions: Regions, descriptor: number, width: Width):
   graph[descriptor + 1] = 0
 }
 
-/** Returns the index of the member, -1 if there is none. The slab must not be inline. */
+/** Returns the index of the member, or -1 if it does not exist. The slab must not be inline. */
 export function findMember(graph: Int32Array, ptr: number, meta: number, member: number): number {
   const log2 = meta & LOG2_MASK
   if (meta >>> COUNT_SHIFT === 0) return -1
@@ -212,8 +217,8 @@ export function findMember(graph: Int32Array, ptr: number, meta: number, member:
 }
 
 /**
- * Adds an entry with this first word and zeros after it, and returns its word. Grows the slab first if it is
- * full.
+ * Adds an entry with this first word and zeros after it, and returns the word of the entry. If the slab is
+ * full, grows it first.
  */
 function insert(regions: Regions, descriptor: number, width: Width, first: number): number {
   const meta = regions.graph[descriptor + 1]!
@@ -236,7 +241,9 @@ function putEntry(graph: Int32Array, ptr: number, log2: number, width: Width, fi
   return at
 }
 
-/** Deletes the entry at `index`. Displaced entries after it move up. Shrinks a slab that is mostly empty. */
+/**
+ * Deletes the entry at `index` and moves displaced entries up. Shrinks the slab if it is then mostly empty.
+ */
 function closeGap(regions: Regions, descriptor: number, width: Width, index: number): void {
   const { graph } = regions
   const ptr = graph[descriptor]!
@@ -265,21 +272,18 @@ function closeGap(regions: Regions, descriptor: number, width: Width, index: num
   }
 }
 
-/** Returns whether a slab that is not inline has to double for one more entry. */
+/** Returns whether the slab must be doubled before an entry can be added. The slab must not be inline. */
 export function isFull(meta: number): boolean {
   return ((meta >>> COUNT_SHIFT) + 1) * 4 > 3 << (meta & LOG2_MASK)
 }
 
-/** Returns whether a slab that is not inline is mostly empty. */
+/** Returns whether the slab is mostly empty. The slab must not be inline. */
 export function isSparse(meta: number): boolean {
   const log2 = meta & LOG2_MASK
   return log2 > CAPACITY_LOG2_MIN && (meta >>> COUNT_SHIFT) * 5 < 1 << log2
 }
 
-/**
- * Returns log2 of the capacity for this many entries. A slab doubles if an entry would leave less than a
- * quarter free.
- */
+/** Returns log2 of the capacity for this many entries. At least a quarter of the capacity stays free. */
 export function capacityLog2(entries: number): number {
   let log2 = CAPACITY_LOG2_MIN
   while (entries * 4 > 3 << log2) log2++
@@ -297,8 +301,8 @@ export function blockLog2(log2: number, width: Width): number {
 }
 
 /**
- * Copies a slab into a zeroed block of 2^log2 entries. Both are accessed sequentially, because both have the
- * order of the hash.
+ * Copies a slab into a zeroed block of 2^log2 entries. The copy accesses both blocks sequentially, because
+ * the entries of both are in the order of the hash.
  */
 export function copySlab(
   graph: Int32Array,
@@ -317,7 +321,7 @@ export function copySlab(
   }
 }
 
-/** Replaces the slab's block with a filled one and frees the old one. */
+/** Replaces the block of the slab with a block that has already been filled, and frees the old one. */
 export function replaceBlock(
   regions: Regions,
   descriptor: number,

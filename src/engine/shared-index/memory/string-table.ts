@@ -21,7 +21,8 @@ import * as L from './layout.ts'
 import { keyBytes, keyStart } from './records.ts'
 import type { Regions } from './regions.ts'
 
-// Constants of this module are compiled in; those of another module would be loaded on each use.
+// These constants are destructured so that the compiler treats them as constants. Constants of another module
+// would be loaded on each use.
 const {
   COUNT_SHIFT,
   FLAG_EXTERNAL,
@@ -45,12 +46,12 @@ const {
 } = L
 
 const CAPACITY_LOG2_MIN = 2
-/** Bits of the hash in each word of a slot. */
+/** Number of bits of the hash in each word of a slot. */
 const TAG_BITS = 32 - LINE_BITS
 
 /**
- * Returns the word of the key's first slot; 0 if the partition is empty. O(1). Does not read the slot, which
- * would probably be a cache miss.
+ * Returns the word of the first slot in which the key can be, or 0 if the partition is empty. O(1). Does not
+ * read the slot, because that would probably be a cache miss.
  */
 export function firstSlot(header: Int32Array, hash: number): number {
   const partition = H_PARTITIONS + ((hash >>> (32 - PARTITION_BITS)) << 1)
@@ -59,15 +60,15 @@ export function firstSlot(header: Int32Array, hash: number): number {
   return base + (((hash << PARTITION_BITS) >>> (32 - (header[partition + 1]! & LOG2_MASK))) << 1)
 }
 
-/** Returns the line of the record with this key, 0 if there is none. Expected O(1). */
+/** Returns the line of the record with this key, or 0 if there is none. Expected O(1). */
 export function find(regions: Regions, key: Key, type: number): number {
   const slot = slotWithTag(regions, key.hash)
   return slot === 0 ? 0 : recordFrom(regions, slot, key, type)
 }
 
 /**
- * Returns the word of the first slot that might belong to a key with this hash, 0 if there is none. Expected
- * O(1); reads no record.
+ * Returns the word of the first slot whose tag matches this hash, or 0 if there is none. Expected O(1); reads
+ * no record.
  */
 export function slotWithTag({ header, graph }: Regions, hash: number): number {
   const partition = H_PARTITIONS + ((hash >>> (32 - PARTITION_BITS)) << 1)
@@ -79,7 +80,8 @@ export function slotWithTag({ header, graph }: Regions, hash: number): number {
   for (let probe = 0; probe <= mask; probe++) {
     const slot = base + (((start + probe) & mask) << 1)
     const first = graph[slot]!
-    // A slot beyond the view reads as undefined, that is, as no line. Validation detects this torn read.
+    // A slot beyond the view reads as undefined, which counts as no line. Validation detects such a torn
+    // read.
     if (lineOf(first) === 0) return 0
     if (hasTag(first, graph[slot + 1]!, hash)) return slot
   }
@@ -87,8 +89,8 @@ export function slotWithTag({ header, graph }: Regions, hash: number): number {
 }
 
 /**
- * Returns the line of the record with this key, 0 if there is none. Continues the search from a slot with the
- * key's tag.
+ * Returns the line of the record with this key, or 0 if there is none. Continues the search from a slot whose
+ * tag matches.
  */
 export function recordFrom(regions: Regions, slot: number, key: Key, type: number): number {
   const { graph } = regions
@@ -98,8 +100,8 @@ export function recordFrom(regions: Regions, slot: number, key: Key, type: numbe
 }
 
 /**
- * Continues the search when a slot has the key's tag but another key, which happens for one in 4,096.
- * O(capacity) at most, even on torn words.
+ * Continues the search after a slot whose tag matches but whose record has another key. One slot in 4,096 is
+ * such a slot. At most O(capacity), even if words are torn.
  */
 function recordBehind({ header, graph }: Regions, slot: number, key: Key, identity: number): number {
   const { hash } = key
@@ -118,8 +120,8 @@ function recordBehind({ header, graph }: Regions, slot: number, key: Key, identi
 }
 
 /**
- * Returns the line in a word of a slot: the first word contains the line of the record, the second the next
- * line.
+ * Returns the line in a word of a slot. In the first word, this is the line of the record; in the second
+ * word, it is the next line.
  */
 export function lineOf(word: number): number {
   return word & LINE_MASK
@@ -131,8 +133,8 @@ export function hasTag(first: number, second: number, hash: number): boolean {
 }
 
 /**
- * Returns whether the record at `line` has this type, key length and key. Reads one line, two if the key is
- * long.
+ * Returns whether the record at `line` has this type, key length and key. Reads one line, or two if the key
+ * is long.
  */
 function isKeyOf(graph: Int32Array, line: number, key: Key, identity: number): boolean {
   const record = line << LINE_WORDS_LOG2
@@ -148,8 +150,8 @@ function isKeyOf(graph: Int32Array, line: number, key: Key, identity: number): b
 }
 
 /**
- * Adds a key that is not in the table. Expected O(1) amortized, because the partition is sometimes doubled.
- * Requires the lock and a critical section.
+ * Adds a key that is not in the table. Expected O(1) amortized, because a partition is doubled from time to
+ * time. Requires the lock and a critical section.
  */
 export function insert(regions: Regions, hash: number, line: number): void {
   const { header } = regions
@@ -165,7 +167,7 @@ export function insert(regions: Regions, hash: number, line: number): void {
   header[partition + 1] = header[partition + 1]! + (1 << COUNT_SHIFT)
 }
 
-/** Removes a key. Requires the lock and a critical section. O(length of the run). */
+/** Removes a key. Requires the lock and a critical section. O(slots up to the next free one). */
 export function remove(regions: Regions, hash: number, line: number): void {
   const { header, graph } = regions
   const slot = slotOf(regions, hash, line)
@@ -195,9 +197,9 @@ export function remove(regions: Regions, hash: number, line: number): void {
 }
 
 /**
- * Updates the next line in the slot after the in-edges of an instance or the roles of a user have changed.
- * Does nothing if the record is no longer in the table. Only for the writer. Requires neither the lock nor a
- * critical section, because an outdated hint is harmless. Expected O(1).
+ * Updates the next line in the slot of a record after its in-edges (instance) or its roles (user) have
+ * changed. Does nothing if the record is no longer in the table. Only the writer calls it. It requires
+ * neither the lock nor a critical section, because an outdated hint is harmless. Expected O(1).
  */
 export function noteNext(regions: Regions, record: number): void {
   const slot = slotOf(regions, hashOfRecord(regions, record), record)
@@ -217,7 +219,7 @@ export function nextOf(graph: Int32Array, record: number): number {
   return isInline ? graph[at + I_IN]! : graph[at + I_IN]! >>> LINE_WORDS_LOG2
 }
 
-/** Returns the word of the record's slot, 0 if it has none. */
+/** Returns the word of the record's slot, or 0 if it has none. */
 function slotOf({ header, graph }: Regions, hash: number, line: number): number {
   const partition = H_PARTITIONS + ((hash >>> (32 - PARTITION_BITS)) << 1)
   const base = header[partition]!
@@ -235,7 +237,7 @@ function homeOf(hash: number, log2: number): number {
   return (hash << PARTITION_BITS) >>> (32 - log2)
 }
 
-/** Returns the hash of the key of a record. Reads its line, and another one if the key is long. */
+/** Returns the hash of the key of a record. Reads the record's line, and another line if the key is long. */
 function hashOfRecord({ header, graph }: Regions, line: number): number {
   const record = line << LINE_WORDS_LOG2
   const secrets = { start: header[H_HASH_START]!, multiplier: header[H_HASH_MULTIPLIER]! }
@@ -244,8 +246,8 @@ function hashOfRecord({ header, graph }: Regions, line: number): number {
 }
 
 /**
- * Returns the first partition from this one on that is mostly empty, -1 if there is none. Partitions shrink
- * between commits.
+ * Returns the first partition, starting with `from`, that is mostly empty; -1 if there is none. Such
+ * partitions are shrunk between commits.
  */
 export function nextSparse(header: Int32Array, from: number): number {
   for (let partition = from; partition < PARTITION_COUNT; partition++) {
@@ -261,7 +263,8 @@ export function partitionOf(hash: number): number {
 }
 
 /**
- * Returns log2 of the slots that the partition needs for `keysMore` more keys; unchanged if it has enough.
+ * Returns log2 of the number of slots that the partition needs for `keysMore` more keys. If it has enough
+ * slots, returns the current value.
  */
 export function slotsLog2(header: Int32Array, partition: number, keysMore: number): number {
   const meta = header[H_PARTITIONS + (partition << 1) + 1]!
@@ -270,13 +273,13 @@ export function slotsLog2(header: Int32Array, partition: number, keysMore: numbe
   return log2
 }
 
-/** Returns the number of slots of the partition, for loops over all records with `recordInSlot`. */
+/** Returns the number of slots of the partition. Used for loops over all records with `recordInSlot`. */
 export function slotCount(header: Int32Array, partition: number): number {
   const at = H_PARTITIONS + (partition << 1)
   return header[at] === 0 ? 0 : 1 << (header[at + 1]! & LOG2_MASK)
 }
 
-/** Returns the line in that slot, 0 if it is free. */
+/** Returns the line of the record in that slot, or 0 if the slot is free. */
 export function recordInSlot(regions: Regions, partition: number, index: number): number {
   return lineOf(regions.graph[regions.header[H_PARTITIONS + (partition << 1)]! + (index << 1)]!)
 }
@@ -295,8 +298,8 @@ function resize(regions: Regions, partition: number, log2: number): void {
 }
 
 /**
- * Copies a partition into a zeroed block of 2^log2 slots. Here and below, `partition` is its word in the
- * header.
+ * Copies a partition into a zeroed block of 2^log2 slots. In this function and the next, `partition` is the
+ * word of the partition in the header.
  */
 export function copyPartition(regions: Regions, partition: number, base: number, log2: number): void {
   const { header, graph } = regions
@@ -313,8 +316,8 @@ export function copyPartition(regions: Regions, partition: number, base: number,
 }
 
 /**
- * Replaces the partition's block with a filled one and frees the old one. Requires the lock and a critical
- * section.
+ * Replaces the block of the partition with a block that has already been filled, and frees the old one.
+ * Requires the lock and a critical section.
  */
 export function replacePartition(regions: Regions, partition: number, base: number, log2: number): void {
   const { header } = regions

@@ -28,13 +28,13 @@ export const JSON_TEXT = 9
 
 export const KIND_SHIFT = 16
 export const PAYLOAD_MASK = 0xffff
-/** Bits of kind and payload. */
+/** Number of bits of the kind and the payload together. */
 export const HEAD_BITS = 20
 export const HEAD_MASK = (1 << HEAD_BITS) - 1
 
 /**
- * Returned for a value that is not a scalar or has no encoding as one: a long text, half of a surrogate pair,
- * or a number that no double can represent.
+ * Result for a value that has no encoding as a scalar: it is not a scalar, or it is a text that is too long
+ * or contains half of a surrogate pair, or it is a number that no double can represent.
  */
 export const NO_FORM = -1
 
@@ -43,7 +43,7 @@ const WORDS_MIN = 256
 const ASCII_MAX = 0x7f
 const HASH_MULTIPLIER = 0x2c1b3c6d
 const encoder = new TextEncoder()
-/** Without `ignoreBOM`, a text that begins with U+FEFF would lose this character. */
+/** Without `ignoreBOM`, the decoder would remove U+FEFF from the beginning of a text. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const double = new Float64Array(1)
 const doubleWords = new Int32Array(double.buffer)
@@ -66,7 +66,7 @@ export class ValueWords {
     this.words[this.length++] = word
   }
 
-  /** Copies words from shared memory. Returns their start. */
+  /** Copies words from shared memory to the end. Returns the position of the copy. */
   copy(from: Int32Array, at: number, count: number): number {
     this.reserve(count)
     const { words, length } = this
@@ -76,7 +76,7 @@ export class ValueWords {
     return length
   }
 
-  /** Appends the words of a scalar and returns its head; with `NO_FORM`, nothing was appended. */
+  /** Appends the words of a scalar and returns its head. If the result is `NO_FORM`, nothing was appended. */
   scalar(value: unknown): number {
     switch (typeof value) {
       case 'string':
@@ -94,7 +94,7 @@ export class ValueWords {
     }
   }
 
-  /** Appends any JSON as text. */
+  /** Appends JSON text, which can represent any value, and returns its head. */
   json(text: string): number {
     const bytes = encoder.encode(text)
     const words = (bytes.length + 3) >>> 2
@@ -162,7 +162,7 @@ export function kindOf(head: number): number {
   return (head & HEAD_MASK) >>> KIND_SHIFT
 }
 
-/** Returns the number of words after a head. */
+/** Returns the number of words that belong to a value and follow its head. */
 export function wordsBehind(head: number, words: Int32Array, at: number): number {
   switch (kindOf(head)) {
     case WHOLE:
@@ -195,7 +195,7 @@ export function isSameScalar(
   return true
 }
 
-/** Returns a hash that is the same for equal scalars. O(words). */
+/** Returns a hash of a scalar. Equal scalars have equal hashes. O(words). */
 export function hashOfScalar(head: number, words: Int32Array, at: number): number {
   const count = wordsBehind(head, words, at)
   let hash = Math.imul(head & HEAD_MASK, HASH_MULTIPLIER)
@@ -207,7 +207,7 @@ export function hashOfScalar(head: number, words: Int32Array, at: number): numbe
   return hash
 }
 
-/** Returns the number; `NaN` if the value is not a number. */
+/** Returns the value as a number, or `NaN` if it is not a number. */
 export function numberIn(head: number, words: Int32Array, at: number): number {
   switch (kindOf(head)) {
     case SMALL:
@@ -223,7 +223,7 @@ export function numberIn(head: number, words: Int32Array, at: number): number {
   }
 }
 
-/** Returns the JSON value. O(words). */
+/** Returns the value as JSON. O(words). */
 export function valueIn(head: number, words: Int32Array, at: number): unknown {
   switch (kindOf(head)) {
     case NULL:
@@ -267,7 +267,7 @@ export function forEachElement(
 ): void {
   const count = head & PAYLOAD_MASK
   let behind = at + 1 + count
-  // A torn read. The check bounds the total work by the number of words.
+  // Stops at a torn read. With this check, the number of words bounds the total work.
   if (!(words[at]! > count) || behind > words.length) return
   for (let index = 1; index <= count; index++) {
     const element = words[at + index]!
@@ -276,7 +276,7 @@ export function forEachElement(
   }
 }
 
-/** Copies the text from shared memory first, because a decoder rejects shared memory. */
+/** Returns the text at this position. Copies it first, because a decoder rejects shared memory. */
 export function textIn(words: Int32Array, at: number, bytes: number): string {
   if (bytes <= 32) {
     let text = ''
@@ -290,7 +290,7 @@ export function textIn(words: Int32Array, at: number, bytes: number): string {
   return decoded(words, at, bytes)
 }
 
-/** Torn bounds give an empty or wrong text, but never throw. */
+/** Decodes a text. If the bounds are torn, the text is empty or wrong, but no error is thrown. */
 function decoded(words: Int32Array, at: number, bytes: number): string {
   if (!(at > 0 && bytes >= 0 && at * WORD_BYTES + bytes <= words.byteLength)) return ''
   const all = new Uint8Array(words.buffer, words.byteOffset + at * WORD_BYTES, bytes)

@@ -1,6 +1,7 @@
 /**
- * Stores a set of pairs of numbers for one search. A new stamp empties it in O(1). Each kind of search of a
- * thread reuses its own set, so memory is allocated only if a search needs more than all previous ones.
+ * Stores the set of pairs of numbers that one search has visited. A new stamp empties the set in O(1). Each
+ * kind of search of a thread reuses its own set, so memory is allocated only if a search visits more pairs
+ * than all previous ones.
  */
 const CAPACITY_LOG2_MIN = 6
 const ENTRY_WORDS = 4
@@ -10,7 +11,7 @@ const LAST_MIX = 0x2c1b3c6d | 0
 
 export class VisitedPairs {
   #log2 = CAPACITY_LOG2_MIN
-  /** [stamp, first, second, number]. */
+  /** Four words per entry: [stamp, first, second, number]. */
   #entries = new Int32Array(ENTRY_WORDS << CAPACITY_LOG2_MIN)
   #stamp = 1
   #count = 0
@@ -23,15 +24,15 @@ export class VisitedPairs {
     this.#stamp = 1
   }
 
-  /** Adds a pair. Returns true if it is new. Expected O(1). */
+  /** Adds a pair. Returns true if the pair was not in the set. Expected O(1). */
   add(first: number, second: number): boolean {
     const count = this.#count
     return this.numberOf(first, second) === count
   }
 
   /**
-   * Returns the position of the pair in the order of addition, from 0. Adds the pair at the end if it is new.
-   * Expected O(1).
+   * Returns the number of the pair: its position in the order of addition, starting with 0. If the pair is
+   * not in the set, adds it. Expected O(1).
    */
   numberOf(first: number, second: number): number {
     if (this.#count * 2 > 1 << this.#log2) this.#grow()
@@ -44,13 +45,13 @@ export class VisitedPairs {
     return entries[at + 3]!
   }
 
-  /** Like `numberOf`, but adds nothing: returns -1 if the pair is missing. */
+  /** Returns the number of the pair, or -1 if it is not in the set. Expected O(1). */
   numberIfThere(first: number, second: number): number {
     const at = this.#find(first, second)
     return this.#entries[at] === this.#stamp ? this.#entries[at + 3]! : -1
   }
 
-  /** Returns the slot of the pair, or the free slot for it. */
+  /** Returns the slot of the pair, or the free slot in which it would be stored. */
   #find(first: number, second: number): number {
     const entries = this.#entries
     const mask = (1 << this.#log2) - 1
@@ -85,8 +86,8 @@ export class VisitedPairs {
 }
 
 /**
- * The hash must differ from that of slabs, because most pairs arrive in the order of slabs. Otherwise, all of
- * them would be in the first part of a growing table, and n pairs would take n² steps.
+ * This hash must differ from the hash of slabs, because most pairs are added in the order of a slab. With the
+ * same hash, they would all be in the first part of a growing table, and adding n pairs would take n² steps.
  */
 function hashOf(first: number, second: number): number {
   const mixed = Math.imul(first, FIRST_MIX) ^ Math.imul(second, SECOND_MIX)

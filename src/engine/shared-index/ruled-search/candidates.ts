@@ -1,13 +1,14 @@
 /**
  * Finds the candidates of a search in which rules apply: the users or instances that rules might allow. The
- * search evaluates a check for each candidate.
+ * search then evaluates a check for each candidate.
  *
- * Sides of rules that do not depend on the searched entity are evaluated once; if one does not match, the
- * rule yields no candidates. A test of equality or membership that a rule requires yields the entities in a
- * list of the attribute index (`attribute-index/`), or one entity by its key. If a rule requires no such
+ * A side of a rule that does not depend on the searched entity is evaluated once. If it is false, the rule
+ * yields no candidates. If a rule requires a test of equality or membership, the candidates are the entities
+ * in a list of the attribute index (`attribute-index/`), or one entity by its key. If a rule requires no such
  * test, all entities have to be tried.
  *
- * Invariant: the candidates include every entity that a rule allows. Their number affects only the duration.
+ * Invariant: the candidates include every entity that a rule allows. Additional candidates only make the
+ * search slower.
  */
 import {
   ALL_OF,
@@ -42,7 +43,7 @@ import {
 import { estimate } from '#engine/shared-index/attribute-index/ordered-list.ts'
 import { codeBehind, dependenceOfPath, dependenceOfSide, RESOURCE, TENANT, USER } from './dependence.ts'
 
-/** Entities in a list with one hash. */
+/** The entities in one list that have one hash. */
 export interface Range {
   readonly type: number
   readonly name: string
@@ -54,25 +55,28 @@ export interface Candidates {
   readonly keys: readonly string[]
 }
 
-/** `nobody`: no rule allows any entity. `all`: all entities have to be tried. */
+/** `nobody`: no rule allows any entity. `all`: every entity has to be tried. */
 export type CandidateSet = Candidates | 'nobody' | 'all'
 
 export interface SearchedFor {
   readonly what: 'user' | 'resource'
-  /** Type of the lists: users, or the resource type. */
+  /** The lists to use: those of users, or those of this resource type. */
   readonly type: number
   /** Whether instances of any tenant are searched for. */
   readonly isTenantOpen: boolean
 }
 
-/** Maximum number of sources of candidates; a search with more tries all entities. */
+/** Maximum number of sources of candidates. A search with more sources tries all entities. */
 const SOURCES_MAX = 64
-/** Maximum number of rules and sources examined, about ten milliseconds; above it, all entities are tried. */
+/**
+ * Maximum number of rules and sources that are examined, which takes about ten milliseconds. Above it, all
+ * entities are tried.
+ */
 const LOOKED_MAX = 20_000
 
 type Source = Range | { readonly key: string }
 
-/** Each thread has one. */
+/** Finds candidates. Each thread has one instance. */
 export class CandidateFinder {
   readonly #regions: Regions
   readonly #evaluation: RuleEvaluation
@@ -80,16 +84,16 @@ export class CandidateFinder {
   #values: RuleValues | null = null
   #view: RulesView | null = null
   #searched: SearchedFor | null = null
-  /** Dependence on the searched entities. */
+  /** The parts of a query that vary between the searched entities: user, resource or tenant. */
   #varying = 0
   #queryContext: QueryContext | undefined
   /** Total cost of all searches, in the unit of `RuleEvaluation.steps`. */
   steps = 0
   /** Rules and sources examined by the current search. */
   #looked = 0
-  /** Lists that can be read, by name: their words; 0 if there is none. */
+  /** For each name of a list, the word of its slot; 0 if there is no list that can be read. */
   readonly #slots = new Map<string, number>()
-  /** Cached sources of sets that many rules share. */
+  /** For each set, its sources. Cached, because many rules can share a set. */
   readonly #sourcesOfSets = new Map<number, readonly Source[] | null>()
 
   constructor(regions: Regions, evaluation: RuleEvaluation) {
@@ -97,7 +101,10 @@ export class CandidateFinder {
     this.#evaluation = evaluation
   }
 
-  /** `asked`: values collected for the query, except those of the searched entity. O(examined rules). */
+  /**
+   * Returns the candidates. `asked` contains the values collected for the query, except those of the searched
+   * entity. O(examined rules).
+   */
   find(asked: AskedRules, searched: SearchedFor): CandidateSet {
     try {
       return this.#find(asked, searched)
@@ -123,7 +130,8 @@ export class CandidateFinder {
       for (let at = rules.from; at < rules.end; at += 2) {
         this.#looked += 1
         const ofRule = this.#sourcesOfRule(plan.view.program[at]!, plan.view.program[at + 1]!)
-        // Tests that are unknown because the budget is used up might match in a smaller check.
+        // If tests were left unknown because the budget was used up, all entities are tried: a check of a
+        // single entity uses fewer steps, so the tests might be true there.
         if (ofRule === null || this.#looked > LOOKED_MAX || this.#evaluation.isIncomplete) return 'all'
         if (known.has(ofRule)) continue
         known.add(ofRule)
@@ -139,7 +147,10 @@ export class CandidateFinder {
     return { ranges: [...ranges, ...unlisted.values()], keys }
   }
 
-  /** Ranges of rules in the program; rules outside them allow nothing. */
+  /**
+   * Returns the ranges of rules in the program that might allow. The values of attributes select them; rules
+   * outside these ranges allow nothing.
+   */
   *#rulesOf({ at, view }: Plan): Iterable<{ readonly from: number; readonly end: number }> {
     const { program } = view
     const stretch = (from: number, count: number) => ({ from, end: from + 2 * count })
@@ -163,14 +174,17 @@ export class CandidateFinder {
     yield stretch(program[at + PLAN.othersAt]!, program[at + PLAN.others]!)
   }
 
-  /** `null` if the rule requires no test by which candidates can be found. */
+  /**
+   * Returns the sources of a rule's candidates, or `null` if the rule requires no test by which candidates
+   * can be found.
+   */
   #sourcesOfRule(user: number, resource: number): readonly Source[] | null {
     let best: readonly Source[] | null = null
     for (const side of [user, resource]) {
       if (side === ALL_OF_TYPE) continue
       if ((dependenceOfSide(this.#view!, side) & this.#varying) === 0) {
         if (this.#evaluation.isSide(side)) continue
-        // The set might match after instances have been looked up.
+        // A side that is false now might be true after instances have been looked up.
         if (this.#isLookedUpLater()) continue
         return []
       }
@@ -194,7 +208,7 @@ export class CandidateFinder {
     this.#looked += 1
     const word = program[at]!
     if (word >= 0) return this.#sourcesOfLeaf(this.#view!.leafFrom[word]!)
-    // An unreadable set never matches.
+    // A set that cannot be parsed is never true.
     if (word === UNREADABLE) return []
     const end = at + program[at + 1]!
     if (word === ALL_OF) {
@@ -244,14 +258,20 @@ export class CandidateFinder {
     }
   }
 
-  /** The path has one of these constants as its value or as an element. */
+  /**
+   * Returns the sources for a test that the value of the path, or an element of it, is one of these
+   * constants.
+   */
   #byConstants(path: number, constants: readonly number[]): readonly Source[] | null {
     const { program } = this.#view!
     if (constants.length > SOURCES_MAX) return null
     return whole(constants.map(at => this.#byScalar(path, program[at]!, program, at + 1)))
   }
 
-  /** The path equals another one whose value is known. */
+  /**
+   * Returns the sources for a test that two paths have equal values. The value of the other path must be
+   * known.
+   */
   #byValueOf(path: number, other: number): readonly Source[] | null {
     if (!this.#isFixed(other) || this.#isFixed(path)) return null
     const values = this.#values!
@@ -261,7 +281,7 @@ export class CandidateFinder {
     return whole([this.#byScalar(path, head, values.words, values.ats[other]!)])
   }
 
-  /** The element is in the list, and one of the two is known. */
+  /** Returns the sources for a test that the element is in the list. One of the two values must be known. */
   #byElement(element: number, list: number): readonly Source[] | null {
     if (this.#isFixed(element)) return this.#byValueOf(list, element)
     if (!this.#isFixed(list)) return null
@@ -271,7 +291,7 @@ export class CandidateFinder {
     const scratch = this.#scratch
     return whole(
       elements.map(value => {
-        // Position 0 is not used.
+        // The first word is not used, because position 0 means that a value is absent.
         scratch.length = 1
         const head = scratch.scalar(value)
         return head === NO_FORM ? null : this.#byScalar(element, head, scratch.words, 1)
@@ -286,14 +306,17 @@ export class CandidateFinder {
     if (view.text === `${what}.key`) {
       return kindOf(head) === TEXT ? [{ key: valueIn(head, words, at) as string }] : []
     }
-    // Request attributes take precedence over stored ones and are not indexed.
+    // If the request contains attributes of the searched entity, they take precedence over the stored ones,
+    // and the index does not contain them.
     if (view.source !== SOURCE[what] || this.#hasSentOfCandidate()) return null
     const name = listOfAttribute(view.names[0]!)
     if (this.#slotOf(type, name) === 0) return null
     return [{ type, name, hash: hashOfScalar(head, words, at) }]
   }
 
-  /** Read only here, so that unreadable attributes cause an error only if a rule reads them. */
+  /**
+   * The request attributes are read only here, so that invalid ones cause an error only if a rule reads them.
+   */
   #hasSentOfCandidate(): boolean {
     const queryContext = this.#queryContext
     return (
@@ -305,7 +328,7 @@ export class CandidateFinder {
 
   #better(one: readonly Source[] | null, other: readonly Source[] | null): readonly Source[] | null {
     if (one === null || other === null) return one ?? other
-    // The number of candidates is not compared beyond the limit.
+    // Above the limit, sizes are not compared any more.
     if (one === other || this.#looked > LOOKED_MAX) return one
     return this.#size(other) < this.#size(one) ? other : one
   }

@@ -1,6 +1,6 @@
 /**
- * Determines whether a condition set depends on the user, the resource or the tenant. Sets that do not depend
- * on the searched entity are evaluated once per search.
+ * Determines whether a condition set depends on the user, the resource or the tenant. If a set does not
+ * depend on the searched entity, a search evaluates it only once.
  */
 import type { Condition } from '#conditions/condition.ts'
 import { mentions, mentionsRoot } from '#conditions/mentions.ts'
@@ -11,12 +11,12 @@ export const USER = 1
 export const RESOURCE = 2
 export const TENANT = 4
 
-/** Cached results by set; -1 if not computed yet. */
+/** Dependence of each set; -1 if it has not been computed yet. */
 const known = new WeakMap<RulesView, Int8Array>()
 
 /**
- * Returns the dependence of a side of a rule, including the ancestors of its set. O(its conditions), computed
- * once.
+ * Returns what a side of a rule depends on, including the ancestors of its set. O(conditions of the side);
+ * cached.
  */
 export function dependenceOfSide(view: RulesView, side: number): number {
   if (side <= ROLE_SIDE) return USER | TENANT
@@ -58,13 +58,13 @@ function dependenceOfCode(view: RulesView, at: number): number {
   return all
 }
 
-/** Returns the position in the code after a node. */
+/** Returns the position in the code after the node at `at`. */
 export function codeBehind(program: Int32Array, at: number): number {
   const word = program[at]!
   return word >= 0 || word === UNREADABLE ? at + 1 : at + program[at + 1]!
 }
 
-/** Tests that read another path, and the position of that path. */
+/** For each kind of test that reads another path: the position of that path in the code of the test. */
 const OTHER_PATH: Readonly<Record<number, number>> = {
   [LEAF.equalsRef]: 3,
   [LEAF.orderedRef]: 3,

@@ -1,34 +1,43 @@
 /**
- * Merges sorted keys of many sources. Each source is read in portions, as far as needed. Every list that a
- * search uses might lead to the same entity, or to entities that come much later.
+ * Merges the sorted keys of many sources. Reads each source in portions, and only as far as needed: sources
+ * can contain the same entities, or only entities that come much later in the order.
  */
 import { compareUtf8 } from '#model/utf8-order.ts'
 
-/** Keys of one source. */
+/** Consecutive keys of one source. */
 export interface Stretch {
-  /** Ascending order. */
+  /** Keys in ascending order. */
   readonly keys: readonly string[]
-  /** The key up to which there are no others; `null`: up to the end. */
+  /**
+   * The range that was read ends at this key: no other keys up to it match. `null` if the range extends to
+   * the end of the source.
+   */
   readonly last: string | null
   /** Number of entries that were read but did not match. */
   readonly passed: number
 }
 
 export interface KeySource {
-  /** Returns the keys after `after`, about `wanted` of them; `null` if the source cannot tell. */
+  /**
+   * Returns about `wanted` keys that come after `after`; `null` if the source cannot be read at the moment.
+   */
   behind(after: string | null, wanted: number): Stretch | null
 }
 
-/** Initial number of keys read per source, so that a hundred sources cost little more than one. */
+/**
+ * Number of keys that are first read per source. It is small, so that a hundred sources cost little more than
+ * one.
+ */
 const READ_MIN = 4
 /**
- * Maximum number of skipped entries per requested key: entries of another tenant, and entries that another
- * source also had.
+ * Maximum number of skipped entries per requested key. Skipped entries belong to another tenant, or another
+ * source has already supplied them.
  */
 export const PASSED_A_KEY = 16
 
 /**
- * Returns up to `wanted` keys after `after`, each once. O((wanted × `PASSED_A_KEY` + sources) × log sources).
+ * Returns up to `wanted` keys that come after `after`, each once. O((wanted × `PASSED_A_KEY` + sources) × log
+ * sources).
  */
 export function mergedKeys(sources: readonly KeySource[], after: string | null, wanted: number): Stretch {
   const keys: string[] = []
@@ -54,7 +63,8 @@ export function mergedKeys(sources: readonly KeySource[], after: string | null, 
       if (isKnown) passed += 1
       else keys.push(position)
     } else {
-      // Its next keys might come before all others.
+      // This source has no unread keys left, and its next keys might come before those of all other sources.
+      // Reads them.
       const more = passed > wanted * PASSED_A_KEY ? null : first.readBehind(position)
       if (more === null) return { keys, last: position, passed }
       passed += more
@@ -63,7 +73,7 @@ export function mergedKeys(sources: readonly KeySource[], after: string | null, 
   }
 }
 
-/** Read position of a source. */
+/** Position in a source, and the portion that was read last. */
 class Cursor {
   readonly #source: KeySource
   #wanted: number
@@ -77,8 +87,8 @@ class Cursor {
   }
 
   /**
-   * Reads the next portion, twice as large as the previous one. Returns the number of entries that did not
-   * match; `null` if the source cannot tell.
+   * Reads the next portion, which is twice as large as the previous one. Returns the number of entries that
+   * did not match, or `null` if the source cannot be read at the moment.
    */
   readBehind(after: string | null): number | null {
     const stretch = this.#source.behind(after, this.#wanted)
@@ -99,8 +109,8 @@ class Cursor {
   }
 
   /**
-   * Returns the next key. If no key has been read, returns the key up to which there is none. Must not be
-   * called at the end.
+   * Returns the next key. If the portion has no unread keys, returns the key up to which no others match.
+   * Must not be called at the end of the source.
    */
   get position(): string {
     return this.hasKey ? this.#keys[this.#at]! : this.#last!
@@ -111,7 +121,7 @@ class Cursor {
   }
 }
 
-/** Cursors that are not at their end, as a heap by position. */
+/** Cursors that have not reached the end of their source, as a heap ordered by position. */
 class Cursors {
   readonly #heap: Cursor[] = []
 
@@ -132,7 +142,7 @@ class Cursors {
     heap[at] = cursor
   }
 
-  /** Restores the heap order after the first cursor has moved, or removes it at its end. */
+  /** Restores the heap order after the first cursor has moved. If that cursor is at its end, removes it. */
   settleFirst(): void {
     const heap = this.#heap
     let cursor = heap[0]!

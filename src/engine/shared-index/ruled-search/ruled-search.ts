@@ -1,10 +1,10 @@
 /**
- * Computes a page of a search in which rules apply. It decides candidates in the order of their keys, each
- * like a separate check, until the page is full or the limit on candidates is reached. A page thus contains
- * exactly the keys that checks allow, and every incomplete page is marked.
+ * Computes a page of a search in which rules apply. Decides candidates in the order of their keys, each like
+ * a separate check, until the page is full or the limit on candidates is reached. A page thus contains
+ * exactly the keys that checks allow. If a page is incomplete, it is marked as such.
  *
- * Candidates are those of the rules (`candidates.ts`) and those that roles allow, or all entities. They are
- * read and decided in batches. Each batch uses one state; the next batch might use a later one.
+ * The candidates are those of the rules (`candidates.ts`) and those that roles allow, or all entities. They
+ * are read and decided in batches. All checks of a batch use one state; the next batch may use a later state.
  */
 import type { KeyPage, PageRequest } from '#engine/engine.ts'
 import { Key } from '#engine/shared-index/memory/key.ts'
@@ -28,50 +28,53 @@ import { type KeySource, mergedKeys, PASSED_A_KEY, type Stretch } from './merged
 
 /** Functions of the thread that runs the search. */
 export interface SearchHost {
-  /** Returns the candidates of the rules. Call it within a read. */
+  /** Returns the candidates of the rules. Call it within a consistent read. */
   candidates(): CandidateSet
-  /** Pages of all entities, and of those that roles allow. */
+  /** `all` returns a page of all entities; `byRoles` returns a page of those that roles allow. */
   all(page: Pick<PageRequest, 'after' | 'limit'>): KeyPage
   byRoles(page: Pick<PageRequest, 'after' | 'limit'>): KeyPage
   /** Returns the query with this key. */
   queryOf(key: string): Query
   /**
-   * Decides the first of up to `DECIDED_AT_ONCE` queries on one state. Decides at least one and stops when
-   * rules have used `stepsMax` steps.
+   * Decides the first queries of up to `DECIDED_AT_ONCE`, all on one state. Decides at least one query, and
+   * stops when rules have used `stepsMax` steps.
    */
   decide(queries: readonly Query[], stepsMax: number): readonly boolean[]
   /** Total cost of rules so far (`RuleEvaluation.steps`). */
   steps(): number
-  /** Returns the line of the entity with this key; 0 if it is not stored. Call it within a read. */
+  /**
+   * Returns the line of the entity with this key, or 0 if the entity is not stored. Call it within a
+   * consistent read.
+   */
   lineOf(key: string): number
   /**
-   * Returns the line of the only tenant in which instances are searched for; 0 for any tenant. Call it within
-   * a read.
+   * If instances of only one tenant are searched for, returns the line of that tenant; otherwise 0. Call it
+   * within a consistent read.
    */
   tenant(): number
 }
 
-/** Number of candidates decided on one state. */
+/** Maximum number of candidates that are decided on one state. */
 const DECIDED_AT_ONCE = 128
 /**
- * Initial number, because the cost of a candidate is not known yet. If there are many rules, candidates are
- * decided individually.
+ * Number of candidates in the first batch. It is small, because the cost of a candidate is not known yet. If
+ * a candidate has many rules, candidates are decided individually.
  */
 const DECIDED_AT_FIRST = 8
-/** Maximum number of rule steps per page, some ten milliseconds, and per slice. */
+/** Maximum number of rule steps: per page, which takes some ten milliseconds, and per slice. */
 const STEPS_A_PAGE = 2_000_000
 const STEPS_PER_SLICE = 50_000
 /**
- * Attempts to find and decide candidates on one state. Each attempt has half as many candidates as the
- * previous one.
+ * Number of attempts to read and decide a batch of candidates on one state. Each attempt has half as many
+ * candidates as the previous one.
  */
 const ATTEMPTS = 8
-/** The same if the source of candidates changes in each attempt. */
+/** Number of attempts if, in each attempt, the source of candidates has changed. */
 const MODE_ATTEMPTS = 100
 const READ_ATTEMPTS = 50
 
 interface Decided {
-  /** Candidates in order, on one state. */
+  /** Candidates in the order of their keys, read on one state. */
   readonly batch: Stretch
   readonly allowed: readonly boolean[]
 }
@@ -81,11 +84,11 @@ const NO_KEYS: KeyPage = { keys: [], hasMore: false, last: null, total: null }
 export class RuledSearch {
   readonly #reads: ConsistentReads
   readonly #host: SearchHost
-  /** Type of the lists: users, or the resource type. */
+  /** Type of the searched entities: users, or the resource type. */
   readonly #type: number
   readonly #after: Key
   readonly #lines = new NumberList()
-  /** All entities, or the first of them, as long as no list contains them. */
+  /** All entities, or the first of them. Used while no list contains them. */
   #unlisted: KeyPage | null = null
   #found: CandidateSet | null = null
   #foundAt = -1
@@ -98,7 +101,7 @@ export class RuledSearch {
     this.#after = new Key(header[L.H_HASH_START]!, header[L.H_HASH_MULTIPLIER]!)
   }
 
-  /** O(candidates tried × their rules). */
+  /** Computes a page. O(candidates tried × their rules). */
   *page({ after, limit, triedMax }: PageRequest): Resumable<KeyPage> {
     const keys: string[] = []
     const page = (last: string | null, hasMore: boolean): KeyPage => ({ keys, hasMore, last, total: null })
@@ -119,7 +122,8 @@ export class RuledSearch {
       if (batch.last === null) return page(batch.keys.at(-1) ?? last, false)
       tried += batch.keys.length + Math.ceil(batch.passed / PASSED_A_KEY)
       last = batch.last
-      // The slice ends by cost, so that many rules do not delay other work of this thread.
+      // The number of candidates per slice depends on the cost of the last slice, so that many rules do not
+      // delay other work of this thread.
       const cost = this.#host.steps() - steps
       if (cost > STEPS_PER_SLICE) size = Math.max(1, size >>> 2)
       else if (cost < STEPS_PER_SLICE / 4) size = Math.min(DECIDED_AT_ONCE, 2 * size)
@@ -128,15 +132,18 @@ export class RuledSearch {
     return page(last, true)
   }
 
-  /** Returns candidates after a key with their decisions, on one state if it lasts long enough. */
+  /**
+   * Returns the next candidates after a key, with their decisions. Candidates and decisions are from one
+   * state, unless writes interfere with every attempt.
+   */
   #next(after: string | null, wanted: number, triedMax: number): Decided {
     for (let attempt = 0, size = wanted; ; attempt++, size = Math.max(1, size >>> 1)) {
       const isLast = attempt >= ATTEMPTS
       const mode = this.#read(() => this.#modeNow())
       const beside = this.#beside(mode, after, { size, triedMax })
       const sequence = this.#reads.sequence
-      // An entity might be allowed first by a role and later by a rule: both are read on one state, so that
-      // it is not missed.
+      // Between two states, an entity that a role allows can become one that a rule allows. Candidates of
+      // both kinds are read on one state, so that such an entity is not missed.
       const batch = this.#read(() => (this.#modeNow() === mode ? this.#batch(after, size, beside) : null))
       // The source of candidates has changed, because the rules or their lists have changed.
       if (batch === null) {
@@ -151,7 +158,7 @@ export class RuledSearch {
       const decided = firstOf(batch, allowed.length)
       if (this.#reads.sequence === state) return { batch: decided, allowed }
       if (!isLast) continue
-      // Entities deleted in the meantime are not listed.
+      // Omits entities that were deleted after the candidates were read.
       const isThere = this.#read(() => decided.keys.map(key => this.#host.lineOf(key) !== 0))
       return { batch: decided, allowed: allowed.map((isAllowed, index) => isAllowed && isThere[index]!) }
     }
@@ -162,8 +169,8 @@ export class RuledSearch {
   }
 
   /**
-   * Returns the candidates of the rules on the state that is read. They are computed once per state, because
-   * many rules take long.
+   * Returns the candidates of the rules on the current state. They are computed once per state, because
+   * examining many rules takes long.
    */
   #candidatesNow(): CandidateSet {
     const { sequence } = this.#reads
@@ -174,15 +181,18 @@ export class RuledSearch {
     return this.#found
   }
 
-  /** Returns the current source of candidates. */
+  /**
+   * Returns where the candidates come from: the rules, the list of all entities, or all entities without a
+   * list.
+   */
   #modeNow(): 'rules' | 'list' | 'unlisted' {
     if (this.#candidatesNow() !== 'all') return 'rules'
     return this.#listOfAll() === null ? 'unlisted' : 'list'
   }
 
   /**
-   * Returns candidates that are not in lists: those that roles allow, or all entities if no list contains
-   * them.
+   * Returns candidates that do not come from lists: those that roles allow, or all entities if no list
+   * contains them.
    */
   #beside(
     mode: 'rules' | 'list' | 'unlisted',
@@ -191,14 +201,15 @@ export class RuledSearch {
   ): KeyPage {
     if (mode === 'rules') return this.#host.byRoles({ after, limit: size })
     if (mode === 'list') return NO_KEYS
-    // They are sorted once per page: entities that exist throughout the page are among them.
+    // All entities are sorted once per page. The result includes every entity that exists throughout the
+    // page.
     const known = this.#unlisted
     const isBehind = known !== null && known.hasMore && after !== null && compareUtf8(after, known.last!) >= 0
     if (known === null || isBehind) this.#unlisted = this.#host.all({ after, limit: triedMax })
     return this.#unlisted!
   }
 
-  /** Reads without the lock. */
+  /** Returns the next candidates. Reads without the lock, so the result is valid only after validation. */
   #batch(after: string | null, wanted: number, beside: KeyPage): Stretch {
     const found = this.#candidatesNow()
     this.#reads.regions.lists.refresh()
@@ -209,8 +220,8 @@ export class RuledSearch {
   }
 
   /**
-   * Returns a source of those of the sorted keys that are stored. `upTo`: the key after which there might be
-   * more; `null` if there are no more.
+   * Returns a source of the stored entities among these sorted keys. `upTo` is the key after which there
+   * might be more keys; `null` if there are none.
    */
   #sorted(keys: readonly string[], upTo: string | null): KeySource {
     return {
@@ -232,7 +243,7 @@ export class RuledSearch {
     return all === null ? [] : [all]
   }
 
-  /** Returns the list of all searched entities, if it can be read. Call it within a read. */
+  /** Returns the list of all searched entities if it can be read. Call it within a consistent read. */
   #listOfAll(): Range | null {
     const tenant = this.#type === L.USER_TYPE ? 0 : this.#host.tenant()
     const name = tenant === 0 ? ALL : BY_TENANT
@@ -242,7 +253,7 @@ export class RuledSearch {
     return { type: this.#type, name, hash: tenant === 0 ? HASH_OF_ALL : tenant }
   }
 
-  /** Call it within a read. */
+  /** Returns a source of keys for each of these ranges. Call it within a consistent read. */
   #listsOf(ranges: readonly Range[]): KeySource[] {
     const { lists } = this.#reads.regions
     const slots = new Map<string, number>()
@@ -261,7 +272,7 @@ export class RuledSearch {
     const { lists, graph } = this.#reads.regions
     const lines = this.#lines
     lines.length = 0
-    // A cursor that is not a valid key was never issued.
+    // If `after` is not a valid key, it is ignored: the service never returned such a cursor.
     const from = after !== null && this.#after.read(after, 0) ? this.#after : null
     const isOfUsers = type === L.USER_TYPE
     const tenant = isOfUsers || name === BY_TENANT ? 0 : this.#host.tenant()
@@ -279,14 +290,14 @@ export class RuledSearch {
   }
 }
 
-/** Returns the part of the batch with the first candidates. */
+/** Returns the first `count` candidates of the batch. */
 function firstOf(batch: Stretch, count: number): Stretch {
   if (count === batch.keys.length) return batch
   const keys = batch.keys.slice(0, count)
   return { ...batch, keys, last: keys.at(-1)! }
 }
 
-/** Returns the index of the first key after `after` in sorted keys. */
+/** Returns the index of the first key that comes after `after`. The keys must be sorted. */
 function firstAfter(keys: readonly string[], after: string | null): number {
   let low = 0
   for (let high = after === null ? 0 : keys.length; low < high;) {

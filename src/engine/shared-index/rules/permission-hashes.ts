@@ -1,10 +1,12 @@
 /**
- * Stores sorted pairs of the hash of a permission's name and its number. Names that are chosen to have equal
- * hashes thus cost no more than others.
+ * Maps permissions to their numbers: sorted pairs of the hash of a permission's name and its number. If a
+ * caller chooses names with equal hashes, looking up these names costs no more than looking up others.
  */
 import { hashOfName } from './rule-code.ts'
 
-/** If there are more changes at a time, all pairs are merged by sorting. */
+/**
+ * Up to this number, changed pairs are placed one by one. If more pairs have changed, all pairs are sorted.
+ */
 const PLACED_ONE_BY_ONE = 64
 
 export class PermissionHashes {
@@ -18,11 +20,11 @@ export class PermissionHashes {
   }
 
   remove(name: string, number: number): void {
-    // A number that was added after `words` was created is not in it.
+    // `words` does not contain numbers that were added after its last call.
     if (!this.#added.delete(number)) this.#removed.set(number, hashOfName(name))
   }
 
-  /** Returns all pairs. The next call changes the returned array. */
+  /** Returns all pairs in one array. The next call modifies this array. */
   words(): Int32Array {
     if (this.#added.size + this.#removed.size > PLACED_ONE_BY_ONE) this.#sortAll()
     else {
@@ -66,7 +68,7 @@ export class PermissionHashes {
     this.#length += 2
   }
 
-  /** Returns the position of the first pair with that hash, or of the gap for it. */
+  /** Returns the position of the first pair with that hash, or the position at which it would be inserted. */
   #firstOf(hash: number): number {
     let from = 0
     for (let to = this.#length / 2; from < to;) {

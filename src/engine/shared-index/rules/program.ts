@@ -1,44 +1,49 @@
 /**
- * Manages the words of the compiled rules, which are modified in place: blocks, each preceded by a word with
- * its size class, and rows of numbers. A freed block is reused by a block of its class. Used only by the
- * writer; readers copy all of it.
+ * Manages the words of the compiled rules, which are modified in place. They consist of blocks, each preceded
+ * by a word with its size class, and of rows of numbers. A freed block is reused for the next block of its
+ * class. Only the writer uses this module; readers copy all words.
  */
 const WORDS_MIN = 64
 /**
- * Size classes up to this one have as many words as their number. Above it, the size doubles every eight
- * classes.
+ * Each size class up to this one has as many words as its number. In the larger classes, the size doubles
+ * every eight classes.
  */
 const EXACT_CLASSES = 16
-/** Number of freed words that any program can keep. */
+/** Number of freed words that are acceptable in a program of any size. */
 const SPARE_WORDS = 1 << 14
 
 export class Program {
   words = new Int32Array(WORDS_MIN)
-  /** Position 0 means absent, so no block begins there. */
+  /** The first word is not used, because position 0 means that a block does not exist. */
   #length = 1
   #freed = 0
   #freedAtFirst = 0
   readonly #free: number[][] = []
 
-  /** Returns the words up to the end of the last block. */
+  /** Returns all words up to the end of the last block. */
   get used(): Int32Array {
     return this.words.subarray(0, this.#length)
   }
 
   /**
-   * Returns whether so many words were freed since `settle`, and not reused, that a new program would be a
-   * third smaller.
+   * Returns whether so many words were freed since `settle`, and not reused, that a newly created program
+   * would be a third smaller.
    */
   get isWasteful(): boolean {
     return this.#freed - this.#freedAtFirst > Math.max(SPARE_WORDS, this.#length / 3)
   }
 
-  /** Call it when a new program has been filled, because filling frees words. */
+  /**
+   * Call it after a new program has been filled. Filling also frees words; these are not counted as waste.
+   */
   settle(): void {
     this.#freedAtFirst = this.#freed
   }
 
-  /** Returns the position of a block of at least this many words. Their content is undefined. */
+  /**
+   * Allocates a block of at least this many words and returns its position. The content of the words is
+   * undefined.
+   */
   alloc(words: number): number {
     const size = classOf(words)
     const capacity = capacityOf(size)
@@ -54,7 +59,7 @@ export class Program {
     return at
   }
 
-  /** Does nothing for 0. */
+  /** Frees a block. Does nothing if the position is 0. */
   free(at: number): void {
     if (at === 0) return
     const size = this.words[at - 1]!
@@ -62,7 +67,7 @@ export class Program {
     this.#freed += capacityOf(size) + 1
   }
 
-  /** Allocates a block with these words. */
+  /** Allocates a block with these words and returns its position. */
   add(words: ArrayLike<number>): number {
     const at = this.alloc(words.length)
     this.words.set(words, at)
@@ -70,9 +75,9 @@ export class Program {
   }
 
   /**
-   * Returns a block with capacity for this many words: the same block, or a larger one with a copy of its
-   * first words, in which case the old one is freed. 0: no block yet, and the new one has exactly that
-   * capacity.
+   * Returns a block with capacity for `wanted` words. If the given block is too small, returns a larger one
+   * that contains a copy of its first `length` words, and frees the given block. If `at` is 0, there is no
+   * block yet, and the new one has exactly that capacity.
    */
   extended(at: number, length: number, wanted: number): number {
     if (at !== 0 && capacityOf(this.words[at - 1]!) >= wanted) return at
@@ -96,7 +101,7 @@ export class ProgramRow {
     return this.#words[index]!
   }
 
-  /** Elements in between are set to 0. */
+  /** Sets an element. If the index is beyond the end, the elements in between are set to 0. */
   set(index: number, word: number): void {
     this.length = Math.max(this.length, index + 1)
     if (this.length > this.#words.length) this.#words = grown(this.#words, this.length)

@@ -1,24 +1,27 @@
 /**
- * Defines the compiled form of condition sets and rules, a unit of the compiled schema, in words. The writer
- * creates it (`rule-compiler.ts`). Every thread decides with a copy of it (`rules-view.ts`,
- * `check/rule-evaluation.ts`) without parsing.
+ * Defines the compiled form of condition sets and rules. It is a unit of the compiled schema, in words. The
+ * writer creates it (`rule-compiler.ts`). Every thread decides with its copy of it (`rules-view.ts`,
+ * `check/rule-evaluation.ts`), without parsing.
  *
  *   permission ─► plan ─► lookups: an attribute, a table from values to rules ─┐
  *                    └──► all other rules ─────────────────────────────────────┴─► (user side, resource side)
  *   set ─► code: leaves and connectives ─► leaf: a test of an attribute
  *
- * Equal tests ("leaves") are stored once and shared by all sets. If a set of a rule requires that an
- * attribute equals a constant, the rule is found by the value of the attribute: ten thousand sets that differ
- * in the constant take one lookup.
+ * Equal tests ("leaves") are stored once, and all sets share them. If a set of a rule requires that an
+ * attribute equals a constant, the rule is found by the value of the attribute. For ten thousand sets that
+ * differ only in the constant, this takes a single lookup.
  */
 
 /**
- * Maximum distance of a constant from the slot of its hash. Callers choose the constants, and could choose
- * them to collide. Constants for which there is no slot within this distance are not found by their hash.
+ * Maximum distance of a constant from the slot that its hash selects. Callers choose the constants and could
+ * make them collide. If no slot within this distance is free, the constant is not found by its hash.
  */
 export const PROBES_MAX = 256
 
-/** Returns a free slot of the table at `from` for an entry with that hash; `null` if none is near enough. */
+/**
+ * Returns a free slot of the table at `from` for an entry with that hash, or `null` if no free slot is within
+ * `PROBES_MAX`.
+ */
 export function freeSlot(table: Int32Array, from: number, hash: number, log2: number): number | null {
   const mask = (1 << log2) - 1
   const home = hash >>> (32 - log2)
@@ -29,43 +32,50 @@ export function freeSlot(table: Int32Array, from: number, hash: number, log2: nu
   return null
 }
 
-/** The arrays of the unit. `…From` arrays contain positions in the program. */
+/** The arrays of the unit. Arrays whose names end in `From` contain positions in the program. */
 export const UNIT = {
-  /** Pairs of a hash of type and action, and the permission's number, ordered by hash. */
+  /** Pairs, ordered by hash: the hash of a permission's type and action, and the number of the permission. */
   permissionHashes: 0,
-  /** By permission: its type and action as JSON text, and its plan; 0 for an unused number. */
+  /**
+   * For each permission, the positions of its type and action (as JSON text) and of its plan; 0 if the number
+   * is not used.
+   */
   permissionFrom: 1,
   planFrom: 2,
-  /** By path: its text. */
+  /** For each path, the position of its text. */
   pathFrom: 3,
   leafFrom: 4,
-  /** By set: its code, and its parent set, `NO_PARENT` if there is none. An unused number has no code. */
+  /**
+   * For each set, the position of its code and the number of its parent set; `NO_PARENT` if it has no parent.
+   * An unused number has no code.
+   */
   setFrom: 5,
   setParent: 6,
   program: 7,
-  /** By set: position of its key and conditions in the texts, which only explanations read. */
+  /** For each set, the position of its key and conditions in `texts`. Only explanations read them. */
   setText: 8,
   /**
-   * One word: paths and tests with the same numbers are identical in all units in which this word is the
-   * same.
+   * One word, the numbering. If two units have the same numbering, paths and tests with equal numbers are
+   * identical.
    */
   numbering: 9,
-  /** The last array, because readers omit it. */
+  /** Texts for explanations. Must be the last array, so that readers can omit it. */
   texts: 10,
 } as const
 export const UNIT_ARRAYS = 11
 export const NO_PARENT = -1
 
 /**
- * A side of a rule: a set by its number, the whole type, or the users with a tenant role: -2 - its role
- * index.
+ * Encoding of a side of a rule. A set is its number. `ALL_OF_TYPE` is the whole type. The users with a tenant
+ * role are `ROLE_SIDE` minus the index of the role.
  */
 export const ALL_OF_TYPE = -1
 export const ROLE_SIDE = -2
 
 /**
- * A plan: flags, then position and number of all its rules (in the texts, because decisions do not read
- * them), of the lookups, and of the rules to which no lookup leads. A rule is a pair of sides.
+ * Words of a plan: its flags, and the positions and lengths of three lists. `rules` are all rules; they are
+ * stored in the texts, because decisions do not read them. `lookups` lead to rules by the value of an
+ * attribute. The last list contains the rules to which no lookup leads. A rule is a pair of sides.
  */
 export const PLAN = {
   flags: 0,
@@ -78,54 +88,61 @@ export const PLAN = {
   words: 7,
 } as const
 /**
- * Meaning, in this order: a side is a role; a set reads the user's tenant roles or the tenant; a set reads
- * the tenants in which the user has roles.
+ * Flags of a plan: a side is a role; a set reads the user's tenant roles or the tenant; a set reads the
+ * tenants in which the user has roles.
  */
 export const FLAG_ROLE_SIDES = 1
 export const FLAG_READS_ROLES = 2
 export const FLAG_READS_TENANTS = 4
 
 /**
- * A lookup is a path and the position of a table: log2 of its slots, then the slots. A slot contains the
- * position of an entry, 0 if it is free. An entry consists of the constant, that is, its head and words
- * (`values.ts`), the number of rules, and the rules.
+ * Words of a lookup: a path, and the position of a table. The table consists of log2 of the number of its
+ * slots, and the slots. A slot contains the position of an entry, or 0 if it is free. An entry consists of a
+ * constant (head and words, `values.ts`), the number of rules, and the rules.
  */
 export const LOOKUP_WORDS = 2
 
 /**
- * Code of a set: a test is its number; a connective is followed by its total number of words, including
- * itself, and by its items.
+ * Code of a set. A test is its number. A connective is one of these words, followed by the number of words of
+ * the connective, including this one, and by its items.
  */
 export const ALL_OF = -1
 export const ANY_OF = -2
 export const NOT = -3
-/** The whole code of a set that another release wrote and that cannot be parsed: it never matches. */
+/**
+ * The whole code of a set that this release cannot parse, because another release wrote it. Such a set is
+ * never true.
+ */
 export const UNREADABLE = -4
 
 /**
- * Tests: kind, path, then the words listed for each kind. A constant is a head and its words.
+ * Tests. A test consists of its kind, a path, and the words described for each kind. A constant is a head and
+ * its words.
  *
- * A *tree* is a test that is stored as JSON text; threads parse it when they first need it.
+ * A *tree* is a test that is stored as JSON text. Threads parse it when they first need it.
  */
 export const LEAF = {
-  /** 1 if the attribute must exist. */
+  /** A word that is 1 if the attribute must exist. */
   exists: 1,
-  /** 1 if negated; the constant. */
+  /** A word that is 1 if the test is negated, and the constant. */
   equals: 2,
-  /** 1 if negated; the other path. */
+  /** A word that is 1 if the test is negated, and the other path. */
   equalsRef: 3,
-  /** The relation; the constant, a number or the text of an instant. */
+  /** The relation, and the constant: a number or the text of an instant. */
   ordered: 4,
   orderedRef: 5,
-  /** log2 of the slots, slots with positions of constants relative to the test, constants. */
+  /**
+   * A hash table of constants: log2 of the number of slots, the slots, and the constants. A slot contains the
+   * position of a constant relative to the test.
+   */
   isIn: 6,
   isInRef: 7,
-  /** The constant that must be an element. */
+  /** The constant that must be an element of the attribute. */
   hasElement: 8,
   hasElementRef: 9,
-  /** The relation; the number as a constant. */
+  /** The relation, and the number as a constant. */
   length: 10,
-  /** Number of bytes, then UTF-8 text. */
+  /** The number of bytes, and the UTF-8 text. */
   tree: 11,
 } as const
 

@@ -1,7 +1,7 @@
 /**
  * Compiles condition sets and rules into the unit that readers use (`rule-code.ts`), in steps, on the writer
- * thread. The unit is kept and modified in place: the cost of adding a rule does not depend on the number of
- * rules.
+ * thread. The unit is kept and modified in place, so the cost of adding a rule does not depend on the number
+ * of rules.
  */
 import { lengthsOf } from '#engine/shared-index/memory/packed-arrays.ts'
 import { ValueWords } from '#engine/shared-index/memory/values.ts'
@@ -13,27 +13,27 @@ import type { RuleJournal, CurrentRule } from './rule-journal.ts'
 import { RuleDescriber, RulePlan } from './rule-plan.ts'
 import { isPlannedAlike, type SetCode, SetCompiler } from './set-code.ts'
 
-/** Rules processed per step, which takes some tenths of a millisecond. */
+/** Number of rules that are processed per step. A step takes some tenths of a millisecond. */
 const RULES_A_STEP = 256
 
-/** Parts of the schema that a compilation reads in addition to the changes. */
+/** Data that a compilation needs in addition to the changes. */
 export interface RuleCompilationContext {
   roleIndexOf(role: string): number
-  /** Returns the rules that name the set or one below it. */
+  /** Returns the rules that use the set or a set below it. */
   rulesBelow(set: string): Iterable<CurrentRule>
   /** A number that no published unit has used as its numbering. */
   readonly stamp: number
 }
 
-/** Changes of rules on one permission. */
+/** Changed rules of one permission. */
 interface PlanChanges {
   readonly removed: Set<CurrentRule>
-  /** Rules whose sets have changed. */
+  /** Rules that remain but whose sets have changed. */
   readonly changed: Set<CurrentRule>
   readonly added: Set<CurrentRule>
 }
 
-/** A unit whose paths, tests and sets share one numbering. */
+/** The unit that is kept and modified. All its paths, tests and sets have one numbering. */
 class Compiled {
   readonly program = new Program()
   readonly texts = new Program()
@@ -49,7 +49,7 @@ class Compiled {
     this.stamp = stamp
   }
 
-  /** Returns whether a new unit would be much smaller. */
+  /** Returns whether a newly created unit would be much smaller. */
   get isWasteful(): boolean {
     return this.sets.isWasteful || this.program.isWasteful || this.texts.isWasteful
   }
@@ -58,7 +58,7 @@ class Compiled {
     for (const each of [this.program, this.texts]) each.settle()
   }
 
-  /** Returns the plan of a permission, which is created if there is none. */
+  /** Returns the plan of a permission. Creates the plan if the permission has none. */
   planOf(permission: string): RulePlan {
     const known = this.plans.get(permission)
     if (known !== undefined) return known.plan
@@ -84,7 +84,7 @@ class Compiled {
     this.freeNumbers.push(number)
   }
 
-  /** Returns the packed arrays of the unit. The next compilation changes them. */
+  /** Returns the packed arrays of the unit. The next compilation modifies them. */
   pieces(): readonly Int32Array[] {
     const arrays: Int32Array[] = []
     arrays[UNIT.permissionHashes] = this.hashes.words()
@@ -104,29 +104,29 @@ class Compiled {
 
 export class RuleCompiler {
   #compiled: Compiled | null = null
-  /** Sets that are not compiled yet; null: the set was removed. */
+  /** Sets that have changed since the last compilation. Null means that the set was removed. */
   readonly #sets = new Map<string, ConditionSetPut | null>()
   #rules = 0
-  /** Sets parsed and rules planned so far, for tests and statistics. */
+  /** Numbers of sets parsed and rules planned so far, for tests and statistics. */
   setsRead = 0
   rulesPlanned = 0;
 
   /**
-   * Applies the changes of the journal to the unit, in steps. Returns its pieces, which the next compilation
-   * changes; none if there are no rules. O(changes), plus copying the words of the unit. A set whose code or
-   * lookup changes affects all rules that name it.
+   * Applies the changes of the journal to the unit, in steps. Returns the pieces of the unit, which the next
+   * compilation modifies; returns no pieces if there are no rules. O(changes), plus copying the words of the
+   * unit. If the code or a lookup of a set changes, all rules that use the set are planned again.
    */
   *compile(journal: RuleJournal, context: RuleCompilationContext): Generator<void, readonly Int32Array[]> {
     for (const [key, put] of journal.sets) this.#sets.set(key, put)
     for (const isAdded of journal.rules.values()) this.#rules += isAdded ? 1 : -1
-    // Without rules, sets have no effect on decisions.
+    // Without rules, sets do not affect decisions and are not compiled.
     if (this.#rules === 0 && this.#compiled === null) return []
     const changes = new Map<string, PlanChanges>()
     yield* noteRules(changes, journal)
     const isRenewed = this.#compiled === null || this.#compiled.isWasteful
     if (isRenewed) this.#compiled = yield* this.#renewed(changes, context.stamp)
     const compiled = this.#compiled!
-    // Rules of removed sets are taken out while these sets still have their numbers.
+    // Removes the deleted rules from the plans first, while the sets of these rules still have their numbers.
     yield* this.#plan(compiled, changes, null)
     yield* this.#compileSets(compiled, changes, context)
     yield* this.#plan(compiled, changes, new RuleDescriber(compiled.sets, context.roleIndexOf))
@@ -134,7 +134,7 @@ export class RuleCompiler {
     return this.#rules === 0 ? [] : compiled.pieces()
   }
 
-  /** Creates a new unit, for which all existing sets are compiled and all existing rules planned. */
+  /** Creates a new unit. All existing sets are then compiled and all existing rules planned again. */
   *#renewed(changes: Map<string, PlanChanges>, stamp: number): Generator<void, Compiled> {
     const old = this.#compiled
     if (old === null) return new Compiled(stamp)
@@ -182,7 +182,7 @@ export class RuleCompiler {
     }
   }
 
-  /** Changes plans, or rebuilds those with many changes. Without a describer, it only removes rules. */
+  /** Changes the plans, and rebuilds plans with many changes. If `describer` is null, only removes rules. */
   *#plan(
     compiled: Compiled,
     changes: ReadonlyMap<string, PlanChanges>,

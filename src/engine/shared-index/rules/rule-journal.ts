@@ -1,22 +1,25 @@
 /**
  * Collects the condition sets and rules that have changed since a follower last took the changes. Contains
- * the latest state of each, not every change.
+ * the latest state of each, not each change.
  */
 import type { ConditionSetPut, RuleChange } from '#model/change.ts'
 
-/** The same object for as long as the rule exists. */
+/**
+ * A rule that exists. Its object stays the same for as long as the rule exists, and serves as its identity.
+ */
 export interface CurrentRule {
   readonly name: string
-  /** In the form of `rule-code.ts`. */
+  /** The permission, in the form that `rule-code.ts` defines. */
   readonly permission: string
   readonly rule: RuleChange
 }
 
 export class RuleJournal {
-  /** By key: the current set; null: it was removed. */
+  /** Changed sets by key. Null means that the set was removed. */
   readonly sets = new Map<string, ConditionSetPut | null>()
   /**
-   * Whether the rule was added; otherwise it was removed. A rule that was added and removed again is absent.
+   * Changed rules: true if the rule was added, false if it was removed. A rule that was added and then
+   * removed is not contained.
    */
   readonly rules = new Map<CurrentRule, boolean>()
 

@@ -1,6 +1,6 @@
 /**
- * Manages the lookups of one plan: tables from values of attributes to rules (`rule-code.ts`), which are
- * modified in place. Used only by the writer.
+ * Manages the lookups of one plan: tables from values of attributes to rules (`rule-code.ts`). The tables are
+ * modified in place. Only the writer uses this module.
  */
 import { log2Ceil } from '#engine/shared-index/memory/allocator.ts'
 import { hashOfScalar, isSameScalar, wordsBehind } from '#engine/shared-index/memory/values.ts'
@@ -8,32 +8,34 @@ import type { Program } from './program.ts'
 import { freeSlot, LOOKUP_WORDS, PROBES_MAX } from './rule-code.ts'
 import type { Demand } from './set-code.ts'
 
-/** The two sides of a rule, in the form of `rule-code.ts`. */
+/** The two sides of a rule, encoded as in `rule-code.ts`. */
 export interface Sides {
   readonly user: number
   readonly resource: number
 }
 
 interface Lookup {
-  /** Position of its table. */
+  /** Position of the table in the program. */
   table: number
-  /** Entries in the table, including those without rules. */
+  /** Number of entries in the table, including entries without rules. */
   entries: number
-  /** Number of references to rules in its entries. */
+  /** Number of rules in all entries together. */
   rules: number
 }
 
-/** Slots of a table per entry. If more than half of the slots are used, the table is enlarged. */
+/**
+ * Number of slots per entry in a new table. When more than half of the slots are used, the table is enlarged.
+ */
 const SLOTS_PER_ENTRY = 3
 
 export class RuleLookups {
   readonly #program: Program
   readonly #byPath = new Map<number, Lookup>()
-  /** Whether paths or tables have changed since `write`. */
+  /** Whether paths or positions of tables have changed since the last call of `write`. */
   #isMoved = false
   /**
-   * Rules of values for which a table no longer has a slot. They must be evaluated for each query. The caller
-   * removes them from this list.
+   * Rules of values for which an enlarged table has no slot. Each query must evaluate these rules. The caller
+   * takes them out of this list.
    */
   readonly overflown: Sides[] = []
 
@@ -50,7 +52,10 @@ export class RuleLookups {
     return this.#isMoved
   }
 
-  /** Writes paths and tables into the block, or into a larger one. Returns its position. */
+  /**
+   * Writes the paths and the positions of their tables into the block, or into a larger block. Returns the
+   * position of the block.
+   */
   write(at: number): number {
     const program = this.#program
     const block = program.extended(at, 0, this.size * LOOKUP_WORDS)
@@ -65,8 +70,9 @@ export class RuleLookups {
   }
 
   /**
-   * Returns the number of rules that a query with one of the values already evaluates, and the negated number
-   * of other values of the attribute. Smaller is better.
+   * Returns two numbers by which demands are compared; smaller is better. The first is the number of rules
+   * that a query with one of the demanded values already evaluates. The second is the negated number of
+   * values that the lookup already has.
    */
   burden({ path, values }: Demand): readonly [rules: number, others: number] {
     const lookup = this.#byPath.get(path)
@@ -81,7 +87,8 @@ export class RuleLookups {
   }
 
   /**
-   * Adds a rule under all values of a demand. Returns false, without adding it, if too many values collide.
+   * Adds a rule under each value of a demand. If the table has no slot for one of the values, adds nothing
+   * and returns false.
    */
   add(demand: Demand, sides: Sides): boolean {
     const { path, values } = demand
@@ -100,8 +107,8 @@ export class RuleLookups {
   }
 
   /**
-   * Removes a rule from all values of a demand. Returns false if it might be among the rules to which no
-   * lookup leads.
+   * Removes a rule from each value of a demand. Returns false if the rule might also be among the rules to
+   * which no lookup leads.
    */
   remove({ path, values }: Demand, sides: Sides): boolean {
     const lookup = this.#byPath.get(path)
@@ -151,8 +158,8 @@ export class RuleLookups {
   }
 
   /**
-   * Returns the slot of the entry for a value; a free slot if there is no entry; 0, which has no entry, if no
-   * slot is near enough.
+   * Returns the slot of the entry for a value. If there is no entry, returns a free slot for it. If no free
+   * slot is near enough, returns 0.
    */
   #slot({ table }: Lookup, value: Int32Array): number {
     const { words } = this.#program
@@ -167,12 +174,15 @@ export class RuleLookups {
     return 0
   }
 
-  /** Creates an entry without rules for a value that has none. Returns false if there is no slot for it. */
+  /**
+   * Ensures that there is an entry for a value; creates one without rules if necessary. Returns false if
+   * there is no slot for it.
+   */
   #hasEntry(lookup: Lookup, value: Int32Array): boolean {
     const slot = this.#slot(lookup, value)
     if (slot === 0) return false
     if (this.#program.words[slot] !== 0) return true
-    // The constant, the number of rules, and two sides.
+    // Words of the entry: the constant, the number of rules, and space for two sides.
     const entry = this.#program.alloc(value.length + 3)
     const { words } = this.#program
     words.set(value, entry)
@@ -183,8 +193,8 @@ export class RuleLookups {
   }
 
   /**
-   * Moves entries with rules into a larger table. Rules of entries for which it has no slot are added to
-   * `overflown`.
+   * Moves the entries that have rules into a larger table. If the larger table has no slot for an entry, the
+   * rules of this entry are added to `overflown`.
    */
   #enlarge(lookup: Lookup, more: number): void {
     const program = this.#program
@@ -238,7 +248,8 @@ export class RuleLookups {
 }
 
 /**
- * Removes the pair of these sides from `count` pairs; later pairs move up. Returns false if there is none.
+ * Removes the pair of these sides from `count` pairs, and moves the later pairs up. Returns false if there is
+ * no such pair.
  */
 export function dropPair(words: Int32Array, from: number, count: number, { user, resource }: Sides): boolean {
   const end = from + 2 * count
@@ -250,7 +261,7 @@ export function dropPair(words: Int32Array, from: number, count: number, { user,
   return false
 }
 
-/** Returns the position of the number of rules of an entry. */
+/** Returns the position of the word that contains the number of rules of an entry. */
 function countIn(words: Int32Array, entry: number): number {
   return entry + 1 + wordsBehind(words[entry]!, words, entry + 1)
 }

@@ -1,6 +1,6 @@
 /**
  * A thread's view of the rules: a copy of the compiled rules (`rule-code.ts`), and data that the thread has
- * derived from them. It belongs to one state of the schema.
+ * derived from the copy. A view belongs to one state of the schema.
  */
 import type { Condition } from '#conditions/condition.ts'
 import { type Path, readPath } from '#conditions/paths.ts'
@@ -13,9 +13,12 @@ import type { Permission } from '#model/change.ts'
 import { parsedJson } from '#model/json-numbers.ts'
 import { hashOfName, permissionName, PLAN, UNIT, UNIT_ARRAYS } from './rule-code.ts'
 
-/** Source of the value of a path. */
+/** Sources from which the value of a path can come. */
 export const SOURCE = { computed: 0, user: 1, resource: 2, tenant: 3, context: 4, deep: 5 } as const
-/** Values computed by the service, and the key of the query for an entity without a `key` attribute. */
+/**
+ * Paths whose values the service computes. The `key` paths are included, because an entity without a `key`
+ * attribute has the key in the query.
+ */
 const COMPUTED = new Set([
   'user.key',
   'user.roles',
@@ -28,19 +31,20 @@ const COMPUTED = new Set([
   'server.time',
 ])
 
-/** A path, and the numbers of the attribute names with which it can begin. */
+/** A path, and the numbers of the attribute names that can be its first part. */
 export interface PathView extends Path {
   readonly source: (typeof SOURCE)[keyof typeof SOURCE]
   /**
-   * Index: number of names joined by dots, minus 1. Value: the number of the joined name among attributes, -1
-   * if it had none when `known` was set.
+   * At index n: the number of the attribute whose name is the first n + 1 names joined by dots; -1 if that
+   * name had no number when `known` was set.
    */
   readonly numbers: Int32Array
   known: number
 }
 
 /**
- * By number of an attribute's name: the path that reads it, for users and for resources; -1 if there is none.
+ * For the number of each attribute name, the path that reads the attribute: of users, and of resources. -1 if
+ * no path reads it.
  */
 class Spread {
   readonly user = new Int16Array(NAMES_MAX).fill(-1)
@@ -52,7 +56,7 @@ class Spread {
     this.#view = view
   }
 
-  /** O(paths) if names were added, otherwise O(1). */
+  /** Updates the table. O(paths) if names have been added, otherwise O(1). */
   refresh(names: AttributeNames): void {
     if (names.known === this.#known) return
     this.#known = names.known
@@ -70,18 +74,18 @@ class Spread {
 /** The rules of one permission. */
 export interface Plan {
   readonly view: RulesView
-  /** Position in the program. */
+  /** Position of the plan in the program. */
   readonly at: number
   readonly flags: number
 }
 
-/** A set in words, for explanations. */
+/** A set in its source form, for explanations. */
 export interface SetText {
   readonly key: string
   readonly type: string | null
   readonly conditions: Condition | null
   readonly parent: number
-  /** Length of the text that was read. */
+  /** Number of bytes of the text that was parsed. */
   readonly bytes: number
 }
 
@@ -101,8 +105,8 @@ export class RulesView {
   #permissions: readonly Permission[] | null = null
 
   /**
-   * Returns `null` if another schema is being published. `source` copies words of the unit, and `words` is
-   * their number. `known`: a view of an earlier state, whose derived data is reused.
+   * Creates a view. Returns `null` if another schema is being published. `source` copies words of the unit,
+   * which has `words` words. `known` is a view of an earlier state, whose derived data is reused.
    */
   static of(
     source: (from: number, to: number) => Int32Array | null,
@@ -130,12 +134,15 @@ export class RulesView {
     this.#trees = isNumberedAlike ? known.#trees : []
   }
 
-  /** In views with the same value, the number of a path or test has the same meaning. */
+  /**
+   * Returns the numbering. In views with the same numbering, the number of a path or test has the same
+   * meaning.
+   */
   get numbering(): number {
     return this.#arrays[UNIT.numbering]![0]!
   }
 
-  /** Returns `null` if the permission has no rules. Expected O(1). */
+  /** Returns the plan of a permission, or `null` if it has no rules. Expected O(1). */
   planOf(type: string, action: string): Plan | null {
     let ofType = this.#plans.get(type)
     if (ofType === undefined) this.#plans.set(type, (ofType = new Map()))
@@ -144,7 +151,7 @@ export class RulesView {
     return plan
   }
 
-  /** Returns the types and actions with rules. O(their number), computed once. */
+  /** Returns the types and actions that have rules. O(number of permissions); cached. */
   permissions(): readonly Permission[] {
     const all = this.#arrays[UNIT.permissionFrom]!
     return (this.#permissions ??= Array.from(
@@ -160,17 +167,20 @@ export class RulesView {
     return (this.#paths[path] ??= this.#readPath(path))
   }
 
-  /** Returns whether `tree` has parsed the test before. */
+  /** Returns whether `tree` has already parsed this test. */
   hasTree(leaf: number): boolean {
     return this.#trees[leaf] !== undefined
   }
 
-  /** Parses a test that is stored as text. */
+  /** Returns the parsed form of a test that is stored as text. */
   tree(leaf: number, at: number): Condition {
     return (this.#trees[leaf] ??= this.#readTree(at))
   }
 
-  /** Reads the texts, which only explanations need. Returns false if another schema has been published. */
+  /**
+   * Copies the texts, which only explanations need, if that has not been done. Returns false if another
+   * schema has been published.
+   */
   hasTexts(): boolean {
     this.#texts ??= this.#copyTexts()
     return this.#texts !== null
@@ -190,7 +200,7 @@ export class RulesView {
     }
   }
 
-  /** Returns all rules of a plan, as pairs of their sides. The texts must have been read. */
+  /** Returns all rules of a plan, as pairs of sides. Call `hasTexts` first. */
   rulesOf({ at }: Plan): Int32Array {
     assert(this.#texts !== null, 'all rules are read at the state that they explain')
     const from = this.program[at + PLAN.rulesAt]!
@@ -232,7 +242,7 @@ export class RulesView {
   }
 }
 
-/** Looks up names that might have received a number since the last call. */
+/** Updates the numbers of a path's names, because names might have received a number since the last call. */
 export function refreshPath(path: PathView, names: AttributeNames): void {
   if (path.known === names.known) return
   path.known = names.known

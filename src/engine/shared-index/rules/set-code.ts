@@ -1,6 +1,6 @@
 /**
- * Compiles condition sets. Parts that are equal in several sets are stored once (`rule-code.ts` defines the
- * form).
+ * Compiles condition sets (`rule-code.ts` defines the form). A part that occurs in several sets is stored
+ * once.
  */
 import type { Condition, Test } from '#conditions/condition.ts'
 import { mentions, mentionsRoot } from '#conditions/mentions.ts'
@@ -24,31 +24,31 @@ import {
   UNREADABLE,
 } from './rule-code.ts'
 
-/** An attribute that has one of several values whenever the set holds. */
+/** An attribute that must have one of a few values wherever the set is true. */
 export interface Demand {
   readonly path: number
-  /** Constants, each a head and its words. */
+  /** The values as constants: a head and its words each. */
   readonly values: readonly Int32Array[]
 }
 
 export interface SetCode {
   readonly put: ConditionSetPut
-  /** Index in the arrays of the unit, for as long as the set exists. */
+  /** Number of the set: its index in the arrays of the unit, for as long as the set exists. */
   readonly number: number
-  /** Demands of the conditions of the set itself, without those of its ancestors. */
+  /** Demands of the set's own conditions, without those of its ancestors. */
   readonly demands: readonly Demand[]
   readonly readsRoles: boolean
   readonly readsTenants: boolean
-  /** Number of different tests in it. */
+  /** Number of different tests in the set. */
   readonly leaves: number
 }
 
-/** Maximum number of values of a demand: a rule is stored under each of them. */
+/** Maximum number of values of a demand. A rule is stored under each of them. */
 const DEMANDED_VALUES_MAX = 4
-/** Maximum number of tests with the same hash that are compared. */
+/** Maximum number of tests with the same hash that are compared with a new test. */
 const ALIKE_MAX = 16
 const HASH_MULTIPLIER = 0x2c1b3c6d
-/** Unused tests are kept until they outnumber the used ones by this number. */
+/** Number by which unused tests may outnumber the used ones before they are removed. */
 const SPARE_LEAVES = 1_024
 
 export class SetCompiler {
@@ -74,8 +74,7 @@ export class SetCompiler {
   }
 
   /**
-   * Returns whether more tests and paths belong to removed sets than to existing ones. A new compiler
-   * contains none of them.
+   * Returns whether most tests and paths belong to removed sets. A new compiler would contain none of those.
    */
   get isWasteful(): boolean {
     return Math.max(this.leafFrom.length, this.pathFrom.length) > SPARE_LEAVES + 2 * this.#live
@@ -85,13 +84,14 @@ export class SetCompiler {
     return this.#sets.get(key)
   }
 
-  /** All sets that were put and not removed. */
+  /** Returns all existing sets in their source form. */
   *puts(): Iterable<ConditionSetPut> {
     for (const { put } of this.#sets.values()) yield put
   }
 
   /**
-   * Compiles the set and replaces an earlier one with its key. Call `link` when its parent has also been put.
+   * Compiles a set. Replaces the earlier set with the same key, if there is one. Call `link` after the parent
+   * of the set has also been put.
    */
   put(put: ConditionSetPut): SetCode {
     const known = this.#sets.get(put.set)
@@ -107,7 +107,7 @@ export class SetCompiler {
     this.setParent.set(number, put.parent === null ? NO_PARENT : this.#sets.get(put.parent)!.number)
   }
 
-  /** After the removal, the number of the set is not referenced. */
+  /** Removes a set. Call it when nothing refers to the number of the set any more. */
   remove(key: string): void {
     const code = this.#sets.get(key)
     if (code === undefined) return
@@ -166,7 +166,7 @@ export class SetCompiler {
       case 'between': {
         const { low, high } = condition
         if (low.kind !== 'literal' || high.kind !== 'literal') break
-        // Neither bound can be missing, so the test is the conjunction of two orderings.
+        // Compiles the test as the conjunction of two orderings, because neither bound can be missing.
         const from = code.length
         code.push(ALL_OF, 0)
         const shared = { path: condition.path, operator: condition.operator, at: condition.at }
@@ -184,20 +184,21 @@ export class SetCompiler {
 
   #leaf(test: Test, raw: unknown): number {
     const words = this.#leafWords(test) ?? this.#treeWords(test, raw)
-    // By hash, because a name for each test would be larger than the test.
+    // Tests are looked up by hash, because a name for each test would be larger than the test.
     const hash = hashOfWords(words)
     const alike = this.#leaves.get(hash) ?? []
     const known = alike.find(leaf => isSameWords(this.#wordsOfLeaves[leaf]!, words))
     if (known !== undefined) return known
     const leaf = this.#wordsOfLeaves.length
-    // Further tests with the same hash must have been chosen by a caller. They are stored, but not shared.
+    // If even more tests have the same hash, a caller must have chosen them. These tests are stored but not
+    // shared.
     if (alike.length < ALIKE_MAX) this.#leaves.set(hash, [...alike, leaf])
     this.#wordsOfLeaves.push(words)
     this.leafFrom.set(leaf, this.#program.add(words))
     return leaf
   }
 
-  /** Returns `null` if the test has no compiled form. */
+  /** Returns the words of a test, or `null` if the test has no compiled form and must be stored as text. */
   #leafWords(test: Test): Int32Array | null {
     if (test.path.root === 'member') return null
     const path = this.#path(test.path)
@@ -265,7 +266,7 @@ export class SetCompiler {
     return leaf
   }
 
-  /** Returns head and words of a scalar; `null` if it has no encoding. */
+  /** Returns the head and the words of a scalar, or `null` if it has no encoding. */
   #constant(value: unknown): Int32Array | null {
     const scratch = this.#scratch
     scratch.length = 1
@@ -278,12 +279,12 @@ export class SetCompiler {
   #treeWords(test: Test, raw: unknown): Int32Array {
     let operand = raw
     for (const step of test.at) operand = (operand as Readonly<Record<string | number, unknown>>)[step]
-    // Built from entries, because a name can be `__proto__`.
+    // Builds the object from entries, because the name can be `__proto__`.
     const leaf = Object.fromEntries([[test.path.text, Object.fromEntries([[test.operator, operand]])]])
     return Int32Array.of(LEAF.tree, 0, ...this.#textWords(JSON.stringify(leaf)))
   }
 
-  /** Number of bytes, then UTF-8 text. */
+  /** Returns the number of bytes, followed by the words of the UTF-8 text. */
   #textWords(text: string): Int32Array {
     const scratch = this.#scratch
     scratch.length = 0
@@ -326,7 +327,9 @@ export class SetCompiler {
   }
 }
 
-/** Returns whether both sets lead to the same plan of a rule: it is found and read in the same way. */
+/**
+ * Returns whether a rule is planned in the same way with either set, so that it need not be planned again.
+ */
 export function isPlannedAlike(one: SetCode, other: SetCode): boolean {
   return (
     one.put.type === other.put.type &&

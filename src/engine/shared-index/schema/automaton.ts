@@ -1,25 +1,25 @@
 /**
  * Builds the automaton of states (`compiled-schema.ts`): the start state of each (type, action), and all
- * states reachable through derivations.
+ * states that derivations lead to.
  *
- * `extends` only widens permissions. It determines the roles of a start state and is not followed here.
+ * `extends` only widens permissions. It determines the roles of a start state, and is not followed here.
  *
- * Transitions exist in three versions. *open*: unguarded derivations only. *full*: all derivations, for a
- * user who holds no direct role on the object. *guarded*: the derivations that full has in addition to open,
- * for a closure that stops at a guard and continues once the user is known.
+ * There are three versions of the transitions of a state. *open*: only unguarded derivations. *full*: all
+ * derivations, for a user who holds no direct role on the object. *guarded*: the derivations that full has in
+ * addition to open. A closure that stops at a guard continues with them once the user is known.
  *
- * Subset construction can grow exponentially. States of several roles with at least one derivation are
- * therefore limited in number and in derivations. Beyond the limit, a set becomes a list of single-role
- * states: more steps, but the same results. A start set without derivations has no transitions and is always
- * one state.
+ * Subset construction can grow exponentially. Therefore the number of states that have several roles and at
+ * least one derivation is limited, and so is the number of their derivations. Beyond the limit, a set of
+ * roles becomes a list of single-role states. Checks then take more steps, but their results are the same. A
+ * start set without derivations has no transitions and is always one state.
  *
- * Compilation is incremental: states of an unchanged type are not recompiled; it only checks whether they are
- * still reachable. Numbers are stable: a state with the same meaning as before keeps its id, ordinal and
- * epoch, and thus its closures. All others get a new epoch, so only closures that depend on a change are
- * rebuilt.
+ * Compilation is incremental. States of an unchanged type are not compiled again; it is only checked whether
+ * they are still reachable. Numbers are stable: a state with the same meaning as before keeps its id, its
+ * ordinal and its epoch, and thus its closures. All other states get a new epoch, so only closures that
+ * depend on a change are rebuilt.
  *
- * Invariant: the epochs of an ordinal only increase, whichever state has it. A closure of an earlier state of
- * that ordinal, or of an earlier meaning, therefore never appears valid.
+ * Invariant: the epochs of an ordinal only increase, even if the ordinal passes to another state. A closure
+ * of an earlier state of that ordinal, or of an earlier meaning, therefore never appears valid.
  */
 import { NumberPool } from '#engine/shared-index/memory/number-pool.ts'
 import { assert } from '#model/assert.ts'
@@ -28,18 +28,18 @@ import type { SchemaRelation, ResourceType, Role } from './schema.ts'
 
 export interface State {
   readonly type: ResourceType
-  /** Each of these roles of the type is sufficient. */
+  /** Roles of the type, any of which is sufficient. */
   readonly masks: RoleMasks
-  /** Ascending order of edge classes. */
+  /** Transitions in ascending order of their edge classes. */
   transitions: readonly Transition[]
   id: number
   ordinal: number
   epoch: number
   /** Whether the transitions are those of the current schema. */
   isCurrent: boolean
-  /** The last compilation that reached it. */
+  /** Number of the last compilation that reached this state. */
   round: number
-  /** Derivations of its roles, if it counts toward the limit. */
+  /** Number of derivations of its roles, if the state counts toward the limit. */
   weight: number
 }
 
@@ -50,7 +50,7 @@ export interface Transition {
   readonly guarded: readonly State[]
 }
 
-/** The automaton in an index snapshot. It refers to other states by their ids. */
+/** The automaton as stored in an index snapshot. States refer to each other by id. */
 export interface SavedStates {
   readonly known: readonly {
     readonly typeId: number
@@ -74,7 +74,7 @@ interface Deriving {
 }
 
 /**
- * Limits: number of states of several roles with a derivation, and number of derivations of all of them
+ * Limits: number of states that have several roles and a derivation, and number of all their derivations
  * together.
  */
 export const STATES_MAX = 4_096
@@ -92,9 +92,9 @@ export class Automaton {
   #round = 0
   #capped = 0
   #weight = 0
-  /** The deriving roles of the types visited in this round. */
+  /** For the types visited in this compilation, their roles that have derivations. */
   readonly #deriving = new Map<ResourceType, Deriving>()
-  /** States reached in this round whose transitions are new or changed. */
+  /** States that this compilation reached and whose transitions are new or changed. */
   #changed: State[] = []
   readonly #sum = new MaskSum()
   /** Number of states whose transitions were followed, for tests and statistics. */
@@ -145,12 +145,12 @@ export class Automaton {
     return { known, lastEpoch: this.#lastEpoch }
   }
 
-  /** Returns all existing states with their numbers. */
+  /** Returns all existing states with their ids, ordinals and epochs. */
   states(): Iterable<State> {
     return this.#states.values()
   }
 
-  /** Begins a compilation in which exactly these types have changed. */
+  /** Begins a compilation. `changed` contains exactly the types that have changed. */
   begin(types: ReadonlyMap<string, ResourceType>, changed: ReadonlySet<ResourceType>): void {
     this.#round += 1
     this.#changed = []
@@ -161,22 +161,23 @@ export class Automaton {
     }
   }
 
-  /** Discards the meaning of all states, so that the whole limit is available for the new ones. */
+  /** Discards all states, so that the whole limit is available for new ones. */
   startOver(): void {
     for (const [name, state] of this.#states) this.#free(name, state)
   }
 
   /**
-   * Returns the start states of an action that any of these roles allows: one state, none, or one per role
-   * beyond the limit.
+   * Returns the start states of an action that any of these roles allows: no state, one state or, beyond the
+   * limit, one state per role.
    */
   starts(type: ResourceType, masks: RoleMasks): readonly State[] {
     return this.#targets(type, masks, true)
   }
 
   /**
-   * Follows all transitions from the start states and numbers the states that it reaches. It pauses every few
-   * states. Returns false if a changed set of roles would exceed the limit; the caller must then start over.
+   * Follows all transitions from the start states, and numbers the states that it reaches. Pauses after every
+   * few states. Returns false if a changed set of roles would exceed the limit. The caller must then start
+   * over.
    */
   *close(starts: Iterable<readonly State[]>): Generator<void, boolean> {
     const reached: State[] = []
@@ -188,7 +189,7 @@ export class Automaton {
       }
     }
     for (const states of starts) reach(states)
-    // The list grows during the iteration.
+    // The loop also visits states that are added to `reached` during the iteration.
     for (const state of reached) {
       if (!state.isCurrent) {
         this.#follow(state)
@@ -227,7 +228,7 @@ export class Automaton {
     return [state]
   }
 
-  /** At least 1 if one of the roles derives. */
+  /** Returns the number of derivations of these roles: 0 only if none of the roles has a derivation. */
   #weightOf(type: ResourceType, masks: RoleMasks): number {
     const deriving = this.#derivingOf(type)
     if (!meets(masks, deriving.masks)) return 0
@@ -238,7 +239,10 @@ export class Automaton {
     return weight
   }
 
-  /** Counts a state toward the limit. States without transitions count only as states. */
+  /**
+   * Counts a state toward the limit, with this number of derivations. A state without transitions only counts
+   * toward the number of states.
+   */
   #weigh(state: State, weight: number): void {
     if (state.weight < 0) this.#capped += 1
     this.#weight += weight - Math.max(state.weight, 0)
@@ -270,7 +274,7 @@ export class Automaton {
       }
     }
     const transitions = Array.from(sources, ([relation, { open, guarded }]) => {
-      // If a role is derived without a guard, its guarded derivation is not needed.
+      // If a role is derived both without and with a guard, the guarded derivation is not needed.
       for (const source of open) guarded.delete(source)
       const { subjectType, edgeClass } = relation
       return {
@@ -299,8 +303,8 @@ export class Automaton {
   }
 
   /**
-   * Assigns new epochs to states that are new, have changed transitions, or lead to such a state directly or
-   * indirectly.
+   * Assigns new epochs to three kinds of states: new states, states with changed transitions, and states from
+   * which transitions lead to such a state.
    */
   *#number(reached: readonly State[]): Generator<void> {
     const comingFrom = new Map<State, State[]>()
@@ -349,7 +353,7 @@ export class Automaton {
   }
 }
 
-/** Creates a state without a number that does not yet count toward the limit (weight -1). */
+/** Creates a state without numbers. Its weight of -1 means that it does not count toward the limit yet. */
 function newState(type: ResourceType, masks: RoleMasks): State {
   const numbers = { id: 0, ordinal: 0, epoch: 0, round: 0, weight: -1 }
   return { type, masks, transitions: NONE, isCurrent: false, ...numbers }

@@ -1,7 +1,7 @@
 /**
  * Computes how many new numbers (`schema.ts`) the changes of a commit need: type ids, edge classes and role
- * indexes. This happens before anything is changed. A commit can thus wait for numbers that are being
- * collected, or be rejected as a whole.
+ * indexes. This happens before anything is changed. The commit can thus wait until retired numbers are free,
+ * or be rejected as a whole.
  *
  * Invariant: applying the changes uses at most the computed numbers. Numbers that the commit itself retires
  * are not available to it.
@@ -13,20 +13,20 @@ export interface NumberDemand {
   readonly typeIds: number
   readonly edgeClasses: number
   readonly tenantRoleIndexes: number
-  /** Role indexes needed by existing types. */
+  /** For each existing type, the number of role indexes that it needs. */
   readonly roleIndexes: ReadonlyMap<ResourceType, number>
-  /** Maximum number of role indexes that one new type needs. All role indexes of a new type are free. */
+  /** Maximum number of role indexes that any new type needs. In a new type, all role indexes are free. */
   readonly roleIndexesOfNew: number
 }
 
-/** O(changes). */
+/** Computes the numbers that these changes need. O(changes). */
 export function demandOf(schema: Schema, changes: readonly Change[]): NumberDemand {
   const tally = new Tally(schema)
   for (const change of changes) tally.take(change)
   return tally
 }
 
-/** Returns whether the needed numbers are free now. */
+/** Returns whether enough numbers for the demand are free now. */
 export function areNumbersFree(
   { typeIds, edgeClasses, tenantRoleIndexes }: Schema,
   demand: NumberDemand,
@@ -40,7 +40,10 @@ export function areNumbersFree(
   )
 }
 
-/** Tracks the schema after the changes so far, for the parts that they affect. */
+/**
+ * Tracks which types, roles and relations exist after the changes so far. Contains only those that the
+ * changes affect.
+ */
 class Tally implements NumberDemand {
   typeIds = 0
   edgeClasses = 0
@@ -49,13 +52,13 @@ class Tally implements NumberDemand {
   readonly roleIndexes = new Map<ResourceType, number>()
   readonly #schema: Schema
   /**
-   * By type: the number of removals so far, and whether it exists. A role or relation belongs to the
-   * generation in which it was put.
+   * For each type, the number of its removals so far and whether it exists now. The name of a role or
+   * relation includes this number, so that it belongs to one generation of its type.
    */
   readonly #generations = new Map<string, { removals: number; stands: boolean }>()
-  /** Whether a role exists, by name. */
+  /** For each name of a role, whether the role exists. */
   readonly #roles = new Map<string, boolean>()
-  /** By name of a relation: the name of its subject type; null if the relation does not exist. */
+  /** For each name of a relation, the name of its subject type; null if the relation does not exist. */
   readonly #relations = new Map<string, string | null>()
   readonly #roleIndexesOfNew = new Map<string, number>()
 
@@ -134,14 +137,14 @@ class Tally implements NumberDemand {
     return known
   }
 
-  /** Returns the existing type, unless the changes removed it. */
+  /** Returns the type as it exists in the schema, unless the changes have removed it. */
   #existing(type: string): ResourceType | undefined {
     return this.#generation(type).removals === 0 ? this.#schema.types.get(type) : undefined
   }
 
   /**
-   * Returns the existing roles of this type, or the tenant roles, unless the changes removed them with their
-   * type.
+   * Returns the roles in the schema: those of this type, or the tenant roles. Returns none if the changes
+   * have removed the type.
    */
   #stood(type: string | null): ReadonlyMap<string, unknown> | undefined {
     return type === null ? this.#schema.tenantRoles : this.#existing(type)?.roles
@@ -156,7 +159,7 @@ class Tally implements NumberDemand {
   }
 }
 
-/** Returns the name of the type with that key after this many removals. */
+/** Returns a name for the generation of a type that exists after this many removals. */
 function typeName(type: string, removals: number): string {
   return JSON.stringify([type, removals])
 }

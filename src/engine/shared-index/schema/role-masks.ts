@@ -1,6 +1,6 @@
 /**
- * Sets of roles of one type, or of tenant roles. They are stored as pairs [bank, mask]… in ascending order of
- * banks, in the encoding of facts (`layout.ts`). Immutable.
+ * Sets of roles of one type, or of tenant roles. A set is stored as pairs [bank, mask]… in ascending order of
+ * banks, encoded as in facts (`layout.ts`). Sets are immutable.
  */
 import type { Role } from './schema.ts'
 
@@ -15,7 +15,7 @@ export class RoleIndexSet {
     this.#masks = masks
   }
 
-  /** O(log banks). */
+  /** Returns whether the set contains the role. O(log banks). */
   has(roleIndex: number): boolean {
     const masks = this.#masks
     const bank = roleIndex >>> 5
@@ -61,7 +61,7 @@ export class MaskSum {
     this.#banks[bank]! |= 1 << (roleIndex & 31)
   }
 
-  /** Returns the union and resets it to empty. */
+  /** Returns the union and empties this object for the next one. */
   take(): RoleMasks {
     const banks = this.#banks
     let used = 0
@@ -89,8 +89,8 @@ export class MaskSum {
 }
 
 /**
- * Returns the roles that have the permissions of this role: the role itself and all that extend it, directly
- * or indirectly. O(those roles); cached in the role.
+ * Returns the roles that have the permissions of this role: the role itself and all roles that extend it,
+ * directly or indirectly. O(these roles); cached in the role.
  */
 export function reachedBy(role: Role, sum: MaskSum): RoleMasks {
   if (role.reachedBy) return role.reachedBy
@@ -128,7 +128,7 @@ export class MaskSets {
   readonly sets: RoleMasks[] = []
   readonly #byHash = new Map<number, number[]>()
 
-  /** Returns the number of a set. Expected O(its banks). */
+  /** Returns the number of a set. Expected O(banks of the set). */
   numberOf(masks: RoleMasks): number {
     let hash = masks.length
     for (let i = 0; i < masks.length; i++) hash = Math.imul(hash ^ masks[i]!, 0x01000193) ^ (hash >>> 15)

@@ -3,8 +3,8 @@ import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Role } from './schema.ts'
 
 /**
- * Returns the scope under which a role is stored, on an instance or on the line of the tenant that has its
- * bank. Only the low bits of the bank are used.
+ * Returns the scope of a role at a line: an instance, or the line of a tenant that has the role's bank. The
+ * scope contains only the low bits of the bank.
  */
 export function scopeOf(role: Role, line: number): number {
   return line | ((role.roleIndex >>> 5) << L.BANK_SHIFT)

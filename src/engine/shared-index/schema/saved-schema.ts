@@ -1,6 +1,6 @@
 /**
  * Saves the writer's schema as plain data in an index snapshot, and restores it with the numbers that the
- * facts of the snapshot use. References are by key.
+ * facts of the snapshot use. In the saved form, entities refer to each other by key.
  */
 import type { SavedRules } from '#engine/shared-index/rules/rule-book.ts'
 import { NumberPool } from '#engine/shared-index/memory/number-pool.ts'
@@ -52,7 +52,7 @@ export interface SavedSchema {
 
 type Roles = Map<string, Role>
 
-/** Returns the whole schema. Call it only while nothing is retired. */
+/** Returns the whole schema as plain data. Call it only while no number is retired. */
 export function saveSchema({ types, tenantRoles, lastRoleId, rules, mapping }: SchemaState): SavedSchema {
   return {
     types: [...types.values()].map(({ key, id, actions, roles, relations }) => ({
@@ -113,7 +113,7 @@ export function restoredSchema(saved: SavedSchema): SchemaState {
   }
   const tenantRoles: Roles = new Map()
   for (const role of saved.tenantRoles) tenantRoles.set(role.key, savedRole(null, role, types))
-  // Roles can refer to each other in cycles, so references are resolved after all roles exist.
+  // Resolves references after all roles exist, because roles can refer to each other in cycles.
   for (const { key, roles } of saved.types) {
     for (const role of roles) mention(known(types, key).roles, role)
   }

@@ -1,10 +1,11 @@
 /**
- * Compiles the schema into bytes (`compiled-schema.ts`) in steps. For each changed type, it computes the
- * permissions, the start states of actions, and finally the automaton over all types (`automaton.ts`). The
- * units of other types are copied.
+ * Compiles the schema into words (`compiled-schema.ts`), in steps. For each changed type, computes the
+ * permissions and the start states of actions. Then computes the automaton over all types (`automaton.ts`).
+ * The units of unchanged types are copied.
  *
- * It does not follow `extends` for each pair of role and action. Instead, for each role that has its own
- * permissions, it unites the roles that reach it (`role-masks.ts`), 32 roles at a time.
+ * It does not follow `extends` for each pair of role and action. For each role that has permissions itself,
+ * it instead computes the set of roles that have this role's permissions (`role-masks.ts`), 32 roles at a
+ * time.
  */
 import { compileMapping } from '#engine/shared-index/mapping/mapping-compiler.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -16,23 +17,23 @@ import { HEAD, PAGE_COLUMNS, PAGE_COLUMNS_LOG2, UNIT, UNIT_ARRAYS } from './comp
 import { MaskSets, MaskSum, NO_ROLES, reachedBy, type RoleMasks } from './role-masks.ts'
 import type { ResourceType, Role, Schema } from './schema.ts'
 
-/** Actions whose roles are united between two steps. */
+/** Number of actions that are processed between two steps. For each action, sets of roles are united. */
 const ACTIONS_A_STEP = 16
-/** Roles or states processed between two steps; each takes little time. */
+/** Number of roles or states that are processed between two steps. Each of them takes little time. */
 const ROLES_A_STEP = 256
 const STATES_A_STEP = 1_024
-/** Words copied between two steps: a quarter of a millisecond. */
+/** Number of words that are copied between two steps, which takes a quarter of a millisecond. */
 const WORDS_A_STEP = 1 << 17
 
 interface CompiledType {
   readonly unit: Int32Array
-  /** By action, in the order of the unit: the roles of the type that allow it. */
+  /** For each action, in the order of the unit: the roles of the type that allow it. */
   readonly masks: readonly RoleMasks[]
 }
 
-/** Owner of a unit: a type, the tenant roles (null), the rules, or the mapping rules. */
+/** Owner of a unit: a type, the tenant roles (null), the rules or the mapping rules. */
 type UnitOwner = ResourceType | null | 'rules' | 'mapping'
-/** Pieces that are stored consecutively. */
+/** A unit as pieces, which are stored one after another. */
 type Unit = readonly Int32Array[]
 /** Position of each unit in the buffer that readers use. */
 type Units = Map<UnitOwner, { readonly from: number; readonly words: number }>
@@ -40,7 +41,7 @@ type Units = Map<UnitOwner, { readonly from: number; readonly words: number }>
 export class SchemaCompiler {
   readonly #automaton: Automaton
   readonly #rules = new RuleCompiler()
-  /** Nothing was compiled before, so all parts are new. */
+  /** True until the first compilation, in which all parts are new. */
   #isFirst = true
   readonly #starts = new Map<ResourceType, readonly (readonly State[])[]>()
   /** Types that changed since the last publication. */
@@ -51,11 +52,11 @@ export class SchemaCompiler {
   #isMappingChanged = true
   #published: Units = new Map()
   #compiled: Units = new Map()
-  /** All edge classes so far are below this number. */
+  /** All edge classes that were used so far are smaller than this number. */
   #classes = 1
   #typesCompiled = 0
 
-  /** `types`: the types of a restored schema, whose states are in `saved`. */
+  /** `types` are the types of a restored schema, and `saved` contains their states. */
   constructor(
     types: Iterable<ResourceType> = [],
     statesMax: number = STATES_MAX,
@@ -65,8 +66,8 @@ export class SchemaCompiler {
   }
 
   /**
-   * Types compiled, states whose transitions were computed, condition sets parsed and rules planned so far,
-   * for tests and statistics.
+   * Returns numbers for tests and statistics: types compiled, states whose transitions were computed,
+   * condition sets parsed, and rules planned so far.
    */
   figures() {
     const { setsRead, rulesPlanned } = this.#rules
@@ -78,14 +79,14 @@ export class SchemaCompiler {
     }
   }
 
-  /** Returns the states with their numbers for an index snapshot. */
+  /** Returns the states with their numbers, for an index snapshot. */
   savedStates(): SavedStates {
     return this.#automaton.save()
   }
 
   /**
    * Writes the current schema into the buffer that is not in use. Each step takes some tenths of a
-   * millisecond. The schema must not change in between.
+   * millisecond. The schema must not change until the last step.
    */
   *compile(schema: Schema, regions: Regions): Generator<void, SchemaLocation> {
     for (const type of schema.takeChanged()) this.#changed.add(type)
@@ -106,7 +107,8 @@ export class SchemaCompiler {
     this.#typesCompiled += units.length
     units.push([null, [tenantUnit(schema)]])
     yield
-    // The version to be published, so that no two published units have the same stamp.
+    // The stamp is the schema version that will be published, so that two published units never have the same
+    // stamp.
     const stamp = (regions.header[L.H_SCHEMA_VERSION]! + 1) | 0
     yield* schema.settleRules()
     if (schema.areRulesChangedFor('compiler')) this.#areRulesChanged = true
@@ -117,7 +119,7 @@ export class SchemaCompiler {
     return yield* this.#write(schema, regions, new Map(units))
   }
 
-  /** Call it when the most recently compiled schema has been published. */
+  /** Call it when the last compiled schema has been published. */
   published(): void {
     this.#published = this.#compiled
     this.#changed.clear()
@@ -133,7 +135,7 @@ export class SchemaCompiler {
     })
   }
 
-  /** Computes the permissions on the changed types. O(their permissions × banks of roles). */
+  /** Computes the permissions on the changed types. O(permissions on them × banks of roles). */
   *#allowing(schema: Schema): Generator<void, Map<ResourceType, CompiledType>> {
     const changed = this.#changed
     const owning = new Map<ResourceType, Role[]>(Array.from(changed, type => [type, []]))
@@ -155,7 +157,7 @@ export class SchemaCompiler {
     return compiled
   }
 
-  /** Compiles the automaton over all types. Returns false if it has to start over. */
+  /** Computes the automaton over all types. Returns false if the automaton has to start over. */
   *#states(schema: Schema, compiled: ReadonlyMap<ResourceType, CompiledType>): Generator<void, boolean> {
     const automaton = this.#automaton
     automaton.begin(schema.types, this.#changed)
@@ -281,7 +283,7 @@ export class SchemaCompiler {
     putRows(arrays, HEAD.masks, HEAD.masksFrom, masks)
     yield
     const rows = (arrays[HEAD.rows] = new Int32Array(this.#classes))
-    // One row without targets serves all classes without derivations.
+    // All classes without derivations share one row, which has no targets.
     const pages = Array.from({ length: pageOf(columnsMax - 1) + 1 }, () => 0)
     const tables = { open: zeros(), full: zeros(), guarded: zeros() }
     let steps = 0
@@ -312,9 +314,9 @@ export class SchemaCompiler {
   }
 }
 
-/** Lists of states for targets with several states; equal lists are stored once. */
+/** Lists of states, for targets that consist of several states. Equal lists are stored once. */
 class Lists {
-  /** Offset 0 is not used, because target 0 means none. */
+  /** The first word is not used, because target 0 means no state. */
   readonly words: number[] = [0]
   readonly #known = new Map<string, number>()
 
@@ -334,7 +336,7 @@ class Lists {
   }
 }
 
-/** Returns, by action in the order of the unit, the number of the set of these roles that allow it. */
+/** For each action in the order of the unit, returns the number of the set of these roles that allow it. */
 function* allowedBy(type: ResourceType, roles: Iterable<Role>, sets: MaskSets): Generator<void, Int32Array> {
   const byAction = new Map<string, Role[]>(Array.from(type.actions, action => [action, []]))
   let seen = 0
@@ -379,7 +381,7 @@ function tenantUnit(schema: Schema): Int32Array {
   return packArrays(unitOf(schema.tenantRoles.values()))
 }
 
-/** Creates a unit that contains only its roles. */
+/** Creates a unit that so far contains only its roles. */
 function unitOf(roles: Iterable<Role>): Int32Array[] {
   const all = [...roles]
   const arrays: Int32Array[] = Array.from({ length: UNIT_ARRAYS }, () => new Int32Array(0))
@@ -398,7 +400,10 @@ function liveBanks(roles: Iterable<Role>): Int32Array {
   return Int32Array.from(banks)
 }
 
-/** Concatenates arrays of numbers and records where each begins and where the last one ends. */
+/**
+ * Concatenates arrays of numbers into one. Another array contains the start of each, and the end of the last
+ * one.
+ */
 function putRows(arrays: Int32Array[], all: number, from: number, parts: readonly ArrayLike<number>[]): void {
   const starts = new Int32Array(parts.length + 1)
   for (const [index, part] of parts.entries()) starts[index + 1] = starts[index]! + part.length

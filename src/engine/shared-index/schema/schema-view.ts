@@ -1,6 +1,6 @@
 /**
- * A thread's view of the compiled schema, laid out for fast access. The head is a copy owned by the thread;
- * units of types are copied when they are first needed. Immutable: a new schema gets a new view.
+ * A thread's view of the compiled schema, arranged for fast access. The thread owns a copy of the head, and
+ * copies the units of types when it first needs them. A view is immutable: a new schema gets a new view.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import {
@@ -15,29 +15,31 @@ import { HEAD, HEAD_ARRAYS, PAGE_COLUMNS, PAGE_COLUMNS_LOG2, UNIT, UNIT_ARRAYS }
 import { RoleIndexSet } from './role-masks.ts'
 
 const COLUMN_MASK = PAGE_COLUMNS - 1
-/** Role indexes of a type are below this number. */
+/** Number of role indexes of a type; each index is smaller than this. */
 const ROLE_INDEXES_MAX = L.BANKS_MAX * L.BANK_ROLES
 const NO_DERIVATIONS: readonly number[] = []
 
 export interface ActionView {
   readonly key: string
-  /** Start target of the search for a resource role; 0 if no role of the type allows the action. */
+  /**
+   * Start target of the search for a sufficient resource role; 0 if no role of the type allows the action.
+   */
   readonly start: number
   /**
-   * Allowing tenant roles, as pairs [bank, mask]: those stored under the tenant's own line, and those stored
-   * in overflow lines.
+   * Tenant roles that allow the action, as pairs [bank, mask]: roles that are stored under the tenant's own
+   * line, and roles that are stored in overflow lines.
    */
   readonly tenantMasks: Int32Array
   readonly overflowMasks: Int32Array
   /**
-   * Indexes of the allowing roles, including roles that extend them: resource roles of the type, and tenant
-   * roles.
+   * Indexes of the roles that allow the action, including roles that extend others: resource roles of the
+   * type, and tenant roles.
    */
   readonly roleIndexes: RoleIndexSet
   readonly tenantRoleIndexes: RoleIndexSet
 }
 
-/** Reads the words of a unit; null if another schema was published in the meantime. */
+/** Reads words of a unit. Returns null if another schema has been published since. */
 export type UnitSource = (from: number, to: number) => Int32Array | null
 
 export class SchemaView {
@@ -45,27 +47,30 @@ export class SchemaView {
   readonly typesById: (TypeView | undefined)[] = []
   /** Tenant roles, represented as a type. */
   readonly tenant: TypeView
-  /** The largest state id + 1. */
+  /** The largest state id plus 1. */
   readonly width: number
   readonly lists: Int32Array
   readonly stateType: Int32Array
   readonly stateOrdinal: Int32Array
   readonly stateEpoch: Int32Array
-  /** By type and ordinal: the state whose closure head is inside its containers, 0 if there is none. */
+  /**
+   * For each type and ordinal, the state whose closure head is in the containers of the type; 0 if there is
+   * none.
+   */
   readonly statesInPlace: Int32Array
-  /** 1 if some transition is guarded. */
+  /** For each state, 1 if some of its transitions are guarded. */
   readonly stateHasGuard: Uint8Array
   /** The masks of state s are the pairs [bank, mask] in `masks` from `masksFrom[s]` to `masksFrom[s + 1]`. */
   readonly masksFrom: Int32Array
   readonly masks: Int32Array
   readonly stateIds: Int32Array
   /**
-   * Derivations over class c: triples [source role index, derived role index, guarded] from
+   * Derivations over edge class c: triples [source role index, derived role index, guarded], starting at
    * `derivationsFrom[c]`.
    */
   readonly derivationsFrom: Int32Array
   readonly derivations: Int32Array
-  /** Tables of targets, to be read with `targetIn`. */
+  /** The three tables of targets. Read them with `targetIn`. */
   readonly open: Int32Array
   readonly full: Int32Array
   readonly guarded: Int32Array
@@ -76,15 +81,15 @@ export class SchemaView {
   readonly hasRules: boolean
   readonly #copyRules: (known: RulesView | null) => RulesView | null
   #rules: RulesView | null = null
-  /** The rules of an earlier state, until those of this state have been read. */
+  /** Rules that a view of an earlier state has read. Used until the rules of this state have been read. */
   #knownRules: RulesView | null = null
   /** Whether any mapping rule exists. */
   readonly hasMapping: boolean
   readonly #copyMapping: (known: MappingView | null) => MappingView | null
-  /** See `derivationsTo`; null until it is first called. */
+  /** Index for the method `derivationsTo`; null until the first call. */
   #derivationsTo: ReadonlyMap<number, readonly number[]> | null = null
 
-  /** `head`: a copy that the view owns. */
+  /** Creates a view. `head` must be a copy that only the view uses. */
   constructor(head: Int32Array, source: UnitSource) {
     const arrays = unpackArrays(head, HEAD_ARRAYS)
     const keys = unpackTexts(arrays[HEAD.typeKeys]!)
@@ -137,8 +142,8 @@ export class SchemaView {
   }
 
   /**
-   * Returns the target of an edge of that class from a state, in one of the three tables. 0 for a class that
-   * the schema no longer has; undefined for a torn one.
+   * Returns the target to which an edge of this class leads from a state, in one of the three tables. Returns
+   * 0 if the schema no longer has the class, and undefined if the class is torn.
    */
   targetIn(table: Int32Array, edgeClass: number, state: number): number {
     const column = this.#columns[state]!
@@ -147,7 +152,7 @@ export class SchemaView {
     ]!
   }
 
-  /** Returns the rules; `null` if there are none or another schema is being published. */
+  /** Returns the rules, or `null` if there are none or another schema is being published. */
   get rules(): RulesView | null {
     if (this.#rules || !this.hasRules) return this.#rules
     this.#rules = this.#copyRules(this.#knownRules)
@@ -155,21 +160,22 @@ export class SchemaView {
     return this.#rules
   }
 
-  /** Reuses the rules that a view of an earlier state has read. */
+  /** Reuses the rules that the view of an earlier state has read. */
   follow(earlier: SchemaView): void {
     this.#knownRules = earlier.#rules ?? earlier.#knownRules
   }
 
   /**
-   * Returns the mapping rules; `null` in the same cases as `rules`. `known`: the view of an earlier state.
+   * Returns the mapping rules, or `null` if there are none or another schema is being published. `known` is
+   * the view of an earlier state.
    */
   mapping(known: MappingView | null): MappingView | null {
     return this.hasMapping ? this.#copyMapping(known) : null
   }
 
   /**
-   * Returns the relation of the tuples of an edge class; empty for a class without a relation. The first call
-   * takes O(types).
+   * Returns the relation to which an edge class belongs, or the empty text if no relation has it. The first
+   * call takes O(types).
    */
   relationKey(edgeClass: number): string {
     for (const type of this.types.values()) {
@@ -180,8 +186,8 @@ export class SchemaView {
 
   /**
    * Returns the derivations over an edge class that give this role, as pairs [source role index, guarded].
-   * Expected O(1), the first call O(derivations). A class can have a thousand derivations. If a search
-   * scanned them at each edge, it would take roles × edges.
+   * Expected O(1); the first call takes O(derivations). The derivations are indexed, because a class can have
+   * a thousand of them. If a search scanned them at each edge, it would take roles × edges.
    */
   derivationsTo(edgeClass: number, roleIndex: number): readonly number[] {
     this.#derivationsTo ??= this.#indexDerivations()
@@ -204,11 +210,11 @@ export class SchemaView {
 }
 
 interface TypeParts {
-  /** By bank: the bits of existing roles. Stored masks can still contain bits of removed ones. */
+  /** For each bank, the bits of the existing roles. Stored masks can still contain bits of removed roles. */
   readonly liveMasks: Int32Array
   /** Edge classes of tuples whose objects are of this type. */
   readonly edgeClasses: Int32Array
-  /** By action. */
+  /** Start targets, by the position of the action. */
   readonly starts: Int32Array
   readonly unit: () => Int32Array | null
 }
@@ -234,7 +240,10 @@ export class TypeView {
     this.#copyUnit = unit
   }
 
-  /** Empty while another schema is being published; the read then fails validation and is repeated. */
+  /**
+   * Actions of the type by key. While another schema is being published, the result is empty; the read then
+   * fails validation and is repeated.
+   */
   get actions(): ActionViews {
     if (this.#actions) return this.#actions
     const unit = this.#arrays()
@@ -243,7 +252,7 @@ export class TypeView {
     return this.#actions
   }
 
-  /** Role keys by role index. Empty in the same case. */
+  /** Role keys by role index. While another schema is being published, the result is empty. */
   get roleKeys(): readonly (string | undefined)[] {
     if (this.#roleKeys) return this.#roleKeys
     const unit = this.#arrays()
@@ -256,8 +265,8 @@ export class TypeView {
   }
 
   /**
-   * Returns the roles that extend one of these directly or indirectly, including these roles. O(extensions of
-   * the type).
+   * Returns these roles and all roles that extend one of them, directly or indirectly. O(extensions of the
+   * type).
    */
   extending(roleIndexes: Iterable<number>): Set<number> {
     const pairs = this.#arrays()?.[UNIT.extensions] ?? []
@@ -273,7 +282,7 @@ export class TypeView {
     return reached
   }
 
-  /** Returns the subject type of a relation, by edge class; 0 for a class without a relation. */
+  /** Returns the subject type of the relation with this edge class, or 0 if no relation has the class. */
   relationEnd(edgeClass: number): number {
     const unit = this.#arrays()
     return unit?.[UNIT.relationEnds]![unit[UNIT.relationClasses]!.indexOf(edgeClass)] ?? 0
@@ -294,7 +303,7 @@ export class TypeView {
   }
 }
 
-/** The actions of a type by key; each view is created when it is first needed. */
+/** The actions of a type by key. The view of an action is created when it is first needed. */
 export class ActionViews {
   readonly #unit: readonly Int32Array[]
   readonly #starts: Int32Array
@@ -347,7 +356,7 @@ export class ActionViews {
 const NO_UNIT = Array.from({ length: UNIT_ARRAYS }, () => packTexts([]))
 const NO_ACTIONS = new ActionViews(NO_UNIT, new Int32Array(0))
 
-/** Returns the view before any schema was published. */
+/** Returns the view that is used before any schema has been published. */
 export function emptySchema(): SchemaView {
   const arrays: Int32Array[] = Array.from({ length: HEAD_ARRAYS }, () => new Int32Array(1))
   arrays[HEAD.typeKeys] = packTexts([''])

@@ -17,10 +17,14 @@ import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import type { ActionView } from './schema-view.ts'
 
-// Constants of this module are compiled in; those of another module would be loaded on each use.
+// These constants are destructured so that the compiler treats them as constants. Constants of another module
+// would be loaded on each use.
 const { A_GROUP, A_TENANT, BANKS_LOG2, BANK_SHIFT, FLAG_OVERFLOW, LINE_WORDS_LOG2, T_OVERFLOW } = L
 
-/** Returns the line that stores tenant roles of this bank in the tenant; 0 if there is none. O(1). */
+/**
+ * Returns the line under which tenant roles of this bank are stored in the tenant, or 0 if it does not exist.
+ * O(1).
+ */
 export function lineOfBank(graph: Int32Array, tenant: number, bank: number): number {
   const group = bank >>> BANKS_LOG2
   if (group === 0) return tenant
@@ -28,7 +32,7 @@ export function lineOfBank(graph: Int32Array, tenant: number, bank: number): num
   return directory === 0 ? 0 : (graph[directory + group] ?? 0)
 }
 
-/** Like `lineOfBank`, but creates the line if needed. Requires the lock and a critical section. */
+/** Like `lineOfBank`, but creates the line if it does not exist. Requires the lock and a critical section. */
 export function makeLineOfBank(regions: Regions, tenant: number, bank: number): number {
   const known = lineOfBank(regions.graph, tenant, bank)
   if (known !== 0) return known
@@ -47,20 +51,23 @@ export function makeLineOfBank(regions: Regions, tenant: number, bank: number): 
   return overflow >>> LINE_WORDS_LOG2
 }
 
-/** Returns the bank, counted over all overflow lines, of a scope of a tenant or an overflow line. */
+/**
+ * Returns the bank of a scope whose line is a tenant or an overflow line. The banks of all lines of a tenant
+ * are counted consecutively.
+ */
 export function bankOf(graph: Int32Array, scope: number): number {
   const record = (scope & L.LINE_MASK) << LINE_WORDS_LOG2
   const group = (graph[record]! & FLAG_OVERFLOW) === 0 ? 0 : graph[record + A_GROUP]!
   return (group << BANKS_LOG2) | (scope >>> BANK_SHIFT)
 }
 
-/** Returns the tenant of a line, which is the tenant itself or one of its overflow lines. */
+/** Returns the tenant to which a line belongs. The line is the tenant itself or one of its overflow lines. */
 export function tenantAt(graph: Int32Array, line: number): number {
   const record = line << LINE_WORDS_LOG2
   return (graph[record]! & FLAG_OVERFLOW) === 0 ? line : graph[record + A_TENANT]!
 }
 
-/** The overflow lines of a tenant. */
+/** Returns the overflow lines of a tenant. */
 export function* overflowLinesOf(graph: Int32Array, tenant: number): Iterable<number> {
   const directory = graph[(tenant << LINE_WORDS_LOG2) + T_OVERFLOW]!
   if (directory === 0) return
@@ -71,7 +78,7 @@ export function* overflowLinesOf(graph: Int32Array, tenant: number): Iterable<nu
 }
 
 /**
- * Returns the lines of the tenant that can contain allowing roles, each with pairs [bank, mask] of these
+ * Returns the lines of the tenant that can contain roles that allow, each with pairs [bank, mask] of these
  * roles.
  */
 export function* allowingLines(

@@ -1,28 +1,31 @@
 /**
- * Limits the steps of searches in the graph ("walks"), and defines the error for a search that exceeds them.
+ * Limits the steps of searches in the graph ("walks"), and defines the error for a walk that exceeds its
+ * limit.
  */
 import { AuthzError } from '#model/errors.ts'
 import type { Resumable } from '#model/resumable.ts'
 
 /**
- * Maximum number of steps of one search or list: forward from a user, and backward from an instance, where
- * each step uses more memory. They take some tenths of a second. Without a limit, a user with a thousand
- * roles on each of a hundred thousand instances would need gigabytes for the lists and sets of walks.
+ * Maximum number of steps of one walk: forward from a user, and backward from an instance, where each step
+ * needs more memory. A walk of this length takes some tenths of a second. Without a limit, walks from a user
+ * with a thousand roles on each of a hundred thousand instances would need gigabytes.
  */
 export const FORWARD_STEPS_MAX = 8_388_608
 export const BACKWARD_STEPS_MAX = 4_194_304
-/** Steps between two pauses of a staged walk: about a tenth of a millisecond. */
+/** Number of steps between two pauses of a walk in stages. They take about a tenth of a millisecond. */
 export const STAGE_STEPS = 1_024
 
-/** A walk that advances by a given number of steps. */
+/** A walk that can be advanced in stages, by a given number of steps. */
 export interface StagedWalk {
-  /** Returns true when the walk is complete. */
+  /** Advances the walk. Returns true when it is complete. */
   advance(steps: number): boolean
-  /** Unused steps of the last stage; negative if it took more. */
+  /**
+   * Number of steps of the last stage that were not used. Negative if the stage took more steps than given.
+   */
   readonly stepsLeft: number
 }
 
-/** Counts the remaining steps. */
+/** Counts the steps that remain for one or several walks. */
 export class StepBudget {
   readonly #max: number
   #left: number
@@ -36,7 +39,10 @@ export class StepBudget {
     return this.#max - this.#left
   }
 
-  /** Advances a walk in stages until the budget is used up. Returns false if the walk is not complete. */
+  /**
+   * Advances a walk in stages, until it is complete or the budget is used up. Returns whether the walk is
+   * complete.
+   */
   *walk(walk: StagedWalk): Resumable<boolean> {
     while (this.#left > 0) {
       const steps = Math.min(STAGE_STEPS, this.#left)
@@ -49,7 +55,7 @@ export class StepBudget {
   }
 }
 
-/** Completes a walk in stages. Throws `LIMIT_EXCEEDED` if that takes more than `stepsMax` steps. */
+/** Completes a walk in stages. Throws `LIMIT_EXCEEDED` if it needs more than `stepsMax` steps. */
 export function* walkWhole(walk: StagedWalk, stepsMax: number): Resumable<void> {
   if (!(yield* new StepBudget(stepsMax).walk(walk))) throw tooMuchToWalk(stepsMax)
 }

@@ -1,13 +1,13 @@
 /**
- * Finds the goals of a query: every (instance, role) such that a user who holds the role there has the
- * requested permission. It searches backward from the instance along in-edges, nearest first. Guards depend
- * on the user, so there are two modes: all goals of any user (guards are ignored, but recorded), or the goals
- * that are valid for one user.
+ * Finds the goals of a query. A goal is an (instance, role) such that a user who holds the role there has the
+ * requested permission. The walk goes backward from the instance along in-edges, nearest goals first. Guards
+ * depend on the user, so there are two modes. One finds the goals of all users: it ignores guards, but
+ * records them. The other finds only the goals that are valid for one user.
  *
  * A walk can be divided into stages (`begin`, `advance`), so that other work can run in between.
  *
- * It serves listings and explanations, which name individual roles; checks use states and closures instead.
- * It reads without the lock: a result is valid only after validation.
+ * Listings and explanations use it, because they name individual roles. Checks use states and closures
+ * instead. It reads without the lock, so a result is valid only after validation.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
@@ -21,20 +21,21 @@ import { holdsAny, holdsRole } from './holdings.ts'
 const NONE = -1
 
 export interface WalkOptions {
-  /** Called for every step. */
+  /** Receives every step of the walk. */
   readonly listener?: StepListener | null
-  /** The walk ends at the first goal that its user holds, which is one of the nearest. */
+  /** If true, the walk ends at the first goal that its user holds. This is one of the nearest such goals. */
   readonly endsAtHeld?: boolean
 }
 
 export interface StepListener {
   /**
-   * Called once for every step from a goal to the goal from which it was found, even if it was found before.
+   * Called for every step that leads from a goal (`from`) to the goal from which it was found (`to`). Also
+   * called if the goal was already found before.
    */
   step(from: number, to: number, isGuarded: boolean, edgeClass: number): void
   /**
-   * Called for each derivation that a guard disables: without the guard, a user with the role on `subject`
-   * would have `to`.
+   * Called for each derivation that a guard disables. Without the guard, a user who holds the role on
+   * `subject` would also have the goal `to`.
    */
   blocked?(subject: number, roleIndex: number, to: number, edgeClass: number): void
 }
@@ -46,8 +47,8 @@ export class BackwardWalk implements StagedWalk {
   readonly #lines = new NumberList()
   readonly #roleIndexes = new NumberList()
   /**
-   * By goal: the goal from which it was found (-1 for a goal of the query itself), by edge class and
-   * derivation.
+   * For each goal, how it was found: the goal from which it was found (-1 for a goal of the query itself),
+   * the edge class, and whether the derivation is guarded.
    */
   readonly #next = new NumberList()
   readonly #edgeClasses = new NumberList()
@@ -56,19 +57,19 @@ export class BackwardWalk implements StagedWalk {
   #listener: StepListener | null = null
   #endsAtHeld = false
   /**
-   * Position of the walk: the goal whose in-edges are being read, how many of them were read, and the steps
-   * left in this stage.
+   * Position of the walk: the goal whose in-edges are being read, the number of its in-edges that were read,
+   * and the steps left in this stage.
    */
   #goalNow = 0
   #edgesSeen = 0
   #stepsLeft = 0
-  /** The last lookup in the schema: consecutive edges often have the same class. */
+  /** Cache of the last lookup in the schema, because consecutive edges often have the same class. */
   #lastClass = -1
   #lastRoleIndex = -1
   #lastDerivations: readonly number[] = []
-  /** The held goal at which the walk ended; -1 if it did not end at one. */
+  /** The goal of its user at which the walk ended; -1 if it did not end at such a goal. */
   heldGoal = NONE
-  /** Whether a guarded derivation was found, so that some goals might not be valid for some users. */
+  /** Whether a guarded derivation was found. If so, some goals might not be valid for some users. */
   hasGuards = false
 
   constructor(regions: Regions, schema: SchemaView) {
@@ -98,8 +99,8 @@ export class BackwardWalk implements StagedWalk {
   }
 
   /**
-   * Returns the goal from which this one was found, one step nearer to the query; -1 for a goal of the query
-   * itself.
+   * Returns the goal from which this goal was found. It is one step nearer to the query. Returns -1 for a
+   * goal of the query itself.
    */
   nextOf(goal: number): number {
     return this.#next.items[goal]!
@@ -115,7 +116,7 @@ export class BackwardWalk implements StagedWalk {
     return distance
   }
 
-  /** Returns the edge class that leads from this goal to the next. */
+  /** Returns the edge class over which this goal leads to the next (`nextOf`). */
   edgeClassOf(goal: number): number {
     return this.#edgeClasses.items[goal]!
   }
@@ -124,12 +125,15 @@ export class BackwardWalk implements StagedWalk {
     return this.#isGuarded.items[goal] === 1
   }
 
-  /** Returns the goal with this line and role, -1 if there is none. Expected O(1). */
+  /** Returns the goal with this line and role, or -1 if it was not found. Expected O(1). */
   goalAt(line: number, roleIndex: number): number {
     return this.#seen.numberIfThere(line, roleIndex)
   }
 
-  /** Returns the goals by scope, so that each assignee is examined once for all roles. O(goals). */
+  /**
+   * Returns the goals as a mask of roles per scope, so that each assignee is examined once for all roles.
+   * O(goals).
+   */
   masks(): ReadonlyMap<number, number> {
     const masks = new Map<number, number>()
     for (let goal = 0; goal < this.length; goal++) {
@@ -141,7 +145,7 @@ export class BackwardWalk implements StagedWalk {
   }
 
   /**
-   * Completes the walk. With `user` 0, guards are ignored. O(goals and their in-edges). Throws
+   * Runs the whole walk. With `user` 0, guards are ignored. O(goals and their in-edges). Throws
    * `LIMIT_EXCEEDED` if the walk takes too many steps.
    */
   run(
@@ -182,7 +186,7 @@ export class BackwardWalk implements StagedWalk {
   advance(steps: number): boolean {
     this.#stepsLeft = steps
     while (this.heldGoal === NONE && this.#goalNow < this.#lines.length) {
-      // Goals with one edge each do not check the budget themselves.
+      // Checks the budget here, because `#expand` does not check it for a goal with a single edge.
       if (this.#stepsLeft <= 0 || !this.#expand(this.#goalNow)) return false
       this.#goalNow += 1
       this.#edgesSeen = 0
@@ -190,7 +194,7 @@ export class BackwardWalk implements StagedWalk {
     return true
   }
 
-  /** Follows the in-edges of a goal. Returns false if the steps ran out. */
+  /** Follows the in-edges of a goal. Returns false if the steps of this stage are used up. */
   #expand(goal: number): boolean {
     const { graph } = this.#regions
     this.#stepsLeft -= 1
@@ -247,7 +251,7 @@ export class BackwardWalk implements StagedWalk {
     return this.#lastDerivations
   }
 
-  /** Returns the number of the goal, which is added if it is new. */
+  /** Returns the number of the goal. If the goal is new, adds it. */
   #goal(line: number, roleIndex: number, next: number, edgeClass: number, isGuarded: number): number {
     const goal = this.#seen.numberOf(line, roleIndex)
     if (goal < this.#lines.length) return goal

@@ -1,11 +1,11 @@
 /**
- * Explains a decision with names, roles and a shortest path of facts. It reads without the lock, so its
- * result is valid only after validation. It runs in stages and within a budget of steps. Results that it
- * cannot find within the budget are omitted, and the explanation states this.
+ * Explains a decision with names, roles and a shortest path of facts. Reads without the lock, so the result
+ * is valid only after validation. The work is divided into stages and has a budget of steps. If a result
+ * cannot be found within the budget, it is omitted, and the explanation states this.
  *
- * One walk for all roles of the type finds the roles held on an instance. It goes backward from the instance,
- * and then forward along the same steps from the roles that the user holds. If too many paths lead to the
- * instance, it walks forward from the roles of the user instead.
+ * The roles that the user holds on an instance are found with one walk for all roles of the type. The walk
+ * goes backward from the instance. Its steps are then followed forward from the roles that the user holds. If
+ * too many paths lead to the instance, a forward walk from the roles of the user is used instead.
  */
 import { type Explanation, type ExplanationStep, NO_NEAR_MISSES, NO_RULES } from '#engine/explanation.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -25,34 +25,34 @@ import { nearMissesOf } from './near-misses.ts'
 import { NO_STEP, StepLists } from './step-lists.ts'
 import { derivationSteps, expiryOfRole, nameOf, roleAt } from './explained-steps.ts'
 
-/** Maximum number of derivations of a path that is returned. */
+/** Maximum number of derivations in a path that an explanation contains. */
 const PATH_STEPS_MAX = 1_000
 
-/** A query whose names were looked up; lines are 0 if the name is unknown. */
+/** A query whose names have been looked up. Lines are 0 if the name is unknown. */
 export interface ResolvedQuestion {
   readonly query: Query
   readonly type: TypeView | undefined
   readonly action: ActionView | undefined
   readonly user: number
-  /** The instance with the key of the query, in any tenant. */
+  /** The instance that has the key in the query, in any tenant. */
   readonly instance: number
   readonly tenant: number
   readonly isMismatch: boolean
-  /** The decision to explain. */
+  /** The decision that is to be explained. */
   readonly isAllowed: boolean
-  /** Whether to search for near misses. */
+  /** Whether the explanation should contain near misses. */
   readonly asksNearMisses: boolean
 }
 
-/** The held roles, by index, and whether the list is complete. */
+/** Indexes of the roles that the user holds, and whether this list is complete. */
 interface Held {
   readonly roleIndexes: ReadonlySet<number>
   readonly isWhole: boolean
 }
 
 /**
- * Explains within three times `stepsMax` steps: one walk in each direction, and one for the path. If no path
- * is needed, near misses use the remaining steps.
+ * Explains the decision in at most three times `stepsMax` steps: for one walk in each direction and one for
+ * the path. If no path is needed, the search for near misses uses its steps.
  */
 export function* explain(
   parts: ListingParts,
@@ -122,15 +122,18 @@ export function tenantMasksOf({ regions, schema }: ListingParts, user: number, t
   })
 }
 
-/** Returns the keys of the held tenant roles, in the order of role indexes. O(banks). */
+/**
+ * Returns the keys of the tenant roles that the user holds in the tenant, in the order of their role indexes.
+ * O(banks).
+ */
 export function heldInTenant(parts: ListingParts, user: number, tenant: number): string[] {
   const masks = Array.from(tenantMasksOf(parts, user, tenant))
   return masks.flatMap((mask, bank) => keysOf(parts.schema.tenant, roleIndexesIn(bank, mask)))
 }
 
 /**
- * Returns whether the user might hold a tenant role in some tenant. Also true if the search takes too many
- * steps. O(the user's assignments), but usually one of the first decides.
+ * Returns whether the user might hold a tenant role in some tenant. Also returns true if the search takes too
+ * many steps. O(assignments of the user), but usually one of the first assignments decides.
  */
 function* mayHoldInSomeTenant(
   { regions, schema }: ListingParts,
@@ -156,8 +159,8 @@ function namesOf(type: TypeView, roleIndexes: ReadonlySet<number>): string[] {
 }
 
 /**
- * Returns the roles of the instance's type that the user holds on it, directly or derived. If `isWhole` is
- * false, some might be missing.
+ * Returns the roles of the instance's type that the user holds on the instance, directly or derived. If
+ * `isWhole` is false, some roles might be missing.
  */
 export function* heldOn(
   { regions, schema }: ListingParts,
@@ -183,7 +186,7 @@ export function* heldOn(
 }
 
 /**
- * Returns the goals of the query itself, by role index, that are reachable from the roles of the user.
+ * Returns, by role index, the goals of the query itself that can be reached from the roles of the user.
  * O(goals and steps).
  */
 function* rolesReached(
@@ -213,7 +216,10 @@ function* rolesReached(
   return roleIndexes
 }
 
-/** Returns a shortest path; empty if there is none, null if it is unknown or too long to return. */
+/**
+ * Returns a shortest path. Returns an empty path if there is none, and null if the budget was used up or the
+ * path is too long.
+ */
 function* pathOf(
   parts: ListingParts,
   { user, tenant, instance, action }: ResolvedQuestion & { readonly action: ActionView },
@@ -235,15 +241,16 @@ function* pathOf(
   if (held.isWhole && !Array.from(action.roleIndexes).some(roleIndex => held.roleIndexes.has(roleIndex)))
     return []
   const backward = new BackwardWalk(parts.regions, parts.schema)
-  // Goals are found nearest first, so the first held one is the beginning of a shortest path.
+  // The walk finds the nearest goals first, so the first goal that the user holds is the beginning of a
+  // shortest path.
   backward.begin(instance, action.roleIndexes, user, { endsAtHeld: true })
   if (!(yield* budget.walk(backward))) return null
   return backward.heldGoal < 0 ? [] : stepsFrom(parts, user, backward)
 }
 
 /**
- * Returns the steps from the held goal to the query, along the goals from which it was found; null if there
- * are too many.
+ * Returns the steps of a path from the goal that the user holds to the query. Each step leads to the goal
+ * from which the previous one was found. Returns null if there are too many steps.
  */
 function stepsFrom(parts: ListingParts, user: number, backward: BackwardWalk): ExplanationStep[] | null {
   const held = backward.heldGoal

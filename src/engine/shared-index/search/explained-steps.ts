@@ -1,4 +1,7 @@
-/** Converts the steps from a goal of a backward walk to the query into names. Reads without the lock. */
+/**
+ * Converts the steps that lead from a goal of a backward walk to the query into names. Reads without the
+ * lock.
+ */
 import type { DerivationStep } from '#engine/explanation.ts'
 import { expiresAtOf } from '#engine/shared-index/memory/expiry-table.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -18,8 +21,8 @@ export function roleAt({ regions, schema }: ListingParts, walk: BackwardWalk, go
 }
 
 /**
- * Returns the expiration time of the role that the user directly holds on the line, or nothing if it does not
- * expire.
+ * Returns the expiration time of a role that the user directly holds on the line. Returns an empty object if
+ * the role does not expire.
  */
 export function expiryOfRole(regions: Regions, user: number, line: number, roleIndex: number): Expiration {
   const bank = (roleIndex >>> 5) & (L.BANKS_MAX - 1)
@@ -27,7 +30,7 @@ export function expiryOfRole(regions: Regions, user: number, line: number, roleI
   return expiryOf(expiresAtOf(regions, { isTuple: false, line: user, other, link: roleIndex & 31 }))
 }
 
-/** The same for the tuple from the subject to the object. */
+/** Like `expiryOfRole`, for the tuple from the subject to the object. */
 export function expiryOfTuple(
   regions: Regions,
   subject: number,
@@ -42,10 +45,7 @@ function expiryOf(until: number | null): Expiration {
   return until === null ? {} : { until }
 }
 
-/**
- * Returns the steps from the goal, along the goals from which it was found. O(steps + types for each
- * relation).
- */
+/** Returns the steps that lead from the goal to the query. O(steps + types for each relation). */
 export function derivationSteps(parts: ListingParts, walk: BackwardWalk, from: number): DerivationStep[] {
   const relations = new Map<number, string>()
   const steps: DerivationStep[] = []

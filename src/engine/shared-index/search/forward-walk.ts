@@ -1,10 +1,11 @@
 /**
- * Finds all roles of a user: the least fixed point of native.md C.2, forward from the user's direct
- * assignments along out-edges. There is one item per (instance, role), except at the last instances of a path
- * (see `#derive`). The list is its own work list, so cycles end and depth has no additional cost.
+ * Finds all roles of a user: the least fixed point of native.md C.2. The walk goes forward from the user's
+ * direct assignments along out-edges. It has one item per (instance, role), except for the last instances of
+ * a path (see `#derive`). The list of items is its own work list, so the walk ends even if there are cycles,
+ * and long paths cost nothing extra.
  *
- * Searches complete it; checks on wide instances use it with a budget of steps. Like checks, it reads without
- * the lock: a result is valid only after validation.
+ * Searches run the whole walk. Checks on wide instances run it with a budget of steps. It reads without the
+ * lock, so a result is valid only after validation.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
@@ -16,7 +17,7 @@ import type { StagedWalk } from '#engine/shared-index/schema/walk-steps.ts'
 import { holdsAny } from './holdings.ts'
 
 export interface WalkScope {
-  /** Whether to include instances without a container, that is, those from which no roles are derived. */
+  /** Whether the walk includes instances without a container. No roles are derived from such instances. */
   readonly toOthers: boolean
   readonly stepsMax: number
 }
@@ -30,8 +31,8 @@ export class ForwardWalk implements StagedWalk {
   #steps = 0
   #toOthers = false
   /**
-   * Position of the walk: whether all assignments were read, the current item, which of its lists, and the
-   * position in it.
+   * Position of the walk: whether all assignments have been read, the current item, the list of that item
+   * which is being read, and the position in this list.
    */
   #hasAssignments = false
   #next = 0
@@ -51,7 +52,7 @@ export class ForwardWalk implements StagedWalk {
     return this.#steps
   }
 
-  /** Number of items found by the last run. */
+  /** Number of items that the last walk found. */
   get length(): number {
     return this.#items.length >>> 1
   }
@@ -60,23 +61,29 @@ export class ForwardWalk implements StagedWalk {
     return this.#items.items[index * 2]!
   }
 
-  /** The index of the role held there: bank × 32 + bit. */
+  /** Returns the index of the role of an item: bank × 32 + bit. */
   roleIndexAt(index: number): number {
     return this.#items.items[index * 2 + 1]!
   }
 
-  /** Returns whether the role was found on an instance from which roles can be derived. Expected O(1). */
+  /**
+   * Returns whether the walk found this role on this instance. Only for instances from which roles can be
+   * derived. Expected O(1).
+   */
   has(line: number, roleIndex: number): boolean {
     return this.#seen.numberIfThere(line, roleIndex) >= 0
   }
 
-  /** Returns false if it stopped after `stepsMax` steps and found only a part of the items. */
+  /**
+   * Runs a walk. Returns false if the walk stopped after `stepsMax` steps and therefore found only some of
+   * the items.
+   */
   run(user: number, { toOthers, stepsMax }: WalkScope): boolean {
     this.begin(user, toOthers)
     return this.advance(stepsMax)
   }
 
-  /** Begins a walk; `advance` continues it. `toOthers`: see `WalkScope`. */
+  /** Begins a walk; `advance` continues it. `toOthers` is described in `WalkScope`. */
   begin(user: number, toOthers: boolean): void {
     this.#user = user << L.LINE_WORDS_LOG2
     this.#toOthers = toOthers
@@ -106,7 +113,10 @@ export class ForwardWalk implements StagedWalk {
     return this.#steps > 0
   }
 
-  /** Returns false if the steps ran out; so do the functions below. */
+  /**
+   * Reads the assignments of the user. This method and the following ones return false if the steps are used
+   * up.
+   */
   #takeAssignments(): boolean {
     const { graph } = this.#regions
     const ptr = graph[this.#user + L.U_ASSIGNMENTS]!
@@ -154,7 +164,7 @@ export class ForwardWalk implements StagedWalk {
     const { graph } = this.#regions
     const ptr = graph[descriptor]!
     const meta = graph[descriptor + 1]!
-    // `!meta`: a torn container can be beyond the view.
+    // `meta` is undefined if the container is torn and beyond the view.
     if (!meta) return true
     if ((meta & L.LOG2_MASK) === L.INLINE) {
       this.#derive(ptr, meta >>> L.COUNT_SHIFT, roleIndex, isLast)
@@ -174,14 +184,16 @@ export class ForwardWalk implements StagedWalk {
   }
 
   /**
-   * No roles are derived from an instance without a container, so it is neither read nor recorded here. Such
-   * items might be dead or repeated. Code that uses them reads them anyway (see `search.ts`).
+   * No roles are derived from an instance without a container. Therefore such an instance is not read here,
+   * and it is not recorded as visited. Its items can thus be repeated or belong to a dead instance. Code that
+   * uses these items reads the instance anyway (`search.ts`).
    */
   #derive(object: number, edgeClass: number, roleIndex: number, isLast: boolean): void {
     const { graph } = this.#regions
     const { derivations, derivationsFrom } = this.#schema
     const end = derivationsFrom[edgeClass + 1]!
-    // A class can have a thousand derivations, so reading them counts as several steps.
+    // Counts reading the derivations as several steps if there are many, because a class can have a thousand
+    // derivations.
     this.#steps -= 1 + ((end - derivationsFrom[edgeClass]!) >> 5)
     let found = 0
     for (let d = derivationsFrom[edgeClass]!; d < end; d += 3) {
@@ -200,7 +212,7 @@ export class ForwardWalk implements StagedWalk {
         this.#add(object, derivations[d + 1]!)
       }
     }
-    // Each further role found on one object also counts as a step.
+    // Each role after the first one that is found on an object also counts as a step.
     if (found > 1) this.#steps -= found - 1
   }
 

@@ -2,16 +2,16 @@
  * Determines for which users the goals of a query are valid if guarded derivations lead from them. A guard
  * blocks users who hold a direct role on its object (native.md C.2).
  *
- *     group:1 member ───────► folder:a viewer ──guard──► doc:d reader
- *     group:2 member ──guard──► folder:b viewer ────────┘
+ *   group:1 member ───────► folder:a viewer ──guard──► doc:d reader
+ *   group:2 member ──guard──► folder:b viewer ────────┘
  *
- * Most users hold no role on any guarded object. For them, every goal is valid, and nothing is computed. The
- * others are *blocked*. Users who are blocked on the same objects form a group that is processed together.
- * The search goes forward from their roles as far as the guards allow, and then backward from the goals of
- * the query that were reached.
+ * Most users hold no role on any guarded object. For them, all goals are valid, and nothing has to be
+ * computed. The other users are *blocked*. Users who are blocked on the same objects form a group, which is
+ * processed together. The search goes forward from the roles of the group as far as the guards allow. Then it
+ * goes backward from the goals of the query that it reached.
  *
- * O(goals and steps + holders on guarded objects + for each group the goals that its users reach). A walk per
- * user would take users × steps: seconds if thousands of groups meet on one object.
+ * O(goals and steps + holders on guarded objects + for each group the goals that its users reach). A separate
+ * walk for each user would take users × steps: seconds if thousands of groups have a role on the same object.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
@@ -25,7 +25,10 @@ import { NO_STEP, StepLists } from './step-lists.ts'
 
 const NONE = -1
 
-/** Users who are blocked on the same objects, and the goals that they hold: pairs (user, goal). */
+/**
+ * A group: the objects on which its users are blocked, and the goals that its users hold, as pairs (user,
+ * goal).
+ */
 interface BlockedGroup {
   readonly objects: ReadonlySet<number>
   readonly held: number[]
@@ -45,8 +48,8 @@ export class GuardedGoals implements StepListener {
   readonly #holders = new NumberList()
   #stepsLeft = 0
   /**
-   * Uses the result of prefetching loads, so that the compiler does not remove them. The value has no
-   * meaning.
+   * Stores a value that depends on all prefetching loads, so that the compiler does not remove the loads. The
+   * value has no meaning.
    */
   prefetchSink = 0
 
@@ -66,7 +69,7 @@ export class GuardedGoals implements StepListener {
   }
 
   /**
-   * Repeats the walk for any user, and determines for which users its goals are valid. Throws
+   * Repeats the walk for all users, and determines for which users its goals are valid. Throws
    * `LIMIT_EXCEEDED` in the same cases as the walk.
    */
   look(instance: number, roleIndexes: Iterable<number>): void {
@@ -82,7 +85,7 @@ export class GuardedGoals implements StepListener {
     for (const group of groups) this.#decide(group, reachability)
   }
 
-  /** Discards the results. */
+  /** Discards the results of `look`. */
   forget(): void {
     this.#guarded.clear()
     this.#groupOf.clear()
@@ -167,17 +170,19 @@ export class GuardedGoals implements StepListener {
 
 /**
  * Reachability among the goals of one walk: the goals that a group of users reaches, and those from which the
- * query is reachable. It is used for one group after the other; a group number distinguishes their marks.
+ * query can be reached. One object serves all groups, one after another; its marks contain the number of the
+ * group.
  */
 class Reachability {
   readonly #walk: BackwardWalk
   readonly #goals = new NumberList()
   /**
-   * By goal: the number of the last group that reached it, and of the last group for which it is sufficient.
+   * For each goal, the number of the last group that reached it, and of the last group for which it is
+   * sufficient.
    */
   readonly #reachedBy: Int32Array
   readonly #sufficientFor: Int32Array
-  /** The steps taken, as lists by their target goal. */
+  /** The steps that the current group took, as one list for each goal to which they lead. */
   readonly #firstTaken: Int32Array
   readonly #nextTaken = new NumberList()
   readonly #takenFrom = new NumberList()
@@ -212,7 +217,7 @@ class Reachability {
     this.#goals.push(goal)
   }
 
-  /** Adds a step that no guard blocks. */
+  /** Adds a step that no guard blocks for the group. */
   link(from: number, to: number): void {
     this.reach(to)
     this.#nextTaken.push(this.#firstTaken[to]!)
@@ -220,7 +225,7 @@ class Reachability {
     this.#takenFrom.push(from)
   }
 
-  /** Walks backward from the reached goals of the query along the steps taken. */
+  /** Walks backward along the recorded steps, from the goals of the query that were reached. */
   walkBackward(): void {
     const found = this.#goals
     const reached = found.length

@@ -10,7 +10,7 @@ import type { SchemaView } from '#engine/shared-index/schema/schema-view.ts'
 
 /** Number of users whose records are prefetched together. */
 const STAGE = 64
-/** The users of one stage: scratch memory of this thread. */
+/** The users of one stage. This scratch memory is used by one thread. */
 const users = new Int32Array(STAGE)
 
 /** Returns whether the user directly holds this role on this instance or tenant. Expected O(1). */
@@ -18,7 +18,10 @@ export function holdsRole(graph: Int32Array, user: number, line: number, roleInd
   return (maskAt(graph, user, line | ((roleIndex >>> 5) << L.BANK_SHIFT)) & (1 << (roleIndex & 31))) !== 0
 }
 
-/** Returns whether the user directly holds any existing role there, which blocks a guarded derivation. */
+/**
+ * Returns whether the user directly holds any existing role on this line. If so, guarded derivations do not
+ * apply to the user there.
+ */
 export function holdsAny(graph: Int32Array, schema: SchemaView, user: number, line: number): boolean {
   const type = schema.typesById[graph[line << L.LINE_WORDS_LOG2]! >>> L.TYPE_SHIFT]
   if (type === undefined) return false
@@ -29,7 +32,8 @@ export function holdsAny(graph: Int32Array, schema: SchemaView, user: number, li
 }
 
 /**
- * Returns the roles that the user holds in the scope, including roles that are being removed. Expected O(1).
+ * Returns the mask of roles that the user holds in the scope. It can contain roles that have been removed.
+ * Expected O(1).
  */
 export function maskAt(graph: Int32Array, user: number, scope: number): number {
   const slab = (user << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS
@@ -56,9 +60,9 @@ export function* assigneesOf({ graph }: Regions, line: number): Iterable<number>
 }
 
 /**
- * Appends every existing user who holds one of these roles in this scope. Records and slabs of users are
- * scattered over memory, so they are read in stages of independent loads (as in `batch-check.ts`). The
- * returned number only prevents the compiler from removing the prefetching loads. O(assignees).
+ * Appends every existing user who holds one of these roles in this scope. The records and slabs of users are
+ * scattered over memory. They are therefore read in stages of independent loads, as in `batch-check.ts`. The
+ * returned number has no meaning; it keeps the compiler from removing the prefetching loads. O(assignees).
  */
 export function takeHolders(regions: Regions, scope: number, mask: number, into: NumberList): number {
   const { graph } = regions
@@ -86,7 +90,7 @@ export function takeHolders(regions: Regions, scope: number, mask: number, into:
   return prefetchSink
 }
 
-/** Prefetches the users' records, then the slots of the scope in their slabs. */
+/** Prefetches the records of the users, and then the slots of the scope in their slabs. */
 function prefetchHoldings(graph: Int32Array, count: number, scope: number): number {
   const hash = Math.imul(scope, L.ID_HASH)
   let sink = 0
@@ -110,7 +114,7 @@ function takeWhoHold(
   }
 }
 
-/** Returns every (scope, mask) of the user, including dead ones. O(assignments). */
+/** Returns every (scope, mask) of the user. Scopes can belong to dead records. O(assignments). */
 export function* assignmentsOf({ graph }: Regions, user: number): Iterable<readonly [number, number]> {
   const slab = (user << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS
   const ptr = graph[slab]!

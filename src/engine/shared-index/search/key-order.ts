@@ -1,34 +1,34 @@
 /**
- * Orders records by the UTF-8 bytes of their keys (native.md D-46), which are read in place.
+ * Orders records by the UTF-8 bytes of their keys (native.md D-46), without copying the keys.
  *
- * Sorting reads each key once: the four bytes after the common prefix of all keys become a number, and the
- * numbers are radix-sorted. Lines with equal numbers form a *run*. Long runs are sorted in the same way by
- * their next bytes. Short runs are sorted when a page needs them.
+ * Sorting reads each key once. It takes the four bytes after the common prefix of all keys as a number, and
+ * radix-sorts these numbers. Lines with equal numbers form a *run*. A long run is sorted in the same way by
+ * its next bytes. A short run is sorted when a page needs it.
  */
 import type { Key } from '#engine/shared-index/memory/key.ts'
 import { bytesSwapped, compareKeys, compareWithKey } from '#engine/shared-index/memory/key-comparison.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { keyBytes, keyStart } from '#engine/shared-index/memory/records.ts'
 
-/** Runs up to this length are sorted later. */
+/** Maximum length of a short run, which is sorted when a page needs it. */
 const SHORT_RUN = 64
 const PREFIX_BYTES = 4
 const SAMPLE = 64
-/** Records prefetched together (see `batch-check.ts`). */
+/** Number of records that are prefetched together (see `batch-check.ts`). */
 const STAGE = 64
 const RADIX_BITS = 11
 
 export class KeyOrder {
   readonly lines: Int32Array
   /**
-   * Uses the result of prefetching loads, so that the compiler does not remove them. The value has no
-   * meaning.
+   * Stores a value that depends on all prefetching loads, so that the compiler does not remove the loads. The
+   * value has no meaning.
    */
   prefetchSink = 0
-  /** 1 at the beginning of a run. A run of one line is sorted. */
+  /** For each line, 1 if a run begins there. A run of a single line needs no sorting. */
   readonly #begins: Uint8Array
 
-  /** Takes ownership of the lines and sorts them. O(n log n), and each key is read once. */
+  /** Sorts the lines, in the array that was passed. O(n log n); reads each key once. */
   constructor(graph: Int32Array, lines: Int32Array) {
     this.lines = lines
     this.#begins = new Uint8Array(lines.length + 1).fill(1)
@@ -36,7 +36,7 @@ export class KeyOrder {
     for (let range = pending.pop(); range; range = pending.pop()) this.#sortRange(graph, range, pending)
   }
 
-  /** Returns the number of lines with keys up to and including this one. O(log n). */
+  /** Returns the number of lines whose keys are not greater than this key. O(log n). */
   countUpTo(graph: Int32Array, key: Key): number {
     let low = 0
     let high = this.lines.length
@@ -49,14 +49,16 @@ export class KeyOrder {
     return low
   }
 
-  /** Returns the lines `from` to `to`, in order. */
+  /** Returns the lines from `from` to `to` in key order. Sorts the short runs among them first. */
   slice(graph: Int32Array, from: number, to: number): Int32Array {
     for (let at = from; at < Math.min(to, this.lines.length); at++) this.#sortRunAt(graph, at)
     return this.lines.subarray(from, to)
   }
 
   /**
-   * Sorts a range whose keys agree in at least their first `known` bytes. Adds its long runs to `pending`.
+   * Sorts a range of lines by the next four bytes of their keys. All keys of the range agree in at least
+   * their first `known` bytes. If keys also agree in the next bytes, they form a run. Long runs are added to
+   * `pending`, and the caller sorts them by later bytes.
    */
   #sortRange(
     graph: Int32Array,
@@ -64,14 +66,15 @@ export class KeyOrder {
     pending: [number, number, number][],
   ): void {
     const count = to - from
-    // Keys that agree over the maximum length differ only in trailing zeros, which a comparison resolves.
+    // Keys that agree over the maximum length differ only in trailing zeros. Such a run is compared and
+    // sorted later, like a short run.
     if (count <= SHORT_RUN || known >= L.KEY_BYTES_MAX) {
       this.#begins.fill(0, from + 1, to)
       return
     }
     const lines = this.lines.subarray(from, to)
     const prefixes = new Int32Array(count)
-    // The common prefix of a sample is assumed for all keys. It is shortened if some key disagrees.
+    // Assumes that all keys have the common prefix of a sample. If a key does not, the prefix is shortened.
     let common = commonBytes(graph, lines.subarray(0, SAMPLE), known)
     let done = this.#readPrefixes(graph, lines, { common, known }, prefixes)
     while (done < count) {
@@ -91,8 +94,8 @@ export class KeyOrder {
   }
 
   /**
-   * Reads the numbers of the keys. Returns the index of the first line whose key lacks the common prefix; the
-   * count if there is none.
+   * Reads the number of each key. Returns the index of the first line whose key does not have the common
+   * prefix, or the number of lines if all keys have it.
    */
   #readPrefixes(
     graph: Int32Array,
@@ -104,8 +107,8 @@ export class KeyOrder {
     for (let from = 0; from < lines.length; from += STAGE) {
       const to = Math.min(from + STAGE, lines.length)
       let sink = 0
-      // The loop only loads: records are scattered over memory, and as many cache misses as possible should
-      // overlap.
+      // This loop only loads records. They are scattered over memory, and in such a loop, as many cache
+      // misses as possible overlap.
       for (let i = from; i < to; i++) sink ^= graph[lines[i]! << L.LINE_WORDS_LOG2]!
       this.prefetchSink ^= sink
       for (let i = from; i < to; i++) {
@@ -122,7 +125,7 @@ export class KeyOrder {
     pending.push([from, to, known])
   }
 
-  /** Sorts the run at this position. */
+  /** Sorts the short run that contains this position. */
   #sortRunAt(graph: Int32Array, at: number): void {
     if (this.#begins[at] === 1 && this.#begins[at + 1] === 1) return
     let from = at
@@ -134,7 +137,7 @@ export class KeyOrder {
   }
 }
 
-/** Returns the length of the common prefix of these keys, at least `known`. */
+/** Returns the length of the common prefix of these keys. The keys agree in at least `known` bytes. */
 function commonBytes(graph: Int32Array, lines: Int32Array, known: number): number {
   let common = keyBytes(graph, lines[0]! << L.LINE_WORDS_LOG2)
   for (const line of lines) {
@@ -143,7 +146,7 @@ function commonBytes(graph: Int32Array, lines: Int32Array, known: number): numbe
   return Math.max(common, known)
 }
 
-/** Returns whether both keys have `bytes` bytes and agree in them. Compares whole words first. */
+/** Returns whether both keys have at least `bytes` bytes and agree in them. Compares whole words first. */
 function agree(graph: Int32Array, left: number, right: number, bytes: number): boolean {
   if (keyBytes(graph, left << L.LINE_WORDS_LOG2) < bytes) return false
   const a = keyStart(graph, left << L.LINE_WORDS_LOG2)
@@ -154,19 +157,22 @@ function agree(graph: Int32Array, left: number, right: number, bytes: number): b
   return rest === 0 || ((graph[a + words]! ^ graph[b + words]!) & ((1 << (rest << 3)) - 1)) === 0
 }
 
-/** Returns the next four bytes of the key as a number in key order, with zeros beyond its end. */
+/**
+ * Returns the four bytes after the first `skip` bytes of the key, as a number that sorts like the key. Bytes
+ * after the end of the key count as zero.
+ */
 function prefixAfter(graph: Int32Array, line: number, skip: number): number {
   const record = line << L.LINE_WORDS_LOG2
   const left = keyBytes(graph, record) - skip
   if (left <= 0) return 0
   const at = keyStart(graph, record) + (skip >>> 2)
   const shift = (skip & 3) << 3
-  // The word after the last one of the key belongs to other data, so it is read only if the key continues.
+  // Reads the next word only if the key extends into it. Otherwise the word belongs to other data.
   const high = shift === 0 || left <= 4 - (skip & 3) ? 0 : graph[at + 1]! << (32 - shift)
   return bytesSwapped((graph[at]! >>> shift) | high) | 0
 }
 
-/** Sorts unsigned numbers, and the lines with them: three stable passes of 11 bits. */
+/** Sorts unsigned numbers, and the lines together with them, in three stable passes of 11 bits. */
 function radixSort(numbers: Int32Array, lines: Int32Array): void {
   let [fromNumbers, fromLines] = [numbers, lines]
   let toNumbers: Int32Array = new Int32Array(numbers.length)

@@ -1,6 +1,6 @@
 /**
- * Cuts pages from a search result, in key order. The result stays in memory for the next page of the same
- * search as long as the index does not change. A page is then a slice of it.
+ * Cuts pages from the result of a search, in key order. The result stays in memory for the next page of the
+ * same search, as long as the index does not change. The next page is then only a slice of the result.
  *
  * Memory: one result per reader and kind of search, five bytes per key. A page always belongs to the state on
  * which the search ran.
@@ -41,7 +41,8 @@ export class KeyPages {
     const order = this.#order
     if (order === null) return NO_KEYS
     const total = order.lines.length
-    // A cursor that is not a valid key was never issued: the search starts at the beginning.
+    // If `after` is not a valid key, the page starts at the beginning: the service never returned such a
+    // cursor.
     const start = after !== null && this.#after.read(after, 0) ? order.countUpTo(graph, this.#after) : 0
     const keys = Array.from(order.slice(graph, start, start + limit), line => keyText(graph, line))
     return { keys, hasMore: start + keys.length < total, last: keys.at(-1) ?? after, total }

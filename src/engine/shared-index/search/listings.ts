@@ -1,5 +1,5 @@
 /**
- * Reads the data for the permission listings (native.md A.4, A.5), in stages. Reads without the lock: the
+ * Reads the data for the permission listings (native.md A.4, A.5), in stages. Reads without the lock, so the
  * results are valid only after validation.
  */
 import type {
@@ -32,7 +32,7 @@ import { GuardedGoals } from './guarded-goals.ts'
 import { assigneesOf, assignmentsOf, maskAt, roleIndexesIn } from './holdings.ts'
 import { type Permitted, RoleMeanings } from './role-meanings.ts'
 
-/** Entries between two pauses. Their keys are scattered over memory. */
+/** Number of entries between two pauses. Their keys are scattered over memory. */
 const STAGE_ENTRIES = 128
 
 export interface ListingParts {
@@ -40,7 +40,10 @@ export interface ListingParts {
   readonly schema: SchemaView
 }
 
-/** Returns the accepted tenants in which the user holds a tenant role. O(the user's assignments). */
+/**
+ * Returns the tenants in which the user holds a tenant role, if the filter accepts them. O(assignments of the
+ * user).
+ */
 export function* tenantRolesOf(
   { regions, schema }: ListingParts,
   {
@@ -84,7 +87,7 @@ export function* tenantRolesOf(
   }
 }
 
-/** Sorts pairs [bank, mask] by bank. Each bank occurs once. */
+/** Sorts pairs [bank, mask] by bank. Each bank must occur only once. */
 function byBank(masks: readonly number[]): readonly number[] {
   if (masks.length <= 2) return masks
   const pairs = Array.from({ length: masks.length / 2 }, (_, index) => masks.slice(2 * index, 2 * index + 2))
@@ -126,10 +129,10 @@ function meaningsOf(type: TypeView): RoleMeanings<string> {
   )
 }
 
-/** Instances with the indexes of the roles on them, which can be repeated. */
+/** Instances, and the indexes of the roles held on each. A role index can be repeated. */
 class ListedScopes {
   readonly #lines: NumberList
-  /** Role indexes of all instances, consecutively, and the start of those of each instance. */
+  /** Role indexes of all instances, one instance after another, and the start of those of each instance. */
   readonly #roleIndexes: Int32Array
   readonly #from: Int32Array
   #masks = new Int32Array(L.BANKS_MAX)
@@ -163,7 +166,10 @@ class ListedScopes {
   }
 }
 
-/** Returns the accepted items of a walk, by instance: all roles of the first `limit` instances. O(items). */
+/**
+ * Returns the items of a walk that the filter accepts, grouped by instance: all roles of the first `limit`
+ * instances. O(items).
+ */
 function* scopesAmong(
   { regions, schema }: ListingParts,
   walk: ForwardWalk,
@@ -211,7 +217,7 @@ function knownOr<Name, Value>(known: Map<Name, Value>, name: Name, find: () => V
 }
 
 export interface GrantQuestion {
-  /** Lines; 0 if there is none. */
+  /** Lines of the tenant and the instance; 0 if there is none. */
   readonly tenant: number
   readonly instance: number
   readonly action: ActionView
@@ -269,7 +275,7 @@ export function* grantsOn(
   }
 }
 
-/** Returns the actions that one of these roles permits, in the order of UTF-8 bytes. */
+/** Returns the actions that one of these roles allows, in the order of their UTF-8 bytes. */
 export function actionsOf(
   type: TypeView,
   held: { readonly inTenant: Int32Array; readonly roleIndexes: ReadonlySet<number> },
@@ -288,8 +294,8 @@ export function actionsOf(
 }
 
 /**
- * Returns the users who hold these roles on the instance or tenant; `masks` are pairs [bank, mask]. Sometimes
- * yields null, as a pause for other work. O(assignees × banks).
+ * Returns the users who hold one of these roles on the instance or tenant. `masks` are pairs [bank, mask].
+ * From time to time, yields null as a pause for other work. O(assignees × banks).
  */
 function* holdersOf(
   regions: Regions,

@@ -1,9 +1,9 @@
 /**
- * Finds near misses of a check that roles deny, which fails because of exactly one condition: another role on
- * an instance along the path, a guard, or a missing tuple. One walk finds the roles of the user, another one
- * the roles that would allow. They are combined nearest first.
+ * Finds near misses of a check that roles deny: checks that fail because of exactly one condition. This is
+ * another role on an instance along the path, a guard, or a missing tuple. One walk finds the roles of the
+ * user, and another walk finds the roles that would allow. Their results are combined, nearest first.
  *
- * Reads without the lock: a result is valid only after validation.
+ * Reads without the lock, so a result is valid only after validation.
  */
 import {
   type DerivationStep,
@@ -29,7 +29,7 @@ import { holdsAny, holdsRole, maskAt, roleIndexesIn } from './holdings.ts'
 import { keysOf, type ListingParts, tenantOf, typeOf } from './listings.ts'
 import { derivationSteps, expiryOfTuple, nameOf, roleAt } from './explained-steps.ts'
 
-/** A check that roles deny and whose names are all known. */
+/** A check that roles deny. All its names are known. */
 interface DeniedQuestion {
   readonly user: number
   readonly instance: number
@@ -37,13 +37,16 @@ interface DeniedQuestion {
   readonly action: ActionView
 }
 
-/** A near miss that is not formatted yet, with the number of derivations to the requested instance. */
+/**
+ * A near miss that has not been converted to names yet, with the number of derivations between it and the
+ * requested instance.
+ */
 interface FoundMiss {
   readonly distance: number
   readonly describe: () => NearMiss
 }
 
-/** Walks within the budgets. Near misses that the walks do not reach are omitted. */
+/** Returns the near misses. Near misses that the walks do not reach within their budgets are omitted. */
 export function* nearMissesOf(
   parts: ListingParts,
   question: DeniedQuestion,
@@ -53,8 +56,8 @@ export function* nearMissesOf(
   const { user, instance, action } = question
   const forward = new ForwardWalk(regions, schema)
   forward.begin(user, false)
-  // If some roles of the user were not found, the user might hold a needed role. No correct statement is then
-  // possible.
+  // If the walk did not find all roles of the user, the user might hold a role that seems to be missing.
+  // Therefore no near miss could be reported correctly.
   if (!(yield* forth.walk(forward))) return { ...NO_NEAR_MISSES, hasMore: true }
   const held = yield* HeldByLine.of(forward)
   const backward = new BackwardWalk(regions, schema)
@@ -69,7 +72,7 @@ export function* nearMissesOf(
     .toSorted((left, right) => left.distance - right.distance)
     .slice(0, NEAR_MISSES_MAX + 1)
     .map(({ describe }) => describe())
-  // Near misses with existing facts come before those with missing tuples.
+  // Near misses with a missing tuple come last, after those whose facts all exist.
   if (isWhole && found.length <= NEAR_MISSES_MAX) found.push(...(yield* notRelated(parts, question, walked)))
   return {
     found: found.slice(0, NEAR_MISSES_MAX),
@@ -77,11 +80,11 @@ export function* nearMissesOf(
   }
 }
 
-/** Results of a walk, by line. */
+/** Items of a forward walk, grouped by line. */
 class HeldByLine {
-  /** A number for each line; the second part of the pairs is not used. */
+  /** Numbers the lines. The second number of each pair is not used. */
   readonly #lines = new VisitedPairs()
-  /** By that number the first item, and by item the next one of the same line. */
+  /** For the number of each line, its first item; for each item, the next item of the same line. */
   readonly #first = new NumberList()
   readonly #next = new NumberList()
   readonly #walk: ForwardWalk;
@@ -120,7 +123,7 @@ class HeldByLine {
   }
 }
 
-/** A step that a guard disables and whose starting role the user holds. */
+/** A step that a guard disables, although the user holds the role from which it starts. */
 interface BlockedStep {
   readonly subject: number
   readonly roleIndex: number
@@ -129,17 +132,20 @@ interface BlockedStep {
 }
 
 /**
- * While goals are found, records the edge classes that lead to the instance itself, and the guards that block
- * roles of the user.
+ * Listens to the backward walk. Records the edge classes over which steps lead to the instance itself, and
+ * the guards that disable derivations from roles of the user.
  */
 class Ways implements StepListener {
   readonly #backward: BackwardWalk
   readonly #forward: ForwardWalk
-  /** Goals below this number are those of the query itself. */
+  /** Goals with a smaller number are goals of the query itself. */
   questionGoals = 0
-  /** Edge classes of tuples to the instance over which an allowing role is derived. */
+  /** Edge classes of tuples to the instance over which a role that allows is derived. */
   readonly classes = new Set<number>()
-  /** The first step to each object. Goals are followed nearest first, so it is one of the nearest. */
+  /**
+   * For each object, the first step that a guard on it disables. Goals are followed nearest first, so this is
+   * one of the nearest steps.
+   */
   readonly blockedSteps: BlockedStep[] = []
   readonly #objects = new Set<number>()
 
@@ -171,8 +177,8 @@ interface Walked {
 }
 
 /**
- * Returns instances on which the user holds roles, but none of the needed ones. O(goals), but usually the
- * first ones are sufficient.
+ * Returns the near misses in which the user holds roles on an instance, but none of the roles that are needed
+ * there. O(goals), but usually the first goals are sufficient.
  */
 function* otherRoles(parts: ListingParts, instance: number, walked: Walked): Resumable<FoundMiss[]> {
   const { backward, held } = walked
@@ -189,7 +195,7 @@ function* otherRoles(parts: ListingParts, instance: number, walked: Walked): Res
   return found
 }
 
-/** `goal`: the first goal on its instance. */
+/** Describes the near miss on the instance of `goal`, which is the first goal on that instance. */
 function describeOtherRole(parts: ListingParts, { backward, held }: Walked, goal: number): NearMiss {
   const line = backward.lineAt(goal)
   const distance = backward.distanceOf(goal, NEAR_MISS_STEPS_MAX)
@@ -211,7 +217,10 @@ function describeOtherRole(parts: ListingParts, { backward, held }: Walked, goal
   }
 }
 
-/** Orders roles that extend a needed role first: they are the ones that might be expected to suffice. */
+/**
+ * Compares two roles. Roles that extend a needed role come first, because users might expect them to be
+ * sufficient.
+ */
 function byUse(left: RoleHeldInstead, right: RoleHeldInstead): number {
   return Number(right.extendsNeeded) - Number(left.extendsNeeded) || compareUtf8(left.role, right.role)
 }
@@ -219,7 +228,7 @@ function byUse(left: RoleHeldInstead, right: RoleHeldInstead): number {
 /** Returns the near misses in which a guard disables a derivation from a role of the user. */
 function blocked(parts: ListingParts, user: number, { backward, ways }: Walked): FoundMiss[] {
   return ways.blockedSteps.map(step => {
-    // One more: the blocked derivation.
+    // Adds 1 for the disabled derivation.
     const distance = 1 + backward.distanceOf(step.goal, NEAR_MISS_STEPS_MAX)
     return { distance, describe: () => describeBlocked(parts, user, backward, step) }
   })
@@ -259,7 +268,7 @@ function describeBlocked(
   }
 }
 
-/** A derivation over a relation of which the instance has no tuple. */
+/** A derivation over a relation for which the instance has no tuple. */
 interface Unrelated {
   readonly edgeClass: number
   readonly roleIndex: number
@@ -267,9 +276,9 @@ interface Unrelated {
 }
 
 /**
- * Returns the near misses in which only a tuple is missing, from another instance of the tenant on which the
- * user directly holds the required role. At most one per relation of which the instance has no tuple.
- * O(derivations of roles of the type + roles of the user).
+ * Returns the near misses in which only a tuple is missing. Its subject would be another instance of the
+ * tenant on which the user directly holds the required role. Returns at most one near miss per relation for
+ * which the instance has no tuple. O(derivations of roles of the type + roles of the user).
  */
 function* notRelated(
   parts: ListingParts,
@@ -291,7 +300,7 @@ function* notRelated(
       if (!action.roleIndexes.has(roleIndex) || (guarded && isBlocked)) continue
       const name = `${end} ${derivations[d]!}`
       const others = wanted.get(name) ?? []
-      // One for each relation is sufficient.
+      // A single derivation per relation is sufficient.
       if (others.at(-1)?.edgeClass === edgeClass) continue
       others.push({ edgeClass, roleIndex, guarded })
       wanted.set(name, others)
@@ -318,7 +327,7 @@ function* notRelated(
   return [...found.values()]
 }
 
-/** Returns the keys in order, shortened to the limit. */
+/** Returns the first keys in key order, up to the limit. */
 function someOf(keys: readonly string[]): string[] {
   return keys.toSorted(compareUtf8).slice(0, NEAR_MISS_ROLES_MAX)
 }

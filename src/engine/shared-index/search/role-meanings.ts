@@ -1,8 +1,8 @@
 /**
- * Computes names and permissions of sets of roles of one type, in order. Many scopes share few sets, so each
- * set is computed once. Callers can detect a repeated set by identity.
+ * Computes the names and permissions of sets of roles of one type. Many scopes have the same set, so each set
+ * is computed once. Equal sets have the same result object, so that callers can recognize them by identity.
  *
- * O(all permissions) for each role that occurs, then O(permissions of its roles) for each set.
+ * O(all permissions) for each role that occurs, and O(permissions of its roles) for each set.
  */
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
 import type { TypeView } from '#engine/shared-index/schema/schema-view.ts'
@@ -10,28 +10,28 @@ import type { Resumable } from '#model/resumable.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
 import { roleIndexesIn } from './holdings.ts'
 
-/** Permissions between two pauses. */
+/** Number of permissions that are processed between two pauses. */
 const STAGE_PERMISSIONS = 2_048
 
 export interface Meaning<Permission> {
-  /** In the order of UTF-8 bytes. */
+  /** Keys of the roles, in the order of their UTF-8 bytes. */
   readonly roles: readonly string[]
-  /** In the given order. */
+  /** Permissions, in the order in which they were passed to the constructor. */
   readonly permissions: readonly Permission[]
 }
 
-/** A permission, and the roles that grant it, including those that extend them. */
+/** A permission, and the roles that grant it, including roles that extend such a role. */
 export type Permitted<Permission> = readonly [Permission, { has(roleIndex: number): boolean }]
 
 export class RoleMeanings<Permission> {
   readonly #type: TypeView
   readonly #permitted: readonly Permitted<Permission>[]
-  /** By role index: its rank in the order of keys. */
+  /** For each role index, the rank of the role in the order of keys. */
   readonly #rank = new Map<number, number>()
-  /** By role index: the numbers in `#permitted` of its permissions. */
+  /** For each role index, the positions in `#permitted` of the permissions of the role. */
   readonly #permittedBy = new Map<number, Int32Array>()
   readonly #known = new Map<string, Meaning<Permission>>()
-  /** By number: 1 if a role of the current set permits it. */
+  /** For each position in `#permitted`, 1 if a role of the current set grants the permission. */
   readonly #marks: Uint8Array
 
   constructor(type: TypeView, permitted: readonly Permitted<Permission>[]) {
@@ -45,7 +45,10 @@ export class RoleMeanings<Permission> {
     for (const [rank, roleIndex] of ordered.entries()) this.#rank.set(roleIndex, rank)
   }
 
-  /** `masks` are pairs [bank, mask] in ascending order of banks and without a mask of 0. */
+  /**
+   * Returns the names and permissions of a set. `masks` are pairs [bank, mask] in ascending order of banks.
+   * No mask may be 0.
+   */
   *of(masks: readonly number[]): Resumable<Meaning<Permission>> {
     const name = masks.join()
     const known = this.#known.get(name)

@@ -1,6 +1,7 @@
 /**
- * Searches for instances and users. A search lists exactly the entities that the decision allows, each once,
- * as lines. `key-pages.ts` orders them. Reads are without the lock: results are valid only after validation.
+ * Searches for instances and users. A search finds exactly the entities for which the check is allowed, each
+ * once, as lines. `key-pages.ts` orders them. Searches read without the lock, so results are valid only after
+ * validation.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { LineSet } from '#engine/shared-index/memory/line-set.ts'
@@ -16,7 +17,7 @@ import type { ForwardWalk } from './forward-walk.ts'
 import type { GuardedGoals } from './guarded-goals.ts'
 import { assignmentsOf, maskAt, roleIndexesIn, takeHolders } from './holdings.ts'
 
-/** Records prefetched together (see `batch-check.ts`). */
+/** Number of records that are prefetched together (see `batch-check.ts`). */
 const STAGE = 64
 
 export class Search {
@@ -29,15 +30,15 @@ export class Search {
   readonly #seen = new LineSet()
   readonly #all = new LineSet()
   readonly #candidates = new NumberList()
-  /** By role index: 1 if the role allows. */
+  /** For each role index, 1 if the role allows the action. */
   readonly #wanted = new Uint8Array(L.BANKS_MAX * L.BANK_ROLES)
   /**
-   * Uses the result of prefetching loads, so that the compiler does not remove them. The value has no
-   * meaning.
+   * Stores a value that depends on all prefetching loads, so that the compiler does not remove the loads. The
+   * value has no meaning.
    */
   prefetchSink = 0
 
-  /** `guardedGoals` uses `backward` for its walks. */
+  /** `guardedGoals` must use the same `backward` walk. */
   constructor(
     regions: Regions,
     parts: { forward: ForwardWalk; backward: BackwardWalk; guardedGoals: GuardedGoals },
@@ -49,8 +50,9 @@ export class Search {
   }
 
   /**
-   * Finds instances; `tenant` 0: of any tenant. O(instances that the user reaches, plus all records if a
-   * tenant role of the user allows). Throws `LIMIT_EXCEEDED` if the walk takes too many steps.
+   * Finds the instances on which the user may do the action. With `tenant` 0, instances of any tenant.
+   * O(instances that the user reaches, plus all records if a tenant role of the user allows). Throws
+   * `LIMIT_EXCEEDED` if the walk takes too many steps.
    */
   resources(user: number, type: TypeView, action: ActionView, tenant: number): void {
     this.#begin()
@@ -81,8 +83,8 @@ export class Search {
   }
 
   /**
-   * Finds users. The lines are 0 if there is no tenant or instance. O(goals and their holders; for guards see
-   * `guarded-goals.ts`).
+   * Finds the users who may do the action. The line of the tenant or instance is 0 if there is none. O(goals
+   * and their holders; for guards see `guarded-goals.ts`).
    */
   users(tenant: number, instance: number, action: ActionView): void {
     this.#begin()
@@ -109,7 +111,7 @@ export class Search {
     if (hasGuards) this.#guardedGoals.forget()
   }
 
-  /** Returns whether one of the goals for these roles in this scope is valid for the user. */
+  /** Returns whether a goal with one of these roles in this scope is valid for the user. */
   #counts(user: number, scope: number, mask: number): boolean {
     const guarded = this.#guardedGoals
     if (!guarded.isBlocked(user)) return true
@@ -121,8 +123,8 @@ export class Search {
   }
 
   /**
-   * Returns whether the user holds one of the goals that are valid for the user, with guards. O(goals and
-   * their in-edges).
+   * Returns whether the user holds a goal that is valid for this user, considering guards. O(goals and their
+   * in-edges).
    */
   mayReach(user: number, instance: number, action: ActionView): boolean {
     const backward = this.#backward
@@ -132,8 +134,8 @@ export class Search {
   }
 
   /**
-   * Finds all records of a type, or all users, without checking permissions; `tenant` 0: of any tenant. O(all
-   * records).
+   * Finds all instances of a type, or all users, without evaluating checks. With `tenant` 0, instances of any
+   * tenant. O(all records).
    */
   all(type: number, tenant: number): void {
     this.#begin()
@@ -163,7 +165,7 @@ export class Search {
     if (this.#seen.add(line)) this.found.push(line)
   }
 
-  /** Returns the tenants in which a tenant role of the user allows. O(assignments × banks). */
+  /** Returns the tenants in which a tenant role of the user allows the action. O(assignments × banks). */
   #tenantsAllowing(user: number, { tenantMasks, overflowMasks }: ActionView): Set<number> {
     const { graph } = this.#regions
     const tenants = new Set<number>()
@@ -187,9 +189,9 @@ export class Search {
   }
 
   /**
-   * Scans the string table, because tenants have no list of their instances. The table is in the order of
-   * hashes. The records are read, and returned, in the order of memory, which also makes it cheaper to sort
-   * them by key later. O(records).
+   * Returns all records. Scans the string table, because tenants have no list of their instances. The table
+   * is in the order of hashes. The result is in the order of memory, because this makes it cheaper to read
+   * the records and, later, to sort them by key. O(records).
    */
   #records(): NumberList {
     const { header, graph } = this.#regions

@@ -1,14 +1,14 @@
-/** Stores the steps of a walk between its goals, as a list per goal from which they lead away. */
+/** Stores the steps of a walk between goals. Each goal has a list of the steps that start at it. */
 import { NumberList } from '#engine/shared-index/memory/number-list.ts'
 import type { StepListener } from './backward-walk.ts'
 
 export const NO_STEP = -1
 
 export class StepLists implements StepListener {
-  /** The first step by goal, and the next one by step. */
+  /** For each goal, its first step; for each step, the next step of the same goal. */
   readonly #first = new NumberList()
   readonly #next = new NumberList()
-  /** The target goal of each step, and whether it is guarded. */
+  /** For each step, the goal to which it leads, and whether it is guarded. */
   readonly #to = new NumberList()
   readonly #isGuarded = new NumberList()
 
@@ -24,12 +24,12 @@ export class StepLists implements StepListener {
     this.#isGuarded.push(isGuarded ? 1 : 0)
   }
 
-  /** Returns the first step that leads away from a goal; `NO_STEP` if there is none. */
+  /** Returns the first step that starts at a goal, or `NO_STEP` if there is none. */
   firstOf(goal: number): number {
     return goal < this.#first.length ? this.#first.items[goal]! : NO_STEP
   }
 
-  /** Returns the next step from the same goal. */
+  /** Returns the next step that starts at the same goal. */
   after(step: number): number {
     return this.#next.items[step]!
   }

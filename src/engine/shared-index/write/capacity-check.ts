@@ -1,8 +1,8 @@
 /**
- * Checks whether the capacity of the graph is sufficient for a commit. It runs twice: in the process that is
- * about to commit, which reserves capacity until the commit is applied, and in the writer before it changes
- * anything. The second check is needed because a commit of another node was checked against the index of that
- * node.
+ * Checks whether the memory of the graph is sufficient for a commit. The check runs twice. It first runs in
+ * the process that is about to commit, which reserves the memory until the commit is applied. It runs again
+ * in the writer of each node before the writer changes anything, because a commit of another node was only
+ * checked against the index of that node.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
@@ -11,21 +11,27 @@ import { AuthzError } from '#model/errors.ts'
 import { type BlockCounts, blocksFor, hasCapacity, noBlocks } from './commit-capacity.ts'
 import type { NameLookups } from './names.ts'
 
-/** A sixteenth of the graph is reserved for commits that other nodes have accepted. */
+/** One sixteenth of the graph is reserved for commits that other nodes have accepted. */
 const SPARE_PART = 16
-/** One part in 256 is reserved for closure heads that readers allocate. */
+/** One 256th of the graph is reserved for closure heads that readers allocate. */
 const SPARE_FOR_READERS = 256
-/** If everything doubles, it takes at most this many times the used space, including fragmentation. */
+/**
+ * Upper bound of the growth: if all slabs and tables double, they take at most this many times the used
+ * space, including fragmentation.
+ */
 const DOUBLING = 5
-/** A record with the longest key, a container, and first blocks of its slabs; without attributes. */
+/**
+ * Upper bound of the words of one change: a record with the longest key, a container, and the first blocks of
+ * its slabs. Attributes are not included.
+ */
 const WORDS_PER_CHANGE = 1_024
-/** Attributes of a whole commit: some bodies of maximum size. */
+/** Upper bound of the words of all attributes of a commit, whose request bodies have a maximum size. */
 const ATTRIBUTE_WORDS_MAX = 1 << 25
 
 export class CapacityCheck {
   readonly #regions: Regions
   readonly #names: NameLookups
-  /** Blocks reserved for commits in progress. */
+  /** Blocks that are reserved for commits in progress. */
   readonly #reserved: BlockCounts = noBlocks()
 
   constructor(regions: Regions, names: NameLookups) {
@@ -34,10 +40,10 @@ export class CapacityCheck {
   }
 
   /**
-   * Reserves capacity for a commit that is about to be made, so that other commits do not use it. Returns a
-   * function that releases it; call that function once the commit was applied or has failed. Throws
-   * `LIMIT_EXCEEDED` if the capacity is not sufficient in addition to the reservations and the sixteenth for
-   * other nodes. O(changes) if little capacity is left.
+   * Reserves memory for a commit that is about to be made, so that other commits do not use it. Returns a
+   * function that releases the reservation. Call that function when the commit has been applied or has
+   * failed. Throws `LIMIT_EXCEEDED` if the memory is not sufficient for this commit, the reservations and the
+   * sixteenth for other nodes. O(changes) if little memory is left.
    */
   reserve(changes: readonly Change[]): () => void {
     if (this.#isAlwaysSufficient(changes)) return () => {}
@@ -52,19 +58,19 @@ export class CapacityCheck {
   }
 
   /**
-   * Checks the capacity before anything is changed. Throws `LIMIT_EXCEEDED`. O(changes) if little capacity is
-   * left.
+   * Checks in the writer, before anything is changed, whether the memory is sufficient. Throws
+   * `LIMIT_EXCEEDED` if it is not. O(changes) if little memory is left.
    */
   require(changes: readonly Change[]): void {
     if (this.#isAlwaysSufficient(changes)) return
-    // Readers can allocate closure heads until the critical section.
+    // Keeps memory free for closure heads, which readers can allocate until the critical section begins.
     const spare = this.#regions.graphWordsMax / SPARE_FOR_READERS
     if (!hasCapacity(this.#regions, blocksFor(changes, this.#regions, this.#names), spare)) throw indexFull()
   }
 
   /**
-   * Returns whether the capacity would be sufficient even if every slab and table doubled: nothing needs to
-   * be computed in that case.
+   * Returns whether the memory would be sufficient even if every slab and table doubled. If so, the exact
+   * demand need not be computed.
    */
   #isAlwaysSufficient(changes: readonly Change[]): boolean {
     const { header, graphWordsMax } = this.#regions

@@ -1,11 +1,12 @@
 /**
  * Computes the maximum number of blocks of the graph (`allocator.ts`) that the changes of a commit need, and
- * whether the free space is sufficient. This happens before anything is changed, if possible in the process
- * that is about to commit. A commit can thus be rejected as a whole.
+ * whether the free space is sufficient. This happens before anything is changed and, if possible, in the
+ * process that is about to commit. The commit can thus be rejected as a whole.
  *
  * Invariant: applying the changes allocates at most the computed blocks. The computation reads the state
- * before the changes and assumes that every put creates an entity and every entry is additional. Removals
- * need no space: if there is none, slabs do not shrink (`slab.ts`).
+ * before the changes. It assumes that every put creates an entity, and that every entry is added to its slab.
+ * Removals need no space, because a slab does not shrink if there is no space for the smaller block
+ * (`slab.ts`).
  */
 import { log2Ceil } from '#engine/shared-index/memory/allocator.ts'
 import { NAMES_MAX, PAGE_LOG2, PAGE_MASK } from '#engine/shared-index/memory/attribute-names.ts'
@@ -28,11 +29,11 @@ import { overflowLinesOf, lineOfBank } from '#engine/shared-index/schema/tenant-
 import type { AssignmentChange, Attributes, Change, InstanceKey, TupleChange } from '#model/change.ts'
 import type { NameLookups } from './names.ts'
 
-/** Number of blocks by log2 of their words. */
+/** Numbers of blocks, by log2 of their words. */
 export type BlockCounts = Float64Array
 
 const CONTAINER_LOG2 = L.LINE_WORDS_LOG2 + L.CONTAINER_LINES_LOG2
-/** More blocks of the largest size than fit into any region. */
+/** A number of blocks that is always too large: more blocks of the largest size than fit into any region. */
 const ALL_THERE_IS = 2 ** 20
 const encoder = new TextEncoder()
 
@@ -41,8 +42,8 @@ export function noBlocks(): BlockCounts {
 }
 
 /**
- * Needs no lock, because only the writer frees blocks, and this runs in its thread. O(changes, and in-edges
- * of instances that become subjects).
+ * Returns the blocks that the changes need. Requires no lock: only the writer frees blocks, and this function
+ * runs in its thread. O(changes, and in-edges of instances that become subjects).
  */
 export function blocksFor(changes: readonly Change[], regions: Regions, names: NameLookups): BlockCounts {
   const reckoning = new Reckoning(regions, names)
@@ -52,8 +53,8 @@ export function blocksFor(changes: readonly Change[], regions: Regions, names: N
 
 /**
  * Returns whether these blocks can be allocated in any order, with `spare` words left. Each block uses the
- * smallest free block that is large enough, which wastes as little as possible. If there is none, it comes
- * from the top. O(sizes).
+ * smallest free block that is large enough, which wastes as little as possible. If no free block is large
+ * enough, the block comes from the unused area. O(sizes).
  */
 export function hasCapacity({ header, graphWordsMax }: Regions, blocks: BlockCounts, spare: number): boolean {
   let left = 0
@@ -74,18 +75,24 @@ class Reckoning {
   readonly #regions: Regions
   readonly #names: NameLookups
   readonly #blocks = noBlocks()
-  /** Additional entries by the descriptor of their slab, or by name if the record does not exist yet. */
+  /**
+   * Additional entries of each slab. The key is the descriptor of the slab, or a name if the record does not
+   * exist yet.
+   */
   readonly #entries = new Map<
     number | string,
     { readonly width: Width; readonly meta: number; more: number }
   >()
   readonly #keysMore = new Map<number, number>()
   readonly #newNames = new Set<string>()
-  /** A removed entity might be created again, and a slab that shrank might grow again. */
+  /**
+   * Whether the commit has removals. If so, a removed entity might be created again, and a slab that shrank
+   * might grow again.
+   */
   #hasRemovals = false
-  /** Number of facts that expire. */
+  /** Number of facts that get an expiration time. */
   #expiring = 0
-  /** Number of keys of types that do not exist yet. They might be in any partition. */
+  /** Number of keys whose types do not exist yet. Their hashes, and thus their partitions, are not known. */
   #keysAnywhere = 0
 
   constructor(regions: Regions, names: NameLookups) {
@@ -140,11 +147,11 @@ class Reckoning {
     this.#blocks[Math.max(1, log2)]! += 1
   }
 
-  /** `type`: null if it does not exist yet. */
+  /** Counts a new record. `type` is null if the type does not exist yet. */
   #record(key: string, type: number | null, attributes: Attributes | null): void {
     this.#block(L.LINE_WORDS_LOG2 + (type === L.USER_TYPE ? L.USER_LINES_LOG2 : 0))
     const bytes = encoder.encode(key).length
-    // With attributes, a key of 33 bytes does not fit into its record.
+    // If the record has attributes, a key of 33 bytes or more does not fit into it.
     if (bytes > L.R_KEY_WORDS_BESIDE_ATTRIBUTES * L.WORD_BYTES) this.#block(log2Ceil(1 + ((bytes + 3) >>> 2)))
     if (attributes !== null) {
       this.#block(log2Ceil(attributesWordsMax(attributes)))
@@ -159,14 +166,14 @@ class Reckoning {
     this.#keysMore.set(partition, (this.#keysMore.get(partition) ?? 0) + 1)
   }
 
-  /** A name without a number might receive one. */
+  /** Counts a name that might get a number. */
   #attributeName(name: string): void {
     const { attributeNames } = this.#regions
     if (attributeNames.numberOf(name) >= 0 || !isNumerable(name) || this.#newNames.has(name)) return
     if (attributeNames.known + this.#newNames.size >= NAMES_MAX) return
     this.#newNames.add(name)
     this.#block(nameBlockLog2(encoder.encode(name).length))
-    // The first name needs the directory and a page, and every 64th name another page.
+    // The first name needs a directory and a page. After that, every 64th name needs another page.
     this.#blocks[PAGE_LOG2]! +=
       this.#newNames.size === 1 ? 2 : (this.#newNames.size & PAGE_MASK) === 0 ? 1 : 0
   }
@@ -186,7 +193,8 @@ class Reckoning {
     const name = `in ${scope.tenant} ${role ? role.roleIndex >>> (5 + L.BANKS_LOG2) : ''}`
     this.#entry(line, L.I_ASSIGNEES, name, SET)
     if (line !== 0) return
-    // An overflow line and its directory. A new role might be stored under any existing line.
+    // The tenant needs an overflow line and a directory. If the role is new, it might be stored under any
+    // line of the tenant, so an entry is counted for each.
     for (let n = 0; n < 2; n++) this.#block(L.LINE_WORDS_LOG2)
     if (role || tenant === 0) return
     for (const each of [tenant, ...overflowLinesOf(graph, tenant)]) this.#entry(each, L.I_ASSIGNEES, '', SET)
@@ -197,7 +205,7 @@ class Reckoning {
     const to = this.#names.instance(object)
     const container = this.#container(from)
     this.#entry(to, L.I_IN, `into ${nameOf(object)}`, PAIRS)
-    // The edge is in one of the two lists, and moves to the other when the object becomes a subject.
+    // The edge is in one of these two lists. It moves to the other list when the object becomes a subject.
     this.#entry(container, L.C_OUT_CONTAINERS, `from ${nameOf(subject)}`, PAIRS)
     this.#entry(container, L.C_OUT_OTHERS, `others ${nameOf(subject)}`, PAIRS)
     this.#becomeContainer(from)
@@ -205,8 +213,8 @@ class Reckoning {
   }
 
   /**
-   * The subject of a tuple gets a container, and so does an object with many in-edges. Its in-edges then move
-   * at their subjects.
+   * The subject of a tuple gets a container, and so does an object with many in-edges. The in-edges of the
+   * new container then move to the other out-lists of their subjects.
    */
   #becomeContainer(instance: number): void {
     if (this.#container(instance) !== 0) return
@@ -227,7 +235,10 @@ class Reckoning {
     return instance === 0 ? 0 : this.#regions.graph[(instance << L.LINE_WORDS_LOG2) + L.I_CONTAINER]!
   }
 
-  /** Adds an entry to the slab of the record at that line, or of the future record with that name. */
+  /**
+   * Counts an entry that is added to a slab: of the record at that line or, if the line is 0, of a future
+   * record with that name.
+   */
   #entry(line: number, field: number, name: string, width: Width): void {
     const descriptor = (line << L.LINE_WORDS_LOG2) + field
     const slab = line === 0 ? name : descriptor
@@ -240,8 +251,8 @@ class Reckoning {
   }
 
   /**
-   * Adds the blocks that a slab uses in turn while it receives `more` entries. The slab of an entity that is
-   * created again starts with the first block.
+   * Adds the blocks that a slab allocates one after another while it receives `more` entries. If its entity
+   * is created again, the slab starts again with the first block.
    */
   #slab(width: Width, meta: number, more: number): void {
     const isBlock = meta !== 0 && (meta & L.LOG2_MASK) !== L.INLINE

@@ -1,4 +1,4 @@
-/** Removes facts that have expired, and reports the removals by name. */
+/** Removes facts that have expired. Returns the removals with names. */
 import { type FactNumbers } from '#engine/shared-index/memory/expiry-table.ts'
 import type { Invalidation } from '#engine/shared-index/closures/invalidation.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
@@ -14,7 +14,7 @@ export class Expiry {
   readonly #facts: Facts
   readonly #invalidation: Invalidation
   readonly #queue: ExpiryQueue
-  /** Names for the facts that are due. */
+  /** Names for the facts that have expired. */
   #names: FactNames
 
   constructor(
@@ -30,18 +30,19 @@ export class Expiry {
   }
 
   /**
-   * Returns the facts that have expired at `now`, and finds the closures to invalidate. Requires neither the
-   * lock nor a critical section. See `ExpiryQueue.next`.
+   * Returns the facts that have expired at `now`, as described for `ExpiryQueue.next`. Also finds the
+   * closures to invalidate. Requires neither the lock nor a critical section.
    */
   due(now: number, limit: number): readonly FactNumbers[] {
     const due = this.#queue.next(now, limit)
-    // Created here, outside the critical section, because its cost grows with the schema.
+    // The names are created here, outside the critical section, because that takes longer the larger the
+    // schema is.
     if (due.length > 0) this.#names = new FactNames(this.#schema)
     for (const { isTuple, line } of due) if (isTuple) this.#invalidation.collect(line)
     return due
   }
 
-  /** Removes the facts. Requires the lock and a critical section. */
+  /** Removes the expired facts. Requires the lock and a critical section. */
   remove(due: readonly FactNumbers[]): Change[] {
     const removals: Change[] = []
     this.#invalidation.begin()

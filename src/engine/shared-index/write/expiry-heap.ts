@@ -1,6 +1,6 @@
 /**
- * A binary heap of facts by their expiration times: the first to expire is at the top. It uses typed arrays,
- * so the garbage collector has nothing to trace.
+ * A binary heap of facts by their expiration times; the fact that expires first is at the top. It uses typed
+ * arrays, which the garbage collector need not trace.
  */
 import type { FactNumbers } from '#engine/shared-index/memory/expiry-table.ts'
 
@@ -11,7 +11,7 @@ const LINK_SHIFT = 1
 
 export class ExpiryHeap {
   #times = new Float64Array(CAPACITY_MIN)
-  /** Line, other, and link << 1 | is a tuple. */
+  /** Three words per fact: line, other, and link << 1 | is a tuple. */
   #facts = new Int32Array(CAPACITY_MIN * WORDS)
   #length = 0
 
@@ -19,12 +19,12 @@ export class ExpiryHeap {
     return this.#length
   }
 
-  /** Expiration time of the first fact; infinite if the heap is empty. */
+  /** Expiration time of the fact at the top, or infinity if the heap is empty. */
   get firstExpiry(): number {
     return this.#length === 0 ? Infinity : this.#times[0]!
   }
 
-  /** O(log length). */
+  /** Adds a fact with its expiration time. O(log length). */
   push({ isTuple, line, other, link }: FactNumbers, until: number): void {
     if (this.#length === this.#times.length) this.#resize(2 * this.#length)
     let at = this.#length++
@@ -47,15 +47,15 @@ export class ExpiryHeap {
   }
 
   /**
-   * Keeps the half that expires first. Facts with the same expiration time are either all kept or all
-   * removed. Returns the expiration time from which on no fact is kept.
+   * Removes about half of the facts, those that expire last. Facts with the same expiration time are either
+   * all kept or all removed. Returns the expiration time from which on no fact is kept.
    */
   keepFirstHalf(): number {
     const times = this.#times
     const length = this.#length
     const from = times.subarray(0, length).toSorted()[length >> 1]!
     this.#length = 0
-    // In place: kept facts are written to positions that have already been read.
+    // The heap is rebuilt in place: a kept fact is written to a position that has already been read.
     for (let at = 0; at < length; at++) if (times[at]! < from) this.push(this.#factAt(at), times[at]!)
     this.#resize(Math.max(CAPACITY_MIN, 2 * this.#length))
     return from

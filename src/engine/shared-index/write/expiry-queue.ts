@@ -1,10 +1,11 @@
 /**
- * A queue of the facts that expire next, in the order of expiration. It contains only the facts of a time
- * window. A scan of all expiration times (`expiry-table.ts`), some partitions at a time, finds the facts of
- * the next window before it begins. The queue thus needs little memory, however many facts expire eventually.
+ * A queue of the facts that expire next, in the order of expiration. It only contains the facts that expire
+ * within a time window. Before the next window begins, a scan of all expiration times (`expiry-table.ts`),
+ * some partitions at a time, finds the facts of that window. The queue thus needs little memory, even if very
+ * many facts have an expiration time.
  *
- * Entries of the queue can be outdated: a fact might have been deleted, or its expiration time changed.
- * `expiry-table.ts` is the source of truth.
+ * Entries of the queue can be outdated: the fact might have been deleted, or its expiration time might have
+ * changed. `expiry-table.ts` is the source of truth.
  */
 import {
   eachExpiring,
@@ -17,15 +18,15 @@ import type { Regions } from '#engine/shared-index/memory/regions.ts'
 import { ExpiryHeap } from './expiry-heap.ts'
 
 /**
- * Up to this many expiration times are scanned once per hour, in one step. Larger tables are scanned every 15
- * seconds, because their queue would be large.
+ * Number of expiration times up to which the window is an hour and a scan is a single step. For more
+ * expiration times, the window is 15 seconds, because the queue of a longer one would be large.
  */
 const FEW = 16_384
 const LONG_WINDOW_MS = 3_600_000
 const SHORT_WINDOW_MS = 15_000
 /**
- * If added facts make the queue longer than this, and longer than twice the result of the last scan, the
- * window is shortened.
+ * Length of the queue above which the window is shortened. If the last scan found more than half of this, the
+ * limit is twice the number that it found.
  */
 const QUEUED_MAX = 65_536
 
@@ -34,7 +35,7 @@ export class ExpiryQueue {
   readonly #heap = new ExpiryHeap()
   /** All facts that expire before this time are in the queue. */
   #knownUntil = -Infinity
-  /** The value of `#knownUntil` after the current scan. */
+  /** Value that `#knownUntil` will have after the current scan. */
   #lookingUntil = -Infinity
   /** The partition to scan next; null while no scan is in progress. */
   #partition: number | null = null
@@ -44,26 +45,30 @@ export class ExpiryQueue {
     this.#regions = regions
   }
 
-  /** Adds a fact with its expiration time. O(log of the queue), while readers wait. */
+  /**
+   * Adds a fact with its expiration time, if it expires within the window. O(log of the queue), while readers
+   * wait.
+   */
   add(fact: FactNumbers, until: number): void {
     if (until < Math.max(this.#knownUntil, this.#lookingUntil)) this.#heap.push(fact, until)
   }
 
-  /** Time by which `next` must be called again, in milliseconds since 1970. Infinite if no fact expires. */
+  /** Time by which `next` must be called again, in milliseconds since 1970. Infinity if no fact expires. */
   get wakeAt(): number {
     if (this.#isEmpty) return Infinity
     return this.#partition === null ? Math.min(this.#heap.firstExpiry, this.#lookFrom) : -Infinity
   }
 
-  /** No fact expires before this time, in milliseconds since 1970. Infinite if no fact expires. */
+  /** Time before which no fact expires, in milliseconds since 1970. Infinity if no fact expires. */
   get expiresFrom(): number {
     return this.#isEmpty ? Infinity : Math.min(this.#heap.firstExpiry, this.#knownUntil)
   }
 
   /**
-   * Returns facts that have expired at `now`, about `limit` at most; a fact can be returned twice. A shorter
-   * result does not mean that none are left: call it again until `wakeAt` is later than `now`. O(limit, and
-   * one partition of all expiration times during a scan). Requires neither the lock nor a critical section.
+   * Returns about `limit` facts that have expired at `now`. A fact can be returned twice. Even if the result
+   * is shorter, other facts might have expired: call it again until `wakeAt` is later than `now`. O(limit,
+   * and one partition of all expiration times during a scan). Requires neither the lock nor a critical
+   * section.
    */
   next(now: number, limit: number): FactNumbers[] {
     if (this.#isEmpty) {
@@ -72,7 +77,7 @@ export class ExpiryQueue {
       this.#endLook(-Infinity)
       return []
     }
-    // Not during a scan, which would have to start over.
+    // The window is not shortened during a scan, because the scan would then have to start over.
     if (this.#partition === null && this.#heap.length > this.#queuedMax) this.#shorten()
     this.#lookAhead(now)
     const expired: FactNumbers[] = []
@@ -96,7 +101,7 @@ export class ExpiryQueue {
     return this.#isFew ? LONG_WINDOW_MS : SHORT_WINDOW_MS
   }
 
-  /** The scan for a window begins a third of a window earlier. */
+  /** Time at which the scan for the next window begins: a third of a window before the current one ends. */
   get #lookFrom(): number {
     return this.#knownUntil - this.#windowMs / 3
   }
@@ -118,8 +123,8 @@ export class ExpiryQueue {
     })
     this.#partition += 1
     if (this.#partition < L.EXPIRY_PARTITIONS) return
-    // Otherwise, facts that expire at the same time would be removed from the queue and scanned for
-    // repeatedly.
+    // The limit is at least twice the length after this scan. Otherwise, facts that all expire at the same
+    // time would repeatedly be removed from the queue and scanned for again.
     this.#queuedMax = Math.max(QUEUED_MAX, 2 * this.#heap.length)
     this.#endLook(this.#lookingUntil)
   }

@@ -1,4 +1,6 @@
-/** Converts facts from numbers to the names of callers. Used by the writer, for some facts at a time. */
+/**
+ * Converts facts from numbers to the names that callers use. Used by the writer, for a few facts at a time.
+ */
 import type { FactNumbers } from '#engine/shared-index/memory/expiry-table.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { keyText, typeOf } from '#engine/shared-index/memory/records.ts'
@@ -6,14 +8,14 @@ import { bankOf, tenantAt } from '#engine/shared-index/schema/tenant-role-overfl
 import type { Role, Schema } from '#engine/shared-index/schema/schema.ts'
 import type { AssignmentScope, Change, InstanceKey } from '#model/change.ts'
 
-/** Valid until the schema changes. */
+/** Names of the schema's numbers. Valid until the schema changes. */
 export class FactNames {
   readonly #typeKeys = new Map<number, string>()
   /** Keys of roles by type id and role index. */
   readonly #roleKeys = new Map<number, Map<number, string>>()
   readonly #relationKeys = new Map<number, string>()
 
-  /** O(types, roles and relations). */
+  /** Reads all names. O(types, roles and relations). */
   constructor(schema: Schema) {
     this.#addRoles(L.TENANT_TYPE, schema.tenantRoles)
     for (const type of schema.types.values()) {
@@ -24,8 +26,8 @@ export class FactNames {
   }
 
   /**
-   * Returns the removal of the fact; null if its role, relation or type was removed. All records to which it
-   * refers exist. O(keys).
+   * Returns a change that removes the fact. Returns null if the role, relation or type of the fact has been
+   * removed. The records to which the fact refers must exist. O(length of the keys).
    */
   removalOf(graph: Int32Array, { isTuple, line, other, link }: FactNumbers): Change | null {
     if (isTuple) {

@@ -1,19 +1,20 @@
 /**
- * Applies changes of facts to records: tenants, users, instances, role assignments and tuples. It resolves
- * names and modifies the graph for the writer.
+ * Applies changes of facts to records: tenants, users, instances, role assignments and tuples. Resolves the
+ * names in the changes and modifies the graph for the writer.
  *
  * Invariants:
  *
- * - A fact exists only while all entities that it names exist, and a tuple never crosses tenants (native.md
- *   C.6). A change that would violate this is ignored.
- * - A user is among the assignees of an instance exactly if the user has a mask for it. The user's filter
- *   then has its bit.
- * - An edge is in the in-edges of its object and in one of the two out-lists of its subject's container: with
- *   the containers if the object has a container, otherwise with the others.
- * - A fact that expires has its expiration time in `expiry-table.ts`, and is in the queue if it expires soon.
- * - Every change that alters a closure invalidates it (`invalidation.ts`): an edge into a container, its
- *   first assignee (closures omit instances without assignees), its deletion. Later assignees, and the
- *   removal of the last one, alter nothing.
+ * - A fact exists only while all entities that it names exist, and the instances of a tuple belong to the
+ *   same tenant (native.md C.6). A change that would violate this is ignored.
+ * - A user is among the assignees of an instance exactly if the user has a mask for the instance. The bit of
+ *   the instance in the user's filter is then set.
+ * - An edge is in the in-edges of its object and in one of the two out-lists of its subject's container. If
+ *   the object has a container, this is the list of containers; otherwise it is the list of other instances.
+ * - If a fact expires, its expiration time is in `expiry-table.ts`. If it expires soon, the fact is also in
+ *   the queue.
+ * - A change invalidates every closure whose content it alters (`invalidation.ts`). Such changes are an edge
+ *   into a container, the first assignee of a container (closures omit instances without assignees), and the
+ *   deletion of a container. Later assignees, and the removal of the last assignee, do not alter closures.
  *
  * All functions require the lock and a critical section.
  */
@@ -46,7 +47,7 @@ import type { ExpiryQueue } from './expiry-queue.ts'
 import type { NameLookups } from './names.ts'
 import { addToFilter, dropScope, rebuildFilter } from './user-slab.ts'
 
-/** More than the changes of any commit that is applied while readers exist. */
+/** Larger than the number of changes of any commit that is applied while readers exist. */
 const RELINKED_MAX = 16_384
 
 export class Facts {
@@ -57,7 +58,7 @@ export class Facts {
   readonly #postingLists: PostingLists
   readonly #expiryQueue: ExpiryQueue
   readonly #staleFilters = new NumberList()
-  /** Records whose next line (`string-table.ts`) has changed. */
+  /** Records for which the next line in the string table has changed (`string-table.ts`). */
   readonly #relinked = new NumberList()
   #banks: number
 
@@ -86,7 +87,10 @@ export class Facts {
     if (line !== 0) setAttributes(this.#regions, line, attributes)
   }
 
-  /** Its instances become unreachable, because they refer to a dead record. `sweep.ts` collects them. */
+  /**
+   * Removes the tenant. Its instances become unreachable, because they refer to a dead record; `sweep.ts`
+   * collects them.
+   */
   removeTenant(key: string): void {
     const line = this.#names.find(key, L.TENANT_TYPE)
     if (line === 0) return
@@ -111,8 +115,8 @@ export class Facts {
   }
 
   /**
-   * If an instance is put again in another tenant, it is a different instance: roles and tuples of the old
-   * one are removed.
+   * Creates or updates an instance. If an instance is put again in another tenant, it is a new instance: the
+   * roles and tuples of the old one are removed.
    */
   putInstance(name: InstanceKey, tenantKey: string, attributes: Attributes | null): void {
     const type = this.#names.schema.types.get(name.type)
@@ -170,13 +174,14 @@ export class Facts {
   }
 
   /**
-   * Removes a fact that has expired. Returns false, without a change, if it was already removed or an entity
-   * that it names is being collected: it then gives no permissions.
+   * Removes a fact that has expired. Changes nothing and returns false in two cases: the fact has already
+   * been removed, or an entity that it names is being collected, so that the fact gives no permissions any
+   * more.
    */
   end(fact: FactNumbers): boolean {
     const { isTuple, line, other, link } = fact
     const { graph } = this.#regions
-    // The queue can contain it twice.
+    // The queue can contain the same fact twice.
     if (expiresAtOf(this.#regions, fact) === null || isDead(graph, line)) return false
     if (isTuple) {
       const subject = graph[(other << L.LINE_WORDS_LOG2) + L.C_INSTANCE]!
@@ -201,7 +206,7 @@ export class Facts {
   }
 
   /**
-   * Returns whether filters of users still have bits of removed scopes. Such bits only cause unnecessary
+   * Returns whether filters of users still have the bits of removed scopes. Such bits only cause unnecessary
    * probes.
    */
   hasStaleFilters(): boolean {
@@ -231,7 +236,8 @@ export class Facts {
     if (!isNew) return
     this.#regions.header[L.H_TUPLES] = this.#regions.header[L.H_TUPLES]! + 1
     addEdge(this.#regions, outListOf(this.#regions.graph, container, object), object, relation.edgeClass)
-    // A wide instance gets a container for its own closure, before moving its edges becomes expensive.
+    // A wide instance gets a container for its own closure. It gets it now, because moving its edges becomes
+    // more expensive with each edge.
     if (entryCount(this.#regions.graph[record + L.I_IN + 1]!) > L.WIDE_IN_EDGES) this.#containerOf(object)
     this.#noteLater(object, next)
     this.#invalidation.from(object)
@@ -260,7 +266,7 @@ export class Facts {
   }
 
   /**
-   * Updates the next lines in the string table. Call it after the critical section, before any record is
+   * Updates the next lines in the string table. Call it after the critical section and before any record is
    * freed.
    */
   noteNextLines(): void {
@@ -269,14 +275,15 @@ export class Facts {
     relinked.length = 0
   }
 
-  /** The largest number of banks in use, over all types: one line has at most this many scopes. */
+  /** Returns the largest number of banks that any type uses. A line has at most this many scopes. */
   banks(): number {
     return this.#banks
   }
 
   /**
-   * Records an entity for `noteNextLines`. A load is one critical section and has no readers, so it defers
-   * only some and updates the rest immediately.
+   * Records an entity for `noteNextLines`, if its next line has changed. A load has no readers and is a
+   * single critical section with very many changes. It therefore defers only a limited number of entities and
+   * updates the others immediately.
    */
   #noteLater(record: number, nextBefore: number): void {
     if (table.nextOf(this.#regions.graph, record) === nextBefore) return
@@ -284,7 +291,7 @@ export class Facts {
     if (this.#relinked.length === RELINKED_MAX) this.noteNextLines()
   }
 
-  /** Creates a record with a free key; returns 0 if the text is not a valid key. */
+  /** Creates a record. No record may have this key. Returns 0 if the text is not a valid key. */
   #create(key: string, type: number): number {
     if (!this.#names.key.read(key, type)) return 0
     const line = newRecord(this.#regions, this.#names.key, type, type === L.USER_TYPE ? L.USER_LINES_LOG2 : 0)
@@ -302,7 +309,7 @@ export class Facts {
     return this.#regions.graph[(instance << L.LINE_WORDS_LOG2) + L.I_TENANT]!
   }
 
-  /** `#names.key` contains the key of the instance. */
+  /** Removes an instance. `#names.key` must contain its key. */
   #remove(instance: number): void {
     const { graph } = this.#regions
     table.remove(this.#regions, this.#names.key.hash, instance)
@@ -311,8 +318,8 @@ export class Facts {
   }
 
   /**
-   * Returns the container of the instance, which is created if needed. Its in-edges then move to the lists of
-   * containers at their subjects.
+   * Returns the container of the instance. If it has none, creates one and moves the in-edges of the instance
+   * to the other out-lists of their subjects.
    */
   #containerOf(instance: number): number {
     const record = instance << L.LINE_WORDS_LOG2

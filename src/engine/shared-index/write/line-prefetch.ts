@@ -1,7 +1,7 @@
 /**
- * Prefetches the lines that some changes of a commit are about to access. In the critical section, during
- * which readers wait, chains of cache misses become loops of independent loads, as in `batch-check.ts`. It
- * does not affect the result.
+ * Prefetches the lines that the next changes of a commit will access. In the critical section, during which
+ * readers wait, chains of cache misses thus become loops of independent loads, as in `batch-check.ts`.
+ * Prefetching does not affect the result.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Regions } from '#engine/shared-index/memory/regions.ts'
@@ -12,8 +12,8 @@ export class LinePrefetch {
   readonly #regions: Regions
   readonly #names: NameLookups
   /**
-   * Uses the result of prefetching loads, so that the compiler does not remove them. The value has no
-   * meaning.
+   * Stores a value that depends on all prefetching loads, so that the compiler does not remove the loads. The
+   * value has no meaning.
    */
   prefetchSink = 0
 
@@ -22,7 +22,7 @@ export class LinePrefetch {
     this.#names = names
   }
 
-  /** For the changes `from` to `to`, whose objects and subjects have been recorded. */
+  /** Prefetches for the changes from `from` to `to`. Their objects and subjects must have been recorded. */
   run(changes: readonly Change[], from: number, to: number): void {
     this.#prefetchRecords(from, to)
     this.#prefetchContainers(changes, from, to)

@@ -1,11 +1,12 @@
 /**
- * Resolves the names in a change for the writer: records to lines, roles and relations through the schema.
+ * Resolves the names in a change for the writer: finds the lines of records, and finds roles and relations in
+ * the schema.
  *
- * A change links a subject to an object: an assignment links a user to an instance or tenant, a tuple one
- * instance to another. `Preparation` might have found both before the critical section of the commit. Lines
- * are freed only after commits, so a line found before remains valid for its name until the record is dead.
- * It also becomes invalid if the schema changes within the commit, because the name might then belong to
- * another type.
+ * A change links a subject to an object: an assignment links a user to an instance or tenant, and a tuple
+ * links one instance to another. `Preparation` might have found both before the critical section of the
+ * commit. Lines are freed only after commits, so a line that was found before remains valid for its name
+ * until the record is dead. It also becomes invalid if the commit changes the schema, because the name might
+ * then belong to another type.
  */
 import type { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -20,9 +21,11 @@ export class NameLookups {
   readonly key: Key
   readonly schema: Schema
   readonly #regions: Regions
-  /** Two lines per change: object and subject. 0 if it did not exist or was not looked up. */
+  /**
+   * Two lines per change: object and subject. A line is 0 if the record did not exist or was not looked up.
+   */
   readonly #found = new NumberList()
-  /** The role or relation that links the two. */
+  /** For each change, the role or relation that links its subject and object. */
   readonly #links: (Role | SchemaRelation | undefined)[] = []
   #objectLine = 0
   #subjectLine = 0
@@ -35,19 +38,25 @@ export class NameLookups {
     this.schema = parts.schema
   }
 
-  /** Returns the line with this key and type, 0 if there is none. Stores the key's hash in `key`. */
+  /** Returns the line with this key and type, or 0 if there is none. Also sets `key` to the key. */
   find(key: string, type: number): number {
     return this.key.read(key, type) ? table.find(this.#regions, this.key, type) : 0
   }
 
-  /** Returns the instance with that name; 0 if there is none, or if its tenant was removed. */
+  /**
+   * Returns the line of the instance with that name. Returns 0 if it does not exist or if its tenant has been
+   * removed.
+   */
   instance({ type, key }: InstanceKey): number {
     const known = this.schema.types.get(type)
     const line = known ? this.find(key, known.id) : 0
     return line !== 0 && this.#isInTenant(line) ? line : 0
   }
 
-  /** Tenants have tenant roles, instances have roles of their type. */
+  /**
+   * Returns the role of an assignment: a tenant role if the scope is a tenant, and a role of the instance's
+   * type otherwise.
+   */
   role({ role, scope }: AssignmentChange): Role | undefined {
     if (this.#role) return this.#role
     return this.schema.role('tenant' in scope ? null : scope.instance.type, role)
@@ -85,17 +94,17 @@ export class NameLookups {
     this.#links.push(link)
   }
 
-  /** Returns the object recorded for a change of the commit; 0 if there is none. */
+  /** Returns the line of the object that was recorded for a change of the commit; 0 if there is none. */
   objectOf(index: number): number {
     return index * 2 < this.#found.length ? this.#found.items[index * 2]! : 0
   }
 
-  /** Returns the subject recorded for a change of the commit; 0 if there is none. */
+  /** Returns the line of the subject that was recorded for a change of the commit; 0 if there is none. */
   subjectOf(index: number): number {
     return index * 2 < this.#found.length ? this.#found.items[index * 2 + 1]! : 0
   }
 
-  /** Makes a change of the commit the current one. */
+  /** Selects the change of the commit to which the following calls refer. */
   select(index: number): void {
     this.#objectLine = this.objectOf(index)
     this.#subjectLine = this.subjectOf(index)
@@ -106,8 +115,8 @@ export class NameLookups {
   }
 
   /**
-   * Discards all recorded results: at the beginning and end of a commit, and when the schema changes within
-   * it.
+   * Discards all recorded lines. Called at the beginning and end of a commit, and when the commit changes the
+   * schema.
    */
   forget(): void {
     this.#found.length = 0

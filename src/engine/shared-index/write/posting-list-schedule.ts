@@ -1,6 +1,6 @@
 /**
- * Schedules the construction and removal of lists of the attribute index: in idle periods, after rules have
- * changed.
+ * Schedules the building and removal of lists of the attribute index. They run in idle periods after rules
+ * have changed.
  */
 import type { PostingLists } from '#engine/shared-index/attribute-index/posting-lists.ts'
 import { RequiredLists } from '#engine/shared-index/attribute-index/required-lists.ts'
@@ -11,7 +11,7 @@ export class PostingListSchedule {
   readonly #postingLists: PostingLists
   readonly #schema: Schema
   readonly #requiredByRules = new RequiredLists()
-  /** Processing of changed rules, as far as it has progressed. */
+  /** The processing of changed rules, if it is in progress. */
   #following: Generator<void> | null = null
   #required: readonly { readonly type: number; readonly name: string }[] = []
   #areAllKept = true
@@ -22,8 +22,9 @@ export class PostingListSchedule {
   }
 
   /**
-   * Performs one step: about `records` records of a list, or some sets and rules. `inSection`: runs work that
-   * readers can see in a critical section. Returns false if no work remains.
+   * Performs one step: processes about `records` records of a list, or some sets and rules. `inSection` runs
+   * its argument in a critical section; it is used for work that readers can see. Returns false if no work
+   * remains.
    */
   step(records: number, inSection: (work: () => void) => void): boolean {
     if (this.#following === null && this.#schema.areRulesChangedFor('lists')) {
@@ -51,7 +52,7 @@ export class PostingListSchedule {
     const { isDone, publish } = this.#postingLists.build(records)
     if (publish !== null) inSection(publish)
     if (!isDone || this.#areAllKept) return !isDone
-    // The dropped lists have freed memory.
+    // Some lists lacked memory. Tries again, because dropped lists have now freed theirs.
     inSection(() => this.#keep())
     return true
   }

@@ -1,13 +1,13 @@
 /**
- * Prepares a commit before its critical section, while readers continue. It looks up the names in the
- * changes, which also loads their lines into the cache. It enlarges slabs and tables that will be full, finds
- * the closures to invalidate, and adds up the required memory.
+ * Prepares a commit before its critical section, while readers continue. Looks up the names in the changes,
+ * which also loads their lines into the cache. Enlarges slabs and tables that will become full, finds the
+ * closures to invalidate, and adds up the memory that the commit needs.
  *
- * It reads the state before the commit, so it can only estimate the effect of changes that depend on each
- * other. The critical section completes the remaining work correctly, but while readers wait.
+ * The preparation reads the state before the commit. If changes depend on each other, it can therefore only
+ * estimate their effect. The critical section correctly does the work that remains, but readers wait for it.
  *
- * Requires neither the lock nor a critical section: only the writer changes facts, and this runs in its
- * thread.
+ * Requires neither the lock nor a critical section, because only the writer changes facts, and the
+ * preparation runs in its thread.
  */
 import type { Invalidation } from '#engine/shared-index/closures/invalidation.ts'
 import { log2Ceil } from '#engine/shared-index/memory/allocator.ts'
@@ -26,13 +26,13 @@ import type { NameLookups } from './names.ts'
 import { isLarge } from './replacements.ts'
 import type { Replacements } from './replacements.ts'
 
-/** Words of the first block of a slab, or of any other small block. */
+/** Number of words of the first block of a slab, or of another small block. */
 const SMALL_WORDS = 8
-/** Words of an overflow line and its directory. */
+/** Number of words of an overflow line and its directory. */
 const OVERFLOW_WORDS = 2 * L.LINE_WORDS
 const CONTAINER_WORDS = L.LINE_WORDS << L.CONTAINER_LINES_LOG2
 
-/** Changes between two pauses: some tenths of a millisecond. */
+/** Number of changes between two pauses. They take some tenths of a millisecond. */
 const LOOKED_AT_ONCE = 128
 
 export class Preparation {
@@ -41,10 +41,10 @@ export class Preparation {
   readonly #invalidation: Invalidation
   readonly #replacements: Replacements
   readonly #keysMore = new Map<number, number>()
-  /** Additional entries of large slabs, by descriptor. */
+  /** Number of entries that the commit adds to each large slab, by its descriptor. */
   readonly #entriesMore = new Map<number, { width: Width; count: number }>()
   #words = 0
-  /** Object and subject of the current change (`names.ts`). */
+  /** Object, subject, and role or relation of the current change (`names.ts`). */
   #objectLine = 0
   #subjectLine = 0
   #link: Role | SchemaRelation | undefined
@@ -60,8 +60,8 @@ export class Preparation {
   }
 
   /**
-   * Returns the approximate number of words of the graph that the commit needs. O(changes, and containers
-   * below them), with a pause every few changes.
+   * Prepares the commit. Returns the approximate number of words of the graph that it needs. O(changes, and
+   * containers below them), with a pause after every few changes.
    */
   *prepare(changes: readonly Change[]): Generator<void, number> {
     this.#words = 0
@@ -190,8 +190,8 @@ export class Preparation {
   }
 
   /**
-   * Counts an additional entry. Large slabs are enlarged in advance if needed; for others, the space of a
-   * doubling is added to the total.
+   * Counts an entry that is added to a slab. A large slab is enlarged in advance if needed. For other slabs,
+   * the space for doubling them is added to the total.
    */
   #entry(descriptor: number, width: Width): void {
     const meta = this.#regions.graph[descriptor + 1]!

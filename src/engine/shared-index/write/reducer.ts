@@ -1,13 +1,13 @@
 /**
- * Applies changes to schema and facts; it is the only place that interprets them. Runs in a critical section,
- * except for a schema that is not published yet.
+ * Applies changes to the schema and the facts. No other code interprets changes. Runs in a critical section,
+ * except for the changes of a schema that has not been published yet.
  */
 import type { Schema } from '#engine/shared-index/schema/schema.ts'
 import { InvariantError } from '#model/assert.ts'
 import type { Change } from '#model/change.ts'
 import type { Facts } from './facts.ts'
 
-/** A change that names an unknown entity is ignored (`model/change.ts`). */
+/** Applies one change. A change that names an unknown entity is ignored (`model/change.ts`). */
 export function applyChange(
   { schema, facts }: { readonly schema: Schema; readonly facts: Facts },
   change: Change,
@@ -62,7 +62,7 @@ export function applyChange(
   }
 }
 
-/** Throws, because skipping an unknown kind of change would omit a part of the facts. */
+/** Throws an error, because skipping an unknown kind of change would omit a part of the facts. */
 function unknownChange(change: never): never {
   throw new InvariantError(`the engine cannot apply this change: ${JSON.stringify(change)}`)
 }

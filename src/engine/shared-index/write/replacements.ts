@@ -1,12 +1,13 @@
 /**
- * Replaces the block of a slab or of a string-table partition with a larger or smaller one. With very many
- * entries, a copy takes milliseconds, during which readers should not wait. The new block is therefore filled
- * while readers continue, and installed in a short critical section.
+ * Replaces the block of a slab or of a string-table partition with a larger or smaller one. If it has very
+ * many entries, copying them takes milliseconds, for which readers should not wait. The new block is
+ * therefore filled while readers continue, and is installed in a short critical section.
  *
  *   lock · allocate · unlock   fill (no lock: the block is private)  critical section: descriptor → new block
  *
  * Invariant: the copied data does not change between filling and installing. Only the writer changes slabs
- * and tables, and it does not do so in between. Closure builders can run concurrently and change neither.
+ * and tables, and it does not do so in between. Closure builders can run at the same time, but they change
+ * neither slabs nor tables.
  */
 import { allocate, hasBlock } from '#engine/shared-index/memory/allocator.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -21,10 +22,16 @@ import {
 import type { Width } from '#engine/shared-index/memory/slab.ts'
 import * as table from '#engine/shared-index/memory/string-table.ts'
 
-/** Smaller blocks are replaced in the critical section that needs it, in some microseconds. */
+/**
+ * Log2 of the entries from which a block is large. Smaller blocks are replaced in the critical section that
+ * needs it, which takes some microseconds.
+ */
 const LARGE_LOG2 = 9
 
-/** Returns whether a slab or partition of 2^log2 entries is replaced before the critical section. */
+/**
+ * Returns whether a slab or partition of 2^log2 entries is large, so that it is replaced before the critical
+ * section.
+ */
 export function isLarge(log2: number): boolean {
   return log2 >= LARGE_LOG2
 }
@@ -35,15 +42,15 @@ export class Replacements {
   /** Functions that install the filled blocks. */
   #ready: (() => void)[] = []
 
-  /** `locked` runs its argument with the lock held. */
+  /** `locked` is a function that runs its argument with the lock held. */
   constructor(regions: Regions, locked: (work: () => void) => void) {
     this.#regions = regions
     this.#locked = locked
   }
 
   /**
-   * Prepares a larger block if the slab is large and its capacity is not sufficient for `entriesMore` more
-   * entries. Needs no lock.
+   * If the slab is large and its capacity is not sufficient for `entriesMore` more entries, prepares a larger
+   * block. Needs no lock.
    */
   growSlab(descriptor: number, width: Width, entriesMore: number): void {
     const meta = this.#regions.graph[descriptor + 1]!
@@ -61,19 +68,19 @@ export class Replacements {
     if (isLarge(log2) && wanted > log2) this.#fillPartition(partition, wanted)
   }
 
-  /** Returns whether a large slab or a partition is mostly empty. */
+  /** Returns whether a large slab or a partition is mostly empty and can be shrunk. */
   isShrinkingNeeded(): boolean {
     return this.#regions.sparse.size > 0 || this.#sparsePartition() >= 0
   }
 
-  /** Prepares a block of half the size for one that is mostly empty. Needs no lock. */
+  /** Prepares a block of half the size for one slab or partition that is mostly empty. Needs no lock. */
   shrinkOne(): void {
     const { graph, header, sparse } = this.#regions
     for (const [descriptor, width] of sparse) {
       sparse.delete(descriptor)
       const meta = graph[descriptor + 1]!
       const log2 = capacityLog2((meta >>> L.COUNT_SHIFT) * 2)
-      // If there is no space for the smaller block, the slab is not changed until the next removal.
+      // If there is no space for the smaller block, the slab keeps its block until the next removal.
       if (!isSparse(meta) || !hasBlock(this.#regions, blockLog2(log2, width))) continue
       return this.#fillSlab(descriptor, width, log2)
     }
@@ -114,7 +121,7 @@ export class Replacements {
     this.#ready.push(() => table.replacePartition(this.#regions, at, block, log2))
   }
 
-  /** New pages are faulted in here, while no reader waits. */
+  /** Faults in new pages now, while no reader waits. */
   #allocateZeroed(log2: number): number {
     let block = 0
     this.#locked(() => {

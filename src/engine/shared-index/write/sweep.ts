@@ -1,14 +1,15 @@
 /**
- * Collects retired numbers: the sweep finds data that still contains the number of a removed type, role,
- * relation or tenant, and removes it, so that the numbers can be reused. Queries do not depend on it: they
- * stop seeing the removed entities immediately.
+ * Collects retired numbers. The sweep finds data that still contains the number of a removed type, role,
+ * relation or tenant, and removes this data, so that the number can be used again. Queries do not depend on
+ * the sweep, because they stop seeing removed entities immediately.
  *
- * It scans all records, one partition of the string table per step. It reads a partition without the lock,
- * because only this thread changes facts, and modifies it in critical sections of bounded length.
+ * The sweep scans all records, one partition of the string table per step. It reads a partition without the
+ * lock, because only this thread changes facts. It modifies a partition in critical sections of limited
+ * length.
  *
- * Invariant: a sweep covers all numbers that were retired before it began. They are free after its last step,
- * when every record that it removed is unlinked. New facts cannot contain retired numbers, so a completed
- * partition remains complete.
+ * Invariant: a sweep covers all numbers that were retired before it began. These numbers are free after its
+ * last step, when every record that it removed has been unlinked. New facts cannot contain retired numbers,
+ * so a partition that has been processed stays free of them.
  */
 import type { Key } from '#engine/shared-index/memory/key.ts'
 import { clearExpiryOfTuple } from '#engine/shared-index/memory/expiry-table.ts'
@@ -30,7 +31,7 @@ interface Pass {
   readonly tenants: readonly number[]
   readonly types: ReadonlySet<number>
   readonly edgeClasses: ReadonlySet<number>
-  /** Retired bits, by type id × banks of a tenant + bank. */
+  /** Bits of retired roles. The key is type id × banks of a tenant + bank. */
   readonly masks: ReadonlyMap<number, number>
   partition: number
 }
@@ -67,7 +68,7 @@ export class Sweep {
     return this.#pass !== null || this.#schema.hasRetired() || this.#tombstones.hasDeadTenants()
   }
 
-  /** Processes one partition. Call it without the lock and without remaining tombstones. */
+  /** Processes one partition. Call it without the lock, and only when all tombstones have been unlinked. */
   step(): void {
     this.#pass ??= this.#begin()
     const pass = this.#pass
@@ -154,7 +155,7 @@ export class Sweep {
     this.#tombstones.add(line)
   }
 
-  /** Invalidates no closure, because no closure follows a removed edge class. */
+  /** Invalidates no closure, because closures do not follow a removed edge class. */
   #unlink(container: number, object: number, edgeClass: number): void {
     const { graph, header } = this.#regions
     const record = object << L.LINE_WORDS_LOG2

@@ -1,18 +1,19 @@
 /**
- * Manages tombstones: records that are marked dead and wait to be collected. A removed record is dead for
- * every query immediately. The references to it are then unlinked in batches, so that the removal of an
- * entity with a million references does not block readers for long.
+ * Manages tombstones: records that are marked as dead and have not been collected yet. A removed record is
+ * dead for every query immediately. The references to it are then unlinked in batches, so that the removal of
+ * an entity with a million references does not block readers for long.
  *
  * A dead record is not visible, for three reasons:
  *
  * - No name leads to it, because it was removed from the string table.
- * - No closure reaches it: those below it were invalidated, and builders stop at dead records.
+ * - No closure reaches it: the closures below it were invalidated, and builders stop at dead records.
  * - Every enumeration skips dead records.
  *
- * Invariant: only the first record of the queue is partly unlinked, and no other code changes its slabs,
- * because changes use names and it has none. A cursor into its slabs is therefore valid between steps.
+ * Invariant: only the first record of the queue is partly unlinked. No other code changes its slabs, because
+ * changes refer to records by name and this record has none. A cursor into its slabs therefore stays valid
+ * between steps.
  *
- * Requires the lock and a critical section, unless a function states otherwise.
+ * All functions require the lock and a critical section, unless their comment states otherwise.
  */
 import { release } from '#engine/shared-index/memory/allocator.ts'
 import { clearExpiryOfTuple, clearExpiryOfRoles } from '#engine/shared-index/memory/expiry-table.ts'
@@ -33,7 +34,8 @@ export class Tombstones {
   readonly #banks: () => number
   readonly #postingLists: PostingLists
   /**
-   * Lines. Not an array of numbers: the garbage collector would copy and trace its growth while readers wait.
+   * Lines of the tombstones. They are in a `NumberList`, because the garbage collector would copy and trace a
+   * growing array of numbers while readers wait.
    */
   readonly #queue = new NumberList()
   #first = 0
@@ -59,8 +61,8 @@ export class Tombstones {
   }
 
   /**
-   * Ensures capacity for `records` more, while no reader waits. Requires neither the lock nor a critical
-   * section.
+   * Ensures capacity for `records` more tombstones, while no reader waits. Requires neither the lock nor a
+   * critical section.
    */
   reserve(records: number): void {
     this.#queue.reserve(records)
@@ -72,7 +74,7 @@ export class Tombstones {
     this.#queue.push(line)
   }
 
-  /** The record of a dead tenant remains until no instance refers to it; see `sweep.ts`. */
+  /** Marks a tenant as dead. Its record remains until no instance refers to it; see `sweep.ts`. */
   addTenant(line: number): void {
     this.#postingLists.removed(line)
     const { graph } = this.#regions
@@ -89,7 +91,7 @@ export class Tombstones {
     return lines
   }
 
-  /** Queues the tenants for collection. All their instances must have been added before. */
+  /** Queues dead tenants for collection. All their instances must have been added before. */
   releaseTenants(lines: readonly number[]): void {
     for (const line of lines) {
       for (const overflow of overflowLinesOf(this.#regions.graph, line)) this.#queue.push(overflow)
@@ -97,7 +99,7 @@ export class Tombstones {
     }
   }
 
-  /** Unlinks up to `steps` references; the next call continues. */
+  /** Unlinks up to `steps` references. The next call continues after them. */
   unlink(steps: number): void {
     let left = steps
     while (left > 0 && !this.isEmpty()) {
@@ -121,8 +123,8 @@ export class Tombstones {
   }
 
   /**
-   * Processes the current slab and moves to the next one at its end. Returns the number of steps taken, at
-   * least 1.
+   * Unlinks references in the current slab. At the end of the slab, moves on to the next slab. Returns the
+   * number of steps taken, at least 1.
    */
   #unlinkPhase(line: number, steps: number): number {
     const descriptor = this.#descriptor(line)
@@ -166,7 +168,10 @@ export class Tombstones {
     }
   }
 
-  /** Removes the reference at the other end. Idempotent: the other end might also be dead and freed. */
+  /**
+   * Removes the reference at the other end. Idempotent, because the other end might also be dead and already
+   * unlinked.
+   */
   #unlinkEntry(line: number, entry: number, second: number): void {
     const regions = this.#regions
     const { graph, header } = regions

@@ -1,10 +1,10 @@
 /**
- * Manages the assignments of a user and the filter that shows the absence of assignments without reading
- * them. The filter has 512 bits; one of them is set for each instance or tenant for which the user has a mask
- * (a Bloom filter with one hash).
+ * Manages the assignments of a user, and the filter with which a reader can see that an assignment does not
+ * exist without reading the slab. The filter is a Bloom filter with one hash and 512 bits. For each instance
+ * or tenant for which the user has a mask, one bit is set.
  *
- * Invariant: every scope in the slab has its bit. The filter of a user with many assignments can keep bits of
- * removed scopes, because a rebuild would cost more than false hits. A false hit costs one probe.
+ * Invariant: every scope in the slab has its bit. If a user has many assignments, the filter can keep the
+ * bits of removed scopes, because a rebuild would cost more than false hits. A false hit costs one probe.
  *
  * All functions require the lock and a critical section.
  */
@@ -23,9 +23,9 @@ export function addToFilter(graph: Int32Array, user: number, line: number): void
 }
 
 /**
- * Removes these roles from the scope. If no roles remain, the scope is also removed; if no scopes of the line
- * remain, so is the assignee. Returns true if the scope was removed: the filter can then be rebuilt,
- * immediately or later.
+ * Removes these roles from the scope. If no roles remain, the scope is removed. If no scopes of the line
+ * remain, the user is also removed from the assignees of the line. Returns true if the scope was removed. The
+ * caller can then rebuild the filter, immediately or later.
  */
 export function dropScope(
   regions: Regions,
@@ -43,7 +43,7 @@ export function dropScope(
   return true
 }
 
-/** Updates the user's side of `dropScope`. Returns true if the scope was removed. */
+/** Updates the user's side for `dropScope`. Returns true if the scope was removed. */
 export function takeMask(regions: Regions, user: number, scope: number, mask: number): boolean {
   const { graph, header } = regions
   const slab = (user << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS
@@ -70,11 +70,11 @@ function hasAnyScope(graph: Int32Array, slab: number, line: number, banks: numbe
   return false
 }
 
-/** Rebuilds the filter without removed scopes; `line` is the line of a user. */
+/** Rebuilds the filter without the bits of removed scopes. `line` is the line of a user. */
 export function rebuildFilter(graph: Int32Array, line: number): void {
   const user = line << L.LINE_WORDS_LOG2
   const meta = graph[user + L.U_ASSIGNMENTS + 1]!
-  // Decided by capacity, because a rebuild reads the whole slab. A large slab that is mostly empty shrinks
+  // The capacity decides, because a rebuild reads the whole slab. A large slab that is mostly empty is shrunk
   // later (`slab.ts`).
   if ((meta & L.LOG2_MASK) > REBUILT_UP_TO_LOG2) return
   graph.fill(0, user + L.U_FILTER, user + L.U_FILTER + FILTER_WORDS)
