@@ -1,6 +1,6 @@
 /**
- * Represents a condition as a tree of frozen nodes, parsed from JSON once (`read-condition.ts`). Evaluation,
- * explanation and validation against declared attributes are separate visitors over this union.
+ * Represents a condition as a tree of frozen nodes, which is parsed from JSON once (`read-condition.ts`).
+ * Three visitors process these trees: evaluation, explanation, and validation against declared attributes.
  */
 import type { AllOf } from '#conditions/nodes/all-of.ts'
 import type { AnyOf } from '#conditions/nodes/any-of.ts'

@@ -1,6 +1,7 @@
 /**
  * Finds tests that can never be true for an attribute of its declared type (conditions.md 3.4). Declarations
- * only reveal mistakes when a condition is written. Evaluation uses the values and ignores declarations.
+ * are only used to find such mistakes when a condition is written. Evaluation uses the values and ignores
+ * declarations.
  */
 import type { ErrorDetail } from '#model/errors.ts'
 import type { Condition, Test } from './condition.ts'
@@ -17,7 +18,7 @@ export type DeclaredType =
   | 'object'
   | 'object_array'
 
-/** Returns the declared type of a path; `null` if it is not declared. */
+/** Returns the declared type of the attribute at a path, or `null` if it is not declared. */
 export type Declarations = (path: Path) => DeclaredType | null
 
 const SCALARS: ReadonlySet<DeclaredType> = new Set(['bool', 'number', 'string', 'time'])
@@ -26,11 +27,11 @@ const ORDERED: ReadonlySet<DeclaredType> = new Set(['number', 'string', 'time'])
 const ARRAYS: ReadonlySet<DeclaredType> = new Set(['array', 'object_array', 'json'])
 const OBJECTS: ReadonlySet<DeclaredType> = new Set(['object', 'json'])
 
-/** Returns the tests that do not fit the declared types. O(tests). */
+/** Returns an error for each test that does not fit the declared type of its attribute. O(tests). */
 export function findMisfits(condition: Condition, declarations: Declarations): readonly ErrorDetail[] {
   const findings = new Findings()
   visit(condition, test => {
-    // Members of an attribute have no declaration, including the members that a match tests.
+    // Only attributes are declared. Members of an attribute are not, including those that a match tests.
     if (test.path.root === 'member' || test.path.names.length > 1) return
     const type = declarations(test.path)
     if (type === null || fits(test, type)) return
@@ -77,7 +78,7 @@ function fits(test: Test, type: DeclaredType): boolean {
   }
 }
 
-/** Keys of instances are strings. */
+/** A lookup needs keys of instances, and keys are strings. */
 function fitsMatch(quantity: 'one' | 'any' | 'all', isLookup: boolean, type: DeclaredType): boolean {
   if (quantity !== 'one') return ARRAYS.has(type)
   return isLookup ? TEXTS.has(type) : OBJECTS.has(type)

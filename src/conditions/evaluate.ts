@@ -33,13 +33,17 @@ import {
 export interface QuestionValues {
   valueOf(path: Path): unknown
   /**
-   * Returns the stored attributes of an instance in the tenant of the query. `undefined` if the instance does
-   * not exist or the budget is exceeded. The cost of their bytes is charged before they are parsed.
+   * Returns the stored attributes of an instance in the tenant of the query. Returns `undefined` if the
+   * instance does not exist or the budget is exceeded. The bytes of the attributes are charged to the budget
+   * before they are parsed.
    */
   attributesOf(type: string, key: string, budget: EvaluationBudget): JsonObject | undefined
 }
 
-/** The size of the condition, `budget` and the nesting depth of values bound time and recursion. */
+/**
+ * Evaluates a condition. The size of the condition and `budget` limit the time. The nesting depth of the
+ * condition and of the values limits the recursion.
+ */
 export function evaluate(condition: Condition, values: QuestionValues, budget: EvaluationBudget): Truth {
   return new Evaluation(values, budget).truth(condition, null)
 }
@@ -53,10 +57,10 @@ class Evaluation {
     this.#budget = budget
   }
 
-  /** `member`: the object in which paths without a root begin. */
+  /** `member` is the object in which paths without a root begin. */
   truth(condition: Condition, member: JsonObject | null): Truth {
-    // Charged for every node: there might be ten thousand sets, each with as many nodes as fit into its size
-    // limit.
+    // The budget is charged for every node, because there can be ten thousand sets, and each can have as many
+    // nodes as fit into its size limit.
     if (!this.#budget.spend(NODE_STEPS)) return UNKNOWN
     switch (condition.kind) {
       case 'all-of':
@@ -69,7 +73,8 @@ class Evaluation {
         const { root, names } = condition.path
         if (!this.#budget.spend(pathSteps(names, root === 'member' ? 'one' : 'all'))) return UNKNOWN
         const truth = this.#test(condition, this.#attribute(condition.path, member))
-        // A value that was too expensive to read counts as missing, and `exists` must not treat it as absent.
+        // A value that was too expensive to read looks like a missing value. The result is unknown, because
+        // otherwise `exists` would be false.
         return this.#budget.isExceeded ? UNKNOWN : truth
       }
     }
@@ -94,7 +99,7 @@ class Evaluation {
       case 'between': {
         const low = this.#operand(test.low)
         const high = this.#operand(test.high)
-        // If one bound is missing, the result is unknown, whatever the other bound gives.
+        // If one bound is missing, the result is unknown, even if the other bound alone would make it false.
         if (low === undefined || high === undefined) return UNKNOWN
         const isAbove = this.#ordered(attribute, 'above-or-equal', low)
         const isBelow = this.#ordered(attribute, 'below-or-equal', high)
@@ -123,7 +128,7 @@ class Evaluation {
     }
   }
 
-  /** `undefined` if one of its references leads to no value. */
+  /** Returns the value of an operand. Returns `undefined` if one of its references leads to no value. */
   #operand(operand: Operand): unknown {
     if (operand.kind !== 'list') return this.#item(operand)
     const items = operand.items.map(item => this.#item(item))

@@ -1,16 +1,18 @@
 /**
- * Limits the cost of the conditions of one query. When the limit is reached, remaining tests are unknown,
- * which grants no access (conditions.md 11). The limit bounds how long the rules of an environment occupy a
- * thread.
+ * Limits the cost of the conditions of one query. When the limit is reached, the remaining tests are unknown,
+ * which grants no access (conditions.md 11). The rules of an environment can thus occupy a thread only for a
+ * limited time.
  */
 import { LOOKUP_STEPS, PARSED_BYTE_STEPS } from './step-costs.ts'
 
 /** Maximum number of lookups of instances by `fk_resource_type`. */
 export const LOOKUPS_MAX = 1_000
-/** Maximum number of steps, counted as in `step-costs.ts`: at most about 20 milliseconds. */
+/**
+ * Maximum number of steps per query, counted as in `step-costs.ts`. They take at most about 20 milliseconds.
+ */
 export const STEPS_MAX = 2_000_000
 /**
- * Share of the steps of one evaluation that a thread can use to parse conditions that it has not parsed
+ * Part of the steps of an evaluation that may be used to parse conditions which the thread has not parsed
  * before.
  */
 const READING_SHARE = 0.25
@@ -28,7 +30,7 @@ export class EvaluationBudget {
     this.#steps = stepsMax
   }
 
-  /** Returns whether an operation was refused. */
+  /** Returns whether an operation was refused because of the limits. */
   get isExceeded(): boolean {
     return this.#isExceeded
   }
@@ -38,7 +40,7 @@ export class EvaluationBudget {
     return this.#stepsMax - this.#steps
   }
 
-  /** Charges an operation. Returns false if it must not be performed. */
+  /** Charges an operation to the budget. If it returns false, the operation must not be performed. */
   spend(steps: number): boolean {
     this.#steps -= steps
     return this.#within(this.#steps)
@@ -49,7 +51,10 @@ export class EvaluationBudget {
     return this.#within(this.#lookups) && this.spend(LOOKUP_STEPS)
   }
 
-  /** Charges the parsing of stored attributes. Call it before parsing. */
+  /**
+   * Charges the parsing of stored attributes to the budget. Call it before parsing. If it returns false, the
+   * attributes must not be parsed.
+   */
   spendParsing(bytes: number): boolean {
     return this.spend(bytes * PARSED_BYTE_STEPS)
   }
@@ -61,9 +66,10 @@ export class EvaluationBudget {
   }
 
   /**
-   * Charges the parsing of conditions, which the thread then caches. The steps count toward the time until
-   * the next pause, not toward the cost of the query. Returns false if the conditions must wait for the next
-   * evaluation. The first ones are always parsed, so that each evaluation makes progress.
+   * Charges the parsing of conditions, which the thread then caches. These steps are not charged to the
+   * query; they limit the time until the next pause. If it returns false, the conditions must wait for the
+   * next evaluation. The first conditions of an evaluation are always parsed, so that each evaluation makes
+   * progress.
    */
   spendReading(steps: number): boolean {
     const isFirst = this.#reading === 0
@@ -73,7 +79,7 @@ export class EvaluationBudget {
     return false
   }
 
-  /** Returns whether conditions were not parsed, so that the query has to be evaluated again. */
+  /** Returns whether some conditions were not parsed. The query must then be evaluated again. */
   get isUnread(): boolean {
     return this.#isUnread
   }

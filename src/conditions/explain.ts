@@ -1,5 +1,5 @@
 /**
- * Explains the value of a condition with the values that it read: as a whole tree, or as the test that
+ * Explains the value of a condition by the values that were read: as the whole tree, or as the test that
  * decided (conditions.md 9).
  */
 import type { Condition, Test } from './condition.ts'
@@ -13,11 +13,11 @@ import { FALSE, nameOfTruth, negated, TRUE, type Truth, type TruthName } from '.
 export interface ExplainedTest {
   readonly path: string
   readonly operator: string
-  /** `undefined` if the operator has no value as operand: `exists` and matches. */
+  /** Operand of the test. `undefined` for `exists` and for matches, whose operand is not a value. */
   readonly operand?: unknown
   /** Value of the attribute, or `missing`. */
   readonly found: unknown
-  /** Present only if the value is missing, to distinguish this from the text `missing`. */
+  /** Present only if the value is missing. It distinguishes a missing value from the text `missing`. */
   readonly isMissing?: true
   readonly value: TruthName
 }
@@ -30,14 +30,17 @@ export interface ExplainedConnective {
 
 export type Explained = ExplainedTest | ExplainedConnective
 
-/** Returns the whole tree with the value of each node; `evaluate` stops as soon as the result is known. */
+/**
+ * Returns the whole tree with the value of each node. In contrast, `evaluate` stops as soon as the result is
+ * known.
+ */
 export function explain(condition: Condition, values: QuestionValues, budget: EvaluationBudget): Explained {
   return nodeOf(condition, values, budget).explained
 }
 
 /**
- * Returns the first test in written order that determined the value of an explained condition; `null` if
- * there is none.
+ * Returns the first test, in written order, that determined the value of an explained condition. Returns
+ * `null` if there is none.
  */
 export function decisive(explained: Explained): ExplainedTest | null {
   if (!('connective' in explained)) return explained
@@ -51,18 +54,21 @@ export function decisive(explained: Explained): ExplainedTest | null {
   return null
 }
 
-/** One side of a rule: a condition set and its ancestors, whose conditions must all hold. */
+/**
+ * One side of a rule: a condition set and its ancestors. The side is true if the conditions of all these sets
+ * are true.
+ */
 export interface ExplainedSide {
   readonly value: TruthName
   /** First test that determined the value; `null` if there is none. */
   readonly leaf: ExplainedTest | null
-  /** Its own condition, followed by those of its ancestors. */
+  /** Trees of the set's own condition and of the conditions of its ancestors. */
   readonly trees: readonly Explained[]
   /** Total number of nodes of the trees. */
   readonly nodes: number
 }
 
-/** Pauses after each condition, because each can have the maximum size. */
+/** Explains the conditions of a side. Pauses after each condition, because each can have the maximum size. */
 export function* explainSide(
   conditions: readonly Condition[],
   values: QuestionValues,
@@ -85,7 +91,7 @@ export function* explainSide(
 interface ValuedNode {
   readonly truth: Truth
   readonly explained: Explained
-  /** Number of nodes. */
+  /** Number of nodes in the tree. */
   readonly count: number
 }
 
@@ -121,7 +127,7 @@ function connected(
 }
 
 function testOf(test: Test, values: QuestionValues, budget: EvaluationBudget): ValuedNode {
-  // A member has no value outside its match, which is explained as a whole.
+  // The value of a member is not shown: a member belongs to a match, which is explained as a whole.
   const found = test.path.root === 'member' ? undefined : values.valueOf(test.path)
   const truth = evaluate(test, values, budget)
   const explained = {
@@ -149,7 +155,7 @@ function operandOf(test: Test): { readonly operand?: unknown } {
   }
 }
 
-/** Operand as it was written. */
+/** Returns the operand as it was written. */
 function shown(operand: Operand): unknown {
   switch (operand.kind) {
     case 'literal':

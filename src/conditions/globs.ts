@@ -20,14 +20,14 @@ interface Range {
 }
 
 /**
- * A state of the automaton. `next` and `other` are states. A state that consumes a character continues with
- * `next`.
+ * A state of the automaton. `next` and `other` are numbers of states. A state that consumes a character
+ * continues with `next`.
  */
 type State =
   | { readonly kind: 'one'; readonly character: number; next: number }
   | { readonly kind: 'any'; readonly exceptDot: boolean; next: number }
   | { readonly kind: 'class'; readonly isNegated: boolean; readonly ranges: readonly Range[]; next: number }
-  /** Consumes no character. */
+  /** A state that consumes no character and continues with both states. */
   | { readonly kind: 'fork'; next: number; other: number }
   | { readonly kind: 'end' }
 
@@ -35,7 +35,7 @@ export class Glob {
   readonly source: string
   readonly #states: readonly State[]
   readonly #start: number
-  /** Number of states visited for the current character. */
+  /** Number of states that were visited for the current character. */
   #visits = 0
 
   private constructor(source: string, states: readonly State[], start: number) {
@@ -44,7 +44,7 @@ export class Glob {
     this.#start = start
   }
 
-  /** Parses a glob. Returns a description of the problem if it is malformed. */
+  /** Parses a glob. If the glob is malformed, returns a description of the problem. */
   static read(source: string): Glob | string {
     if (Buffer.byteLength(source) > GLOB_BYTES_MAX) return `a glob has at most ${GLOB_BYTES_MAX} bytes`
     const parser = new GlobParser(source)
@@ -52,7 +52,7 @@ export class Glob {
     return problem ?? new Glob(source, parser.states, parser.start)
   }
 
-  /** Returns unknown if the budget is exceeded. O(characters × states). */
+  /** Returns whether the glob matches, or unknown if the budget is exceeded. O(characters × states). */
   truthOf(text: string, budget: EvaluationBudget): Truth {
     const seenAt = new Int32Array(this.#states.length).fill(-1)
     let standing = this.#reach([this.#start], seenAt, 0)
@@ -74,7 +74,7 @@ export class Glob {
     return truthOf(standing.some(index => this.#states[index]!.kind === 'end'))
   }
 
-  /** Returns these states and all states reachable from them through forks, each once. */
+  /** Returns these states, and all states to which forks lead from them, each once. */
   #reach(from: number[], seenAt: Int32Array, position: number): number[] {
     const reached: number[] = []
     this.#visits = 0
@@ -101,7 +101,10 @@ function takes(state: Exclude<State, { kind: 'fork' | 'end' }>, code: number): b
   }
 }
 
-/** Parses from the end to the start, so that the successor of each state is known. */
+/**
+ * Parses a glob and then creates its states from the last to the first, so that the successor of each state
+ * already exists.
+ */
 class GlobParser {
   readonly states: State[] = []
   start = 0
@@ -113,7 +116,7 @@ class GlobParser {
     this.#characters = Array.from(source, character => character.codePointAt(0)!)
   }
 
-  /** Parses the whole glob. Returns a description of the problem, or `null`. */
+  /** Parses the whole glob. Returns a description of the problem if it is malformed, otherwise `null`. */
   problem(): string | null {
     const parts = this.#sequence(false)
     if (typeof parts === 'string') return parts
@@ -205,7 +208,7 @@ class GlobParser {
     return this.states.length - 1
   }
 
-  /** Returns the first state of these parts, which continue with `next`. */
+  /** Creates the states of these parts. Returns the first state; the last one continues with `next`. */
   #link(parts: readonly GlobPart[], next: number): number {
     let following = next
     for (const part of parts.toReversed()) following = this.#linkOne(part, following)

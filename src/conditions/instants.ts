@@ -5,8 +5,8 @@
  */
 
 /**
- * A point in time. Instants are compared by `seconds`, then by `fraction`. `fraction` has no trailing zeros,
- * so the comparison is exact for any number of digits.
+ * A point in time. Instants are compared by `seconds` and then by `fraction`. `fraction` contains the digits
+ * of the fraction without trailing zeros, so the comparison is exact for any number of digits.
  */
 export interface ParsedInstant {
   /** Seconds since 1970, rounded down. */
@@ -16,10 +16,10 @@ export interface ParsedInstant {
 
 const PATTERN =
   /^(\d{4})-(\d\d)-(\d\d)(?:[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d)))?$/u
-/** Maximum length of a time; a longer text is not valid. */
+/** Maximum length of a time. A longer text is not a valid time. */
 export const INSTANT_LENGTH_MAX = 255
 
-/** Returns `null` if the text is not a valid time. O(length). */
+/** Parses a time. Returns `null` if the text is not a valid time. O(length). */
 export function readInstant(text: string): ParsedInstant | null {
   if (text.length > INSTANT_LENGTH_MAX) return null
   const found = PATTERN.exec(text)
@@ -27,7 +27,7 @@ export function readInstant(text: string): ParsedInstant | null {
   const [year, month, day, hour, minute, second] = found.slice(1, 7).map(part => Number(part ?? 0))
   const offsetHour = Number(found[9] ?? 0)
   const offsetMinute = Number(found[10] ?? 0)
-  // 60 is a leap second, which has no separate number here.
+  // 60 is a leap second. It is the same instant as the next second.
   if (hour! > 23 || minute! > 59 || second! > 60 || offsetHour > 23 || offsetMinute > 59) return null
   const midnight = midnightOf(year!, month!, day!)
   if (midnight === null) return null
@@ -36,14 +36,14 @@ export function readInstant(text: string): ParsedInstant | null {
   return { seconds, fraction: withoutTrailingZeros(found[7] ?? '') }
 }
 
-/** Returns a negative number, zero or a positive number. */
+/** Compares two instants. Returns a negative number, zero or a positive number. */
 export function compareInstants(left: ParsedInstant, right: ParsedInstant): number {
   if (left.seconds !== right.seconds) return left.seconds - right.seconds
   if (left.fraction === right.fraction) return 0
   return left.fraction < right.fraction ? -1 : 1
 }
 
-/** Returns seconds since 1970; `null` if the day does not exist. */
+/** Returns the start of the day in seconds since 1970, or `null` if the day does not exist. */
 function midnightOf(year: number, month: number, day: number): number | null {
   const date = new Date(0)
   // `Date.UTC` would interpret years below 100 as 1900 to 1999.

@@ -4,8 +4,8 @@ import type { Literal, Operand, Reference } from './operands.ts'
 import type { AttributePath, Root } from './paths.ts'
 
 /**
- * Returns whether the condition can read an attribute of a root. If the attribute name contains dots, its
- * first part counts. O(tests).
+ * Returns whether the condition can read this attribute of this root. If an attribute name contains dots,
+ * only its first part is compared. O(tests).
  */
 export function mentions(condition: Condition, root: Root, name: string): boolean {
   return reads(condition, path => path.root === root && path.names[0] === name)

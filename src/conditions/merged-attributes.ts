@@ -1,7 +1,7 @@
 /**
- * Reads values from several objects as if they were merged. The first object that has a name supplies its
- * value. Objects under the same name are merged member by member (conditions.md 4.1). Objects are merged only
- * when a value is read.
+ * Reads values from several objects as if the objects were merged. If several objects have a name, the first
+ * one supplies the value. If these values are objects, they are merged member by member (conditions.md 4.1).
+ * The merge happens only for values that are read.
  */
 import { mergedObjects } from '#model/merged-objects.ts'
 import { isObject, type JsonObject, memberOf } from './values.ts'
@@ -19,8 +19,8 @@ export function mergedValueAt(layers: readonly JsonObject[], names: readonly str
 }
 
 /**
- * Returns the values under one name that take part in the merge. A value that is not an object hides all
- * following values.
+ * Returns the values under one name that are merged. A value that is not an object hides the values of all
+ * following layers.
  */
 function membersOf(layers: readonly JsonObject[], name: string): readonly unknown[] {
   const values: unknown[] = []

@@ -22,10 +22,12 @@ export interface ListWithReferences {
 }
 
 export type Operand = Literal | Reference | ListWithReferences
-/** An operand that is a list or leads to a list. If it is a literal, its value is an array. */
+/**
+ * An operand that is a list, or a reference that leads to a list. If it is a literal, its value is an array.
+ */
 export type ListOperand = Operand
 
-/** Returns `null` after it has reported an error. */
+/** Parses an operand. If it is not valid, reports an error and returns `null`. */
 export function readOperand(raw: unknown, at: ErrorLocation, findings: Findings): Operand | null {
   if (!Array.isArray(raw)) return readItem(raw, at, findings)
   const items = raw.map((item, index) => readItem(item, [...at, index], findings))
@@ -34,7 +36,7 @@ export function readOperand(raw: unknown, at: ErrorLocation, findings: Findings)
   return Object.freeze({ kind: 'list', items })
 }
 
-/** Parses the operand of an operator whose name ends with `-ref`: a path. */
+/** Parses the operand of an operator whose name ends with `-ref`. Such an operand is a path. */
 export function readReference(raw: unknown, at: ErrorLocation, findings: Findings): Reference | null {
   if (typeof raw !== 'string')
     return findings.add(at, `expected the path of an attribute, got ${kindName(raw)}`)
@@ -46,7 +48,7 @@ export function literal(value: unknown): Literal {
   return Object.freeze({ kind: 'literal', value })
 }
 
-/** Returns the elements of a literal list; none for a reference. */
+/** Returns the elements of a list. A reference has no elements, because its value is not known yet. */
 export function itemsOf(operand: ListOperand): readonly (Literal | Reference)[] {
   if (operand.kind === 'list') return operand.items
   return operand.kind === 'literal' && Array.isArray(operand.value) ? operand.value.map(literal) : []

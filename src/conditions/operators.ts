@@ -14,8 +14,8 @@ import { readMembership } from '#conditions/nodes/membership.ts'
 import { readOrdering } from '#conditions/nodes/ordering.ts'
 
 /**
- * Function that parses the operand of a test, or the number of members of the attribute for which the tests
- * must hold.
+ * A row has either a function that parses the operand of a test, or the quantity of a match: the number of
+ * members of the attribute for which the tests must be true.
  */
 type OperatorRow =
   | { readonly read: (test: UnreadLeaf) => Test | null; readonly takesReference: boolean }
@@ -48,16 +48,18 @@ const OPERATORS = new Map<string, OperatorRow>([
 const REFERENCE_ENDING = '-ref'
 
 export type Operator = OperatorRow & {
-  /** True if the name of the operator states that the operand is a path. */
+  /** Whether the name of the operator states that its operand is a path. */
   readonly isReference: boolean
 }
 
-/** Returns the names of all operators, without those that refer to another attribute. */
+/** Returns the names of all operators, except the variants whose operand is a path. */
 export function operatorNames(): Iterable<string> {
   return OPERATORS.keys()
 }
 
-/** Hyphens and underscores are equivalent. Returns `null` for an unknown name. */
+/**
+ * Returns the operator with this name, or `null` if there is none. Hyphens and underscores are equivalent.
+ */
 export function operatorOf(name: string): Operator | null {
   const spelled = name.replaceAll('_', '-')
   const row = OPERATORS.get(spelled)

@@ -8,7 +8,7 @@ export type Root = 'user' | 'resource' | 'tenant' | 'context' | 'server'
 
 export interface Path {
   readonly root: Root
-  /** Names from the attribute down to the member; at least one. */
+  /** Names from the attribute down to the member. There is at least one name. */
   readonly names: readonly string[]
   /** Path as it was written. */
   readonly text: string
@@ -32,13 +32,13 @@ const ROOTS = new Map<string, Root>([
   ['environment', 'context'],
   ['server', 'server'],
 ])
-/** The only value that the service itself supplies. */
+/** Name of the only value under `server`, which the service itself supplies. */
 const SERVER_NAME = 'time'
 const NAMES_MAX = 8
 const NAME_BYTES_MAX = 255
 const CONTROL_CHARACTER = /\p{Cc}/u
 
-/** Returns the path, or a description of the problem. */
+/** Parses a path with a root. Returns the path or, if it is not valid, a description of the problem. */
 export function readPath(text: string): Path | string {
   const dot = text.indexOf('.')
   if (dot < 0) return `expected an attribute such as user.department, or a connective, got ${quoted(text)}`
@@ -55,7 +55,7 @@ export function readPath(text: string): Path | string {
   return Object.freeze({ root, names, text })
 }
 
-/** The same for the path of a member, which has no root. */
+/** Parses the path of a member, which has no root. Returns the path or a description of the problem. */
 export function readMemberPath(text: string): MemberPath | string {
   const names = readNames(text)
   return typeof names === 'string' ? names : Object.freeze({ root: 'member', names, text })
@@ -75,9 +75,9 @@ function readNames(text: string): readonly string[] | string {
 }
 
 /**
- * Returns the value at the path; `undefined` if it does not exist. An attribute whose name contains dots
- * takes precedence over a member of an object: the longest existing name formed by joining the first names is
- * used.
+ * Returns the value at the path, or `undefined` if it does not exist. Attribute names can contain dots. Such
+ * an attribute takes precedence over a member of an object: of all attributes whose name is formed by joining
+ * the first names, the one with the longest name is used.
  */
 export function valueAt(attributes: JsonObject, names: readonly string[]): unknown {
   for (let joined = names.length; joined > 1; joined--) {
@@ -98,7 +98,7 @@ function memberBelow(value: unknown, names: readonly string[], from: number): un
 
 const SHOWN_MAX = 80
 
-/** Quotes text of the caller for a message. */
+/** Quotes a text of the caller in a message. Long texts are shortened. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text)
 }

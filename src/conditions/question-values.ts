@@ -1,7 +1,7 @@
 /**
- * Supplies the values that conditions read for one query (conditions.md 4.1). Values computed by the service
- * take precedence and cannot be overridden, followed by values from the request and then stored values. Each
- * value is looked up when a condition first reads it.
+ * Supplies the values that conditions read for one query (conditions.md 4.1). Values that the service
+ * computes take precedence, so no caller can override them. They are followed by values from the request, and
+ * then by stored values. Each value is looked up when a condition first reads it.
  */
 import { type QueryContext, NOTHING_SENT, type SentAttributes } from '#model/decision.ts'
 import type { QuestionValues } from './evaluate.ts'
@@ -10,7 +10,7 @@ import { mergedValueAt } from './merged-attributes.ts'
 import type { Path, Root } from './paths.ts'
 import type { JsonObject } from './values.ts'
 
-/** Stored values of the entities that a query names, if these entities exist. */
+/** Stored values of the entities that a query names. They are missing if the entities do not exist. */
 export interface StoredValues {
   /** Returns the tenant roles assigned to the user in the tenant of the query, in ascending order. */
   userRoles(): readonly string[]
@@ -20,15 +20,15 @@ export interface StoredValues {
   instanceAttributes(): JsonObject | null
   tenantAttributes(): JsonObject | null
   /**
-   * Returns the attributes of another instance in the tenant of the query; `undefined` if the instance does
-   * not exist.
+   * Returns the attributes of another instance in the tenant of the query, or `undefined` if the instance
+   * does not exist.
    */
   attributesOf(type: string, key: string, budget: EvaluationBudget): JsonObject | undefined
 }
 
 /** A query whose tenant has been determined (native.md A.2). */
 export interface QuestionInTenant {
-  /** `null`, as for the type, if the query has no user, for example when a condition set is tested alone. */
+  /** User of the query. `user` and `type` can be `null`, for example if a condition set is tested alone. */
   readonly user: string | null
   readonly type: string | null
   readonly key: string | null
@@ -40,7 +40,10 @@ export class ValuesOfQuestion implements QuestionValues {
   readonly #question: QuestionInTenant
   readonly #stored: StoredValues
   readonly #layers = new Map<Root, readonly JsonObject[]>()
-  /** Cached values by path: a thousand tests might read an object that is merged from several sources. */
+  /**
+   * Cache of values by path. A thousand tests might read the same object, which has to be merged from several
+   * sources.
+   */
   readonly #known = new Map<string, unknown>()
   #sent: SentAttributes | null = null
 
@@ -65,7 +68,7 @@ export class ValuesOfQuestion implements QuestionValues {
     return this.#stored.attributesOf(type, key, budget)
   }
 
-  /** Sources of the values of a root. The first takes precedence. */
+  /** Returns the sources of the values of a root. The first source takes precedence. */
   #layersOf(root: Root): readonly (JsonObject | null)[] {
     const { user, type, key, tenant, queryContext } = this.#question
     switch (root) {

@@ -1,7 +1,6 @@
 /**
- * Parses a condition from JSON (conditions.md 3.1 to 3.4 and 11). Conditions that could never match, or could
- * cost more than a decision is permitted to, are rejected when they are written. Each error contains its
- * location.
+ * Parses a condition from JSON (conditions.md 3.1 to 3.4 and 11). Rejects conditions that could never be true
+ * or could cost more than a decision may cost. Each error contains its location.
  */
 import type { ErrorDetail } from '#model/errors.ts'
 import { inexactIntegerIn } from '#model/json-numbers.ts'
@@ -18,7 +17,7 @@ import { operatorOf } from './operators.ts'
 import { type AttributePath, quoted, readMemberPath, readPath } from './paths.ts'
 import { isObject } from './values.ts'
 
-/** Maximum nesting depth of objects, including the outermost one. */
+/** Maximum nesting depth of objects. The outermost object counts. */
 export const DEPTH_MAX = 16
 export const LEAVES_MAX = 1_000
 export const OPERAND_ELEMENTS_MAX = 10_000
@@ -31,15 +30,17 @@ const CONNECTIVES = new Map<string, (items: readonly Condition[]) => Condition>(
   ['not', items => not(allOf(items))],
 ])
 
-/** Errors in a value that should be a condition. */
+/** Errors in a value that is not a valid condition. */
 export interface Refused {
   readonly findings: readonly ErrorDetail[]
 }
 
-/** Returns the condition or the errors. `at`: location of the condition in the request. O(size). */
+/**
+ * Returns the condition, or the errors in it. `at` is the location of the condition in the request. O(size).
+ */
 export function readCondition(raw: unknown, at: ErrorLocation): Condition | Refused {
   const reader = new ConditionReader()
-  // Checked first, so that a larger condition is not parsed.
+  // Checks the size first, so that a condition that is too large is not parsed.
   const condition = reader.isSmallEnough(raw, at) ? reader.conditions(raw, at, 1) : null
   reader.checkLeaves(at)
   const { details } = reader.findings
@@ -54,14 +55,14 @@ class ConditionReader {
   readonly findings = new Findings()
   #leaves = 0
   /**
-   * True within a match that looks up instances. Nested lookups are not permitted, because their number would
-   * be unlimited.
+   * Whether the parser is within a match that looks up instances. A lookup within a lookup is not permitted,
+   * because the number of lookups would be unlimited.
    */
   #isInLookup = false
 
   /**
-   * Parses an object whose members must all hold. Returns `null` after it has reported an error, like the
-   * methods below.
+   * Parses an object of conditions, all of which must be true. Returns `null` after it has reported an error;
+   * this also applies to the following methods.
    */
   conditions(raw: unknown, at: ErrorLocation, depth: number): Condition | null {
     if (!isObject(raw)) return this.findings.add(at, `expected an object of conditions, got ${kindName(raw)}`)
@@ -93,7 +94,7 @@ class ConditionReader {
     }
   }
 
-  /** Parses a test of an attribute, or connectives of such tests. */
+  /** Parses the tests of one attribute, which connectives can combine. */
   #test(path: AttributePath, raw: unknown, at: ErrorLocation, depth: number): Condition | null {
     if (!isObject(raw)) {
       return this.findings.add(at, `expected a test such as {"equals": …}, got ${kindName(raw)}`)
@@ -169,7 +170,7 @@ class ConditionReader {
     return item && memberMatch(test.leaf, quantity, operand, item)
   }
 
-  /** A single item is accepted in place of a list with one element. */
+  /** Parses the items of a connective. A single item may be given instead of a list with one element. */
   #connected(
     connect: (items: readonly Condition[]) => Condition,
     raw: unknown,

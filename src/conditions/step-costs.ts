@@ -1,75 +1,85 @@
 /**
- * Measured costs of the parts of an evaluation, in steps (`bench/engine/condition-costs.ts`;
- * docs/performance/engine.md has the table). A step takes at most about ten nanoseconds of processor time,
- * for any operator.
+ * Costs of the parts of an evaluation, in steps. They were measured with `bench/engine/condition-costs.ts`,
+ * and docs/performance/engine.md contains the table. A step takes at most about ten nanoseconds of processor
+ * time, for any operator.
  */
 import { isCompound, isObject } from './values.ts'
 
-/** A test or a connective. */
+/** Cost of a test or a connective. */
 export const NODE_STEPS = 16
 /**
- * Each possible division of a path with several names into names of members, and each source that is searched
- * for them.
+ * Cost of following a path with several names. It is charged for each way in which its names can be joined
+ * into names of members, and for each source that is searched.
  */
 const PATH_NAME_STEPS = 12
 const SOURCES_MAX = 4
-/** An element or a member that is compared with another value. */
+/** Cost of comparing an element or a member with another value. */
 export const ELEMENT_STEPS = 8
-/** A member whose tests are evaluated, excluding the tests. */
+/** Cost of a member whose tests are evaluated, in addition to the cost of these tests. */
 export const MEMBER_STEPS = 12
-/** An element that is added to a set or searched for in it. */
+/** Cost of adding an element to a set, or of searching for it in a set. */
 const SET_ELEMENT_STEPS = 16
 /**
- * Each value in an array or object that is added to a set or searched for, because it is converted to text.
+ * Additional cost if the element is an array or an object. It is charged for each value in the element,
+ * because the element is converted to text.
  */
 const SET_VALUE_STEPS = 64
-/** A text that is parsed as a time: a fixed part, and a part per character. */
+/** Cost of parsing a text as a time: a fixed part, and a part per character. */
 const INSTANT_STEPS = 128
 const INSTANT_CHARACTER_STEPS = 1
-/** Comparison of two times that are already parsed. */
+/** Cost of comparing two times that have already been parsed. */
 export const INSTANTS_STEPS = 48
-/** A state of a glob reached at a character, or a range of a class compared with the character. */
+/**
+ * Cost of reaching a state of a glob at a character, and of comparing the character with a range of a class.
+ */
 export const GLOB_STATE_STEPS = 6
 export const GLOB_RANGE_STEPS = 1
-/** Binary logarithm of the number of characters compared per step in texts of equal length. */
+/** Binary logarithm of the number of characters that are compared per step if two texts have equal length. */
 const COMPARED_A_STEP_LOG2 = 5
-/** A lookup of an instance, and a byte of stored attributes that is copied and parsed. */
+/** Cost of looking up an instance, and of copying and parsing a byte of its stored attributes. */
 export const LOOKUP_STEPS = 128
 export const PARSED_BYTE_STEPS = 3
-/** A byte of a condition that a thread parses for the first time. */
+/** Cost of a byte of a condition that a thread parses for the first time. */
 export const READ_BYTE_STEPS = 20
 /**
- * An element of a stored list of scalars that is compared in place, and the words of such lists compared per
- * step.
+ * Cost of comparing an element of a stored list of scalars in place, and the binary logarithm of the number
+ * of words of such lists that are compared per step.
  */
 export const STORED_ELEMENT_STEPS = 2
 export const STORED_WORDS_A_STEP_LOG2 = 3
 
-/** Cost of following a path through one source of values, or through all sources of a query. */
+/** Returns the cost of following a path through one source of values, or through all sources of a query. */
 export function pathSteps({ length }: readonly string[], sources: 'one' | 'all'): number {
   return length * (length - 1) * PATH_NAME_STEPS * (sources === 'all' ? SOURCES_MAX : 1)
 }
 
-/** Cost of comparing texts of this length. */
+/** Returns the cost of comparing two texts of this length. */
 export function textSteps(length: number): number {
   return length >>> COMPARED_A_STEP_LOG2
 }
 
-/** Cost of parsing a value that might be a time; 0 for other values and for longer texts. */
+/**
+ * Returns the cost of parsing a value that might be a time. It is 0 for values that are not texts, and for
+ * texts that are too long.
+ */
 export function rankSteps(value: unknown, lengthMax: number): number {
   if (typeof value !== 'string' || value.length > lengthMax) return 0
   return INSTANT_STEPS + value.length * INSTANT_CHARACTER_STEPS
 }
 
-/** Cost of comparing two values. Arrays and objects are traversed on both sides. O(size of both). */
+/**
+ * Returns the cost of comparing two values. If both are arrays or objects, both are traversed. O(size of
+ * both).
+ */
 export function equalitySteps(left: unknown, right: unknown): number {
   if (isCompound(left) && isCompound(right)) return comparisonSteps(left) + comparisonSteps(right)
-  // Values of different types and texts of different lengths are unequal without a detailed comparison.
+  // Values of different types, and texts of different lengths, are found to be unequal without comparing
+  // their content.
   if (typeof left !== 'string' || typeof right !== 'string' || left.length !== right.length) return 0
   return textSteps(left.length)
 }
 
-/** Cost of traversing a value and comparing it with an equal one. O(size of the value). */
+/** Returns the cost of traversing a value and comparing it with an equal value. O(size of the value). */
 function comparisonSteps(value: unknown): number {
   if (typeof value === 'string') return ELEMENT_STEPS + textSteps(value.length)
   if (Array.isArray(value)) {
@@ -80,8 +90,8 @@ function comparisonSteps(value: unknown): number {
 }
 
 /**
- * Cost of comparing a value with each element. Only texts of the same length are compared character by
- * character. O(elements), for an array or an object O(size of both).
+ * Returns the cost of comparing a value with each element. Only texts of equal length are compared character
+ * by character. O(elements); if the value is an array or an object, O(size of both).
  */
 export function searchSteps(elements: readonly unknown[], value: unknown): number {
   if (isCompound(value)) return comparisonSteps(elements) + comparisonSteps(value)
@@ -94,7 +104,9 @@ export function searchSteps(elements: readonly unknown[], value: unknown): numbe
   return steps + each * elements.filter(isAsLong).length
 }
 
-/** Cost of adding values to a `ValueSet` or searching for them in it. O(size of the values). */
+/**
+ * Returns the cost of adding values to a `ValueSet`, or of searching for them in it. O(size of the values).
+ */
 export function setSteps(values: readonly unknown[]): number {
   return values.reduce<number>(
     (sum, value) => sum + SET_ELEMENT_STEPS + (isCompound(value) ? canonicalSteps(value) : 0),

@@ -1,10 +1,10 @@
 /**
- * Implements three-valued logic (conditions.md 5.1). If an attribute is missing, or its type does not fit the
- * test, the result is *unknown*. A set matches only if its value is true, and `not` of unknown is unknown, so
- * a missing attribute never grants access.
+ * Implements three-valued logic (conditions.md 5.1). If an attribute is missing, or if its type does not fit
+ * the test, the result is *unknown*. A set matches only if its value is true. The value of `not` is unknown
+ * if its item is unknown. Therefore a missing attribute never grants access.
  *
- * The values are ordered false < unknown < true. Kleene's "and" is the minimum, "or" the maximum, and "not"
- * the reflection.
+ * The values are ordered false < unknown < true. As in Kleene's logic, "and" is the minimum, "or" is the
+ * maximum, and "not" reverses the order.
  */
 export const FALSE = 0
 export const UNKNOWN = 1

@@ -17,7 +17,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Returns `undefined` if the member does not exist. */
+/** Returns the value of a member, or `undefined` if the object does not have the member. */
 export function memberOf(object: JsonObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined
 }
@@ -35,14 +35,16 @@ function hasUnreadable(value: unknown): boolean {
   return isUnreadable(value)
 }
 
-/** Converts a readable integer beyond 2^53 to the equal double. Returns any other value unchanged. */
+/**
+ * Converts an integer beyond 2^53 to a double, if an equal double exists. Returns any other value unchanged.
+ */
 export function comparable(value: unknown): unknown {
   return typeof value === 'bigint' ? (exactDouble(value) ?? value) : value
 }
 
 /**
- * Returns whether two values are equal. If both are arrays or objects O(size of both), otherwise O(1) or
- * O(length of a text).
+ * Returns whether two values are equal. If both are arrays or objects, O(size of both). Otherwise O(1), or
+ * O(length) for texts.
  */
 export function equality(left: unknown, right: unknown): Truth {
   return amongTruth([right], left)
@@ -69,8 +71,9 @@ export function amongTruth(elements: readonly unknown[], value: unknown): Truth 
 }
 
 /**
- * Compares type and value: numbers as doubles, strings by their characters, arrays in order, objects by their
- * members in any order. O(size of the smaller). The recursion is as deep as the values are nested.
+ * Compares types and values: numbers as doubles, strings by their characters, arrays in order, and objects by
+ * their members in any order. O(size of the smaller value). The recursion is as deep as the values are
+ * nested.
  */
 function isEqual(left: unknown, right: unknown): boolean {
   if (comparable(left) === comparable(right)) return true
@@ -86,7 +89,7 @@ function isEqual(left: unknown, right: unknown): boolean {
   )
 }
 
-/** A set of values with this equality. Arrays and objects are represented by their canonical text. */
+/** A set of values that uses this equality. Arrays and objects are stored as canonical texts. */
 export class ValueSet {
   readonly #scalars = new Set<unknown>()
   readonly #compounds = new Set<string>()
@@ -124,7 +127,7 @@ export function isCompound(value: unknown): boolean {
   return typeof value === 'object' && value !== null
 }
 
-/** Returns a text that is the same for two values if and only if they are equal. */
+/** Returns the canonical text of a value. Two values have the same text if and only if they are equal. */
 function canonicalText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`
   if (!isObject(value)) return JSON.stringify(comparable(value))

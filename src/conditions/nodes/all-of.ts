@@ -4,7 +4,7 @@ export interface AllOf<Item> {
   readonly items: readonly Item[]
 }
 
-/** A single item needs no connective and is returned itself. */
+/** Returns the conjunction of the items. A single item is returned itself, because it needs no connective. */
 export function allOf<Item>(items: readonly Item[]): Item | AllOf<Item> {
   return items.length === 1 ? items[0]! : Object.freeze({ kind: 'all-of', items: Object.freeze(items) })
 }

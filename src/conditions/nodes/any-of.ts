@@ -4,7 +4,7 @@ export interface AnyOf<Item> {
   readonly items: readonly Item[]
 }
 
-/** A single item needs no connective and is returned itself. */
+/** Returns the disjunction of the items. A single item is returned itself, because it needs no connective. */
 export function anyOf<Item>(items: readonly Item[]): Item | AnyOf<Item> {
   return items.length === 1 ? items[0]! : Object.freeze({ kind: 'any-of', items: Object.freeze(items) })
 }

@@ -2,7 +2,7 @@
 import type { ListOperand } from '#conditions/operands.ts'
 import type { Leaf, UnreadLeaf } from './leaf.ts'
 
-/** Required relation of the attribute to the operand. */
+/** Relation that the attribute must have to the operand. */
 export type SetRelation = 'subset' | 'superset' | 'intersecting'
 
 export interface ArrayComparison extends Leaf {

@@ -12,20 +12,20 @@ export function readContains(test: UnreadLeaf): Contains | null {
   return operand && Object.freeze({ kind: 'contains', ...test.leaf, operand })
 }
 
-/** Maximum length of a search text for which the JavaScript engine searches in linear time. */
+/** Maximum length of a search text that the JavaScript engine finds in linear time. */
 const QUICK_PART_LENGTH_MAX = 256
 /**
- * Characters of a longer search text compared per step: at each position of the text, a large part of it
- * might match.
+ * Number of characters of a longer search text that are compared per step. At each position of the text, a
+ * large part of the search text might match.
  */
 const COMPARED_A_STEP = 16
 /**
- * Steps per character of the text if the search text is half of a surrogate pair: such a match is rejected,
- * and there might be one at each position.
+ * Number of steps per character of the text if the search text begins or ends with half of a surrogate pair.
+ * A match within a pair must be rejected, and there might be one at each position.
  */
 const HALF_PAIR_STEPS = 6
 
-/** Returns the number of steps that the search can take. */
+/** Returns the maximum number of steps that the search can take. */
 export function searchCost(part: string, text: string): number {
   const isHalf = isLowSurrogate(part.charCodeAt(0)) || isHighSurrogate(part.charCodeAt(part.length - 1))
   const placed = text.length * (isHalf ? HALF_PAIR_STEPS : 1)

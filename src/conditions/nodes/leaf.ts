@@ -1,6 +1,6 @@
 /**
- * Common parts of all tests of one attribute. The files of this folder parse tests; `evaluate.ts` evaluates
- * them.
+ * Common parts of all tests of one attribute. The files in this folder parse tests, and `evaluate.ts`
+ * evaluates them.
  */
 import type { Findings, ErrorLocation } from '#conditions/findings.ts'
 import {
@@ -24,11 +24,14 @@ export interface Leaf {
 
 export interface LeafSource extends Leaf {
   readonly operand: unknown
-  /** True if the name of the operator states that its operand is a path. */
+  /** Whether the name of the operator states that its operand is a path. */
   readonly isReference: boolean
 }
 
-/** A test whose operand has not been parsed yet. A method that returns `null` has reported the error. */
+/**
+ * A test whose operand has not been parsed yet. If one of its methods returns `null`, it has reported an
+ * error.
+ */
 export class UnreadLeaf {
   readonly findings: Findings
   readonly #source: LeafSource
@@ -51,27 +54,30 @@ export class UnreadLeaf {
     return this.#source.at
   }
 
-  /** Any value, including references. */
+  /** Returns the operand, which may be any value or reference. */
   any(): Operand | null {
     const read = this.#source.isReference ? readReference : readOperand
     return read(this.operand, this.at, this.findings)
   }
 
-  /** A reference, or a value that `isFit` accepts as comparable. */
+  /** Returns the operand, which must be a reference or a value that `isFit` accepts. */
   value(expected: string, isFit: (value: unknown) => boolean): Literal | Reference | null {
     const operand = this.any()
     if (operand === null || operand.kind === 'ref') return operand
     return operand.kind === 'literal' && isFit(operand.value) ? operand : this.wrong(expected)
   }
 
-  /** A list, or a reference, which must lead to a list. */
+  /**
+   * Returns the operand, which must be a list, or a reference that leads to a list when the test is
+   * evaluated.
+   */
   list(): ListOperand | null {
     const operand = this.any()
     if (operand === null || operand.kind !== 'literal' || Array.isArray(operand.value)) return operand
     return this.wrong('a list of values, or a ref')
   }
 
-  /** Reports that the operand is not the expected one. */
+  /** Reports that the operand is not what the operator expects. */
   wrong(expected: string): null {
     const { at, operand, operator } = this.#source
     return this.findings.add(at, `${operator}: expected ${expected}, got ${kindName(operand)}`)

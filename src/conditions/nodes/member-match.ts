@@ -1,7 +1,7 @@
 /**
  * `object_match`, `any_match`, `all_match`: test the members of an object, or of the objects in an array
- * (conditions.md 5.7). With `instanceType`, the attribute contains keys of instances of that type, and their
- * stored attributes are tested.
+ * (conditions.md 5.7). With `instanceType`, the attribute contains keys of instances of that type, and the
+ * stored attributes of these instances are tested.
  */
 import type { Leaf, UnreadLeaf } from './leaf.ts'
 import { isObject, memberOf } from '#conditions/values.ts'
@@ -11,12 +11,12 @@ export type Quantity = 'one' | 'any' | 'all'
 export interface MemberMatch<Item> extends Leaf {
   readonly kind: 'member-match'
   readonly quantity: Quantity
-  /** Condition on a member. Its paths begin at the member. */
+  /** Condition that is evaluated for a member. Paths in it begin at the member. */
   readonly item: Item
   readonly instanceType: string | null
 }
 
-/** An operand of the correct shape whose tests have not been parsed yet. */
+/** An operand that has the correct shape, but whose tests have not been parsed yet. */
 export interface UnreadMatch {
   readonly match: Readonly<Record<string, unknown>>
   readonly instanceType: string | null

@@ -22,17 +22,20 @@ export function readOrdering(test: UnreadLeaf, relation: OrderRelation): Orderin
   return operand && Object.freeze({ kind: 'ordering', ...test.leaf, relation, operand })
 }
 
-/** The comparable form of a value. */
+/** A value in the form in which it is compared. */
 export type Rank = number | ParsedInstant
 
-/** Returns `null` if the value has no order. */
+/** Returns the comparable form of a value, or `null` if values of this kind have no order. */
 export function rankOf(value: unknown): Rank | null {
   const number = comparable(value)
   if (typeof number === 'number') return Number.isFinite(number) ? number : null
   return typeof value === 'string' ? readInstant(value) : null
 }
 
-/** Returns a negative number, zero or a positive number; `null` if the values cannot be compared. */
+/**
+ * Compares two values. Returns a negative number, zero or a positive number, or `null` if the values cannot
+ * be compared.
+ */
 export function compareRanks(left: Rank | null, right: Rank | null): number | null {
   if (left === null || right === null) return null
   if (typeof left === 'number') return typeof right === 'number' ? left - right : null
