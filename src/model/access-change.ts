@@ -1,15 +1,15 @@
-/** Effective access changes of a commit: users who gained or lost a permission. */
+/** Effective access changes of a commit: the users who gained or lost a permission. */
 import type { Permission } from './change.ts'
 
-/** A user and an instance of the permission's type. */
+/** A user, and an instance of the permission's resource type. */
 export interface AccessPair {
   readonly user: string
   readonly resource: string
 }
 
 /**
- * Scope that a client must list again: everything about that user, instance or tenant; everything if none is
- * named.
+ * A scope whose permissions a client must list again. It covers everything about the named user, instance or
+ * tenant. If it names none of them, it covers everything.
  */
 export interface AccessScope {
   readonly user?: string
@@ -17,11 +17,11 @@ export interface AccessScope {
   readonly tenant?: string
 }
 
-/** Changes of one permission. */
+/** Access changes of one permission. */
 export interface AccessChange {
   readonly permission: Permission
   readonly gained: readonly AccessPair[]
   readonly lost: readonly AccessPair[]
-  /** Scopes with too many changes to list them pair by pair. */
+  /** Scopes that have too many changes to report them as pairs. */
   readonly many: readonly AccessScope[]
 }

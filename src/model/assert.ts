@@ -1,11 +1,11 @@
 /**
- * The assertion function of the service. A failure is a broken invariant, that is, a defect: it ends the
- * thread with an error and never becomes a decision. Invalid input and operational failures are `AuthzError`s
- * instead.
+ * The assertion function of the service. A failed assertion is a broken invariant, that is, a defect. It ends
+ * the thread with an error, so it never becomes a decision. Invalid input and operational failures throw an
+ * `AuthzError` instead.
  */
 export function assert(condition: unknown, message: string | (() => string)): asserts condition {
-  // A function creates the message only if it is needed, because some assertions run thousands of times per
-  // commit.
+  // `message` can be a function, which is called only if the assertion fails. Some assertions run thousands
+  // of times per commit.
   if (!condition) throw new InvariantError(typeof message === 'string' ? message : message())
 }
 

@@ -7,16 +7,19 @@
  */
 import { type Static, Type } from 'typebox'
 
-/** Incremented when earlier releases can no longer restore the backups of this release. */
+/**
+ * Version of the format. It is incremented when earlier releases cannot restore the backups of this release
+ * any more.
+ */
 export const BACKUP_FORMAT = 1
 export const BACKUP_TYPE = 'application/octet-stream'
-/** The manifest of a thousand environments takes a fifth of this. */
+/** Maximum size of a manifest in bytes. The manifest of a thousand environments takes a fifth of it. */
 export const BACKUP_MANIFEST_BYTES_MAX = 1_048_576
 
 export const BackupManifest = Type.Object({
   kind: Type.Literal('verdict-backup'),
   format: Type.Integer(),
-  /** The release that wrote the backup. */
+  /** Version of the release that wrote the backup. */
   version: Type.String(),
   at: Type.String(),
   files: Type.Array(

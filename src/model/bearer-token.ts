@@ -1,8 +1,11 @@
-/** Reads the `Authorization` header. The only supported scheme is `Bearer`. */
+/** Parses the `Authorization` header. The only supported scheme is `Bearer`. */
 
 const SCHEME = 'bearer'
 
-/** The token of a bearer header, null for any other header. The scheme is not case-sensitive. */
+/**
+ * Returns the token of a bearer header, or null if the header has another scheme. The name of the scheme is
+ * not case-sensitive.
+ */
 export function bearerToken(authorization: string): string | null {
   if (authorization.charCodeAt(SCHEME.length) !== 0x20) return null
   if (authorization.slice(0, SCHEME.length).toLowerCase() !== SCHEME) return null

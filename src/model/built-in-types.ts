@@ -1,14 +1,14 @@
 /**
- * Built-in resource types. They hold the attribute declarations of users and tenants. Every environment has
- * them. The row of such a type is created with its first attribute. A built-in type has no actions, roles,
- * relations or instances, and the engine does not know it.
+ * Built-in resource types. They contain the attribute declarations of users and tenants. Every environment
+ * has them. The row of a built-in type is created together with its first attribute. A built-in type has no
+ * actions, roles, relations or instances, and the engine does not know it.
  */
 export const USER_TYPE_KEY = '__user'
 export const TENANT_TYPE_KEY = '__tenant'
 
 export type BuiltInTypeKey = typeof USER_TYPE_KEY | typeof TENANT_TYPE_KEY
 
-/** Names with a built-in meaning in conditions; attributes with these names cannot be declared. */
+/** Names that have a built-in meaning in conditions. Attributes with these names cannot be declared. */
 const BUILT_IN_ATTRIBUTES: Readonly<Record<BuiltInTypeKey, readonly string[]>> = {
   [USER_TYPE_KEY]: ['key', 'email', 'first_name', 'last_name', 'roles', 'tenants'],
   [TENANT_TYPE_KEY]: ['key'],
@@ -16,8 +16,8 @@ const BUILT_IN_ATTRIBUTES: Readonly<Record<BuiltInTypeKey, readonly string[]>> =
 const RESOURCE_ATTRIBUTES: readonly string[] = ['type']
 
 /**
- * Applied to the random end of an environment's id. Clients store the resulting ids, so the masks must never
- * change.
+ * Masks for the random end of an environment's id, from which the ids of built-in types are derived. Clients
+ * store these ids, so the masks must never change.
  */
 const ID_MASKS: Readonly<Record<BuiltInTypeKey, number>> = {
   [USER_TYPE_KEY]: 0x3c51_09a7,
@@ -25,7 +25,7 @@ const ID_MASKS: Readonly<Record<BuiltInTypeKey, number>> = {
 }
 const ID_MASK_DIGITS = 8
 
-/** The id with which the row of a built-in type is created. */
+/** Returns the id with which the row of a built-in type is created. */
 export function builtInTypeId(environmentId: string, key: BuiltInTypeKey): string {
   const at = environmentId.length - ID_MASK_DIGITS
   const masked = (Number.parseInt(environmentId.slice(at), 16) ^ ID_MASKS[key]) >>> 0
@@ -38,7 +38,9 @@ export function isBuiltInTypeKey(key: string): key is BuiltInTypeKey {
   return BUILT_IN_TYPE_KEYS.some(builtIn => builtIn === key)
 }
 
-/** The attributes that a type has without a declaration, and that cannot be declared (conditions.md 1.1). */
+/**
+ * Returns the attributes that a type has without a declaration. They cannot be declared (conditions.md 1.1).
+ */
 export function builtInAttributesOf(typeKey: string): readonly string[] {
   return isBuiltInTypeKey(typeKey) ? BUILT_IN_ATTRIBUTES[typeKey] : RESOURCE_ATTRIBUTES
 }

@@ -1,42 +1,49 @@
-/** A check with the keys of callers (native.md A.2). All other requests for decisions are reduced to it. */
+/** A check, with the keys of callers (native.md A.2). All other decision requests are converted to checks. */
 export interface Query {
   readonly user: string
   readonly action: string
   readonly type: string
-  /** The key of the instance. `null` checks the type as a whole, for which only tenant roles count. */
+  /** Key of the instance. `null` checks the type as a whole, for which only tenant roles count. */
   readonly key: string | null
   /**
-   * `null`: the tenant of the instance if the instance is stored, otherwise `DEFAULT_TENANT` (native.md
-   * D-15).
+   * Tenant of the check. If it is `null`, it is the tenant of the instance or, if the instance is not stored,
+   * `DEFAULT_TENANT` (native.md D-15).
    */
   readonly tenant: string | null
   /**
-   * Data for conditions in addition to stored data. Absent: no attributes were sent, and the time is unknown.
+   * Data for conditions, in addition to stored data. If absent, the request contained no attributes, and its
+   * time is not known.
    */
   readonly queryContext?: QueryContext
   /**
-   * Set if the query was read while its environment had no rules, and its attributes were not kept. A rule
-   * that was added since then does not apply to it: it would treat attributes as missing that the client has
-   * sent.
+   * Set if the query was read while its environment had no rules. The attributes of such a query were not
+   * kept. Therefore, rules that have been added since then do not apply to it: they would treat attributes as
+   * missing that the client has sent.
    */
   readonly asksRules?: false
 }
 
-/** Read only if a condition needs them, so that a check that roles allow has no extra cost. */
+/**
+ * Data for conditions. It is read only if a condition needs it, so a check that roles allow has no extra
+ * cost.
+ */
 export interface QueryContext {
   /** Time at which the request was read, in milliseconds since 1970. */
   readonly readAt: number
-  /** Set if it is known that no attributes were sent. */
+  /** Set if it is known that the request contains no attributes. */
   readonly isBare?: true
   /**
-   * The attributes that the client sent (conditions.md 4.1). Throws the errors of a body that cannot be read.
+   * Returns the attributes in the request (conditions.md 4.1). If the body cannot be read, throws its error.
    */
   sent(): SentAttributes
 }
 
-/** JSON objects; `null` if nothing was sent. */
+/** Attributes and context in a request, as JSON objects; `null` if the request does not contain them. */
 export interface SentAttributes {
-  /** Includes e-mail address and names, if they were sent as separate members. */
+  /**
+   * Attributes of the user, including the e-mail address and names that the request contains as separate
+   * members.
+   */
   readonly user: JsonObject | null
   readonly resource: JsonObject | null
   readonly tenant: JsonObject | null
@@ -52,13 +59,17 @@ export const NOTHING_SENT: SentAttributes = Object.freeze({
   context: null,
 })
 
-/** Marks a query of which only keys and terms were kept. */
+/**
+ * Marks a query that was read before its environment had rules, so that only its keys and terms were kept.
+ */
 export const BEFORE_RULES = Object.freeze({ asksRules: false as const })
 
-/** For a query without attributes and context. */
+/** Returns the query context of a query without attributes and context. */
 export function withoutAttributes(readAt: number): QueryContext {
   return { readAt, isBare: true, sent: () => NOTHING_SENT }
 }
 
-/** The tenant that every environment starts with. Queries without a tenant use it. */
+/**
+ * Key of the tenant that every environment has from the beginning. It is used for queries without a tenant.
+ */
 export const DEFAULT_TENANT = 'default'

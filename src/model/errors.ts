@@ -1,12 +1,12 @@
 /**
- * The catalog of operational errors. Clients branch on `code`, never on the message.
+ * Catalog of operational errors. Clients distinguish errors by `code`, never by the message.
  * `http/routing/problem.ts` maps codes to HTTP statuses. A denied check is a value, not an error.
  */
 export type ErrorCode =
-  // The caller.
+  // Errors of the caller.
   | 'UNAUTHENTICATED'
   | 'FORBIDDEN'
-  // The request.
+  // Errors of the request.
   | 'UNKNOWN_PATH'
   | 'METHOD_NOT_ALLOWED'
   | 'BODY_TOO_LARGE'
@@ -16,7 +16,7 @@ export type ErrorCode =
   | 'LIMIT_EXCEEDED'
   | 'RATE_LIMITED'
   | 'REQUEST_TIMEOUT'
-  // The model.
+  // Errors of the model.
   | 'NOT_FOUND'
   | 'DUPLICATE_ENTITY'
   | 'STILL_NEEDED'
@@ -24,33 +24,33 @@ export type ErrorCode =
   | 'INVALID_INPUT'
   | 'MISMATCH_RESOURCE_INSTANCES_TENANTS'
   | 'MISMATCH_RELATION_TYPE'
-  // The service.
+  // Errors of the service.
   | 'NOT_READY'
   | 'STALE'
   | 'ENVIRONMENT_CLOSED'
   | 'OVERLOADED'
   | 'INTERNAL'
-  // The store.
+  // Errors of the store.
   | 'REVISION_CONFLICT'
   | 'REVISION_TOO_OLD'
   | 'STORE_RESET'
   | 'STORE_CLOSED'
   | 'STORE_LOCKED'
-  // The outcome is unknown: the commit may have been made.
+  // The outcome is not known: the commit might have been made.
   | 'STORE_UNAVAILABLE'
   // The outcome is known: nothing was changed.
   | 'STORE_REFUSED'
   | 'STORE_DAMAGED'
 
-/** One finding about the shape of a request (native.md B.1, status 422). */
+/** An error in the shape of a request (native.md B.1, status 422). */
 export interface ErrorDetail {
-  /** Location: `body`, `query` or `path`, then the path within it. */
+  /** Location of the error: `body`, `query` or `path`, followed by the path within it. */
   readonly loc: readonly (string | number)[]
   readonly msg: string
   readonly type: string
 }
 
-/** The limits whose violations are counted. */
+/** Limits for which the service counts how often requests exceed them. */
 export const LIMIT_NAMES = [
   'body',
   'receive-time',
@@ -77,19 +77,19 @@ export interface ErrorOptions {
   readonly cause?: unknown
   /** The limit that was reached, if any. */
   readonly limit?: LimitName
-  /** Findings of a shape error; management responses return them as `detail`. */
+  /** Errors in the shape of the request. Management responses return them as `detail`. */
   readonly detail?: readonly ErrorDetail[]
   /**
-   * True if the thread that knows the cause has already logged this defect. Later handlers must not log it
-   * again.
+   * True if the thread that knows the cause has already logged this defect. Other code that handles the error
+   * must not log it again.
    */
   readonly isReported?: boolean
   /**
-   * Message for the caller if the error code of an internal failure is not specific enough. Must not reveal
-   * hosts, paths or store keys.
+   * Message for the caller, if the message of the error code is not specific enough for an internal failure.
+   * It must not reveal hosts, paths or store keys.
    */
   readonly publicMessage?: string
-  /** The current tag of the entity if a precondition failed; null if the entity does not exist. */
+  /** Current tag of the entity, if a precondition failed. Null if the entity does not exist. */
   readonly tag?: string | null
 }
 
@@ -113,12 +113,12 @@ export class AuthzError extends Error {
     this.#tag = options.tag ?? null
   }
 
-  /** A getter and not an own property, because log lines list own properties. */
+  /** This is a getter, because log lines contain own properties, and this one should not be logged. */
   get isReported(): boolean {
     return this.#isReported
   }
 
-  /** Null: use the message of the code. */
+  /** Null means that the message of the error code is used. */
   get publicMessage(): string | null {
     return this.#publicMessage
   }
@@ -140,8 +140,8 @@ export class ConflictError extends AuthzError {
 }
 
 /**
- * The known state belongs to a history that the store no longer has: it was restored, rewound or
- * reinitialized.
+ * Returns the error for a known state that belongs to a history which the store does not have any more,
+ * because the store was restored, rewound or reinitialized.
  */
 export function historyReplaced(): AuthzError {
   return new AuthzError('STORE_RESET', 'the history of the store was replaced; load all rows again')
@@ -152,7 +152,7 @@ export interface ErrorData {
   readonly code: ErrorCode
   readonly message: string
   readonly detail: readonly ErrorDetail[]
-  /** Counted by the thread that sends the response. */
+  /** The thread that sends the response counts the limit. */
   readonly limit?: LimitName
   readonly isReported?: boolean
   readonly publicMessage?: string
@@ -160,7 +160,8 @@ export interface ErrorData {
 }
 
 /**
- * Converts an error to data. An error that is not an `AuthzError` becomes `INTERNAL`, without its message.
+ * Converts an error to data. If the error is not an `AuthzError`, the data has the code `INTERNAL` and does
+ * not contain the message.
  */
 export function errorToData(error: unknown): ErrorData {
   if (error instanceof AuthzError) {
@@ -183,7 +184,7 @@ export function errorFromData(data: ErrorData): AuthzError {
   return new AuthzError(code, message, options)
 }
 
-/** Whether an error is a defect that has not been logged yet. */
+/** Returns whether an error is a defect that has not been logged yet. */
 export function isUnreportedFault(error: unknown): boolean {
   return !(error instanceof AuthzError) || (error.code === 'INTERNAL' && !error.isReported)
 }

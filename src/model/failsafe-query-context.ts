@@ -1,11 +1,17 @@
-/** Wraps the attributes and context of a query for callers that continue if these cannot be read. */
+/**
+ * Wraps the attributes and context of a query. Used by callers that continue with the query if the attributes
+ * cannot be read.
+ */
 import { type QueryContext, NOTHING_SENT, type SentAttributes } from './decision.ts'
 import { AuthzError } from './errors.ts'
 
-/** Attributes that exceed a limit count as not sent, and `failure` contains the error. */
+/** If the attributes exceed a limit, they count as absent, and `failure` contains the error. */
 export class FailsafeQueryContext implements QueryContext {
   readonly #own: QueryContext
-  /** Error that occurred when reading the attributes; `null` if they were not read yet or can be read. */
+  /**
+   * Error that occurred when the attributes were read. `null` if they have not been read yet, or if they
+   * could be read.
+   */
   failure: AuthzError | null = null
 
   constructor(own: QueryContext) {

@@ -1,9 +1,10 @@
 /**
- * A queue of items of several shares. The shares are served round-robin, however many items one of them has.
- * The time slices of the main thread are scheduled in `management/commands/fair-scheduler.ts`.
+ * A queue whose items belong to several shares. The shares are served round-robin, so a share with many items
+ * does not delay the others. `management/commands/fair-scheduler.ts` schedules the time slices of the main
+ * thread in a similar way.
  */
 export class FairQueue<Item extends object> {
-  /** In the order in which the shares are served; no list is empty. */
+  /** Items of each share, in the order in which the shares are served. No list is empty. */
   readonly #lines = new Map<string, Item[]>()
 
   get isEmpty(): boolean {
@@ -21,8 +22,8 @@ export class FairQueue<Item extends object> {
   }
 
   /**
-   * Removes the oldest item of the first eligible share and moves that share to the end. Null if no share is
-   * eligible. O(shares).
+   * Removes the oldest item of the first share for which `hasQuota` returns true, and moves that share to the
+   * end. Returns null if there is no such share. O(shares).
    */
   take(hasQuota: (share: string) => boolean): Item | null {
     for (const [share, line] of this.#lines) {
@@ -35,7 +36,7 @@ export class FairQueue<Item extends object> {
     return null
   }
 
-  /** Removes all items that match, of all shares. O(items). */
+  /** Removes and returns the matching items of all shares. O(items). */
   takeAll(isMeant: (item: Item) => boolean): Item[] {
     const taken: Item[] = []
     for (const [share, line] of this.#lines) {

@@ -1,33 +1,34 @@
 /**
- * Reads JSON numbers beyond 2^53, which `JSON.parse` rounds to the nearest double. In memory such an integer
- * is a `bigint`, in whichever form it is written: it can be copied to another thread, and `JSON.stringify`
- * writes its digits. Conditions compare it if a double represents it; otherwise its comparison is unknown
- * (`conditions/values.ts`).
+ * Parses JSON numbers beyond 2^53, which `JSON.parse` would round to the nearest double. In memory, such an
+ * integer is a `bigint`, regardless of how it is written. A `bigint` can be copied to another thread, and
+ * `JSON.stringify` writes all its digits. Conditions compare it if a double represents it; otherwise the
+ * comparison is unknown (`conditions/values.ts`).
  *
- * A double below 1e21 represents the integer that it is. Larger doubles are written with an exponent in
- * JavaScript. Each of these represents the integer that this text denotes, and can be a `number`. So no
- * double represents two integers.
+ * A double below 1e21 represents exactly one integer. JavaScript writes larger doubles with an exponent. Such
+ * a double represents the integer that this text denotes, and only that integer can be a `number`. Therefore
+ * no double represents two different integers.
  *
- * A number with a fraction is the nearest double, as in `JSON.parse`. Below 1e21, it is kept as the integer
- * that this double is: its usual text is rounded, and would become another integer when it is read again.
+ * A number with a fraction becomes the nearest double, as in `JSON.parse`. If this double is an integer below
+ * 1e21, it is kept as that integer. The text that JavaScript writes for it is rounded and would become
+ * another integer when it is parsed again.
  *
- * All code that reads JSON of callers uses `parsedJson`, for requests and for stored data.
+ * All code that parses JSON of callers uses `parsedJson`, both for requests and for stored data.
  */
 
-/** The first placeholder for a number; the others are its multiples. */
+/** Placeholder for the first number. The placeholders for further numbers are its multiples. */
 const PLACEHOLDER = 1e300
 /** JavaScript writes doubles below this limit without an exponent. */
 const WITHOUT_EXPONENT = 1e21
 /**
- * Numbers that may be beyond 2^53: because of their digits, of digits and exponent, or of an exponent of two
- * digits. The pattern includes the character before the number, so that the digits within strings and numbers
- * are not examined one by one.
+ * Matches numbers that might be beyond 2^53: because of their number of digits, because of digits and an
+ * exponent, or because of an exponent of at least two digits. The pattern includes the character before the
+ * number. It therefore does not have to be tried at each digit of strings and numbers.
  */
 const PERHAPS_LONG =
   /(?:^|[:,[\s])-?(?:9\d{15}|[1-9]\d{16}|[1-9]\d{6,}(?:\.\d+)?[eE]\+?0*[1-9]|(?:0|[1-9]\d*)(?:\.\d+)?[eE]\+?0*[1-9]\d)/u
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/uy
 const DIGITS = /^-?\d+$/u
-/** YAML has numbers without digits before or after the point. */
+/** Digits before and after the point are optional, because YAML numbers can lack either. */
 const PARTS = /^(-?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/u
 const BEFORE_NUMBERS = /[:,[\s]/u
 const BACKSLASH = 0x5c
@@ -45,15 +46,15 @@ Object.defineProperty(BigInt.prototype, 'toJSON', {
 
 const { rawJSON: rawJson } = JSON as unknown as { readonly rawJSON: (text: string) => unknown }
 
-/** Thrown for more long numbers than `parsedJson` may accept. */
+/** Thrown if a text contains more long numbers than `parsedJson` may accept. */
 export class TooManyLongNumbersError extends Error {
   override readonly name = 'TooManyLongNumbersError'
 }
 
 /**
- * As `JSON.parse`, with integers beyond 2^53 as `bigint`. A long number takes about ten times as long as
- * another one: throws `TooManyLongNumbersError` for more than `longNumbersMax`. Throws `SyntaxError`.
- * O(length).
+ * Like `JSON.parse`, but returns integers beyond 2^53 as `bigint`. A long number takes about ten times as
+ * long to parse as another number. Therefore throws `TooManyLongNumbersError` if there are more than
+ * `longNumbersMax`. Throws `SyntaxError` if the text is not JSON. O(length).
  */
 export function parsedJson(text: string, longNumbersMax = Number.POSITIVE_INFINITY): unknown {
   if (!PERHAPS_LONG.test(text)) return JSON.parse(text)
@@ -63,7 +64,7 @@ export function parsedJson(text: string, longNumbersMax = Number.POSITIVE_INFINI
   try {
     value = JSON.parse(substituted)
   } catch {
-    // Parses the original text, so that the error message has a position in that text.
+    // Parses the original text, so that the position in the error message refers to that text.
     return JSON.parse(text)
   }
   return numbers.length === 0 ? value : withNumbers(value, numbers)
@@ -71,13 +72,13 @@ export function parsedJson(text: string, longNumbersMax = Number.POSITIVE_INFINI
 
 /**
  * Replaces each such number in the text by a placeholder: `1e300`, `2e300` and so on. All other numbers are
- * below 2^53, so none can be confused with a placeholder.
+ * below 2^53, so no number can be confused with a placeholder.
  */
 function withPlaceholders(text: string, numbers: (number | bigint)[], longNumbersMax: number): string {
   const perhapsLong = new RegExp(PERHAPS_LONG, 'gu')
   const pieces: string[] = []
   let copied = 0
-  /** Position after all strings that begin before the current match. The next string begins at `quote`. */
+  /** Position up to which all strings have been skipped. The next string begins at `quote`. */
   let outside = 0
   let quote = text.indexOf('"')
   for (let found = perhapsLong.exec(text); found !== null; found = perhapsLong.exec(text)) {
@@ -102,7 +103,7 @@ function withPlaceholders(text: string, numbers: (number | bigint)[], longNumber
   return pieces.join('')
 }
 
-/** The position after the string that begins at that quote. */
+/** Returns the position after the string that begins at this quote. */
 function stringEnd(text: string, quote: number): number {
   for (let end = text.indexOf('"', quote + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let escape = end
@@ -112,7 +113,7 @@ function stringEnd(text: string, quote: number): number {
   return text.length
 }
 
-/** Converts a decimal number as `parsedJson` does. */
+/** Converts a decimal number in the same way as `parsedJson`. */
 export function jsonNumber(token: string): number | bigint {
   const double = Number(token)
   if (Number.isSafeInteger(double) || !Number.isInteger(double)) return double
@@ -123,15 +124,18 @@ export function jsonNumber(token: string): number | bigint {
 }
 
 /**
- * An integer that is not zero: its sign and its digits up to the last one that is not 0, and the number of
- * zeros that follow.
+ * An integer that is not zero. `begin` consists of the sign and the digits up to the last one that is not 0;
+ * `zeros` is the number of zeros after it.
  */
 interface Integer {
   readonly begin: string
   readonly zeros: number
 }
 
-/** The integer that a decimal number other than zero denotes; `null` if it has a fraction. O(length). */
+/**
+ * Returns the integer that a decimal number other than zero denotes, or `null` if the number has a fraction.
+ * O(length).
+ */
 function integerIn(token: string): Integer | null {
   const [, sign, whole, fraction, exponent] = PARTS.exec(token)!
   const digits = `${whole}${fraction}`
@@ -143,18 +147,18 @@ function integerIn(token: string): Integer | null {
   return zeros < 0 ? null : { begin: `${sign}${digits.slice(from, to)}`, zeros }
 }
 
-/** Only for integers within the range of doubles: they have at most 309 digits. */
+/** Converts an integer. It must be within the range of doubles, so it has at most 309 digits. */
 function bigintOf({ begin, zeros }: Integer): bigint {
   return BigInt(begin + '0'.repeat(zeros))
 }
 
-/** Whether JavaScript writes that double as this integer, with an exponent. */
+/** Returns whether JavaScript writes that double with an exponent and as exactly this integer. */
 function isWritten(double: number, { begin, zeros }: Integer): boolean {
   const written = integerIn(String(double))!
   return written.begin === begin && written.zeros === zeros
 }
 
-/** Replaces placeholders in the value by their numbers. Recursion depth is the nesting depth. */
+/** Replaces the placeholders in a value by their numbers. The recursion is as deep as the value is nested. */
 function withNumbers(value: unknown, numbers: readonly (number | bigint)[]): unknown {
   if (typeof value === 'number')
     return value < PLACEHOLDER ? value : (numbers[Math.round(value / PLACEHOLDER) - 1] ?? value)
@@ -168,7 +172,7 @@ function withNumbers(value: unknown, numbers: readonly (number | bigint)[]): unk
     const member = object[name]
     const number = withNumbers(member, numbers)
     if (number === member) continue
-    // An assignment to `__proto__` would be lost.
+    // Defines the property, because an assignment to a member named `__proto__` would be lost.
     Object.defineProperty(object, name, {
       value: number,
       configurable: true,
@@ -179,7 +183,7 @@ function withNumbers(value: unknown, numbers: readonly (number | bigint)[]): unk
   return value
 }
 
-/** The double that represents this integer beyond 2^53; `null` if there is none. */
+/** Returns the double that represents this integer, which is beyond 2^53. Returns `null` if there is none. */
 export function exactDouble(integer: bigint): number | null {
   const double = Number(integer)
   if (!Number.isFinite(double)) return null
@@ -191,8 +195,8 @@ export function exactDouble(integer: bigint): number | null {
 }
 
 /**
- * The first integer in a value that no double represents; `null` if there is none. O(size); recursion depth
- * is the nesting depth.
+ * Returns the first integer in a value that no double represents, or `null` if there is none. O(size). The
+ * recursion is as deep as the value is nested.
  */
 export function inexactIntegerIn(value: unknown): bigint | null {
   if (typeof value === 'bigint') return exactDouble(value) === null ? value : null

@@ -1,4 +1,4 @@
-/** Checks of JSON texts whose values are stored, their sizes, and serialization of responses. */
+/** Checks JSON texts whose values are stored, computes sizes of JSON, and serializes responses. */
 import { AuthzError } from './errors.ts'
 
 const BACKSLASH = 0x5c
@@ -6,7 +6,7 @@ const QUOTE = 0x22
 /** Error message of V8 for strings longer than its limit of half a gigabyte. */
 const TOO_LONG = 'Invalid string length'
 
-/** Serializes a response. Throws `LIMIT_EXCEEDED` if it exceeds the maximum length of a string. */
+/** Serializes a response. Throws `LIMIT_EXCEEDED` if the text would exceed the maximum length of a string. */
 export function jsonText(value: unknown): string {
   try {
     return JSON.stringify(value)
@@ -17,8 +17,9 @@ export function jsonText(value: unknown): string {
 }
 
 /**
- * Whether the nesting depth of brackets outside of strings exceeds `depthMax`. Correct for valid JSON. For
- * other texts the result can be wrong, but the parser then rejects the text. O(length), without recursion.
+ * Returns whether brackets outside of strings are nested more deeply than `depthMax`. The result is correct
+ * for valid JSON. For other texts it can be wrong, but the parser then rejects the text. O(length), without
+ * recursion.
  */
 export function isDeeperThan(text: string, depthMax: number): boolean {
   let depth = 0
@@ -40,15 +41,15 @@ export function isDeeperThan(text: string, depthMax: number): boolean {
 }
 
 /**
- * Matches a number with an exponent, or with more digits than any double has; the match can be in a string.
- * The pattern begins with characters that precede numbers, so that digits are not examined at each position.
+ * Matches a number that has an exponent, or more digits than any double. The match can be within a string.
+ * The pattern begins with the characters that can precede a number, so that it is not tried at each digit.
  */
 const PERHAPS_TOO_LARGE = /[:,[\s]-?(?:\d+(?:\.\d+)?[eE]\+?\d|\d{300})/u
 
 /**
- * Whether a value contains a number beyond the range of doubles, which would be stored as null. `text` is the
- * JSON of the value. The value is traversed only if the text may contain such a number; its nesting depth
- * must have been checked. O(length).
+ * Returns whether a value contains a number beyond the range of doubles, which would be stored as null.
+ * `text` is the JSON of the value. The value is traversed only if the text might contain such a number. The
+ * nesting depth of the value must have been checked. O(length).
  */
 export function hasNumberTooLarge(value: unknown, text: string): boolean {
   return PERHAPS_TOO_LARGE.test(text) && hasInfinity(value)
@@ -61,8 +62,9 @@ function hasInfinity(value: unknown): boolean {
 }
 
 /**
- * Whether valid JSON text contains an unpaired surrogate. Text decoded from UTF-8 contains none, so only `\u`
- * escapes can produce one, and backslashes occur only in strings.
+ * Returns whether valid JSON text contains an unpaired surrogate. Text that was decoded from UTF-8 contains
+ * none, so only a `\u` escape can produce one. Only such escapes are examined, because in JSON, backslashes
+ * occur only in strings.
  */
 export function hasUnpairedSurrogate(text: string): boolean {
   let at = text.indexOf('\\')
@@ -83,27 +85,30 @@ export function hasUnpairedSurrogate(text: string): boolean {
   return false
 }
 
-/** The UTF-16 code unit of a `\uXXXX` escape at this position; -1 if there is no escape. */
+/** Returns the UTF-16 code unit of a `\uXXXX` escape at this position, or -1 if there is no such escape. */
 function escapedUnit(text: string, at: number): number {
   if (text.charCodeAt(at) !== BACKSLASH || text[at + 1] !== 'u') return -1
   return Number.parseInt(text.slice(at + 2, at + 6), 16)
 }
 
-/** Size of each ASCII character in a JSON string, including its escape if it needs one. */
+/**
+ * For each ASCII character, its size in a JSON string. If it must be escaped, this is the size of the escape.
+ */
 const ASCII_BYTES = Uint8Array.from(
   { length: 0x80 },
   (_, unit) => JSON.stringify(String.fromCharCode(unit)).length - 2,
 )
 
 /**
- * Size of a JSON value as UTF-8 without spaces; some number greater than `bytesMax` as soon as that is
- * exceeded. Allocates nothing for long values and reads only as much as needed. The nesting depth of the
- * value must have been checked.
+ * Returns the size of a JSON value as UTF-8 without spaces. If the size exceeds `bytesMax`, returns some
+ * number greater than `bytesMax`. Allocates nothing for long values, and reads no more than necessary. The
+ * nesting depth of the value must have been checked.
  */
 export function jsonBytes(value: unknown, bytesMax: number): number {
   if (typeof value === 'string') return stringBytes(value, bytesMax)
   if (typeof value !== 'object' || value === null) return String(value).length
-  // The brackets, and a comma per item. The first item has none, so the limit is one higher.
+  // Counts the brackets and one comma for each item. The first item has no comma, so the limit of the count
+  // is higher by one.
   const countMax = bytesMax + 1
   let count = 2
   if (Array.isArray(value)) {
@@ -124,7 +129,7 @@ function stringBytes(text: string, bytesMax: number): number {
   let bytes = 2
   for (let index = 0; index < text.length && bytes <= bytesMax; index += 1) {
     const unit = text.charCodeAt(index)
-    // Half of a surrogate pair counts as half of its four bytes.
+    // Each half of a surrogate pair counts as two of the four bytes of the pair.
     bytes += unit < 0x80 ? ASCII_BYTES[unit]! : unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3
   }
   return bytes

@@ -1,20 +1,26 @@
 /**
- * Limits that are not settings: they are fixed by the specification or the stored form. Each has a test that
- * reaches it. Limits that an operator can change are in `config/config.ts`.
+ * Limits that are not settings, because the specification or the stored form determines them. Each limit has
+ * a test that reaches it. The limits that an operator can change are in `config/config.ts`.
  */
 
-/** UTF-8 bytes in a user key or an instance key (native.md D-25). */
+/** Maximum number of UTF-8 bytes in a user key or instance key (native.md D-25). */
 export const LONG_KEY_BYTES_MAX = 512
-/** Characters (= bytes, the pattern is ASCII) in every other key (native.md D-25). */
+/**
+ * Maximum number of characters in every other key (native.md D-25). Characters are bytes, because these keys
+ * are ASCII.
+ */
 export const SHORT_KEY_LENGTH_MAX = 128
-/** Characters in a name or a description. */
+/** Maximum number of characters in a name or a description. */
 export const TEXT_LENGTH_MAX = 4_096
-/** Entries in one group response; the rest is available in pages (native.md B.3). */
+/**
+ * Maximum number of entries in a response about one group. The other entries are available in pages
+ * (native.md B.3).
+ */
 export const GROUP_READ_ENTRIES_MAX = 1_000
 /**
- * Bytes of a body about one entity, and of a body that includes parts (a resource, a role, a user with
- * assignments). They grow if larger attributes are allowed. Parsing takes about 15 ms per MiB, during which
- * the thread makes no decisions.
+ * Maximum sizes of bodies in bytes: of a body about one entity, and of a body that includes parts (a
+ * resource, a role, or a user with assignments). They increase if larger attributes are allowed. Parsing
+ * takes about 15 ms per MiB, and the thread makes no decisions in that time.
  */
 export const PLAIN_BODY_BYTES_MAX = 262_144
 export const PARTS_BODY_BYTES_MAX = 4_194_304
@@ -22,101 +28,125 @@ export const PARTS_BODY_BYTES_MAX = 4_194_304
  * Maximum size of all attributes of a resource type and its parts, as a multiple of `MAX_ATTRIBUTES_BYTES`.
  */
 export const RESOURCE_ATTRIBUTES_FACTOR = 16
-/** Nesting depth of a management body, so that stored values can always be traversed recursively. */
+/**
+ * Maximum nesting depth of a management body. It ensures that stored values can always be traversed
+ * recursively.
+ */
 export const JSON_DEPTH_MAX = 64
-/** Bytes of JSON, and nesting depth, of the attributes and context in one check (conditions.md 7). */
+/**
+ * Maximum size, in bytes of JSON, and maximum nesting depth of the attributes and context in one check
+ * (conditions.md 7).
+ */
 export const SENT_ATTRIBUTES_BYTES_MAX = 65_536
 export const SENT_ATTRIBUTES_DEPTH_MAX = 32
-/** Actions, attributes, roles or relations of a resource type in one body. */
+/** Maximum number of actions, attributes, roles or relations of a resource type in one body. */
 export const PARTS_PER_BODY_MAX = 1_000
 /**
- * Roles of a resource type, relations to it, relations from it: at most as many as in one body, so that one
- * commit can remove all.
+ * Maximum number of roles of a resource type, of relations to it, and of relations from it. It equals the
+ * limit for one body, so that one commit can remove all of them.
  */
 export const PARTS_PER_RESOURCE_MAX = PARTS_PER_BODY_MAX
-/** Tenant roles: when a resource type is removed, all of them may reference it and must be written. */
+/**
+ * Maximum number of tenant roles. All of them might reference a resource type. When this type is removed, one
+ * commit must write all of them.
+ */
 export const TENANT_ROLES_MAX = 10_000
 /**
- * Resource types, relations and roles of an environment. An index can hold more than six times as many, so
- * that all of them can be replaced at the same time while the old ones are garbage-collected.
+ * Maximum numbers of resource types and relations in an environment. An index has capacity for more than six
+ * times as many. Therefore all of them can be replaced at the same time, while the old ones wait to be
+ * collected.
  */
 export const RESOURCES_MAX = 2_000
 export const RELATIONS_MAX = 10_000
-/** Roles of an environment, including tenant roles. */
+/** Maximum number of roles in an environment, including tenant roles. */
 export const ROLES_MAX = 50_000
-/** Roles that a role can extend, directly and through others. */
+/** Maximum number of roles that a role extends, directly or through other roles. */
 export const EXTENDS_REACH_MAX = 100
 /**
- * Actions of a resource type, at most as many as in one body; and of all resource types of an environment.
+ * Maximum numbers of actions: of one resource type, which equals the limit for one body, and of all resource
+ * types of an environment.
  */
 export const ACTIONS_PER_RESOURCE_MAX = PARTS_PER_BODY_MAX
 export const ACTIONS_MAX = 50_000
-/** Permissions of a role, without those of the roles that it extends; and of all roles of an environment. */
+/**
+ * Maximum numbers of permissions: of one role, without those of the roles that it extends, and of all roles
+ * of an environment.
+ */
 export const PERMISSIONS_PER_ROLE_MAX = 5_000
 export const PERMISSIONS_MAX = 200_000
-/** Entries in the `granted_to` of all roles of an environment. */
+/** Maximum number of entries in the `granted_to` of all roles of an environment together. */
 export const DERIVATIONS_MAX = 5_000
-/** Characters in the key and in the name of a condition set. */
+/** Maximum number of characters in the key and in the name of a condition set. */
 export const CONDITION_SET_KEY_LENGTH_MAX = 255
 export const CONDITION_SET_NAME_LENGTH_MAX = 255
 /**
- * Condition sets of an environment, its rules, and rules on one action of one resource type (conditions.md
- * 11).
+ * Maximum numbers of condition sets in an environment, of rules in an environment, and of rules on one action
+ * of one resource type (conditions.md 11).
  */
 export const CONDITION_SETS_MAX = 10_000
 export const RULES_MAX = 100_000
 export const RULES_PER_ACTION_MAX = 10_000
-/** Ancestors of a condition set. */
+/** Maximum number of ancestors of a condition set. */
 export const SET_ANCESTORS_MAX = 16
-/** Numbers beyond 2^53 in one body: each takes about ten times as long to parse as another number. */
+/**
+ * Maximum number of numbers beyond 2^53 in one body. Each takes about ten times as long to parse as another
+ * number.
+ */
 export const LONG_NUMBERS_MAX = 65_536
-/** Bytes of JSON in the conditions of one set. */
+/** Maximum size of the conditions of one set, in bytes of JSON. */
 export const CONDITION_BYTES_MAX = 262_144
 /**
- * Bytes of JSON in the conditions of all sets of an environment: every decision thread may cache all parsed
- * conditions.
+ * Maximum size of the conditions of all sets of an environment, in bytes of JSON. It is limited because every
+ * decision thread might cache all parsed conditions.
  */
 export const CONDITION_BYTES_TOTAL_MAX = 16_777_216
 /**
- * Samples in one trial of a condition set, and bytes of JSON in which the response explains the tests of all
- * samples.
+ * Maximum number of samples in one trial of a condition set, and maximum size, in bytes of JSON, of the tests
+ * that the response explains for all samples together.
  */
 export const CONDITION_SAMPLES_MAX = 50
 export const TRIED_TESTS_BYTES_MAX = 1_048_576
-/** Proxy configs of an environment, mapping rules of one, and of all of them. */
+/**
+ * Maximum numbers of proxy configs in an environment, of mapping rules in one config, and of mapping rules in
+ * all configs.
+ */
 export const PROXY_CONFIGS_MAX = 1_000
 export const MAPPING_RULES_PER_CONFIG_MAX = PARTS_PER_BODY_MAX
 export const MAPPING_RULES_MAX = 10_000
 /**
- * Characters in the URL of a mapping rule, its segments (scheme and host count as three) and the members of
- * its query.
+ * Maximum numbers for the URL of a mapping rule: of its characters, of its segments (scheme and host count as
+ * three), and of the members of its query.
  */
 export const MAPPING_URL_LENGTH_MAX = 2_048
 export const MAPPING_SEGMENTS_MAX = 32
 export const MAPPING_QUERY_MEMBERS_MAX = 16
 /**
- * Bytes of JSON in the URL and headers of one mapping rule, and in all rules of an environment: decision
- * threads keep their URLs in memory.
+ * Maximum sizes, in bytes of JSON, of the URL and headers of one mapping rule, and of all mapping rules of an
+ * environment. They are limited because decision threads keep the URLs in memory.
  */
 export const MAPPING_RULE_BYTES_MAX = 8_192
 export const MAPPING_BYTES_TOTAL_MAX = 4_194_304
-/** Bytes of JSON in the secret of a proxy config. */
+/** Maximum size of the secret of a proxy config, in bytes of JSON. */
 export const PROXY_SECRET_BYTES_MAX = 8_192
-/** Characters in a URL that is checked: as many as servers accept in a request line. */
+/**
+ * Maximum number of characters in a URL that is checked. It is what servers usually accept in a request line.
+ */
 export const ASKED_URL_LENGTH_MAX = 8_192
 /**
- * Members of its query that are examined. Common frameworks read a thousand, and ignore or reject further
- * ones.
+ * Maximum number of members in the query of a URL that is checked. Common frameworks read a thousand members,
+ * and ignore or reject further ones.
  */
 export const ASKED_QUERY_MEMBERS_MAX = 1_000
-/** Rows that one commit can write; longer work is split into several commits. */
+/** Maximum number of rows that one commit can write. Longer work is split into several commits. */
 export const COMMIT_ROWS_MAX = 65_535
 /**
- * Removed entities of an environment that wait for their purge when another removal begins: every read knows
- * each of them until then. A single commit can remove more.
+ * Maximum number of removed entities in an environment that wait for their purge when another removal begins.
+ * Until the purge, every read has to consider each of them. A single commit can remove more entities.
  */
 export const REMOVALS_PENDING_MAX = 20_000
-/** Attempts of a command that conflicts with other writers, before the caller is told to retry. */
+/**
+ * Number of attempts of a command that conflicts with other writers. After them, the caller is told to retry.
+ */
 export const COMMIT_ATTEMPTS_MAX = 32
 /** Default and maximum page size (native.md B.1). */
 export const PAGE_SIZE_DEFAULT = 30
@@ -127,66 +157,94 @@ export const ASSIGNMENT_PAGE_SIZE_MAX = 1_000
 export const COMPLETIONS_DEFAULT = 20
 export const COMPLETIONS_MAX = 100
 /**
- * Work of one key completion, which runs without a stop: rows (a row counts once per 1,024 bytes), and
- * resource types if none is named.
+ * Maximum work of one key completion, which runs without a pause: number of rows (a row counts once per 1,024
+ * bytes), and number of resource types if the request names none.
  */
 export const COMPLETION_ROWS_MAX = 2_000
 export const COMPLETION_RESOURCES_MAX = 500
-/** Entities that one request of a key search examines: a few tenths of a second. */
+/**
+ * Maximum number of entities that one request of a key search examines. They take a few tenths of a second.
+ */
 export const KEY_SEARCH_ROWS_MAX = 10_000
-/** Items of a list that one request examines for filters by attributes, for which there is no list. */
+/**
+ * Maximum number of items of a list that one request examines if it filters by attributes, because attributes
+ * have no secondary index.
+ */
 export const ATTRIBUTE_FILTER_ROWS_MAX = 1_000_000
-/** Bytes of JSON in a page with more than one entity. */
+/** Maximum size of a page with more than one entity, in bytes of JSON. */
 export const PAGE_BYTES_MAX = 8_388_608
-/** Elements of a bulk call, which is one commit. */
+/** Maximum number of elements in a bulk call. A bulk call is one commit. */
 export const BULK_ELEMENTS_MAX = 10_000
-/** Relationships in one detailed instance; the list of tuples contains all. */
+/**
+ * Maximum number of relationships in the details of one instance. The list of tuples contains all of them.
+ */
 export const INSTANCE_RELATIONSHIPS_MAX = 1_000
 /**
- * Characters of a request id that logs keep. Callers choose the id, limited only by the size of the request
- * header.
+ * Maximum number of characters of a request id that are logged. Callers choose the id, and otherwise only the
+ * size of the request header limits it.
  */
 export const KEPT_REQUEST_ID_LENGTH_MAX = 128
 /**
- * Bytes of JSON of a request that an audit log entry keeps; for a longer one, it keeps only the entities in
- * the path.
+ * Maximum size, in bytes of JSON, of a request that is kept in an audit log entry. For a longer request, the
+ * entry contains only the entities in the path.
  */
 export const AUDIT_INPUT_BYTES_MAX = 2_048
 /**
- * Environments of an organization, including copies in progress: each has an index in memory and separate
- * files.
+ * Maximum number of environments in an organization, including copies in progress. Each environment has an
+ * index in memory and its own files.
  */
 export const ENVIRONMENTS_MAX = 1_000
-/** Environments with which a project is created: all of them are opened before the response is sent. */
+/**
+ * Maximum number of environments with which a project can be created. All of them are opened before the
+ * response is sent.
+ */
 export const INITIAL_ENVIRONMENTS_MAX = 100
-/** Time after which an unfinished copy of an environment counts as abandoned and is removed. */
+/** Time after which a copy of an environment that is not complete counts as abandoned and is removed. */
 export const COPY_MS_MAX = 600_000
 export const PROJECTS_MAX = 1_000
-/** API keys of an organization: every HTTP thread keeps all of them in memory. */
+/** Maximum number of API keys in an organization. Every HTTP thread keeps all of them in memory. */
 export const API_KEYS_MAX = 10_000
-/** Precision of the last use of a key. */
+/** Precision with which the time of a key's last use is stored. */
 export const KEY_USE_GRAIN_MS = 600_000
-/** Maximum overlap of a key rotation: 30 days. */
+/** Maximum time for which a rotated key and its successor are both valid: 30 days. */
 export const KEY_OVERLAP_SECONDS_MAX = 2_592_000
-/** Patterns in one filter of a copy. */
+/** Maximum number of patterns in one filter of a copy. */
 export const COPY_PATTERNS_MAX = 1_000
-/** Concurrent exports of a process: each holds a snapshot of the store, with a reader and its pages. */
+/**
+ * Maximum number of exports that run at the same time in a process. Each keeps a snapshot of the store open,
+ * with a reader and its pages.
+ */
 export const EXPORTS_MAX = 8
-/** Concurrent imports of a process: each has a separate thread and all rows in memory. */
+/**
+ * Maximum number of imports that run at the same time in a process. Each has its own thread and keeps all
+ * rows in memory.
+ */
 export const IMPORTS_MAX = 3
-/** Concurrent exports and imports of one environment. */
+/** Maximum numbers of exports and of imports that run at the same time for one environment. */
 export const EXPORTS_PER_ENVIRONMENT_MAX = 4
 export const IMPORTS_PER_ENVIRONMENT_MAX = 2
-/** Nesting depth of an import line: bodies of other requests are parts of a resource there. */
+/**
+ * Maximum nesting depth of a line in an import. In such a line, the bodies of other requests are parts of a
+ * resource, so it can be nested more deeply than they.
+ */
 export const CONTENT_DEPTH_MAX = JSON_DEPTH_MAX + 2
-/** Bytes in one line of an export or import: a resource type with all its parts. */
+/**
+ * Maximum size, in bytes, of a line in an export or import. A line can contain a resource type with all its
+ * parts.
+ */
 export const CONTENT_LINE_BYTES_MAX = 16_777_216
 /**
- * Steps along relationships in each of the three traversals of an explanation, and of all explanations of one
- * bulk together: some tens of milliseconds each.
+ * Maximum number of steps along relationships: in each of the three searches of an explanation, and for all
+ * explanations of one bulk together. They take some tens of milliseconds each.
  */
 export const EXPLAIN_STEPS_MAX = 262_144
-/** Tenants in which `/allowed/all-tenants` checks an action that rules may allow (conditions.md 10). */
+/**
+ * Maximum number of tenants in which `/allowed/all-tenants` checks an action that rules might allow
+ * (conditions.md 10).
+ */
 export const TRIED_TENANTS_MAX = 10_000
-/** Characters of JSON in the reasons of an explanation, or of all explanations of one bulk together. */
+/**
+ * Maximum number of characters of JSON in the reasons of an explanation, or of all explanations of one bulk
+ * together.
+ */
 export const EXPLAIN_LENGTH_MAX = 16_777_216

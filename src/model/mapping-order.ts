@@ -1,4 +1,7 @@
-/** Precedence of mapping rules (conditions.md 10.3), and detection of rules that therefore never apply. */
+/**
+ * Defines the precedence of mapping rules (conditions.md 10.3), and finds rules that never apply because of
+ * it.
+ */
 import type { MappingRule } from './change.ts'
 import { MAPPING_METHODS, type MappingUrl, readMappingUrl } from './mapping-urls.ts'
 
@@ -6,22 +9,26 @@ export interface ReadRule {
   readonly rule: MappingRule
   readonly url: MappingUrl
   /**
-   * Numbers that are compared between rules of the same priority: at the first difference, the rule with the
-   * greater number precedes.
+   * Numbers by which rules of the same priority are compared. At the first difference, the rule with the
+   * greater number takes precedence.
    */
   readonly narrowness: readonly number[]
 }
 
-/** Null if another release wrote the rule in a form that cannot be read. O(length of its URL). */
+/**
+ * Parses a rule. Returns null if it has a form that this release cannot parse, because another release wrote
+ * it. O(length of its URL).
+ */
 export function readRule(rule: MappingRule): ReadRule | null {
   const url = MAPPING_METHODS.includes(rule.method) ? readMappingUrl(rule.url, rule.caseSensitive) : ''
   return typeof url === 'string' ? null : { rule, url, narrowness: narrownessOf(url) }
 }
 
 /**
- * Negative if the first rule precedes. The order of criteria is: highest priority, most literal segments,
- * most segments, most literal query members, most query members, longest text outside of placeholders. The
- * older of two equal rules precedes.
+ * Compares two rules. The result is negative if the first rule takes precedence. The criteria, in this order,
+ * are: highest priority, most literal segments, most segments, most literal query members, most query
+ * members, longest text outside of placeholders. If two rules are equal in all of them, the older rule takes
+ * precedence.
  */
 export function compareRules(one: ReadRule, other: ReadRule): number {
   if (one.rule.priority !== other.rule.priority) return other.rule.priority - one.rule.priority
@@ -36,7 +43,7 @@ function narrownessOf({ segments, query }: MappingUrl): readonly number[] {
   return [texts.length, segments.length, values.length, query.length, written]
 }
 
-/** A rule with its identity among all rules of an environment. */
+/** A rule, and its identity among all rules of an environment. */
 export interface PlacedRule<Place> {
   readonly rule: MappingRule
   readonly place: Place
@@ -54,8 +61,9 @@ interface Covering<Place> extends ReadRule {
 }
 
 /**
- * Finds rules that can never apply, each with a rule that precedes it and matches all of its URLs. `rules`:
- * all rules of an environment, the oldest first. O(rules × matching nodes), in steps of several rules.
+ * Finds rules that can never apply. For each, also returns a rule that takes precedence over it and matches
+ * all of its URLs. `rules` contains all rules of an environment, the oldest first. O(rules × matching nodes),
+ * in steps of several rules.
  */
 export function* rulesThatNeverDecide<Place>(
   rules: readonly PlacedRule<Place>[],
@@ -95,7 +103,7 @@ function edgeOf<Place>(node: CoveringNode<Place>, key: string): CoveringNode<Pla
   return next
 }
 
-/** A rule that precedes this one and matches all of its URLs. */
+/** Returns a rule that takes precedence over this rule and matches all of its URLs. */
 function coveringOf<Place>(
   root: CoveringNode<Place>,
   covered: Covering<Place>,
@@ -125,15 +133,18 @@ function coveringOf<Place>(
 }
 
 /**
- * The URL of a rule with keys that ignore the case of letters, and, if some rule is case-sensitive, also with
- * exact keys.
+ * Returns the URL of a rule with keys that ignore the case of letters. If some rule is case-sensitive, also
+ * returns it with exact keys.
  */
 function formsOf({ rule, url }: ReadRule, hasExactKeys: boolean): readonly MappingUrl[] {
   if (!hasExactKeys) return [url]
   return [url, readMappingUrl(rule.url, rule.caseSensitive !== true) as MappingUrl]
 }
 
-/** Whether all query members that the URL requires are present in all URLs of a rule, in one of its forms. */
+/**
+ * Returns whether each query member that the URL requires is present in one of the forms of a rule, and thus
+ * in all URLs that match the rule.
+ */
 function hasNoFurtherMembers({ query }: MappingUrl, forms: readonly MappingUrl[]): boolean {
   return query.every(wanted =>
     forms.some(form =>

@@ -1,11 +1,13 @@
 /**
- * Parses URLs of mapping rules, and of requests that are matched against them, in the same way (conditions.md
- * 10.3). The path is split at `/` into segments, including scheme and host, and the query at `&` into
- * members. Each part is percent-decoded once after that, so that a decoded `%2F` stays within its segment.
+ * Parses the URLs of mapping rules and, in the same way, the URLs of requests that are matched against these
+ * rules (conditions.md 10.3). The path is split at `/` into segments, including scheme and host, and the
+ * query is split at `&` into members. Each part is then percent-decoded once. A decoded `%2F` therefore stays
+ * within its segment.
  *
- * A URL that servers could interpret in several ways matches no rule: dot segments (`.`, `..`), parameters of
- * segments (`;`), `\`, fragments, malformed escapes, control characters. Other spellings (`url-spellings.ts`)
- * are compared with all rules. In the query, `+` is a space, as servers read it.
+ * A URL that servers could interpret in several ways matches no rule. Such URLs contain dot segments (`.`,
+ * `..`), parameters of segments (`;`), `\`, fragments, malformed escapes or control characters. Other
+ * spellings (`url-spellings.ts`) are compared with all rules. In the query, `+` is a space, as servers read
+ * it.
  */
 import { ASKED_QUERY_MEMBERS_MAX, MAPPING_QUERY_MEMBERS_MAX, MAPPING_SEGMENTS_MAX } from './limits.ts'
 import {
@@ -17,7 +19,7 @@ import {
   valueSpelling,
 } from './url-spellings.ts'
 
-/** The methods that a mapping rule can have. */
+/** Methods that a mapping rule can have. */
 export const MAPPING_METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options'] as const
 export type MappingMethod = (typeof MAPPING_METHODS)[number]
 
@@ -26,41 +28,50 @@ export type MappingPart = { readonly text: string } | { readonly name: string }
 
 export interface MappingUrl {
   readonly segments: readonly MappingPart[]
-  /** Identical for all spellings: the key of each piece (`spellingKey`), or `null` for a placeholder. */
+  /**
+   * Pieces that are identical for all spellings: the key of each piece (`spellingKey`), or `null` for a
+   * placeholder.
+   */
   readonly pieces: readonly (string | null)[]
-  /** With distinct names. */
+  /** Query members of the URL. Their names are distinct. */
   readonly query: readonly MappingMember[]
 }
 
 export interface MappingMember {
   readonly member: string
   readonly value: MappingPart
-  /** The keys of name and value (`spellingKey`); `null` for a placeholder. */
+  /**
+   * Keys of the name and the value (`spellingKey`). The key of the value is `null` if the value is a
+   * placeholder.
+   */
   readonly spelledMember: string
   readonly spelledValue: string | null
 }
 
 export interface RequestUrl {
   readonly segments: readonly string[]
-  /** The pieces that all spellings of the path share. */
+  /** Pieces of the path, which all spellings of the path share. */
   readonly pieces: readonly PathPiece[]
-  /** The text after `?`, with valid escapes only. */
+  /** Text after `?`. All its escapes are valid. */
   readonly query: string
-  /** Members after an encoded `?`, decoded: the query for servers that decode before they search for it. */
+  /**
+   * Decoded members after an encoded `?`. Servers that decode a URL before they search for `?` read them as
+   * the query.
+   */
   readonly queryInPath: string
 }
 
 // oxlint-disable-next-line no-control-regex
 const NO_PART_OF_URLS = /[\u0000-\u0020\u007f]|%00/
-/** Characters that some servers treat as the end of a segment, or drop. */
+/** Characters that some servers remove, or treat as the end of a segment. */
 const READ_IN_TWO_WAYS = /[;\\]|%[01][0-9a-f]|%7f/i
-/** Characters at which some servers split the members of a query further. */
+/** Characters because of which some servers split the members of a query further. */
 const OTHER_MEMBERS = /[%;]/
-/** Members in all spellings: each as written, and once decoded. */
+/** Maximum number of members in all spellings. Each member counts twice: as written, and decoded once. */
 const SPELLED_MEMBERS_MAX = 2 * ASKED_QUERY_MEMBERS_MAX
-/** Index of the host segment, if there is one. */
+/** Index of the host segment, if the URL has a host. */
 const HOST = 2
-/** By scheme: its default port, or an empty one, at the end of a host. */
+/** For each scheme, a pattern for its default port, or for an empty port, at the end of a host. */
 const DEFAULT_PORTS: ReadonlyMap<string, RegExp> = new Map([
   ['https:', /:(?:443)?$/],
   ['http:', /:(?:80)?$/],
@@ -68,13 +79,13 @@ const DEFAULT_PORTS: ReadonlyMap<string, RegExp> = new Map([
 const PLACEHOLDER = /^\{([^{}]+)\}$/
 const BRACE = /[{}]/
 
-/** Finding for a URL that older releases accepted. A rule with it never matches. */
+/** Message for a URL that older releases accepted, although a rule with it never matches. */
 export const FITS_NO_REQUEST =
   'must not contain segments . and .., a user name before the host or a segment of slashes only: no request matches them'
 
 /**
- * Parses the URL of a rule; returns an error message if it is invalid. `isCaseSensitive`: whether the rule
- * distinguishes the case of letters in all spellings of a URL. O(length).
+ * Parses the URL of a rule. Returns an error message if the URL is invalid. `isCaseSensitive` states whether
+ * the rule distinguishes the case of letters, in all spellings of a URL. O(length).
  */
 export function readMappingUrl(url: string, isCaseSensitive = false): MappingUrl | string {
   if (url.includes('#')) return 'must not contain a fragment (#…): no request has one'
@@ -113,7 +124,8 @@ export function readMappingUrl(url: string, isCaseSensitive = false): MappingUrl
     if (name === '' || BRACE.test(name)) return 'must name each member of its query'
     const member = decodedOfQuery(name)
     if (members.has(member)) return `must contain the query member ${JSON.stringify(member)} only once`
-    // A request with an unknown spelling matches no rule with query members.
+    // If a member's spelling cannot be determined, the key is empty. A request with such a member matches no
+    // rule with query members.
     const keyOf = (spelling: Spelling | null) => (spelling ? spellingKey(spelling, isCaseSensitive) : '')
     members.set(member, {
       member,
@@ -128,12 +140,14 @@ export function readMappingUrl(url: string, isCaseSensitive = false): MappingUrl
   return { segments, pieces, query: [...members.values()] }
 }
 
-/** The text by which spellings are compared. Exact ones begin with a character that no URL contains. */
+/**
+ * Returns the text by which spellings are compared. Exact keys begin with a character that no URL contains.
+ */
 export function spellingKey({ exact, folded }: Spelling, isExact: boolean): string {
   return isExact ? `\0${exact}` : folded
 }
 
-/** Adds the name of a placeholder to `names`. */
+/** Parses a part of a rule's URL. If the part is a placeholder, adds its name to `names`. */
 function readPart(raw: string, names: Set<string>, decode: (raw: string) => string): MappingPart | string {
   if (!BRACE.test(raw)) return { text: decode(raw) }
   const name = PLACEHOLDER.exec(raw)?.[1]
@@ -145,11 +159,11 @@ function readPart(raw: string, names: Set<string>, decode: (raw: string) => stri
 }
 
 /**
- * Parses the URL of a request. Null if servers could interpret it differently, or if it has more than
- * `segmentsMax` segments; it then matches no rule. All gateways use this parser. O(length).
+ * Parses the URL of a request. Returns null if servers could interpret the URL in different ways, or if it
+ * has more than `segmentsMax` segments; it then matches no rule. All gateways use this parser. O(length).
  */
 export function readRequestUrl(url: string, segmentsMax = MAPPING_SEGMENTS_MAX): RequestUrl | null {
-  // Some servers drop a fragment, others treat it as part of the path.
+  // Some servers remove a fragment, and others treat it as a part of the path.
   if (url.includes('#') || NO_PART_OF_URLS.test(url) || !hasGoodEscapes(url)) return null
   const [path, query] = partedAtQuery(url)
   if (READ_IN_TWO_WAYS.test(path)) return null
@@ -163,8 +177,8 @@ export function readRequestUrl(url: string, segmentsMax = MAPPING_SEGMENTS_MAX):
 }
 
 /**
- * Visits the members of a request's query in order, each with its decoded name and raw value. Returns false,
- * and stops, if there are more members than servers reliably read (`ASKED_QUERY_MEMBERS_MAX`).
+ * Calls `visit` with each member of a request's query, in order: its decoded name and its raw value. If there
+ * are more members than servers reliably read (`ASKED_QUERY_MEMBERS_MAX`), stops and returns false.
  */
 export function visitMembers(query: string, visit: (name: string, rawValue: string) => void): boolean {
   let count = 0
@@ -182,9 +196,9 @@ export function visitMembers(query: string, visit: (name: string, rawValue: stri
 }
 
 /**
- * Visits the same members in all spellings: as written, and as found by servers that decode before splitting
- * and that split at `;`. Values are raw. Returns false under the condition of `visitMembers`, and if a name
- * still changes after several rounds of decoding.
+ * Like `visitMembers`, but visits the members in all spellings: as written, and as servers find them that
+ * decode before splitting, or that also split at `;`. Values are raw. Returns false in the same cases as
+ * `visitMembers`, and if a name still changes after several rounds of decoding.
  */
 export function visitSpelledMembers(
   { query, queryInPath }: RequestUrl,
@@ -207,22 +221,25 @@ export function visitSpelledMembers(
   return true
 }
 
-/** Index of the host among raw segments: after the first `//`; -1 if there is none. */
+/**
+ * Returns the index of the host among raw segments, which is after the first `//`. Returns -1 if there is no
+ * host.
+ */
 function hostIn(segments: readonly string[]): number {
   return segments[1] === '' ? HOST : -1
 }
 
 /**
- * Whether the segment is the scheme or the host, around the first `//`, which are case-insensitive (RFC 3986,
- * section 6.2.2.1).
+ * Returns whether the segment is the scheme or the host, before or after the first `//`. Both are
+ * case-insensitive (RFC 3986, section 6.2.2.1).
  */
 function isAnyCase(segments: readonly string[], index: number): boolean {
   return segments[1] === '' && (index === 0 || index === HOST)
 }
 
 /**
- * A decoded segment. Scheme and host are converted to lower case, without the default port of the scheme (RFC
- * 3986, section 6.2.3).
+ * Returns a decoded segment. If it is the scheme or the host, converts it to lower case, and removes the
+ * default port of the scheme (RFC 3986, section 6.2.3).
  */
 function ofAuthority(segments: readonly string[], index: number, text: string): string {
   if (!isAnyCase(segments, index)) return text
@@ -234,7 +251,7 @@ function ofAuthority(segments: readonly string[], index: number, text: string): 
 function hasGoodEscapes(text: string): boolean {
   if (!text.includes('%')) return true
   try {
-    // For the whole text: no character spans two parts, because all separators are ASCII.
+    // Checks the whole text at once. No character spans two parts, because all separators are ASCII.
     decodeURIComponent(text)
     return true
   } catch {
@@ -242,12 +259,14 @@ function hasGoodEscapes(text: string): boolean {
   }
 }
 
-/** Decodes the escapes of a part. Throws for an invalid one; `readRequestUrl` checks all escapes first. */
+/**
+ * Decodes the escapes in a part. Throws if an escape is invalid; `readRequestUrl` checks all escapes before.
+ */
 function decoded(part: string): string {
   return part.includes('%') ? decodeURIComponent(part) : part
 }
 
-/** The same for a name or a value in the query. */
+/** Decodes a name or a value in the query. In contrast to `decoded`, `+` is a space. */
 export function decodedOfQuery(part: string): string {
   return decoded(part.replaceAll('+', ' '))
 }
@@ -262,7 +281,9 @@ function partedAtEquals(member: string): readonly [name: string, value: string] 
   return at < 0 ? [member, ''] : [member.slice(0, at), member.slice(at + 1)]
 }
 
-/** Without a `/` at the end; null if there are more than `max`. */
+/**
+ * Returns the raw segments of a path. A `/` at the end is ignored. Returns null if there are more than `max`.
+ */
 function segmentsIn(path: string, max: number): string[] | null {
   const end = path.endsWith('/') ? path.length - 1 : path.length
   const segments: string[] = []

@@ -2,12 +2,12 @@
 import type { JsonObject } from './decision.ts'
 
 /**
- * All members of both. If both have a member, two objects are merged recursively; otherwise the value in
- * `above` is used.
+ * Returns an object with all members of both objects. If both have a member and its values are objects, these
+ * are merged recursively. Otherwise the value in `above` is used.
  */
 export function mergedObjects(above: JsonObject, below: JsonObject): JsonObject {
   const names = new Set([...Object.keys(above), ...Object.keys(below)])
-  // `fromEntries` creates a member `__proto__`, which an assignment would not.
+  // `fromEntries` can create a member named `__proto__`; an assignment cannot.
   return Object.fromEntries(
     Array.from(names, name => {
       if (!Object.hasOwn(above, name)) return [name, below[name]]

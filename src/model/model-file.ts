@@ -1,9 +1,10 @@
 /**
- * Schema of the model file: the desired state of an environment, with tests. `verdict test` and `verdict
- * apply` read it. Its JSON Schema, generated from this one, is `docs/model-file.schema.json`, with which
- * editors complete and check the file.
+ * Schema of the model file. A model file contains the desired state of an environment, and tests. `verdict
+ * test` and `verdict apply` read it. `docs/model-file.schema.json` is generated from this schema; editors use
+ * it to complete and check model files.
  *
- * Entities that have a key in the service are members of a map here. Bodies are those of the management API.
+ * In this file, entities that have a key in the service are members of a map. Their bodies are those of the
+ * management API.
  */
 import { type Static, Type, type TSchema } from 'typebox'
 import { CONDITION_SET_KEY_LENGTH_MAX, SHORT_KEY_LENGTH_MAX } from '#model/limits.ts'
@@ -28,13 +29,13 @@ import { ActionBlock, AttributeBlock } from '#model/wire/resource.ts'
 import { DerivationCondition, DerivationCreate } from '#model/wire/role.ts'
 import { emailField } from '#model/wire/user.ts'
 
-/** A map keyed by the author. An entry without a body can be empty. */
+/** A map whose keys the author of the file chooses. An entry without a body can be empty. */
 const mapOf = <Value extends TSchema>(value: Value, key = ShortKey) =>
   Type.Record(key, value, { additionalProperties: false })
 const orEmpty = <Value extends TSchema>(value: Value) => nullable(value)
 const closed = { additionalProperties: false } as const
 
-/** A name in a map whose further rules only the service checks. */
+/** A name in a map. The schema only requires that it is not empty; the service checks the other rules. */
 const AnyText = Type.String({ pattern: '^.+$' })
 const QualifiedKey = Type.String({ pattern: '^[^:]+:.+$', description: '`type:key`.' })
 
@@ -42,7 +43,7 @@ function patternOf(schema: TSchema): string {
   return 'pattern' in schema ? String(schema.pattern) : ''
 }
 
-/** Descriptions of valid map keys, by their pattern in the schema. */
+/** Descriptions of valid map keys, by the pattern of the key in the schema. */
 export const KEY_FORMS: ReadonlyMap<string, string> = new Map([
   [patternOf(ShortKey), `1 to ${SHORT_KEY_LENGTH_MAX} letters, digits, hyphens and underscores`],
   [
@@ -63,7 +64,8 @@ const roleFields = {
   attributes: optional(AttributeMap),
 }
 
-// Requests can contain unknown fields. In a file, an unknown field is probably mistyped.
+// In these blocks, unknown fields are errors, because in a file, an unknown field is probably mistyped.
+// Requests, in contrast, can contain unknown fields.
 const DerivationWhen = Type.Object(DerivationCondition.properties, closed)
 const ModelAttribute = Type.Object(AttributeBlock.properties, closed)
 const ModelAction = Type.Object(ActionBlock.properties, closed)
@@ -232,7 +234,7 @@ const unknown = Type.Optional(
   }),
 )
 
-/** Attributes in a check, which override stored ones with the same names. */
+/** Attributes in a check. They override stored attributes with the same names. */
 export const QuestionAttributes = Type.Object(
   { user: Type.Optional(AttributeMap), resource: Type.Optional(AttributeMap) },
   { ...closed, description: 'Attributes that are sent with the check.' },
@@ -338,7 +340,7 @@ export const ModelFile = Type.Object(
 )
 export type ModelFile = Static<typeof ModelFile>
 
-/** The JSON Schema of model files, for editors. */
+/** Returns the JSON Schema of model files, for editors. */
 export function modelFileSchema(): string {
   const described = (_: string, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -347,5 +349,5 @@ export function modelFileSchema(): string {
   return JSON.stringify(ModelFile, described, 2)
 }
 
-/** The parts of a model file that describe the desired state, without the tests. */
+/** The parts of a model file that describe the desired state. The tests are not included. */
 export type Model = Omit<ModelFile, 'tests' | '$schema'>

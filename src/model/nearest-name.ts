@@ -1,17 +1,17 @@
-/** Finds the name that a user probably meant by a mistyped one. */
+/** Finds the existing name that a mistyped name probably stands for. */
 
 /**
- * Longer names are not suggested, because comparing two names takes time proportional to the product of their
- * lengths.
+ * Maximum length of a name for which a suggestion is made. The time to compare two names is proportional to
+ * the product of their lengths.
  */
 const NAME_LENGTH_MAX = 128
 
-/** The name nearest to the given one, if there is a similar one. O(names × length²). */
+/** Returns the name that is most similar to the given one, if there is a similar name. O(names × length²). */
 export function nearestName(given: string, names: Iterable<string>): string | null {
   if (given.length > NAME_LENGTH_MAX) return null
   const lower = given.toLowerCase()
   let best: string | null = null
-  // A third of the letters may differ, but never all of them.
+  // Names are similar if at most a third of the letters differ, but not all of them.
   let bound = Math.min(Math.max(1, Math.floor(given.length / 3)), given.length - 1) + 1
   for (const name of names) {
     if (name === given || Math.abs(name.length - given.length) >= bound) continue
@@ -25,8 +25,8 @@ export function nearestName(given: string, names: Iterable<string>): string | nu
 }
 
 /**
- * Edit distance: the number of letters to add, remove, replace or swap with their neighbor. Returns at least
- * `bound` if the distance reaches it.
+ * Returns the edit distance: the number of letters to add, remove, replace, or swap with their neighbor. If
+ * the distance is at least `bound`, returns some number that is at least `bound`.
  */
 function editDistance(one: string, other: string, bound: number): number {
   let beforeLast: number[] = []

@@ -1,29 +1,29 @@
 /**
- * Packed queries: many checks, kept as the bytes of their request. A packed query has the position of each
- * key in the bytes, and the terms that most checks of a bulk share. The engine looks keys up by their bytes
- * and creates no strings. `query` creates strings for other callers.
+ * Packed queries: many checks in the form of the bytes of their request. A packed query consists of the
+ * position of each of its keys in the bytes, and of its terms, which most checks of a bulk share. The engine
+ * looks up keys by their bytes, without creating strings. `query` creates the strings for other callers.
  *
- * Invariants, ensured by the code that fills it:
+ * Invariants, which the code that packs queries must ensure:
  * - Keys are UTF-8, unescaped and not empty.
  * - At least three more bytes can be read after the last byte of each key, because keys are read in words.
  * - `keyRanges` and `termsTable` can be longer than `count` queries need. The rest is undefined.
- * - The object is valid as long as its bytes are: until the response to its request is sent.
+ * - The object is valid only as long as its bytes are: until the response to its request is sent.
  */
 import { type QueryContext, type Query, type SentAttributes, withoutAttributes } from './decision.ts'
 import { LONG_KEY_BYTES_MAX, SHORT_KEY_LENGTH_MAX } from './limits.ts'
 
-/** The terms of a query: all members except its two keys. */
+/** Terms of a query: all its members except its two keys. */
 export type QueryTerms = Pick<Query, 'type' | 'action' | 'tenant'>
 
 /**
- * Marks a query whose subject is not a user. It is denied without a lookup and not counted as a decision. No
- * real type has an empty name.
+ * Terms of a query whose subject is not a user. Such a query is denied without a lookup, and it is not
+ * counted as a decision. Its type has an empty name, which no real type has.
  */
 export const NOT_A_USER: QueryTerms = { type: '', action: '', tenant: null }
 
 /**
- * Words of `keyRanges` for each query: two ranges [first byte, length]. A length of 0 means that there is no
- * key.
+ * Words of `keyRanges` for each query. They contain two ranges [first byte, length]: of the user key and of
+ * the instance key. A length of 0 means that the query has no such key.
  */
 export const RANGE_WORDS = 4
 export const USER_RANGE = 0
@@ -32,44 +32,53 @@ export const RANGE_LENGTH = 1
 
 /** Attributes and context of packed queries. They are parsed when a condition first needs them. */
 export interface AttributesInBytes {
-  /** The attributes of one query. Throws the error for a query with too many attributes. O(its text). */
+  /**
+   * Returns the attributes of one query. If the query has too many attributes, throws the error for that.
+   * O(length of the query's text).
+   */
   sent(index: number): SentAttributes
-  /** The queries from that index on. */
+  /** Returns the attributes of the queries that begin with this index. */
   from(index: number): AttributesInBytes
-  /** The same for a copy of the bytes. */
+  /** Returns the same attributes for a copy of the bytes. */
   in(bytes: DataView): AttributesInBytes
 }
 
-/** Readable bytes after the last key. */
+/** Number of bytes that must be readable after the last key. */
 const SLACK_BYTES = 3
 /** Maximum number of UTF-8 bytes per UTF-16 code unit. */
 const UNIT_BYTES_MAX = 3
-/** Default maximum size of a body. Only inherited keys can add up to more. */
+/**
+ * Maximum total number of UTF-16 code units in the strings. It equals the default maximum size of a body;
+ * only inherited keys can make the total larger.
+ */
 const PACKED_UNITS_MAX = 16 * 1_024 * 1_024
 
-/** `ignoreBOM`: a key can begin with U+FEFF, which a decoder would drop. */
+/** Without `ignoreBOM`, the decoder would remove U+FEFF from the beginning of a key. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 export class PackedQueries {
   readonly count: number
-  /** Both are replaced if one object is reused for successive queries. */
+  /** `bytes` and `keyRanges` are replaced if one object is reused for several requests. */
   bytes: DataView
   keyRanges: Int32Array
   /**
-   * False if the queries were read while their environment had no rules, and their attributes were not kept.
-   * A rule that was added since then does not apply to them: it would treat attributes as missing that the
-   * client has sent.
+   * False if the queries were read while their environment had no rules. The attributes of such queries were
+   * not kept. Therefore, rules that have been added since then do not apply to them: they would treat
+   * attributes as missing that the client has sent.
    */
   asksRules = true
-  /** Time at which they were read, in milliseconds since 1970, if conditions may need it. */
+  /** Time at which the queries were read, in milliseconds since 1970, if conditions might need it. */
   readAt: number | null = null
-  /** Null if there are no attributes, or if no condition needs them. */
+  /** Attributes of the queries. Null if they have none, or if no condition needs them. */
   attributes: AttributesInBytes | null = null
-  /** The distinct terms; `terms` returns those of a query. */
+  /** The distinct terms. `terms` returns those of one query. */
   readonly termsTable: readonly QueryTerms[]
-  /** Index of the terms in `termsTable` for each query. Null: entry i of the table belongs to query i. */
+  /**
+   * For each query, the index of its terms in `termsTable`. If it is null, the terms of query i are entry i
+   * of the table.
+   */
   readonly #termsIndex: Int32Array | null
-  /** Shared by all queries without attributes; created on first use. */
+  /** Query context of all queries without attributes; created on first use. */
   #queryContext: QueryContext | undefined
 
   constructor(
@@ -86,20 +95,22 @@ export class PackedQueries {
     this.#termsIndex = termsIndex
   }
 
-  /** The terms of one query. */
+  /** Returns the terms of one query. */
   terms(index: number): QueryTerms {
     return this.termsTable[this.#termsIndex === null ? index : this.#termsIndex[index]!]!
   }
 
-  /** Number of queries whose subject is not a user. O(count). */
+  /** Returns the number of queries whose subject is not a user. O(count). */
   get nonUserCount(): number {
     let nonUsers = 0
-    // Compares the length, because comparing strings is a function call.
+    // Compares the length of the type, because comparing strings would be a function call.
     for (let index = 0; index < this.count; index++) if (this.terms(index).type.length === 0) nonUsers++
     return nonUsers
   }
 
-  /** Data for conditions in addition to stored data; undefined if no condition can need it. */
+  /**
+   * Returns data for conditions, in addition to stored data. Returns undefined if no condition can need it.
+   */
   queryContext(index: number): QueryContext | undefined {
     const { readAt, attributes } = this
     if (readAt === null) return undefined
@@ -108,7 +119,7 @@ export class PackedQueries {
     return this.#queryContext
   }
 
-  /** A copy of the queries with separate memory. O(bytes). */
+  /** Returns a copy of the queries that has its own memory. O(bytes). */
   detached(): PackedQueries {
     const { buffer, byteOffset, byteLength } = this.bytes
     const bytes = new DataView(buffer.slice(byteOffset, byteOffset + byteLength))
@@ -117,7 +128,7 @@ export class PackedQueries {
     return own
   }
 
-  /** A range of the queries, over the same bytes. O(count). */
+  /** Returns a range of the queries, without copying the bytes. O(count). */
   part(from: number, count: number): PackedQueries {
     const ranges = this.keyRanges.subarray(from * RANGE_WORDS, (from + count) * RANGE_WORDS)
     const part = this.#over(this.bytes, ranges, from)
@@ -134,7 +145,7 @@ export class PackedQueries {
     return packed
   }
 
-  /** One query as strings. */
+  /** Returns one query as strings. */
   query(index: number): Query {
     const { keyRanges } = this
     const range = index * RANGE_WORDS
@@ -167,7 +178,9 @@ export class PackedQueries {
   }
 }
 
-/** Parses the attributes of a query when a condition first needs them. */
+/**
+ * Query context of one packed query. Parses the attributes of the query when a condition first needs them.
+ */
 class QueryContextInBytes implements QueryContext {
   readonly readAt: number
   readonly #attributes: AttributesInBytes
@@ -186,10 +199,11 @@ class QueryContextInBytes implements QueryContext {
 }
 
 /**
- * Packs queries in strings into new bytes. Returns null for queries that cannot be packed, or not cheaply:
- * strings longer than any stored key, empty keys, keys without a UTF-8 form, and queries whose total size is
- * too large. The last can happen because items of a batch share inherited members, while here each gets a
- * separate copy. O(queries): a bounded part of each string is read.
+ * Packs queries that consist of strings into new bytes. Returns null if a query cannot be packed, because it
+ * has an empty key, a key without a UTF-8 form, or a string that is longer than any stored key. Also returns
+ * null if the queries are too large in total. This can happen because items of a batch share inherited
+ * members, while each packed query has its own copy. O(queries), because only a limited part of each string
+ * is read.
  */
 export function packQueries(queries: readonly Query[]): PackedQueries | null {
   let units = 0
@@ -225,7 +239,7 @@ function isPackable(key: string): boolean {
   return key !== '' && key.length <= LONG_KEY_BYTES_MAX && key.isWellFormed()
 }
 
-/** Gives queries with equal terms one object, so that the engine looks up each of them once. */
+/** Replaces equal terms by one object, so that the engine looks up each terms only once. */
 class SharedTerms {
   readonly #known = new Map<string, QueryTerms>()
   #last: QueryTerms | null = null

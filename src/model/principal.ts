@@ -1,10 +1,10 @@
 /**
- * The caller, as identified by an API key: a whole organization, one of its projects, or one environment
- * (native.md B.1, B.13, D-44). In paths, a project or an environment is named by its key or its id; neither
- * ever changes.
+ * The caller, as an API key identifies it: a whole organization, one of its projects, or one environment
+ * (native.md B.1, B.13, D-44). In paths, a project or an environment is named by its key or by its id.
+ * Neither of them ever changes.
  */
 export type Principal = KeyScope & {
-  /** The id of the key; null for the one in `ADMIN_API_KEY`. */
+  /** Id of the key; null for the key in `ADMIN_API_KEY`. */
   readonly keyId: string | null
 }
 
@@ -25,7 +25,7 @@ type KeyScope =
       readonly environmentKey: string
     }
 
-/** Name of the quota share of a caller: all keys with the same scope use the same share. */
+/** Returns the name of the caller's quota share. All keys with the same scope have the same share. */
 export function shareOf(principal: Principal | null): string {
   switch (principal?.kind) {
     case 'environment':

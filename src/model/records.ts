@@ -1,8 +1,8 @@
 /**
- * The records of an environment, as the store keeps them. They refer to each other by id, a lower-case UUID
- * that identifies the generation of an entity. Therefore, a re-created entity has no connection to the
- * dependents of the deleted one. The API schemas are in `model/wire/`; the changes for the engine in
- * `change.ts`.
+ * Records of an environment, as they are stored. Records refer to each other by id. An id is a lower-case
+ * UUID that identifies one generation of an entity. A re-created entity therefore has no connection to the
+ * dependents of the deleted entity. The schemas of the API are in `model/wire/`, and the changes for the
+ * engine are in `change.ts`.
  */
 import type { ApiKeyOwnerType } from '#model/wire/api-key.ts'
 import type { AttributeType } from '#model/wire/attribute.ts'
@@ -10,7 +10,7 @@ import type { AuthMechanism } from '#model/wire/proxy-config.ts'
 import type { Attributes, RuleSide } from './change.ts'
 import type { MappingMethod } from './mapping-urls.ts'
 
-/** Milliseconds since 1970. */
+/** Time in milliseconds since 1970. */
 export type Instant = number
 
 interface Dated {
@@ -26,14 +26,14 @@ export interface ActionRecord extends Dated {
   readonly attributes: Attributes | null
 }
 
-/** A name for several actions of a resource type; decisions do not use it. */
+/** A name for several actions of a resource type. Decisions do not use action groups. */
 export interface ActionGroupRecord extends Dated {
   readonly id: string
   readonly key: string
   readonly name: string
   readonly description: string | null
   readonly attributes: Attributes | null
-  /** Keys of the type's actions; removing an action also removes it here. */
+  /** Keys of actions of the type. If an action is removed, it is also removed here. */
   readonly actions: readonly string[]
 }
 
@@ -45,8 +45,8 @@ export interface AttributeRecord extends Dated {
 }
 
 /**
- * A resource type. Its actions, action groups and attributes are few and change with it, so the record
- * contains them.
+ * A resource type. The record contains the type's actions, action groups and attributes, because there are
+ * only a few of them.
  */
 export interface TypeRecord extends Dated {
   readonly kind: 'type'
@@ -62,8 +62,8 @@ export interface TypeRecord extends Dated {
 }
 
 /**
- * One derivation entry, with keys: a removed role, relation or type also removes its entries in the same
- * commit.
+ * An entry of a derivation. It contains keys. If a role, relation or type is removed, the same commit also
+ * removes its entries.
  */
 export interface DerivationRecord {
   readonly role: string
@@ -74,7 +74,7 @@ export interface DerivationRecord {
 
 export interface GrantedToRecord {
   readonly id: string
-  /** The guard of the whole block; it applies to every entry, in addition to the entry's own guard. */
+  /** Guard of the whole block. It applies to each entry, in addition to the guard of the entry. */
   readonly guarded: boolean
   readonly entries: readonly DerivationRecord[]
 }
@@ -82,12 +82,12 @@ export interface GrantedToRecord {
 export interface RoleRecord extends Dated {
   readonly kind: 'role'
   readonly id: string
-  /** The resource type the role belongs to; `null` for a tenant role. */
+  /** Id of the resource type to which the role belongs; `null` for a tenant role. */
   readonly typeId: string | null
   readonly key: string
   readonly name: string
   readonly description: string | null
-  /** `type:action` for a tenant role, the bare action for a resource role. */
+  /** Permissions: `type:action` for a tenant role, and only the action for a resource role. */
   readonly permissions: readonly string[]
   readonly extends: readonly string[]
   readonly attributes: Attributes | null
@@ -96,15 +96,15 @@ export interface RoleRecord extends Dated {
 
 /**
  * Purpose of a relation that the groups API created. `grant`: each tuple gives the members of the subject
- * group `role` on the object (native.md C.4). `nesting`: each tuple puts the subject group into the object
- * group.
+ * group the role `role` on the object (native.md C.4). `nesting`: each tuple puts the subject group into the
+ * object group.
  */
 export type GroupUse = { readonly use: 'grant'; readonly role: string } | { readonly use: 'nesting' }
 
 export interface RelationRecord extends Dated {
   readonly kind: 'relation'
   readonly id: string
-  /** The object type, on which the relation is defined. */
+  /** Id of the object type, which defines the relation. */
   readonly typeId: string
   readonly key: string
   readonly name: string
@@ -112,8 +112,8 @@ export interface RelationRecord extends Dated {
   readonly subjectTypeId: string
   readonly groupUse: GroupUse | null
   /**
-   * Set after its last tuple was removed, before the relation is removed; a command that uses it again clears
-   * it.
+   * True between the removal of the relation's last tuple and the removal of the relation. A command that
+   * uses the relation again sets it to false.
    */
   readonly retiring: boolean
 }
@@ -144,7 +144,7 @@ export interface InstanceRecord extends Dated {
   readonly key: string
   readonly tenantId: string
   readonly attributes: Attributes
-  /** Created through the groups API (native.md D-7). */
+  /** Whether the instance was created through the groups API (native.md D-7). */
   readonly isGroup: boolean
 }
 
@@ -154,10 +154,10 @@ export interface AssignmentRecord {
   readonly userId: string
   readonly roleId: string
   readonly tenantId: string
-  /** `null` for a tenant role. */
+  /** Id of the instance; `null` if the role is a tenant role. */
   readonly instanceId: string | null
   readonly createdAt: Instant
-  /** Time from which it grants nothing; null if it does not expire. */
+  /** Time at which the assignment expires; null if it does not expire. */
   readonly expiresAt: Instant | null
 }
 
@@ -169,12 +169,12 @@ export interface TupleRecord {
   readonly objectId: string
   readonly tenantId: string
   readonly createdAt: Instant
-  /** As for an assignment. */
+  /** Time at which the tuple expires; null if it does not expire. */
   readonly expiresAt: Instant | null
 }
 
 /**
- * A condition set: a named condition on users, or on resources (conditions.md 1.2). Computed sets have no
+ * A condition set: a named condition on users or on resources (conditions.md 1.2). Computed sets have no
  * records.
  */
 export interface ConditionSetRecord extends Dated {
@@ -184,29 +184,32 @@ export interface ConditionSetRecord extends Dated {
   readonly name: string
   readonly description: string | null
   readonly side: RuleSide
-  /** The resource type to which a resource set is limited; that of its parent, if the parent is limited. */
+  /**
+   * Id of the resource type to which a resource set is limited. If its parent is limited, this is the type of
+   * the parent.
+   */
   readonly typeId: string | null
-  /** The parent set, whose conditions must also be true. */
+  /** Id of the parent, whose conditions must also be true. */
   readonly parentId: string | null
-  /** As the client sent them. */
+  /** Conditions as the client sent them. */
   readonly conditions: Attributes
 }
 
-/** A rule: allows an action if both sides match (conditions.md 1.4). */
+/** A rule. It allows an action if both of its sides are true (conditions.md 1.4). */
 export interface RuleRecord {
   readonly kind: 'rule'
   readonly id: string
   readonly createdAt: Instant
-  /** A user set, or a tenant role. */
+  /** Id of a user set or of a tenant role. */
   readonly userSideId: string
-  /** A resource set, or the resource type itself. */
+  /** Id of a resource set or of the resource type itself. */
   readonly resourceSideId: string
-  /** The type of the action. */
+  /** Id of the resource type to which the action belongs. */
   readonly typeId: string
   readonly actionId: string
 }
 
-/** Mapping rules, and a secret that is never returned (conditions.md 10.4). */
+/** A proxy config: mapping rules, and a secret that is never returned (conditions.md 10.4). */
 export interface ProxyConfigRecord extends Dated {
   readonly kind: 'proxy-config'
   readonly id: string
@@ -214,111 +217,117 @@ export interface ProxyConfigRecord extends Dated {
   readonly name: string
   readonly authMechanism: AuthMechanism
   /**
-   * As JSON, encrypted with the organization's key for this config only; null if none was stored or the
-   * config was copied.
+   * The secret as JSON, encrypted with the organization's key, for this config only. Null if no secret was
+   * stored or if the config is a copy.
    */
   readonly sealedSecret: Uint8Array | null
   readonly mappingRules: readonly MappingRuleRecord[]
 }
 
-/** Names resource type and action by key: the rule does not change if they are removed. */
+/**
+ * A mapping rule. It contains the keys of its resource type and action, so it stays the same if they are
+ * removed.
+ */
 export interface MappingRuleRecord {
   readonly url: string
   readonly method: MappingMethod
   readonly type: string
-  /** Null: the method is the action. */
+  /** Action of the check; null means that the method is the action. */
   readonly action: string | null
-  /** Null means 0. */
+  /** Priority of the rule; null means 0. */
   readonly priority: number | null
   readonly headers: Readonly<Record<string, string>>
   /** Present only if true. */
   readonly caseSensitive?: boolean
-  /** Present only if the rule declares it. */
+  /** Present only if the rule specifies it. */
   readonly encodedSlashes?: 'literal'
 }
 
 /**
- * Pending work of a removal: rows of dependents that still exist. They have no effect. Each contains an id
- * that is among `deadIds`, and readers omit it.
+ * Pending work of a removal: rows of dependents still exist and have to be deleted. These rows have no
+ * effect. Each of them contains one of the `deadIds`, and readers skip it.
  */
 export interface PurgeRecord {
   readonly kind: 'purge'
   readonly id: string
   /**
-   * The ids of the removed entities: the entity itself and, for a type, its roles and relations. Ids are
-   * never reused.
+   * Ids of the removed entities: of the entity itself and, if it is a type, of its roles and relations. Ids
+   * are never reused.
    */
   readonly deadIds: readonly string[]
-  /** Names of the lists that contain the dependents, in the form of the key space. */
+  /** Names of the secondary indexes that contain the dependents, in the form of the key space. */
   readonly lists: readonly Uint8Array[]
 }
 
 /**
- * Written by every commit that adds a resource type, a role, a relation, a condition set or a rule, or
- * changes the parent of a set. If two such commits are concurrent, the later one conflicts and its command
- * runs again. The record has no content.
+ * A record without content. Every commit writes it that adds a resource type, a role, a relation, a condition
+ * set or a rule, or that changes the parent of a set. If two such commits run at the same time, the later one
+ * therefore conflicts, and its command runs again.
  */
 export interface SchemaRecord {
   readonly kind: 'schema'
   readonly id: string
 }
 
-/** Size of the schema: sums over all types, roles, condition sets and proxy configs (`schema-size.ts`). */
+/** Size of the schema: totals over all types, roles, condition sets and proxy configs (`schema-size.ts`). */
 export interface SchemaSizeRecord {
   readonly kind: 'schema-size'
   readonly id: string
   readonly actions: number
-  /** Permissions of roles, without those of extended roles. */
+  /** Number of permissions of all roles, without those of the roles that they extend. */
   readonly permissions: number
-  /** Entries of `grantedTo`. */
+  /** Number of entries of `grantedTo` in all roles. */
   readonly derivations: number
-  /** Bytes of JSON in the conditions of all sets; rows of older releases lack this field. */
+  /** Size of the conditions of all sets, in bytes of JSON. Rows of older releases do not have this field. */
   readonly conditionBytes: number | null
   /**
-   * Mapping rules of all proxy configs, and their bytes of JSON; rows of older releases lack these fields.
+   * Number of mapping rules of all proxy configs, and their size in bytes of JSON. Rows of older releases do
+   * not have these fields.
    */
   readonly mappingRules: number | null
   readonly mappingBytes: number | null
 }
 
 /**
- * An audit log entry: one management call that changed something, written in the same commit as the change.
+ * An audit log entry: one management call that changed something. It is written in the same commit as the
+ * change.
  */
 export interface AuditRecord {
   readonly kind: 'audit'
   readonly id: string
   readonly createdAt: Instant
-  /** The API key that made the call; null for the one in `ADMIN_API_KEY`. */
+  /** Id of the API key that made the call; null for the key in `ADMIN_API_KEY`. */
   readonly keyId: string | null
   readonly requestId: string
   readonly operation: string
-  /** The input, as validated by the route. */
+  /** Input of the call, as the route has validated it. */
   readonly input: Attributes
-  /** Whether the body was too long to be kept. */
+  /** True if the body was too long, so that it is not part of `input`. */
   readonly isInputCut: boolean
   /**
-   * For an entry transferred from a replaced environment: the sequence of the commit there. Null: that of the
-   * row.
+   * Sequence of the commit. If the entry was transferred from an environment that has been replaced, this is
+   * the sequence there. Null means that the sequence of the row applies.
    */
   readonly sequence: number | null
   /**
-   * The entities that the call named: `kind:key` of each, and its id at the same index. Rows of older
-   * releases lack these fields.
+   * Entities that the call named: `kind:key` of each, and its id at the same index. Rows of older releases do
+   * not have these fields.
    */
   readonly aboutNames: readonly string[] | null
   readonly aboutIds: readonly string[] | null
 }
 
-/** Organization-wide records; they are in a separate store. */
+/** The organization. It and the following records are in a separate store. */
 export interface OrganizationRecord {
   readonly kind: 'organization'
   readonly id: string
   /**
-   * Signs page tokens, so that they are valid after restarts and on every node. 32 bytes in lower-case hex.
+   * Secret with which page tokens are signed, so that they are valid after restarts and on every node: 32
+   * bytes in lower-case hex.
    */
   readonly tokenSecret: string
   /**
-   * Whether the first start has been completed. Defaults that an operator has removed are then not created
+   * Whether the first start has been completed. If so, defaults that an operator has removed are not created
    * again.
    */
   readonly isSetUp: boolean
@@ -345,35 +354,41 @@ export interface EnvironmentRecord extends Dated {
   readonly customBranchName: string | null
   readonly jwks: Attributes | null
   readonly settings: Attributes | null
-  /** A copy that is not complete yet: it has its key and its data, and only the copying code uses it. */
+  /**
+   * True if the environment is a copy that is not complete yet. It has its key and its data, but only the
+   * copying code uses it.
+   */
   readonly isBeingCopied: boolean
   /**
-   * A copy whose store is still being filled and must not be opened; rows of older releases lack this field.
+   * True if the environment is a copy whose store is still being filled and must not be opened. Rows of older
+   * releases do not have this field.
    */
   readonly isBeingLoaded: boolean | null
   /**
-   * Whether it has commits. An empty store has then lost its data. Rows of older releases lack this field.
+   * Whether the environment has commits. If so and its store is empty, the store has lost its data. Rows of
+   * older releases do not have this field.
    */
   readonly isBegun: boolean | null
 }
 
 /**
- * A removed environment whose data must still be deleted. Its id is the environment's and is never reused.
+ * A removed environment whose data must still be deleted. The id is that of the environment and is never
+ * reused.
  */
 export interface RemovedEnvironmentRecord {
   readonly kind: 'removed-environment'
   readonly id: string
 }
 
-/** The secret of a key before its rotation, and its expiration time. */
+/** The secret that a key had before its rotation, and the expiration time of this secret. */
 export interface FormerSecret {
   readonly hash: string
   readonly validUntil: Instant
 }
 
-/** The creator of a key: the API key that was used, and its name at that time. */
+/** The creator of a key: the API key with which it was created, and the name that this API key had then. */
 export interface KeyMaker {
-  /** Null for the key in `ADMIN_API_KEY`. */
+  /** Id of the creator; null for the key in `ADMIN_API_KEY`. */
   readonly keyId: string | null
   readonly name: string | null
 }
@@ -381,29 +396,32 @@ export interface KeyMaker {
 export interface ApiKeyRecord {
   readonly kind: 'api-key'
   readonly id: string
-  /** The environment of the key; null for a key of a project or of the organization. */
+  /** Id of the environment to which the key is scoped; null for a key of a project or of the organization. */
   readonly environmentId: string | null
   /**
-   * The project of a project's key, null otherwise: the project of an environment's key is found through the
-   * environment.
+   * Id of the project to which the key is scoped; otherwise null. It is also null for a key of an
+   * environment, because the environment determines the project.
    */
   readonly projectId: string | null
-  /** SHA-256 of the secret, lower-case hex (native.md D-35). */
+  /** SHA-256 of the secret, as lower-case hex (native.md D-35). */
   readonly secretHash: string
   /**
-   * The secret of an environment's key, encrypted with the organization's key; null for other keys or without
-   * an organization's key.
+   * Secret of an environment's key, encrypted with the organization's key. Null for other keys, or if there
+   * is no organization's key.
    */
   readonly sealedSecret: Uint8Array | null
   readonly former: FormerSecret | null
-  /** Configured by the operator in `API_KEY`, generated at the first start, or created by a caller. */
+  /**
+   * Origin of the key: the operator configured it in `API_KEY`, the service generated it at the first start,
+   * or a caller created it.
+   */
   readonly source: 'configured' | 'generated' | 'created'
   readonly name: string | null
   readonly ownerType: ApiKeyOwnerType | null
   readonly createdAt: Instant
-  /** Null if the service created it; rows of older releases lack this field. */
+  /** Null if the service created the key. Rows of older releases do not have this field. */
   readonly createdBy: KeyMaker | null
-  /** With a precision of `KEY_USE_GRAIN_MS`; null if no use has been recorded. */
+  /** Time of the last use, with a precision of `KEY_USE_GRAIN_MS`. Null if no use has been recorded. */
   readonly lastUsedAt: Instant | null
 }
 

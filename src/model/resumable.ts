@@ -1,11 +1,11 @@
-/** Long work as a generator that stops regularly, so that other work can run. */
+/** Long work as a generator that pauses regularly, so that other work can run. */
 
 export type Resumable<Answer> = Generator<void, Answer, void>
 
-/** Duration for which a thread works before it processes new events. */
+/** Time in milliseconds for which a thread works before it processes new events. */
 export const SLICE_MS = 4
 
-/** Runs the work to completion without a stop. For work that the caller knows to be bounded. */
+/** Runs the work to completion without a pause. Only for work that the caller knows to be short. */
 export function runAtOnce<Answer>(work: Resumable<Answer>): Answer {
   for (;;) {
     const step = work.next()
@@ -13,7 +13,10 @@ export function runAtOnce<Answer>(work: Resumable<Answer>): Answer {
   }
 }
 
-/** Runs the first slice immediately; an event-loop iteration precedes each further slice. */
+/**
+ * Runs the work in slices. The first slice runs immediately, and each further slice in a later iteration of
+ * the event loop.
+ */
 export async function runInSlices<Answer>(work: Resumable<Answer>): Promise<Answer> {
   for (;;) {
     const until = performance.now() + SLICE_MS

@@ -3,13 +3,13 @@ import type { JsonObject } from './decision.ts'
 import { AuthzError } from './errors.ts'
 import { SENT_ATTRIBUTES_BYTES_MAX, SENT_ATTRIBUTES_DEPTH_MAX } from './limits.ts'
 
-/** Maximum JSON bytes per character, and per value that is not a string. */
+/** Maximum number of JSON bytes per character, and per value that is not a string. */
 const CHARACTER_BYTES_MAX = 6
 const VALUE_BYTES_MAX = 26
 
 /**
- * Throws `LIMIT_EXCEEDED` for values that are too large in total, or too deep. O(`SENT_ATTRIBUTES_BYTES_MAX`)
- * for values of any size.
+ * Throws `LIMIT_EXCEEDED` if the values are too large in total or nested too deeply.
+ * O(`SENT_ATTRIBUTES_BYTES_MAX`), even for larger values.
  */
 export function checkSent(values: readonly (JsonObject | null | undefined)[]): void {
   const walk = new MeasuringWalk()
@@ -20,8 +20,8 @@ export function checkSent(values: readonly (JsonObject | null | undefined)[]): v
 }
 
 /**
- * Estimates the size without serializing, because members inherited by the items of a batch are measured for
- * each item.
+ * Estimates the JSON size without serializing. The estimate must be fast, because members that the items of a
+ * batch inherit are measured again for each item.
  */
 class MeasuringWalk {
   /** Lower and upper bound of the JSON size. */
@@ -42,7 +42,8 @@ class MeasuringWalk {
         }
         return
       }
-      // Not by entries, which would be created for all members before the first is examined.
+      // Does not use `Object.entries`, which would create entries for all members before the first one is
+      // examined.
       for (const name in value) {
         this.#count(name.length + 4, CHARACTER_BYTES_MAX * name.length + 4)
         this.add((value as Record<string, unknown>)[name], depth + 1)
@@ -53,8 +54,8 @@ class MeasuringWalk {
   #count(least: number, most: number): void {
     this.#least += least
     this.most += most
-    // The bound counts one separator too many per list, so it can be too high, but never more than twice the
-    // actual size.
+    // The lower bound counts one separator too many for each list. It can therefore be too high, but it is
+    // never more than twice the actual size.
     if (this.#least > 2 * SENT_ATTRIBUTES_BYTES_MAX) throw tooLong()
   }
 }

@@ -1,13 +1,16 @@
 /**
  * Normalizes the spellings of a URL (conditions.md 10.3). Servers process URLs differently. They can decode
  * escapes several times, split the path at encoded slashes and at backslashes, and ignore the case of
- * letters. They can also normalize Unicode, and drop trailing dots, empty segments and parameters. This file
- * computes, for each part of a URL, the text that all these spellings share.
+ * letters. They can also normalize Unicode, and remove trailing dots, empty segments and parameters. For each
+ * part of a URL, this file computes the text that all these spellings share.
  */
 
-/** Rounds of decoding after which a text must not change any more. */
+/** Maximum number of rounds of decoding. A text that still changes after them is rejected. */
 const ROUNDS_MAX = 4
-/** Some characters have a normal form of 18 characters. A text that grows beyond this is rejected. */
+/**
+ * Limits of the growth of a text. Some characters have a normal form of 18 characters; a text that grows
+ * beyond these limits is rejected.
+ */
 const GROWTH_MAX = 4
 const GROWTH_ALLOWANCE = 64
 
@@ -17,39 +20,42 @@ const PLAIN_NAME = /^[\w-]+$/
 const ESCAPES = /(?:%[0-9a-f]{2})+|%u[0-9a-f]{4}/gi
 const IGNORABLE = /\p{Default_Ignorable_Code_Point}/gu
 /**
- * More marks than any language puts on a letter (UAX #15, stream-safe text): normalization takes quadratic
- * time for them.
+ * Matches a letter with more marks than any language uses (UAX #15, stream-safe text). Normalizing so many
+ * marks takes quadratic time.
  */
 const MANY_MARKS = /(?<!\p{M})\p{M}{31}/u
 const CONTROL = /\p{Cc}/u
 const DOT_SEGMENT = /^\s*\.{1,2}\s*(?:[;?#]|$)/
 const DROPPED_END = /[.\s]+$/
 const SEPARATOR = /[/\\]/
-/** Characters at which some servers end a segment, and at which some end the whole path. */
+/**
+ * Characters at which some servers end a segment, and characters at which some servers end the whole path.
+ */
 const CUT = /[;?#]/
 const PATH_END = /[?#]/
 
 /**
- * A text in the form that all its spellings share: `exact` with the case of its letters, `folded` without.
+ * A text in the form that all its spellings share. `exact` keeps the case of letters, and `folded` ignores
+ * it.
  */
 export interface Spelling {
   readonly exact: string
   readonly folded: string
 }
 
-/** A part of a path between two separators, including encoded ones. */
+/** A part of a path between two separators. Encoded slashes are also separators. */
 export interface PathPiece extends Spelling {
   /** Whether the preceding separator is an encoded slash or a backslash. */
   readonly isBehindEncoded: boolean
-  /** Without its parameters; null if it has none. */
+  /** Spelling of the piece without its parameters; null if it has none. */
   readonly cut: Spelling | null
-  /** Whether the path ends in it for a server that decodes before it searches for the query. */
+  /** Whether the path ends within this piece if a server decodes the URL before it searches for the query. */
   readonly endsPath: boolean
 }
 
 /**
- * Splits raw path segments into pieces, without empty ones; null if servers could interpret the path
- * differently. `hostAt`: index of the host segment, or -1. O(length).
+ * Splits raw path segments into pieces, and omits empty ones. Returns null if servers could interpret the
+ * path in different ways. `hostAt` is the index of the host segment, or -1. O(length).
  */
 export function piecesOf(rawSegments: readonly string[], hostAt: number): PathPiece[] | null {
   const pieces: PathPiece[] = []
@@ -67,7 +73,7 @@ export function piecesOf(rawSegments: readonly string[], hostAt: number): PathPi
       isBehindEncoded = true
       isHost = false
     }
-    // A segment of separators only, which a server can drop or keep.
+    // The segment consists only of separators. A server can remove it or keep it.
     if (!isBehindEncoded) return null
   }
   return pieces
@@ -80,7 +86,7 @@ function pieceOf(text: string, isBehindEncoded: boolean, isHost: boolean): PathP
   return { ...whole, isBehindEncoded, cut, endsPath: cutAt >= 0 && PATH_END.test(text) }
 }
 
-/** The spelling of a decoded text. */
+/** Returns the spelling of a decoded text. */
 function spellingOf(text: string): Spelling {
   const visible = text.trim().replace(DROPPED_END, '')
   const exact = visible === '' ? text : visible
@@ -88,8 +94,8 @@ function spellingOf(text: string): Spelling {
 }
 
 /**
- * The spelling of a name in a query; null under the conditions of `decodedWhole`. Servers cut names at
- * brackets (`mode[]`), and replace dots and spaces in them by underscores.
+ * Returns the spelling of a name in a query, or null in the same cases as `decodedWhole`. Servers end names
+ * at brackets (`mode[]`), and replace dots and spaces in names by underscores.
  */
 export function nameSpelling(raw: string): Spelling | null {
   if (PLAIN_NAME.test(raw)) return { exact: raw, folded: raw.toUpperCase() }
@@ -101,7 +107,7 @@ export function nameSpelling(raw: string): Spelling | null {
   return { exact, folded: folded(exact) }
 }
 
-/** The spelling of a value in a query; null under the conditions of `decodedWhole`. */
+/** Returns the spelling of a value in a query, or null in the same cases as `decodedWhole`. */
 export function valueSpelling(raw: string): Spelling | null {
   const text = decodedWhole(raw.replaceAll('+', ' '))
   if (text === null) return null
@@ -110,8 +116,8 @@ export function valueSpelling(raw: string): Spelling | null {
 }
 
 /**
- * The text after all rounds of decoding, normalized, without invisible characters; null if it still changes
- * or becomes too long.
+ * Returns the text after all rounds of decoding: normalized and without invisible characters. Returns null if
+ * the text still changes or becomes too long.
  */
 export function decodedWhole(raw: string): string | null {
   if (!NEEDS_DECODING.test(raw)) return raw
@@ -137,8 +143,8 @@ function decodedOnce(text: string): string {
 }
 
 /**
- * Decodes escapes like lenient servers. Bytes that are not valid UTF-8 stay unchanged, except overlong forms
- * of a character, which such servers decode to that character.
+ * Decodes escapes in the same way as lenient servers. Bytes that are not valid UTF-8 stay unchanged. One
+ * exception: such servers decode an overlong form of a character to that character.
  */
 function decodedRun(run: string): string {
   if (run.startsWith('%u') || run.startsWith('%U'))
@@ -166,8 +172,8 @@ function decodedRun(run: string): string {
 }
 
 /**
- * The text without regard to case, in any language: `ß` becomes `ss`, `ſ` becomes `s`, and `ı` and `İ` become
- * `i`.
+ * Returns the text without regard to case in any language: `ß` becomes `ss`, `ſ` becomes `s`, and `ı` and `İ`
+ * become `i`.
  */
 function folded(text: string): string {
   if (!NOT_ASCII.test(text)) return text.toUpperCase()
@@ -175,8 +181,8 @@ function folded(text: string): string {
 }
 
 /**
- * A host in the normal form of browsers and proxies, without the default port of any scheme and without a
- * final dot.
+ * Returns a host in the normal form of browsers and proxies. The default ports of schemes and a final dot are
+ * removed.
  */
 function hostSpelling(text: string): Spelling {
   const url = `http://${text}`

@@ -1,9 +1,12 @@
-/** Attributes of a user for conditions, stored or sent (conditions.md 4.1; conditions.md 16, ruling 6). */
+/**
+ * Attributes of a user for conditions, stored or from a request (conditions.md 4.1; conditions.md 16, ruling
+ * 6).
+ */
 import type { Attributes } from './change.ts'
 
 /**
- * The attributes including e-mail address and names; null values override nothing. Returns `null` if nothing
- * is known. O(attributes).
+ * Returns the attributes together with the e-mail address and names. If one of these is null, it does not
+ * override an attribute. Returns `null` if nothing is known. O(attributes).
  */
 export function attributesOfUser({
   attributes,
@@ -21,6 +24,7 @@ export function attributesOfUser({
   if (email !== null) known.push(['email', email])
   if (firstName !== null) known.push(['first_name', firstName])
   if (lastName !== null) known.push(['last_name', lastName])
-  // `fromEntries`, because an assignment to `__proto__` would be lost. The last value of a name applies.
+  // Uses `fromEntries`, because an assignment to a member named `__proto__` would be lost. If a name occurs
+  // several times, the last value applies.
   return Object.fromEntries(known)
 }

@@ -1,10 +1,10 @@
 /**
  * Compares strings by their UTF-8 bytes (native.md D-46), without encoding them. UTF-16 code units have the
- * same order, except that surrogates (characters from U+10000) come before U+E000 to U+FFFF. `rank` corrects
- * this.
+ * same order, with one exception: surrogates (characters from U+10000) come before U+E000 to U+FFFF. `rank`
+ * corrects this.
  */
 
-/** Negative, zero or positive, as `Array.sort` requires. O(common prefix). */
+/** Returns a negative number, zero or a positive number, as `Array.sort` requires. O(common prefix). */
 export function compareUtf8(left: string, right: string): number {
   const length = Math.min(left.length, right.length)
   for (let index = 0; index < length; index += 1) {

@@ -1,21 +1,21 @@
 /**
- * Strict decoding of UTF-8. Replacement characters could make two different keys equal, so invalid bytes are
- * rejected with their position.
+ * Decodes UTF-8 strictly. Replacement characters could make two different keys equal. Therefore invalid bytes
+ * are rejected, and the error contains their position.
  */
 
 const LINE_FEED = 0x0a
 
 /**
- * Thrown for bytes that are not valid UTF-8. The message begins with the line and the column of the first
- * one.
+ * Thrown for bytes that are not valid UTF-8. The message begins with the line and column of the first invalid
+ * byte.
  */
 export class EncodingError extends Error {
   override readonly name = 'EncodingError'
 }
 
 /**
- * Decodes UTF-8. `firstLine` is the number of the first line; if it is 1, a byte order mark is dropped.
- * Throws `EncodingError`.
+ * Decodes UTF-8. `firstLine` is the number of the first line. If it is 1, a byte order mark at the beginning
+ * is removed. Throws `EncodingError`.
  */
 export function utf8Text(bytes: Uint8Array, firstLine = 1): string {
   try {
@@ -25,14 +25,18 @@ export function utf8Text(bytes: Uint8Array, firstLine = 1): string {
   }
 }
 
-/** Decodes the lines one by one, because no byte of a longer character is a line feed. O(bytes). */
+/**
+ * Returns the position of the first invalid byte. Decodes the lines one by one; this is possible because a
+ * line feed is never a part of a longer character. O(bytes).
+ */
 function faultIn(bytes: Uint8Array, firstLine: number): string {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   const encoder = new TextEncoder()
   for (let [number, start] = [firstLine, 0]; ; number += 1) {
     const end = bytes.indexOf(LINE_FEED, start)
     const line = bytes.subarray(start, end < 0 ? bytes.length : end)
-    // Differs from the line where a replacement character was inserted for invalid bytes.
+    // The encoded text differs from the line at the first replacement character, which the decoder inserts
+    // for invalid bytes.
     const decoded = encoder.encode(decoder.decode(line))
     let at = decoded.findIndex((byte, index) => byte !== line[index])
     if (at >= 0) {

@@ -1,20 +1,23 @@
 /**
- * Writes plain data as readable YAML: short values are on one line, others below their key. The output has
- * the same meaning in YAML 1.1 and 1.2, and contains no tags, anchors or comments, for any input.
+ * Writes plain data as readable YAML. Short values are written on one line, and others below their key. The
+ * output has the same meaning in YAML 1.1 and 1.2. For any input, it contains no tags, anchors or comments.
  */
 
-/** Maximum length of a line with a map or a list after its key. */
+/** Maximum length of a line that contains a key and, after it, a whole map or list. */
 const LINE_LENGTH = 100
-/** Longer keys need a `?` prefix, because a parser stops searching for the colon. */
+/**
+ * Maximum length of a key without a `?` prefix. For a longer key, a parser would stop searching for the
+ * colon.
+ */
 const PLAIN_KEY_LENGTH_MAX = 256
 const PLAIN = /^[A-Za-z_](?:[\w ./@+-]*[\w./@+-])?$/
-/** Words that some parsers read as values. */
+/** Words that some parsers read as values of another type. */
 const WORDS = new Set(['true', 'false', 'null', 'yes', 'no', 'on', 'off', 'y', 'n'])
 /** Characters that are valid in a quoted JSON string, but not in YAML or not for every parser. */
 // oxlint-disable-next-line no-control-regex
 const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g
 
-/** The lines of a member of a map, each with its end. `indent` precedes them. */
+/** Returns the lines of a member of a map, each with its line end. Each line begins with `indent`. */
 export function* memberLines(key: string, value: unknown, indent = ''): Iterable<string> {
   const text = scalar(key)
   const isLong = text.length > PLAIN_KEY_LENGTH_MAX
@@ -22,7 +25,7 @@ export function* memberLines(key: string, value: unknown, indent = ''): Iterable
   yield* valueLines(value, isLong ? `${indent}:` : `${indent}${text}:`, `${indent}  `)
 }
 
-/** The lines of an element of a list. */
+/** Returns the lines of an element of a list. */
 export function* elementLines(value: unknown, indent = ''): Iterable<string> {
   yield* valueLines(value, `${indent}-`, `${indent}  `)
 }
@@ -38,7 +41,10 @@ function* valueLines(value: unknown, head: string, indent: string): Iterable<str
   else for (const [key, member] of Object.entries(value)) yield* memberLines(key, member, indent)
 }
 
-/** The value on one line; null if it is longer than `room`. Reads only as much as fits. */
+/**
+ * Returns the value on one line, or null if that is longer than `room`. Processes only as much of the value
+ * as fits.
+ */
 function inline(value: unknown, room: number): string | null {
   if (value === null || typeof value !== 'object') {
     const text = scalar(value)

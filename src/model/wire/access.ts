@@ -1,7 +1,7 @@
 /**
- * API schemas of the AuthZEN interface. Members not listed here are ignored at every level; null counts as
- * absent. There is one schema per kind of request, because batch items can omit members and searches ignore
- * some.
+ * API schemas of the AuthZEN interface. Members that are not listed here are ignored at every level, and null
+ * counts as absent. There is one schema for each kind of request, because the items of a batch can omit
+ * members and searches ignore some.
  */
 import { Type, type Static, type TSchema } from 'typebox'
 import { AttributeMap, optional } from './building-blocks.ts'
@@ -12,7 +12,8 @@ const properties = optional(AttributeMap)
 /** The subject or resource of an evaluation. */
 export const AccessEntity = Type.Object({ type: Name, id: Name, properties })
 /**
- * The entities to search for: an `id` is ignored, and so are all properties except the tenant of a resource.
+ * Type of the entities to search for. An `id` is ignored, and so are all properties except the tenant of a
+ * resource.
  */
 export const AccessEntityType = Type.Object({
   type: Name,
@@ -21,7 +22,7 @@ export const AccessEntityType = Type.Object({
     'Ignored, except `tenant` of a resource: only stored attributes of candidates are used.',
   ),
 })
-/** A resource; without an id, the type as a whole (native.md 0.15). */
+/** A resource. Without an id, it stands for the type as a whole (native.md 0.15). */
 export const AccessEntityOrType = Type.Object({ type: Name, id: optional(Name), properties })
 export const AccessAction = Type.Object({ name: Name, properties })
 const Context = optional(AttributeMap)
@@ -40,7 +41,7 @@ export const EvaluationRequest = Type.Object(
 )
 export type EvaluationRequest = Static<typeof EvaluationRequest>
 
-/** The form of the final specification, in which an evaluation is about an instance (`AUTHZEN_STRICT`). */
+/** An evaluation as in the final specification, where the resource must be an instance (`AUTHZEN_STRICT`). */
 export const StrictEvaluationRequest = Type.Object({
   ...EvaluationRequest.properties,
   resource: AccessEntity,
@@ -50,8 +51,8 @@ export const EVALUATION_SEMANTICS = ['execute_all', 'deny_on_first_deny', 'permi
 export type EvaluationSemantic = (typeof EVALUATION_SEMANTICS)[number]
 
 /**
- * A batch. Items are validated one by one, so that an invalid item gets an error in its place. The defaults
- * are validated when an item inherits them.
+ * A batch. Its items are validated one by one, so that an invalid item gets an error at its position. A
+ * default is validated when an item inherits it.
  */
 export const EvaluationsRequest = Type.Object({
   evaluations: optional(
@@ -77,11 +78,12 @@ export type Decision = Static<typeof Decision>
 
 export const EvaluationsResponse = Type.Union([Decision, Type.Object({ evaluations: Type.Array(Decision) })])
 
-/** Page sizes are maximums, so larger values are reduced to the limit and not rejected. */
+/** Page size. If it is larger than the limit, it is reduced to the limit and not rejected. */
 const PageSize = Type.Integer({ minimum: 0 })
 
 /**
- * Both dialects: `token` and `limit` of the final specification, `next_token` and `size` of earlier drafts.
+ * Page of a search, with the names of both versions: `token` and `limit` of the final specification, and
+ * `next_token` and `size` of earlier drafts.
  */
 export const PageInSearch = Type.Object({
   token: optional(Type.String(), 'The `next_token` of the previous response. Absent: the first page.'),
@@ -93,7 +95,10 @@ export const PageInSearch = Type.Object({
 const Page = optional(PageInSearch)
 export type PageInSearch = Static<typeof Page>
 
-/** The first page: invented tokens are rejected, so the example must not contain one. */
+/**
+ * Example of a page. It is the first page: an example of a later page would need a token, and tokens that the
+ * service did not issue are rejected.
+ */
 const FIRST_PAGE = { limit: 10 }
 const CAROL = { type: 'user', id: 'carol' }
 const ROADMAP = { type: 'document', id: 'roadmap' }

@@ -37,7 +37,7 @@ const readFields = {
 
 export const Action = Type.Object({
   ...readFields,
-  /** `type:action`, the form in which tenant roles name it. */
+  /** Form in which tenant roles name the action: `type:action`. */
   permission_name: Type.String(),
 })
 export type Action = Static<typeof Action>

@@ -44,7 +44,7 @@ export type AllowedUrlQuery = Static<typeof AllowedUrlQuery>
 export const AllowedUrlResult = Type.Object({
   allow: AllowedResult.properties.allow,
   result: AllowedResult.properties.result,
-  /** With `DEBUG_DECISIONS`. */
+  /** Present only with `DEBUG_DECISIONS`. */
   debug: Type.Optional(
     Type.Union([
       DecisionDebug,
@@ -54,6 +54,6 @@ export const AllowedUrlResult = Type.Object({
       ),
     ]),
   ),
-  /** With `DEBUG_DECISIONS`: the check to which the request was mapped. */
+  /** Present only with `DEBUG_DECISIONS`: the check to which the request was mapped. */
   query: Type.Optional(QuestionTold),
 })

@@ -31,7 +31,7 @@ export const ApiKeyObjectType = Type.Union(
 )
 export type ApiKeyObjectType = Static<typeof ApiKeyObjectType>
 
-/** Stored for clients, without effect. */
+/** Stored for clients; it has no effect. */
 export const ApiKeyOwnerType = Type.Union([
   Type.Literal('pdp_config'),
   Type.Literal('member'),
@@ -40,18 +40,18 @@ export const ApiKeyOwnerType = Type.Union([
 export type ApiKeyOwnerType = Static<typeof ApiKeyOwnerType>
 
 /**
- * Other access levels do not exist: a request for a lower one is rejected, because the key would have more
- * permissions.
+ * Access level of a key. There is only one. If a request names a lower level, it is rejected, because the key
+ * would have more permissions than requested.
  */
 const AccessLevel = Type.Literal('admin')
 
 export const ApiKeyCreate = Type.Object({
-  /** The caller's own organization; other values are rejected. */
+  /** The caller's own organization. Other values are rejected. */
   organization_id: optional(Reference),
-  /** By key or id, like the environment. */
+  /** Project and environment, each by key or id. */
   project_id: optional(Reference),
   environment_id: optional(Reference),
-  /** Absent: the narrowest type that fits the given ids. */
+  /** If absent, it is the narrowest type that fits the given ids. */
   object_type: optional(ApiKeyObjectType),
   access_level: optional(AccessLevel),
   owner_type: optional(ApiKeyOwnerType),
@@ -59,7 +59,7 @@ export const ApiKeyCreate = Type.Object({
 })
 export type ApiKeyCreate = Static<typeof ApiKeyCreate>
 
-/** How long the replaced secret stays valid; absent: `KEY_OVERLAP_SECONDS`. */
+/** Rotation of a key: time for which the replaced secret stays valid. If absent, `KEY_OVERLAP_SECONDS`. */
 export const ApiKeyRotation = Type.Object({
   overlap_seconds: optional(Type.Integer({ minimum: 0, maximum: KEY_OVERLAP_SECONDS_MAX })),
 })
@@ -78,17 +78,23 @@ export const ApiKey = Type.Object({
   access_level: AccessLevel,
   owner_type: ApiKeyOwnerType,
   name: nullable(Name),
-  /** Present when the key is created or rotated, and when an environment's key is read; null otherwise. */
+  /**
+   * Present in the response when the key is created or rotated, and when the key of an environment is read.
+   * Otherwise null.
+   */
   secret: nullable(Type.String()),
   former_secret_valid_until: Type.Optional(
     moment('Time until which the secret before the last rotation is valid. Absent: it is not valid.'),
   ),
   created_at: Timestamp,
-  /** Absent if the service created the key at startup, or a release that did not record this. */
+  /**
+   * Absent if the service created the key at startup, or if a release created it that did not record the
+   * creator.
+   */
   created_by: Type.Optional(ApiKeyMaker),
   /**
-   * Precise to ten minutes: the start of that interval, or the creation time of the key. Null if no use has
-   * been recorded.
+   * Time of the last use, with a precision of ten minutes. It is the start of the ten-minute interval, or the
+   * creation time of the key if that is later. Null if no use has been recorded.
    */
   last_used_at: nullable(Timestamp),
 })

@@ -1,6 +1,7 @@
 /**
- * API schemas of attributes that a resource type declares, and of those of users and tenants (native.md B.4).
- * Declarations do not change decisions. They help to find errors when a condition is written.
+ * API schemas of attributes that a resource type declares, and of the declared attributes of users and
+ * tenants (native.md B.4). Declarations do not affect decisions. They help to find errors when a condition is
+ * written.
  */
 import { Type, type Static } from 'typebox'
 import {

@@ -12,7 +12,7 @@ import {
   Uuid,
 } from './building-blocks.ts'
 
-/** Kinds of the entities that an entry names. A group is a `resource_instance`. */
+/** Kinds of the entities that an entry names. For a group, the kind is `resource_instance`. */
 const AuditedKind = Type.Union([
   Type.Literal('user'),
   Type.Literal('tenant'),

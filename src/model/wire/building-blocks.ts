@@ -1,4 +1,4 @@
-/** Building blocks of the API schemas: keys, nullable fields, scope, paging (native.md B.1, D-25). */
+/** Building blocks of the API schemas: keys, nullable fields, scopes and paging (native.md B.1, D-25). */
 import { type Static, Type, type TSchema } from 'typebox'
 import {
   ASSIGNMENT_PAGE_SIZE_MAX,
@@ -20,25 +20,25 @@ export const ShortKey = Type.String({
   description: `A key: 1 to ${SHORT_KEY_LENGTH_MAX} letters, digits, hyphens and underscores.`,
 })
 
-/** Whether a text is a valid key of this form. */
+/** Returns whether a text is a valid `ShortKey`. */
 export function isShortKey(text: string): boolean {
   return SHORT_KEY_ONLY.test(text)
 }
 
-/** The same, after an optional `type:`. */
+/** A `ShortKey`, which can be preceded by `type:`. */
 export const QualifiedShortKey = Type.String({
   pattern: `^(${SHORT_KEY}:)?${SHORT_KEY}$`,
   description: 'A key, or `type:key`.',
 })
 
 /**
- * For texts that code validates: the pattern that is closest to the validation, for the API description. A
- * pattern of the schema itself would cause an additional validation error. It uses only classes and escapes
- * that all dialects of regular expressions have.
+ * Extension for texts that code validates. It contains the pattern that is closest to this validation, for
+ * the API description. If the schema itself had the pattern, it would cause a second validation error. The
+ * pattern uses only classes and escapes that all dialects of regular expressions have.
  */
 const DESCRIBED_PATTERN = 'x-described-pattern'
 
-/** The schema for the API description, with that pattern as an ordinary pattern. */
+/** Returns the schema for the API description, in which that pattern is an ordinary `pattern`. */
 export function withDescribedPattern(
   schema: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
@@ -52,7 +52,8 @@ const LONG_KEY_WITHOUT_COLON = LONG_KEY.replace('[^', '[^:')
 const encoder = new TextEncoder()
 
 /**
- * Whether a text is a valid key of a user or an instance: 1 to 512 bytes of UTF-8 without control characters.
+ * Returns whether a text is a valid key of a user or an instance: 1 to 512 bytes of UTF-8 without control
+ * characters.
  */
 export function isLongKey(text: string): boolean {
   if (text.length > LONG_KEY_BYTES_MAX || !text.isWellFormed()) return false
@@ -74,7 +75,7 @@ export const LongKey = Type.Refine(
   () => `must be 1 to ${LONG_KEY_BYTES_MAX} bytes of UTF-8 without control characters`,
 )
 
-/** A reference to an entity by key or id. Its existence is checked later. */
+/** A reference to an entity, by key or id. Whether the entity exists is checked later. */
 export const Reference = Type.String({
   minLength: 1,
   maxLength: 2 * LONG_KEY_BYTES_MAX,
@@ -82,14 +83,17 @@ export const Reference = Type.String({
     'A key or an id, with or without its hyphens; instances and groups as `type:key` or by id. Looked up by key first.',
 })
 
-/** Whether a text can name an instance: `type:key` with a valid instance key, or a possible id. */
+/**
+ * Returns whether a text can name an instance: `type:key` with a valid instance key, or a text that can be an
+ * id.
+ */
 function isInstanceReference(text: string): boolean {
   const colon = text.indexOf(':')
   if (colon < 0) return isLongKey(text)
   return isShortKey(text.slice(0, colon)) && colon < text.length - 1 && isLongKey(text.slice(colon + 1))
 }
 
-/** A reference to an instance. Its existence is checked later. */
+/** A reference to an instance. Whether the instance exists is checked later. */
 export const InstanceReference = Type.Refine(
   Type.String({
     minLength: 1,
@@ -105,10 +109,10 @@ export const InstanceReference = Type.Refine(
 export const Name = Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'Display name.' })
 export const Text = Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'Free text.' })
 export const Uuid = Type.String({ format: 'uuid', description: 'Id that the service generated.' })
-/** Description of the format of a time. */
+/** Text for descriptions and messages that states the format of a time. */
 export const MOMENT_FORM = 'an RFC 3339 time with an offset, such as 2026-01-31T12:00:00Z'
 
-/** A time of RFC 3339, except leap seconds, which JavaScript does not support. */
+/** A time in the format of RFC 3339. Leap seconds are not valid, because JavaScript does not support them. */
 export function moment(description: string) {
   return Type.Refine(
     Type.String({ format: 'date-time', description }),
@@ -119,10 +123,12 @@ export function moment(description: string) {
 
 export const Timestamp = moment('Time in UTC.')
 
-/** The last time whose year has four digits. */
+/** The last time whose year has only four digits. */
 const MOMENT_MAX = Date.UTC(10_000, 0) - 1
 
-/** The expiration time of a grant. Past times are rejected when a grant is created, but not in imports. */
+/**
+ * Expiration time of a grant. A time in the past is rejected when a grant is created, but not in an import.
+ */
 export function expiryMoment(description: string) {
   return Type.Refine(
     Type.String({ format: 'date-time', description }),
@@ -134,7 +140,7 @@ export function expiryMoment(description: string) {
   )
 }
 
-/** Field of requests that create a grant. */
+/** Field for the expiration time in requests that create a grant. */
 export const endField = {
   expires_at: optional(
     expiryMoment(
@@ -145,21 +151,24 @@ export const endField = {
 }
 
 /**
- * Field of responses. Absent instead of null, because the published models are closed, and their clients
- * reject unknown members.
+ * Field for the expiration time in responses. If the grant does not expire, the field is absent and not null,
+ * because the published models of grants are closed and their clients reject unknown members.
  */
 export const shownExpiry = {
   expires_at: Type.Optional(moment('When it expires. Absent: it does not expire.')),
 }
 
-/** A parameter of lists. */
+/** Parameter of lists of grants. */
 export const expiryFilter = {
   expires_before: Type.Optional(
     moment('Only grants that expire before this time. Examines every expiring grant.'),
   ),
 }
 
-/** Not a record schema: that would validate each name, and a client can send a million of them. */
+/**
+ * This is not a record schema, because such a schema would validate each name, and a client can send a
+ * million of them.
+ */
 export const AttributeMap = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
   additionalProperties: true,
@@ -167,22 +176,28 @@ export const AttributeMap = Type.Unsafe<Record<string, unknown>>({
 })
 
 /**
- * OpenAPI extension for schemas that reject null although clients may send it: describes what to send
+ * OpenAPI extension for schemas that reject null, although clients might send it. It describes what to send
  * instead.
  */
 export const NULL_HINT = 'x-null-hint'
 
-/** The schema or null. */
+/** Returns a schema that accepts null in addition to the given schema. */
 export function nullable<Schema extends TSchema>(schema: Schema, description?: string) {
   return Type.Union([schema, Type.Null()], description === undefined ? {} : { description })
 }
 
-/** A field that requests can omit or set to null. `description` replaces that of the schema. */
+/**
+ * Returns a field that requests can omit or set to null. `description` replaces the description of the
+ * schema.
+ */
 export function optional<Schema extends TSchema>(schema: Schema, description?: string) {
   return Type.Optional(nullable(schema, description))
 }
 
-/** The ids of the scope of an entity; in every management response. */
+/**
+ * Ids of the organization, the project and the environment of an entity. Every management response about an
+ * entity contains them.
+ */
 export const scopeFields = {
   organization_id: Uuid,
   project_id: Uuid,
@@ -191,7 +206,7 @@ export const scopeFields = {
 
 export const timeFields = { created_at: Timestamp, updated_at: Timestamp }
 
-/** The path parameters of every management route of an environment. */
+/** Path parameters of every management route of an environment. */
 export const environmentPath = { proj_id: Reference, env_id: Reference }
 
 export function pageSize(maximum: number) {
@@ -215,16 +230,16 @@ export const SearchText = Type.String({
 })
 
 /**
- * OpenAPI extension for a property that is accepted for older clients and documented under another spelling.
+ * OpenAPI extension for a property that is documented under another spelling and accepted for older clients.
  */
 export const UNDESCRIBED = 'x-undescribed'
 
-/** OpenAPI extension for a schema of all query parameters with this name prefix. */
+/** OpenAPI extension for a schema that stands for all query parameters whose names have this prefix. */
 export const NAME_PREFIX = 'x-name-prefix'
 
 /**
- * Filters of lists: `attr_plan=gold` selects items whose attribute `plan` has that value. Names are without
- * the prefix.
+ * Filters of lists by attributes. For example, `attr_plan=gold` selects the items whose attribute `plan` has
+ * that value. The names in this object do not include the prefix.
  */
 export const AttributeFilters = Type.Unsafe<Readonly<Record<string, string>>>({
   type: 'object',
@@ -247,7 +262,7 @@ export const pagingQuery = {
   per_page: pageSize(PAGE_SIZE_MAX),
 }
 
-/** The entities of a bulk deletion, by key or id. */
+/** Entities to delete in one bulk call, by key or id. */
 export const BulkIdents = Type.Object({ idents: Type.Array(Reference, { maxItems: BULK_ELEMENTS_MAX }) })
 export type BulkIdents = Static<typeof BulkIdents>
 
@@ -258,7 +273,10 @@ export type Empty = Static<typeof Empty>
 export interface Paging {
   readonly page?: number
   readonly per_page?: number
-  /** Rows to skip, instead of a page number: for one page over several environments. Not part of the API. */
+  /**
+   * Number of rows to skip. Used instead of a page number if one page contains entities of several
+   * environments. Not part of the API.
+   */
   readonly offset?: number
 }
 

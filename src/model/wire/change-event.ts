@@ -15,7 +15,7 @@ import { User } from './user.ts'
 
 export const EVENTS_TYPE = 'text/event-stream'
 
-/** Kinds of entities of an environment, with the names of the management API. */
+/** Kinds of entities in an environment, as the management API names them. */
 export const CHANGE_NOUNS = [
   'user',
   'tenant',
@@ -43,7 +43,7 @@ const FILTER_VALUES_MAX = 100
 
 const RevisionText = Type.String({ description: 'State of the environment: `<epoch>.<sequence>`.' })
 
-/** Without parts that have separate events. */
+/** Entities without the parts that have their own events. */
 export const ToldUser = Type.Omit(User, ['associated_tenants', 'roles'])
 export const ToldInstance = Type.Omit(ResourceInstance, ['relationships'])
 export const ToldTuple = Type.Omit(RelationshipTuple, [
@@ -60,7 +60,7 @@ export const ToldRole = Type.Object({
 })
 export const ToldConditionSet = Type.Omit(ConditionSet, ['resource'])
 
-/** Identifying members of deleted entities. */
+/** Members that identify a deleted entity. */
 export const DELETED_ITEMS = {
   user: Type.Pick(User, ['id', 'key']),
   tenant: Type.Pick(Tenant, ['id', 'key']),
@@ -76,7 +76,7 @@ export const DELETED_ITEMS = {
 } as const
 export type DeletedItem<Noun extends ChangeNoun> = Static<(typeof DELETED_ITEMS)[Noun]>
 
-/** Existing entities, in the form of a management read. */
+/** Existing entities, in the same form as in a management response. */
 const WHOLE_ITEMS = [
   ToldUser,
   Tenant,
@@ -113,7 +113,7 @@ export const RemovedWith = Type.Object({
 })
 export type RemovedWith = Static<typeof RemovedWith>
 
-/** The author and time of a change. */
+/** Author and time of a change. */
 export const ChangeOrigin = Type.Object({
   revision: RevisionText,
   time: nullable(moment('Time of the change. Null: a change by the service whose time is unknown.')),
@@ -136,7 +136,7 @@ export const ChangeEvent = Type.Object(
   { description: 'One change. The last of a commit has the `id:`.' },
 )
 
-/** A scope that clients must list again. */
+/** A scope whose permissions clients must list again. */
 export const AccessScope = Type.Object(
   {
     user: Type.Optional(

@@ -3,7 +3,10 @@ import { Type } from 'typebox'
 import { AttributeMap, nullable } from './building-blocks.ts'
 import { DerivationStep, ExplainedExpiry, InstanceName, NearMiss } from './near-miss.ts'
 
-/** Source of a role: held in the tenant, held on an instance, or derived from the previous step. */
+/**
+ * One step of a path. Its role is held in the tenant, held on an instance, or derived from the role of the
+ * previous step.
+ */
 export const DecisionStep = Type.Union([
   Type.Object({
     kind: Type.Literal('tenant-role'),

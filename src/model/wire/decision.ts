@@ -1,14 +1,17 @@
-/** API schemas of the native decision interface (native.md A.2, A.3). Members not listed here are ignored. */
+/**
+ * API schemas of the native decision interface (native.md A.2, A.3). Members that are not listed here are
+ * ignored.
+ */
 import { type Static, Type } from 'typebox'
 import { AttributeMap, optional, UNDESCRIBED } from './building-blocks.ts'
 import { DecisionDebug } from './decision-debug.ts'
 import { ExplainedRule } from './explained-rule.ts'
 import { NativeError } from './problem.ts'
 
-/** Empty keys are rejected, because no entity has one (native.md D-42). */
+/** An empty key is rejected, because no entity has one (native.md D-42). */
 const Key = Type.String({ minLength: 1 })
 
-/** Another spelling of a member, which older clients send. */
+/** A member that older clients send with another spelling. */
 const OtherSpelling = Type.Optional(Type.Union([Type.String(), Type.Null()], { [UNDESCRIBED]: true }))
 
 export const UserInQuery = Type.Object({
@@ -62,7 +65,7 @@ export const QuestionTold = Type.Object(
 export const AllowedResult = Type.Object(
   {
     ...resultFields,
-    /** With `DEBUG_DECISIONS`, like `query`. */
+    /** `debug` and `query` are present only with `DEBUG_DECISIONS`. */
     debug: Type.Optional(DecisionDebug),
     query: Type.Optional(QuestionTold),
   },
@@ -70,7 +73,7 @@ export const AllowedResult = Type.Object(
 )
 export type AllowedResult = Static<typeof AllowedResult>
 
-/** Body of a 403 response if that is also the status of a deny. */
+/** Body of a 403 response if denials also have the status 403. */
 export const DeniedOrRefused = Type.Union([AllowedResult, NativeError])
 
 export const ExplainQuery = Type.Object({
@@ -94,7 +97,7 @@ export const ExplainedResult = Type.Object({
 })
 export type ExplainedResult = Static<typeof ExplainedResult>
 
-/** The same request and response in the envelopes of Open Policy Agent (native.md A.7). */
+/** The request and response of `/allowed`, in the envelopes of Open Policy Agent (native.md A.7). */
 export const OpaQuery = Type.Object({ input: AllowedQuery })
 export const OpaResult = Type.Object({ result: Type.Object({ allow: Type.Boolean() }) })
 

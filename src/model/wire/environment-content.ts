@@ -28,19 +28,23 @@ import { AuthMechanism, MappingRuleStored } from './proxy-config.ts'
 import { AttributeBlock, ResourceReplace } from './resource.ts'
 import { DerivationBlock, DerivationCreate, RoleBlock } from './role.ts'
 
-/** Incremented when lines of an older format can no longer be read unchanged. */
+/**
+ * Version of the format. It is incremented when this release cannot read the lines of earlier releases
+ * unchanged any more.
+ */
 export const CONTENT_FORMAT = 1
 export const CONTENT_TYPE = 'application/x-ndjson'
 
 const times = { created_at: Type.Optional(Timestamp), updated_at: Type.Optional(Timestamp) }
-/** The expiration time may be in the past. */
+/** Expiration time of an exported grant. It can be in the past. */
 const contentExpiry = {
   expires_at: optional(expiryMoment('Expiration time. Absent or null: it does not expire.')),
 }
 const attributeBlocks = Type.Record(ShortKey, AttributeBlock, { additionalProperties: false })
 
 /**
- * The purpose for which the groups API created a relation; such a relation is removed with its last tuple.
+ * Purpose for which the groups API created a relation. Such a relation is removed together with its last
+ * tuple.
  */
 export const GroupRelationUse = Type.Union([
   Type.Object({ use: Type.Literal('grant'), role: ShortKey }),
@@ -62,7 +66,7 @@ export const ContentAttributesOfTenants = Type.Object({
   attributes: attributeBlocks,
 })
 
-/** The built-in type whose attributes a line of this kind contains. */
+/** For each kind of line that contains attributes, the built-in type to which they belong. */
 export const CARRIER_OF = {
   user_attributes: USER_TYPE_KEY,
   tenant_attributes: TENANT_TYPE_KEY,
@@ -71,8 +75,8 @@ export type CarrierKind = keyof typeof CARRIER_OF
 export const CARRIER_KINDS = Object.keys(CARRIER_OF) as CarrierKind[]
 
 /**
- * A role with as many derivations as an environment can have. One request body is limited to fewer, but they
- * can be added one by one.
+ * A role. It can have as many derivations as an environment. A request body can contain fewer, but clients
+ * can add derivations one by one.
  */
 const ContentRoleBlock = Type.Object({
   ...RoleBlock.properties,
@@ -86,7 +90,7 @@ const ContentRoleBlock = Type.Object({
   ),
 })
 
-/** Maps of a resource type that can continue in further lines. */
+/** Maps of a resource type. If they do not fit into one line, they continue in further lines. */
 const resourceParts = {
   actions: ResourceReplace.properties.actions,
   attributes: ResourceReplace.properties.attributes,
@@ -97,7 +101,7 @@ const resourceParts = {
     }),
   ),
   relations: ResourceReplace.properties.relations,
-  /** Properties of a relation that `relations` does not contain. */
+  /** Properties of relations that `relations` does not contain. */
   relation_details: Type.Optional(
     Type.Record(
       ShortKey,
@@ -128,7 +132,9 @@ export const ContentResource = Type.Object({
 })
 export type ContentResource = Static<typeof ContentResource>
 
-/** Further parts of the resource type of the previous line, if they do not fit into one line. */
+/**
+ * Further parts of a resource type that do not fit into its line. The previous line belongs to the same type.
+ */
 export const ContentResourcePart = Type.Object({
   kind: Type.Literal('resource_part'),
   resource: ShortKey,
@@ -150,30 +156,30 @@ export const ContentConditionSet = Type.Object({
   type: ConditionSetType,
   description: optional(Text),
   conditions: Conditions,
-  /** The resource type to which a resource set is limited. */
+  /** Resource type to which a resource set is limited. */
   resource: optional(ShortKey),
-  /** The parent set, which an earlier line defines. */
+  /** Parent set, which is defined in an earlier line. */
   parent: optional(ConditionSetKey),
 })
 export type ContentConditionSet = Static<typeof ContentConditionSet>
 
 export const ContentRule = Type.Object({
   kind: Type.Literal('rule'),
-  /** The key of a set, or `__autogen_` followed by the key of a role or a resource type. */
+  /** Key of a set, or `__autogen_` followed by the key of a role or a resource type. */
   user_set: Type.String(),
-  /** `resource:action`. */
+  /** Permission in the form `resource:action`. */
   permission: Type.String(),
   resource_set: Type.String(),
 })
 export type ContentRule = Static<typeof ContentRule>
 
-/** Without its secret, which is never returned. */
+/** A proxy config without its secret, which is never returned. */
 export const ContentProxyConfig = Type.Object({
   kind: Type.Literal('proxy_config'),
   key: ShortKey,
   name: Name,
   auth_mechanism: Type.Optional(AuthMechanism),
-  /** With resource types and actions by key; these may not exist. */
+  /** Mapping rules with the keys of resource types and actions. These entities need not exist. */
   mapping_rules: Type.Optional(Type.Array(MappingRuleStored, { maxItems: MAPPING_RULES_PER_CONFIG_MAX })),
   ...times,
 })
@@ -206,7 +212,7 @@ export const ContentInstance = Type.Object({
   key: LongKey,
   tenant: ShortKey,
   attributes: Type.Optional(AttributeMap),
-  /** Whether it was created through the groups API. */
+  /** Whether the instance was created through the groups API. */
   is_group: Type.Optional(Type.Boolean()),
   ...times,
 })
@@ -217,7 +223,7 @@ export const ContentAssignment = Type.Object({
   user: LongKey,
   role: ShortKey,
   tenant: Type.Optional(ShortKey),
-  /** `type:key`; absent for a role in the whole tenant, which is then required. */
+  /** Instance as `type:key`. If it is absent, the role is held in a tenant, and the tenant is required. */
   resource_instance: Type.Optional(Type.String()),
   created_at: Type.Optional(Timestamp),
   ...contentExpiry,
@@ -271,7 +277,7 @@ export const ImportQuery = Type.Object({
 })
 export type ImportQuery = Static<typeof ImportQuery>
 
-/** Number of imported entities of each kind. */
+/** Result of an import: the number of imported entities of each kind. */
 export const ImportResult = Type.Object({
   environment_id: Reference,
   counts: Type.Record(Type.String(), Type.Integer({ minimum: 0 })),

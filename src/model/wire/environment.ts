@@ -17,7 +17,7 @@ import {
   Uuid,
 } from './building-blocks.ts'
 
-/** Further fields of an environment; stored for clients, without effect. */
+/** Fields that are stored for clients and have no effect. */
 const describingFields = {
   description: optional(Text),
   custom_branch_name: optional(Text),
@@ -31,7 +31,7 @@ export type EnvironmentCreate = Static<typeof EnvironmentCreate>
 export const EnvironmentUpdate = Type.Object({ name: Type.Optional(Name), ...describingFields })
 export type EnvironmentUpdate = Static<typeof EnvironmentUpdate>
 
-/** Reason why the responding node makes no decisions for an environment, and since when. */
+/** Reason why this node makes no decisions for an environment, and the time since then. */
 export const EnvironmentClosure = Type.Object({ reason: Type.String(), since: Timestamp })
 
 const environmentFields = {
@@ -53,8 +53,8 @@ export const Environment = Type.Object(environmentFields)
 export type Environment = Static<typeof Environment>
 
 /**
- * Response of the two read operations; the published models of the other operations have no member for
- * e-mail.
+ * Response of the operations that read environments. The published models of the other operations do not have
+ * the member for e-mail.
  */
 export const EnvironmentWithEmail = Type.Object({
   ...environmentFields,
@@ -62,14 +62,14 @@ export const EnvironmentWithEmail = Type.Object({
 })
 export type EnvironmentWithEmail = Static<typeof EnvironmentWithEmail>
 
-/** Always a bare array (native.md B.1). */
+/** List of environments. It is always an array without an envelope (native.md B.1). */
 export const EnvironmentList = Type.Array(EnvironmentWithEmail)
 
 const Count = Type.Integer({ minimum: 0 })
 
 /**
- * Statistics of an environment. The remaining members of the published model have no counterpart in this
- * service.
+ * Statistics of an environment. Some members of the published model have no counterpart in this service;
+ * their values are constant.
  */
 export const EnvironmentStats = Type.Object({
   ...environmentFields,
@@ -77,15 +77,15 @@ export const EnvironmentStats = Type.Object({
   stats: Type.Object({
     roles: Count,
     users: Count,
-    /** Permissions that roles have. */
+    /** Number of permissions that roles have. */
     policies: Count,
     resources: Count,
     tenants: Count,
     condition_sets: Count,
-    /** Rules on condition sets. */
+    /** Number of rules on condition sets. */
     set_rules: Count,
     proxy_configs: Count,
-    /** Always 0: the users in decisions are not recorded. */
+    /** Always 0, because the service does not record the users in decisions. */
     mau: Count,
     has_decision_logs: Type.Literal(false),
     members: Type.Array(Type.Unknown(), { maxItems: 0 }),
@@ -95,7 +95,10 @@ export type EnvironmentStats = Static<typeof EnvironmentStats>
 
 const KeyPatterns = Type.Array(Text, { maxItems: COPY_PATTERNS_MAX })
 
-/** Selects objects by key, with `*` for any run of characters; without `include`, all of them. */
+/**
+ * Selects objects by key. In a pattern, `*` stands for any sequence of characters. Without `include`, all
+ * objects are selected.
+ */
 export const CopyFilter = Type.Object({ include: optional(KeyPatterns), exclude: optional(KeyPatterns) })
 export type CopyFilter = Static<typeof CopyFilter>
 
@@ -104,7 +107,7 @@ export const EnvironmentCopy = Type.Object({
     { existing: optional(Reference), new: optional(EnvironmentCreate) },
     { description: 'Either an existing environment, by key or id, or a new one.' },
   ),
-  /** How to handle objects that an existing target has under the same key. */
+  /** What to do if the target already has an object with the same key. */
   conflict_strategy: Type.Optional(
     Type.Union([Type.Literal('fail'), Type.Literal('overwrite')], { default: 'fail' }),
   ),
@@ -119,7 +122,7 @@ export const EnvironmentCopy = Type.Object({
 })
 export type EnvironmentCopy = Static<typeof EnvironmentCopy>
 
-/** A copy that was requested as a task. It is complete when the response is sent. */
+/** A copy that was requested as a task. It is already complete when the response is sent. */
 export const CopyTask = Type.Object({
   task_id: Type.String({ description: 'Id of the target environment.' }),
   status: Type.Literal('success'),
@@ -128,8 +131,8 @@ export const CopyTask = Type.Object({
 })
 
 /**
- * `wait`: seconds for which a client would wait for the result. It has no effect, because the result is
- * always available.
+ * `wait` is the number of seconds for which a client would wait for the result. It has no effect, because the
+ * result is always available.
  */
 export const CopyTaskQuery = Type.Object({
   wait: Type.Optional(

@@ -27,7 +27,7 @@ export const ExplainedTest = Type.Object(explainedTestFields, {
 })
 type ExplainedTestItem = Static<typeof ExplainedTest>
 
-/** Converts a test to its form in responses. */
+/** Returns a test as it is written in responses. */
 export function explainedTestItem({
   path,
   operator,

@@ -1,5 +1,5 @@
 /**
- * API schemas of groups (native.md B.3). Responses contain bare keys; requests can also contain `type:key`.
+ * API schemas of groups (native.md B.3). Responses contain keys only; requests can also contain `type:key`.
  */
 import { Type, type Static } from 'typebox'
 import {
@@ -44,10 +44,10 @@ export type GroupRecord = Static<typeof GroupRecord>
 
 export const GroupRead = Type.Object({
   ...groupKeys,
-  /** `type:instance#role`, the oldest first, at most `GROUP_READ_ENTRIES_MAX`. */
+  /** Roles as `type:instance#role`, the oldest first. There are at most `GROUP_READ_ENTRIES_MAX`. */
   assigned_roles: Type.Array(Type.String()),
   assigned_roles_count: Type.Integer({ minimum: 0 }),
-  /** User ids, the oldest members first, at most `GROUP_READ_ENTRIES_MAX`. */
+  /** User ids, the oldest members first. There are at most `GROUP_READ_ENTRIES_MAX`. */
   users: Type.Array(Uuid),
   users_count: Type.Integer({ minimum: 0 }),
 })
@@ -65,7 +65,7 @@ export type GroupAddRole = Static<typeof GroupAddRole>
 export const GroupRoleRemoval = Type.Object(grantFields)
 export type GroupRoleRemoval = Static<typeof GroupRoleRemoval>
 
-/** The body of a PUT that adds a member. */
+/** Body of a PUT request that adds a member. */
 export const GroupMemberBody = Type.Object({ tenant: Reference, ...endField })
 export type GroupMemberBody = Static<typeof GroupMemberBody>
 export const GroupMemberRemoval = Type.Object({ tenant: optional(Reference) })
@@ -109,7 +109,7 @@ export const GroupsQuery = Type.Object({
       description: 'Only groups without a parent group. Examines each group up to the page.',
     }),
   ),
-  /** Only groups of which this user is a direct member, in the order of joining. */
+  /** Selects the groups of which this user is a direct member, in the order in which the user joined them. */
   user: Type.Optional(Reference),
 })
 export type GroupsQuery = Static<typeof GroupsQuery>

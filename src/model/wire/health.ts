@@ -1,4 +1,7 @@
-/** API schema of the health routes: whether the process runs, is ready or is fresh (native.md A.7). */
+/**
+ * API schema of the health routes. They report whether the process runs, is ready or is fresh (native.md
+ * A.7).
+ */
 import { Type } from 'typebox'
 
 export const Health = Type.Object({

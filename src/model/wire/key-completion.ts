@@ -1,4 +1,4 @@
-/** API schemas of key completion: keys that begin with a text. */
+/** API schemas of key completion, which returns the keys that begin with a text. */
 import { Type, type Static } from 'typebox'
 import {
   COMPLETION_RESOURCES_MAX,

@@ -1,6 +1,6 @@
 /**
- * API schemas of key search: entities with a text in their key, name or e-mail address, searched in several
- * requests.
+ * API schemas of key search. It finds entities whose key, name or e-mail address contains a text. A search
+ * can take several requests.
  */
 import { Type, type Static } from 'typebox'
 import {

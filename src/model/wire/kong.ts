@@ -1,6 +1,6 @@
 /**
- * Requests and responses of Kong's Open Policy Agent plugin (conditions.md 10.6). Members not listed here are
- * ignored.
+ * API schemas of the requests and responses of Kong's Open Policy Agent plugin (conditions.md 10.6). Members
+ * that are not listed here are ignored.
  */
 import { Type, type Static } from 'typebox'
 import { optional } from './building-blocks.ts'

@@ -1,9 +1,9 @@
-/** API schemas of role assignments as a decision point lists them (conditions.md 10.7). */
+/** API schemas of role assignments, in the form in which a decision point lists them (conditions.md 10.7). */
 import { Type } from 'typebox'
 import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
 import { moment, pagingQuery } from './building-blocks.ts'
 
-/** An empty text matches nothing. */
+/** A filter that is an empty text matches nothing. */
 const Filter = Type.Optional(
   Type.String({
     maxLength: 2 * LONG_KEY_BYTES_MAX,
@@ -11,14 +11,14 @@ const Filter = Type.Optional(
   }),
 )
 
-/** An assignment must match all filters. */
+/** Parameters of the list. An assignment must match all filters. */
 export const LocalRoleAssignmentsQuery = Type.Object({
   ...pagingQuery,
   page: Type.Optional(Type.Integer({ minimum: 1, default: 1, description: 'Number of the page, from 1.' })),
   user: Filter,
   role: Filter,
   tenant: Filter,
-  /** The type of the instance. */
+  /** Resource type of the instance. */
   resource: Filter,
   resource_instance: Filter,
 })

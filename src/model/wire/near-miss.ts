@@ -18,7 +18,7 @@ export const ExplainedExpiry = Type.Optional(
   moment('Expiration time of the grant of this step. Absent: it does not expire.'),
 )
 
-/** The role of the derivation on `subject` gives `role` on `object`, through the relation. */
+/** A derivation: through the relation, the role that is held on `subject` gives `role` on `object`. */
 export const DerivationStep = Type.Object({
   kind: Type.Literal('derivation'),
   subject: InstanceName,

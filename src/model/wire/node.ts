@@ -1,4 +1,4 @@
-/** API schemas of the nodes of a deployment, and of a node's activity in the last minutes. */
+/** API schemas of the nodes of a deployment, and of the activity of a node in the last minutes. */
 import { type Static, Type } from 'typebox'
 import { nullable, Timestamp, Uuid } from './building-blocks.ts'
 
@@ -41,7 +41,7 @@ export const NodeList = Type.Object({
 })
 export type NodeList = Static<typeof NodeList>
 
-/** The node that responds, with the name from the list. */
+/** Name of the node that sends the response, as in the list of nodes. */
 export const NodeName = Type.Object({ id: Uuid, name })
 
 const NOT_COUNTED = 'null if `METRICS=off`'

@@ -1,6 +1,4 @@
-/**
- * API schemas of the organization and its members. There is one organization, and it has no member accounts.
- */
+/** API schemas of the organization and its members. There is one organization. It has no member accounts. */
 import { type Static, Type } from 'typebox'
 import {
   AttributeMap,
@@ -25,10 +23,13 @@ export const Organization = Type.Object({
 })
 export type Organization = Static<typeof Organization>
 
-/** Always a bare array. */
+/** List of organizations. It is always an array without an envelope. */
 export const OrganizationList = Type.Array(Organization)
 
-/** Always an empty array: access is managed with API keys, without member accounts. */
+/**
+ * List of members. It is always empty, because access is managed with API keys and there are no member
+ * accounts.
+ */
 export const MemberList = Type.Array(Type.Unknown(), { maxItems: 0 })
 
 export const OrganizationPath = Type.Object({ org_id: Reference })

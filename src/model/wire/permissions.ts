@@ -7,17 +7,20 @@ const Names = optional(Type.Array(Type.String()))
 
 export const UserPermissionsQuery = Type.Object({
   user: UserInQuery,
-  /** `tenant` or `__tenant:tenant`. */
+  /** Tenants, as `tenant` or `__tenant:tenant`. */
   tenants: Names,
-  /** `type:key`, a bare key, or `__tenant:tenant`. */
+  /** Resources, as `type:key`, a key alone, or `__tenant:tenant`. */
   resources: Names,
-  /** Types, and `__tenant` for tenants. */
+  /** Resource types; `__tenant` stands for tenants. */
   resource_types: Names,
   context: optional(AttributeMap),
 })
 export type UserPermissionsQuery = Static<typeof UserPermissionsQuery>
 
-/** Selects a page of the entries in ascending order by name. Both parameters must be given, or neither. */
+/**
+ * Selects a page of the entries, which are in ascending order by name. Either both parameters are given or
+ * neither.
+ */
 export const UserPermissionsPage = Type.Object({
   page: Type.Optional(
     Type.Integer({ minimum: 1, description: 'Number of the page, from 1; only with `per_page`.' }),
@@ -30,7 +33,7 @@ export type UserPermissionsPage = Static<typeof UserPermissionsPage>
 
 const PermissionScope = Type.Object({ key: Type.String(), attributes: AttributeMap })
 
-/** Keys are `__tenant:<tenant>` or `<type>:<key>`. */
+/** Permissions by entry. The names of the entries are `__tenant:<tenant>` or `<type>:<key>`. */
 export const UserPermissions = Type.Record(
   Type.String(),
   Type.Object({
@@ -48,7 +51,7 @@ export const UserPermissions = Type.Record(
   }),
 )
 
-/** The same in the envelopes of Open Policy Agent. */
+/** The requests and responses of this route, in the envelopes of Open Policy Agent. */
 export const OpaPermissionsQuery = Type.Object({ input: UserPermissionsQuery })
 export const OpaPermissions = Type.Object({ result: UserPermissions })
 export const OpaPackage = Type.Object({ result: Type.Object({ permissions: UserPermissions }) })
@@ -64,9 +67,11 @@ export type AuthorizedUsersQuery = Static<typeof AuthorizedUsersQuery>
 export const AuthorizedUserGrant = Type.Object({
   user: Type.String(),
   tenant: Type.String(),
-  /** Scope of the role: `type:key`, or `__tenant:<tenant>`; for a rule, the key of its resource set. */
+  /**
+   * Scope of the role, as `type:key` or `__tenant:<tenant>`. If a rule allows, the key of its resource set.
+   */
   resource: Type.String(),
-  /** For a rule, the key of its user set. */
+  /** Key of the role. If a rule allows, the key of its user set. */
   role: Type.String(),
 })
 export type AuthorizedUserGrant = Static<typeof AuthorizedUserGrant>

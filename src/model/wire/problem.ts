@@ -1,4 +1,7 @@
-/** API schemas of errors, except for AuthZEN, whose errors are text (native.md A.1, B.1 and 0.19). */
+/**
+ * API schemas of errors (native.md A.1, B.1 and 0.19). AuthZEN has no schema, because its errors are plain
+ * text.
+ */
 import { Type, type Static } from 'typebox'
 import { nullable } from './building-blocks.ts'
 
@@ -18,14 +21,14 @@ export const ManagementErrorCode = Type.Enum([
 ] as const)
 export type ManagementErrorCode = Static<typeof ManagementErrorCode>
 
-/** The error of decisions and of all routes that belong to no other family. */
+/** Error of decision routes, and of all routes for which no other form of errors is specified. */
 export const NativeError = Type.Object({
   code: Type.Integer({ description: 'The HTTP status.' }),
   message: Type.String(),
 })
 export type NativeError = Static<typeof NativeError>
 
-/** One finding about the shape of a request. */
+/** One error in the shape of a request. */
 export const ErrorFinding = Type.Object({
   loc: Type.Array(Type.Union([Type.String(), Type.Integer()]), {
     description: 'Path of the wrong value; begins with `body`, `query` or `path`.',

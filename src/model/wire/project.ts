@@ -16,7 +16,7 @@ import {
 } from './building-blocks.ts'
 import { EnvironmentCreate } from './environment.ts'
 
-/** Further fields of a project; stored for clients, without effect. */
+/** Fields that are stored for clients and have no effect. */
 const describingFields = {
   description: optional(Text),
   settings: optional(AttributeMap),
@@ -51,7 +51,7 @@ export const Project = Type.Object({
 })
 export type Project = Static<typeof Project>
 
-/** Always a bare array (native.md B.1). */
+/** List of projects. It is always an array without an envelope (native.md B.1). */
 export const ProjectList = Type.Array(Project)
 
 export const ProjectsQuery = Type.Object({ ...pagingQuery, search: Type.Optional(SearchText) })

@@ -23,13 +23,13 @@ import {
 
 const MappingRuleUrl = mappingRuleUrl(readMappingUrl)
 
-/** URL of a stored rule, which can be one that never matches. */
+/** URL of a stored rule. In contrast to a new rule, it can be a URL that never matches. */
 const StoredMappingRuleUrl = mappingRuleUrl(url => {
   const read = readMappingUrl(url)
   return read === FITS_NO_REQUEST ? null : read
 })
 
-/** `read` returns an error message for a URL that is rejected. */
+/** Returns the schema of a rule's URL. `read` returns an error message if the URL is rejected. */
 function mappingRuleUrl(read: (url: string) => unknown) {
   return Type.Refine(
     Type.String({
@@ -54,7 +54,7 @@ export const MappingMethodName = Type.Enum([...MAPPING_METHODS], {
   description: 'Method of the matched requests.',
 })
 
-/** Headers that a proxy would add; stored without effect. */
+/** Headers that a proxy would add. They are stored and have no effect. */
 const Headers = Type.Unsafe<Record<string, string>>({
   type: 'object',
   additionalProperties: { type: 'string' },
@@ -64,11 +64,11 @@ const Headers = Type.Unsafe<Record<string, string>>({
 const ruleFields = {
   url: MappingRuleUrl,
   url_type: optional(NoRegularExpression),
-  /** By key or id. */
+  /** Resource type, by key or id. */
   resource: Reference,
   http_method: MappingMethodName,
   headers: optional(Headers),
-  /** An action of the resource type. Absent: the method in lower case. */
+  /** Action of the resource type. If absent, the method in lower case. */
   action: optional(Reference),
   priority: optional(
     Type.Integer({
@@ -94,9 +94,9 @@ const ruleFields = {
 }
 
 /**
- * Only the members that are stored unchanged are measured. The others are short and have another form in
- * responses and exports: keys instead of ids, null instead of absent. So a rule that was accepted once is
- * accepted again in the form of responses.
+ * A rule in a request. Its size limit only applies to the members that are stored unchanged. The other
+ * members are short, and have another form in responses and exports: keys instead of ids, and null instead of
+ * absent. Therefore a rule that was accepted once is also accepted in the form of responses.
  */
 const MappingRuleWrite = ofRuleSize(
   Type.Object({
@@ -127,7 +127,7 @@ function ofRuleSize<Rule extends TSchema>(schema: Rule) {
   )
 }
 
-/** A rule in stored form, with the resource type and the action by key. */
+/** A rule as it is stored, with the keys of the resource type and the action. */
 export const MappingRuleRead = Type.Object({
   url: Type.String(),
   http_method: MappingMethodName,
@@ -148,8 +148,8 @@ export const AuthMechanism = Type.Enum(['Bearer', 'Basic', 'Headers'], {
 export type AuthMechanism = Static<typeof AuthMechanism>
 
 /**
- * Documented without a type, because client generators fail for a union of a text and an object of any
- * content.
+ * Secret of a proxy config. The API description does not contain its type, because client generators fail for
+ * a union of a text and an object with any content.
  */
 export const ProxySecret = Type.Refine(
   Type.Unsafe<string | Readonly<Record<string, unknown>>>({
@@ -184,7 +184,7 @@ export const ProxyConfigUpdate = Type.Object({
 })
 export type ProxyConfigUpdate = Static<typeof ProxyConfigUpdate>
 
-/** Without its secret. */
+/** A proxy config without its secret. */
 export const ProxyConfig = Type.Object({
   id: Uuid,
   key: Type.String(),

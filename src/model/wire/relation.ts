@@ -1,6 +1,6 @@
 /**
- * API schemas of relations, which are defined on the object type and name the subject type (native.md B.4,
- * C.1).
+ * API schemas of relations. A relation is defined on its object type, and it names the subject type
+ * (native.md B.4, C.1).
  */
 import { Type, type Static } from 'typebox'
 import {

@@ -38,8 +38,8 @@ export const RelationshipTupleDelete = Type.Object({
 export type RelationshipTupleDelete = Static<typeof RelationshipTupleDelete>
 
 /**
- * One side of a tuple. Role assignments show instances without the tenant, because they have a tenant member
- * themselves.
+ * One side of a tuple. It contains the tenant. In contrast, role assignments show instances without the
+ * tenant, because they have a tenant member themselves.
  */
 export const RelationshipTupleInstance = Type.Object({
   ...ResourceInstanceDetails.properties,
@@ -67,7 +67,7 @@ export const RelationshipTuple = Type.Object({
 export type RelationshipTuple = Static<typeof RelationshipTuple>
 
 export const RelationshipTupleEnvelope = envelope(RelationshipTuple)
-/** An envelope only if the client requests the total (native.md B.1). */
+/** List of tuples. It has an envelope only if the client requests the total (native.md B.1). */
 export const RelationshipTupleList = Type.Union([Type.Array(RelationshipTuple), RelationshipTupleEnvelope])
 
 export const RelationshipTuplesPath = Type.Object(environmentPath)

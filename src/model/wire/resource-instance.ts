@@ -23,7 +23,7 @@ import {
 export const ResourceInstanceCreate = Type.Object({
   resource: Reference,
   key: LongKey,
-  /** Absent: the default tenant. */
+  /** If absent, the default tenant. */
   tenant: optional(Reference),
   attributes: optional(AttributeMap),
 })
@@ -40,8 +40,8 @@ export const ResourceInstance = Type.Object({
   tenant_id: Uuid,
   attributes: AttributeMap,
   /**
-   * Null unless details are requested. At most `INSTANCE_RELATIONSHIPS_MAX`, beginning with those of which it
-   * is the subject.
+   * Relationships of the instance; null unless the client requests details. There are at most
+   * `INSTANCE_RELATIONSHIPS_MAX`. Those of which the instance is the subject come first.
    */
   relationships: nullable(
     Type.Array(Type.Object({ subject: Type.String(), relation: Type.String(), object: Type.String() })),
@@ -49,7 +49,7 @@ export const ResourceInstance = Type.Object({
 })
 export type ResourceInstance = Static<typeof ResourceInstance>
 
-/** An instance inside the response about another entity. */
+/** An instance within the response about another entity. */
 export const ResourceInstanceDetails = Type.Object({
   id: Uuid,
   key: Type.String(),
@@ -61,7 +61,7 @@ export const ResourceInstanceUpdate = Type.Object({ attributes: optional(Attribu
 export type ResourceInstanceUpdate = Static<typeof ResourceInstanceUpdate>
 
 export const ResourceInstanceEnvelope = envelope(ResourceInstance)
-/** An envelope only if the client requests the total (native.md B.1). */
+/** List of instances. It has an envelope only if the client requests the total (native.md B.1). */
 export const ResourceInstanceList = Type.Union([Type.Array(ResourceInstance), ResourceInstanceEnvelope])
 
 export const ResourceInstancesPath = Type.Object(environmentPath)

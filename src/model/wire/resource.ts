@@ -1,6 +1,6 @@
 /**
  * API schemas of resource types, with their actions, attributes, roles and relations (native.md B.4). The API
- * calls them resources.
+ * calls a resource type a resource.
  */
 import { Type, type Static } from 'typebox'
 import { PARTS_PER_BODY_MAX } from '#model/limits.ts'
@@ -39,7 +39,9 @@ export const AttributeBlock = Type.Object({
 })
 export type AttributeBlock = Static<typeof AttributeBlock>
 
-/** A map keyed by the client; a key that does not match the pattern is rejected, not dropped. */
+/**
+ * A map whose keys the client chooses. A key that does not match the pattern is rejected; it is not ignored.
+ */
 const keyedOptions = { additionalProperties: false, maxProperties: PARTS_PER_BODY_MAX } as const
 const keyed = <Schema extends Parameters<typeof Type.Record>[1]>(schema: Schema) =>
   Type.Record(ShortKey, schema, keyedOptions)
@@ -53,7 +55,7 @@ const describingFields = {
   relations: optional(keyed(Reference)),
 }
 
-/** Body of a replacement; omitted members become empty. */
+/** Body of a request that replaces a resource type. Members that it omits become empty. */
 export const ResourceReplace = Type.Object({ name: Name, actions: keyed(ActionBlock), ...describingFields })
 export type ResourceReplace = Static<typeof ResourceReplace>
 
@@ -66,8 +68,8 @@ export const ResourceCreate = Type.Object({
 export type ResourceCreate = Static<typeof ResourceCreate>
 
 /**
- * Parts whose removal also deletes dependents. Many clients send null for members that they do not intend to
- * change, so only an empty map removes all of them.
+ * Parts of a resource type whose removal also deletes dependents. Only an empty map removes all of them: null
+ * is rejected, because many clients send null for members that they do not intend to change.
  */
 const emptiedByMap = <Schema extends Parameters<typeof Type.Record>[1]>(schema: Schema, what: string) =>
   Type.Optional(
@@ -77,7 +79,10 @@ const emptiedByMap = <Schema extends Parameters<typeof Type.Record>[1]>(schema: 
     }),
   )
 
-/** Removing actions, roles or relations also deletes their permissions, assignments or tuples. */
+/**
+ * Body of a request that changes a resource type. If it removes actions, roles or relations, their
+ * permissions, assignments or tuples are also deleted.
+ */
 export const ResourceUpdate = Type.Object({
   name: Type.Optional(Name),
   ...describingFields,
@@ -130,7 +135,10 @@ export const ResourcePath = Type.Object({ ...environmentPath, resource_id: Refer
 export const ResourcesQuery = Type.Object({
   ...pagingQuery,
   search: Type.Optional(SearchText),
-  /** Filters by `type_attributes`, because `attributes` of a resource type are declarations. */
+  /**
+   * Filters by `type_attributes`. They are not named after `attributes`, because the `attributes` of a
+   * resource type are declarations.
+   */
   attributes: Type.Optional(AttributeFilters),
   include_built_in: Type.Optional(
     Type.Boolean({ description: 'Include the resources that every environment has.' }),

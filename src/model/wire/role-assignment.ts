@@ -36,14 +36,14 @@ const assignedFields = {
   ),
 }
 
-/** An assignment inside the body that creates its user. */
+/** An assignment within the body that creates its user. */
 export const UserRoleAssignment = Type.Object({ ...assignedFields, ...endField })
 export type UserRoleAssignment = Static<typeof UserRoleAssignment>
 
 export const RoleAssignmentCreate = Type.Object({ user: Reference, ...assignedFields, ...endField })
 export type RoleAssignmentCreate = Static<typeof RoleAssignmentCreate>
 
-/** Identifying members of an assignment, without its expiration time. */
+/** Members that identify an assignment. The expiration time is not one of them. */
 export const UserRoleRemoval = Type.Object(assignedFields)
 export type UserRoleRemoval = Static<typeof UserRoleRemoval>
 
@@ -66,7 +66,7 @@ export const RoleAssignment = Type.Object({
 })
 export type RoleAssignment = Static<typeof RoleAssignment>
 
-/** With the referenced entities instead of their names. */
+/** An assignment that contains the user, role, tenant and instance themselves instead of their keys. */
 export const DetailedRoleAssignment = Type.Object({
   id: Uuid,
   user: Type.Object({
@@ -116,7 +116,7 @@ const assignmentFilters = {
   user: repeatable('only assignments of these users.'),
   role: repeatable('only assignments of these roles.'),
   tenant: repeatable('only assignments in these tenants.'),
-  /** The type of the instance. */
+  /** Resource type of the instance. */
   resource: Type.Optional(Reference),
   resource_instance: Type.Optional(Reference),
   ...expiryFilter,

@@ -38,7 +38,7 @@ export type DerivationBlock = Static<typeof DerivationBlock>
 
 const DerivationWhen = Type.Object({ no_direct_roles_on_object: Type.Boolean() })
 
-/** The guard of a role's whole derivation block. */
+/** Guard of the whole derivation block of a role. */
 export const GrantConditions = DerivationWhen
 export type GrantConditions = Static<typeof GrantConditions>
 
@@ -51,7 +51,10 @@ export const DerivationRead = Type.Object({
 })
 export type DerivationRead = Static<typeof DerivationRead>
 
-/** Checked against the model and not by the schema: an unknown action results in 404. */
+/**
+ * Permissions. They are checked against the model and not by the schema, because an unknown action results in
+ * 404.
+ */
 const Permissions = Type.Array(Type.String(), {
   description: '`resource:action`. For a resource role, the action alone is also accepted.',
 })
@@ -64,7 +67,7 @@ const roleFields = {
   granted_to: optional(DerivationBlock),
 }
 
-/** A role inside the body that creates its resource type. */
+/** A role within the body that creates its resource type. */
 export const RoleBlock = Type.Object({ name: Name, ...roleFields })
 export type RoleBlock = Static<typeof RoleBlock>
 
@@ -75,8 +78,9 @@ export const RoleUpdate = Type.Object({ name: Type.Optional(Name), ...roleFields
 export type RoleUpdate = Static<typeof RoleUpdate>
 
 /**
- * Removing the derivations of a role also removes those that grants to groups created. Many clients send null
- * for unchanged members, so null is rejected.
+ * Body of a request that changes a resource role. If it removes the derivations of a role, it also removes
+ * those that were created by granting the role to groups. Therefore null is rejected, because many clients
+ * send null for members that they do not intend to change.
  */
 export const ResourceRoleUpdate = Type.Object({
   ...RoleUpdate.properties,
@@ -93,8 +97,8 @@ export const PermissionList = Type.Object({ permissions: Permissions })
 export type PermissionList = Static<typeof PermissionList>
 
 /**
- * Roles to create or replace together; those with a `resource` are roles of that type, the others are tenant
- * roles.
+ * Roles to create or replace together. A role with a `resource` is a role of that type, and the other roles
+ * are tenant roles.
  */
 export const BulkRoles = Type.Object({
   operations: Type.Array(
@@ -104,7 +108,7 @@ export const BulkRoles = Type.Object({
 })
 export type BulkRoles = Static<typeof BulkRoles>
 
-/** A tenant role by its key, a resource role as `resource#role`. */
+/** Result of the bulk call. A tenant role is named by its key, and a resource role as `resource#role`. */
 export const BulkRolesDone = Type.Object({
   created: Type.Array(Type.String()),
   updated: Type.Array(Type.String()),
@@ -126,7 +130,7 @@ const roleReadFields = {
 const grantedTo = <Entry extends TSchema>(entry: Entry) =>
   Type.Object({ id: Uuid, when: DerivationWhen, users_with_role: Type.Array(entry) })
 
-/** The block of a tenant role is stored but has no effect (native.md D-22, D-23). */
+/** A tenant role. Its derivation block is stored but has no effect (native.md D-22, D-23). */
 export const TenantRole = Type.Object({
   ...roleReadFields,
   granted_to: grantedTo(Type.Object({ ...derivationFields, when: DerivationWhen })),
@@ -141,14 +145,14 @@ export const ResourceRole = Type.Object({
 })
 export type ResourceRole = Static<typeof ResourceRole>
 
-/** The ancestors or descendants of a role. */
+/** Ancestors or descendants of a role. */
 export const TenantRoleFamily = Type.Object({ roles: Type.Array(TenantRole) })
 export type TenantRoleFamily = Static<typeof TenantRoleFamily>
 
 export const ResourceRoleFamily = Type.Object({ roles: Type.Array(ResourceRole) })
 export type ResourceRoleFamily = Static<typeof ResourceRoleFamily>
 
-/** All of them unless the client requests a page. */
+/** Parameters of the list. It contains all roles unless the client requests a page. */
 export const RoleFamilyQuery = Type.Object(pagingQuery)
 
 export const TenantRolesPath = Type.Object(environmentPath)

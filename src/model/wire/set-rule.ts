@@ -14,13 +14,13 @@ import {
 } from './building-blocks.ts'
 
 export const SetRuleCreate = Type.Object({
-  /** A user set or a tenant role. */
+  /** User set or tenant role. */
   user_set: Reference,
   permission: Type.String({
     ...Reference,
     description: 'Action of a resource, as `resource:action` or by the id of the action.',
   }),
-  /** A resource set or a resource type. */
+  /** Resource set or resource type. */
   resource_set: Reference,
   is_role: optional(Type.Boolean({ description: 'Interpret `user_set` only as a role.' })),
   is_resource: optional(Type.Boolean({ description: 'Interpret `resource_set` only as a resource.' })),
@@ -62,7 +62,10 @@ export const SetRuleList = Type.Union([Type.Array(SetRule), envelope(SetRule)])
 
 export const SetRulesPath = Type.Object(environmentPath)
 
-/** Clients send unused filters as empty strings. */
+/**
+ * Returns the schema of a filter. An empty text is the same as no filter, because clients send unused filters
+ * as empty texts.
+ */
 function filter(description: string) {
   return Type.Optional(
     Type.String({ maxLength: 2 * LONG_KEY_BYTES_MAX, description: `${description} Empty: any.` }),

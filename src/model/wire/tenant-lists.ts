@@ -1,4 +1,4 @@
-/** API schemas of lists of tenants for one user (conditions.md 10.1 and 10.2). */
+/** API schemas of the lists of tenants for one user (conditions.md 10.1 and 10.2). */
 import { Type, type Static } from 'typebox'
 import { AttributeMap, optional } from './building-blocks.ts'
 import { UserInQuery } from './decision.ts'
@@ -23,7 +23,7 @@ export const AllowedTenants = Type.Object({
   ),
 })
 
-/** The same in the envelope of Open Policy Agent. */
+/** The list of allowed tenants, in the envelope of Open Policy Agent. */
 export const OpaAllowedTenants = Type.Object({ result: AllowedTenants })
 
 export const UserTenantsQuery = Type.Object({

@@ -36,13 +36,13 @@ export const Tenant = Type.Object({
   ...timeFields,
   name: Name,
   description: nullable(Text),
-  /** `null` if never set (native.md 0.12). */
+  /** Attributes; `null` if they were never set (native.md 0.12). */
   attributes: nullable(AttributeMap),
   last_action_at: Timestamp,
 })
 export type Tenant = Static<typeof Tenant>
 
-/** A tenant inside the response about another entity. */
+/** A tenant within the response about another entity. */
 export const TenantDetails = Type.Object({
   id: Uuid,
   key: Type.String(),
@@ -57,7 +57,7 @@ export const TenantUpdate = Type.Object({
 })
 export type TenantUpdate = Static<typeof TenantUpdate>
 
-/** An envelope only if the client requests the total (native.md B.1). */
+/** List of tenants. It has an envelope only if the client requests the total (native.md B.1). */
 export const TenantList = Type.Union([Type.Array(Tenant), envelope(Tenant)])
 
 export const TenantsPath = Type.Object(environmentPath)

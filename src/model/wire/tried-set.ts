@@ -1,4 +1,4 @@
-/** API schemas of trials of condition sets, which evaluate a set on samples before it is saved. */
+/** API schemas of trials of condition sets. A trial evaluates a set on samples before the set is saved. */
 import { type Static, Type } from 'typebox'
 import type { SentAttributes } from '#model/decision.ts'
 import { CONDITION_SAMPLES_MAX } from '#model/limits.ts'
@@ -23,7 +23,7 @@ export type SetSample = Static<typeof SetSample>
 export const ConditionSetTry = Type.Object(
   {
     key: Type.Optional(ConditionSetKey),
-    /** Absent: `userset`. */
+    /** If absent, `userset`. */
     type: Type.Optional(ConditionSetType),
     resource_id: optional(Reference, 'Resource to which a resource set is limited, by key or id.'),
     conditions: Type.Optional(
@@ -96,19 +96,25 @@ const TriedSample = Type.Object({
 })
 export type TriedSample = Static<typeof TriedSample>
 
-/** A checked condition set and its samples with resolved names: input for the thread that evaluates them. */
+/**
+ * Input for the thread that evaluates a trial: the condition set, which has been validated, and the samples,
+ * whose names have been resolved.
+ */
 export interface ConditionTrial {
   readonly environmentId: string
-  /** For `server.time`, in milliseconds since 1970. */
+  /** Time of the request, in milliseconds since 1970, as the value of `server.time`. */
   readonly readAt: number
   readonly valid: boolean
   readonly findings: TriedSet['findings']
   readonly warnings: TriedSet['findings']
-  /** The set, followed by its ancestors. */
+  /** The set itself, followed by its ancestors. */
   readonly sets: readonly { readonly key: string; readonly conditions: unknown }[]
   readonly samples: readonly {
     readonly head: Omit<TriedSample, 'conditions' | 'more'>
-    /** `null` if no conditions are evaluated; `head` then has the value. */
+    /**
+     * Names for which the conditions are evaluated. `null` if they are not evaluated; `head` then contains
+     * the value.
+     */
     readonly question: {
       readonly user: string | null
       readonly type: string | null

@@ -1,4 +1,4 @@
-/** Response to a request to update a decision point. */
+/** API schema of the response to a request to update a decision point. */
 import { Type } from 'typebox'
 
 export const UpdateTriggered = Type.Object({

@@ -21,8 +21,8 @@ import {
 import { UserRoleAssignment } from './role-assignment.ts'
 
 /**
- * An optional e-mail address. Only its two parts are checked, because mail servers decide which addresses are
- * valid.
+ * An optional e-mail address. The schema only checks that it has two parts, because mail servers decide which
+ * addresses are valid.
  */
 export function emailField() {
   return optional(
@@ -75,7 +75,7 @@ export const User = Type.Object({
       ),
     }),
   ),
-  /** Tenant roles only. */
+  /** Tenant roles of the user. Roles on instances are not included. */
   roles: Type.Array(Type.Object({ role: Type.String(), tenant: Type.String(), ...shownExpiry })),
 })
 export type User = Static<typeof User>
