@@ -1,7 +1,9 @@
 /**
- * Applies the defaults of an AuthZEN batch to its items (authzen.md 4.2). An item inherits whole members,
- * which are never merged. One exception: a subject or resource that lacks only its `type` inherits the type
- * from the default of the same name. Both readings of the specification allow this.
+ * Applies the defaults of an AuthZEN batch to its items (authzen.md 4.2). If an item does not have a member,
+ * it inherits the whole member; the members of an item and of a default are never merged. There is one
+ * exception: a subject or resource that lacks only its `type` inherits the type from the default of the same
+ * name. The versions of the AuthZEN conformance tests disagree about this case, and this behavior satisfies
+ * both.
  */
 import type { EvaluationsRequest } from '#model/wire/access.ts'
 import type { EvaluationParts } from './request-attributes.ts'
@@ -12,15 +14,16 @@ export type Defaults = Readonly<Partial<Record<Member, unknown>>>
 type Member = (typeof MEMBERS)[number]
 const MEMBERS = ['subject', 'action', 'resource', 'context'] as const
 
-/** Members of a default that are read. */
+/** Members of the default of an entity that are read. Only the tenant is read from its properties. */
 const NAMES = ['type', 'id', 'name'] as const
 const PROPERTIES = 'properties'
 const PROPERTY = 'tenant'
 
 /**
- * Returns the defaults reduced to the members that are read, with the same JSON types. Each item is validated
- * together with the defaults that it inherits. The caller controls the size of a default and the number of
- * items that inherit it, so defaults of one kilobyte could otherwise cost seconds. O(batch).
+ * Returns the defaults of a batch, reduced to the members that are read. Values of members that are not read
+ * are replaced by empty values of the same JSON type. Each item is validated together with its inherited
+ * defaults. A caller chooses the size of a default and the number of items that inherit it, so even defaults
+ * of one kilobyte could otherwise cost seconds. O(batch).
  */
 export function defaultsOf(batch: EvaluationsRequest): Defaults {
   const defaults: Partial<Record<Member, unknown>> = {}
@@ -32,8 +35,8 @@ export function defaultsOf(batch: EvaluationsRequest): Defaults {
 }
 
 /**
- * Returns the item with the members that it inherits. An item that is not an object is returned unchanged.
- * O(item).
+ * Returns the item together with the members that it inherits. An item that is not an object is returned
+ * unchanged. O(item).
  */
 export function withDefaults(item: unknown, defaults: Defaults): unknown {
   if (!isObject(item)) return item
@@ -47,8 +50,8 @@ export function withDefaults(item: unknown, defaults: Defaults): unknown {
 }
 
 /**
- * A member that also lacks its id is not completed: a resource would turn into a check of the default's whole
- * type.
+ * If a member has neither a type nor an id, it does not inherit the type. Otherwise, such a resource would
+ * become a check of the whole type of the default.
  */
 function withType(member: Member, own: unknown, inherited: unknown): unknown {
   const hasType = member === 'subject' || member === 'resource'
@@ -68,8 +71,8 @@ function onlyRead(value: Readonly<Record<string, unknown>>): unknown {
 }
 
 /**
- * Parts of an item, own or inherited, that conditions can read. Items were validated completely; for
- * defaults, only the JSON type was validated.
+ * Returns the parts of an item, its own or inherited ones, that conditions can read. The own parts have been
+ * validated completely. For inherited parts, only the JSON type has been validated.
  */
 export function attributesOf(item: unknown, batch: EvaluationsRequest): EvaluationParts {
   const own = isObject(item) ? item : {}
@@ -81,7 +84,7 @@ export function attributesOf(item: unknown, batch: EvaluationsRequest): Evaluati
 
 const NO_PART = {}
 
-/** Returns an empty value of the same JSON type. */
+/** Returns an empty value that has the same JSON type. A scalar is returned unchanged. */
 function emptied(value: unknown): unknown {
   if (Array.isArray(value)) return []
   return isObject(value) ? {} : value

@@ -7,8 +7,9 @@ interface Entity {
 }
 
 /**
- * Returns the tenant that a resource names in its properties. With null, the tenant of the instance or the
- * default tenant applies. A `tenant` property that is not a string is an ordinary attribute.
+ * Returns the tenant that a resource names in its properties. Null means that the tenant of the instance or
+ * the default tenant applies. If the `tenant` property is not a string, it is an ordinary attribute and names
+ * no tenant.
  */
 export function tenantOf(resource: Entity): string | null {
   const properties = resource.properties
@@ -16,7 +17,10 @@ export function tenantOf(resource: Entity): string | null {
   return typeof properties['tenant'] === 'string' ? properties['tenant'] : null
 }
 
-/** `queryContext`: additional values that conditions can read; null if no condition reads them. */
+/**
+ * `queryContext` supplies the additional values that conditions can read. It is null if no condition reads
+ * them.
+ */
 export function queryOf(
   request: {
     readonly subject: { readonly id: string }

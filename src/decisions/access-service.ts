@@ -1,7 +1,7 @@
 /**
- * Serves AuthZEN evaluations (authzen.md 3 and 4): single ones, and batches with defaults, replacement and
- * the three semantics. A denial is a normal result. An invalid item also gets a result at its position, with
- * the reason in its context.
+ * Serves AuthZEN evaluations (authzen.md 3 and 4): single evaluations, and batches with defaults, which items
+ * can replace, and the three evaluation semantics. A denial is a normal result. An invalid item also gets a
+ * result at its position in the batch; the context of that result contains the reason.
  */
 import type { Query } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -27,8 +27,8 @@ export interface AccessOptions {
 }
 
 /**
- * Number of items evaluated together if a semantic can stop early: large enough to be cheap, small enough to
- * waste little work.
+ * Number of items that are evaluated together if the semantic can end the batch early. It is large enough for
+ * an efficient evaluation, and small enough that little work is wasted.
  */
 const STAGE_ITEMS = 64
 
@@ -36,12 +36,12 @@ interface Evaluations {
   readonly evaluations: Decision[]
 }
 
-/** Outcome of an item: a decision that needs no evaluation, or the index of its query. */
+/** Outcome of reading an item: a decision that needs no evaluation, or the index of the query to evaluate. */
 type Outcome = Decision | { readonly query: number; readonly queryContext: FailsafeQueryContext | null }
 
 /**
- * Parameters for reading items: the defaults that they inherit and, if conditions can read it, the request
- * time.
+ * Data needed to read the items: the defaults that they inherit and, if conditions can read it, the time of
+ * the request.
  */
 interface Reading {
   readonly batch: EvaluationsRequest
@@ -63,7 +63,7 @@ export class AccessService {
     this.#options = options
   }
 
-  /** Returns a promise in the same cases as `DecisionService.evaluate`. */
+  /** Evaluates a single check. Returns a promise in the same cases as `DecisionService.evaluate`. */
   evaluate(
     environmentId: string,
     evaluation: EvaluationRequest,
@@ -76,12 +76,15 @@ export class AccessService {
     return decided instanceof Promise ? decided.then(decision => ({ decision })) : { decision: decided }
   }
 
-  /** See `DecisionService.readAt`. */
+  /** Returns the time of the request for conditions, see `DecisionService.readAt`. */
   readAt(environmentId: string): number | null {
     return this.#decisions.readAt(environmentId)
   }
 
-  /** The same for the first of several packed queries; its subject is a user. */
+  /**
+   * Like `evaluate`, for the first query of several packed queries. The type of its subject must be a user
+   * type.
+   */
   evaluateFirst(
     environmentId: string,
     packed: PackedQueries,
@@ -90,14 +93,14 @@ export class AccessService {
     return this.#decisions.evaluateFirst(environmentId, packed, waiting)
   }
 
-  /** Returns whether subjects of this type are users. Subjects of any other type are unknown to the model. */
+  /** Returns whether subjects of this type are users. The model does not know subjects of other types. */
   isUserType(type: string): boolean {
     return this.#options.subjectTypes.has(type)
   }
 
   /**
-   * A batch without items is a single evaluation of its defaults (authzen.md 4.1). Returns a promise if the
-   * pool evaluates the batch.
+   * Evaluates a batch. A batch without items is a single evaluation of its defaults (authzen.md 4.1). Returns
+   * a promise if the pool evaluates the batch.
    */
   evaluateBatch(
     environmentId: string,
@@ -133,7 +136,7 @@ export class AccessService {
     return { evaluations }
   }
 
-  /** Evaluates a packed batch in which all items are valid and all items need a result. */
+  /** Evaluates a packed batch. All its items are valid, and all of them need a result. */
   evaluatePacked(
     environmentId: string,
     packed: PackedQueries,
@@ -173,7 +176,8 @@ export class AccessService {
   }
 
   /**
-   * Returns results up to the item at which the semantic stops. Decisions after that item are not returned.
+   * Returns the results of the items, up to the item at which the semantic ends the batch. Decisions on later
+   * items are not returned.
    */
   async #answerStage(
     environmentId: string,

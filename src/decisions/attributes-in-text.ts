@@ -1,4 +1,7 @@
-/** Reads attributes and context of a query from its JSON text, which was validated before (`http/bytes`). */
+/**
+ * Reads the attributes and the context of a query from its JSON text. The text has already been validated
+ * (`http/bytes`).
+ */
 import type { SentAttributes } from '#model/decision.ts'
 import { parsedJson } from '#model/json-numbers.ts'
 import { SENT_ATTRIBUTES_BYTES_MAX } from '#model/limits.ts'
@@ -8,16 +11,16 @@ import { attributesOf } from './access-defaults.ts'
 import { AccessQueryContext, NativeQueryContext } from './request-attributes.ts'
 
 /**
- * `JSON.stringify` can produce a text that is this many times longer than the JSON that was received: `1e20`
- * is written with one digit per power of ten.
+ * Maximum factor by which `JSON.stringify` can make JSON longer than the received text. For example, it
+ * writes `1e20` with all digits.
  */
 const REWRITTEN_FACTOR = 6
-/** A query text of at most this many bytes cannot exceed the limit on attributes. */
+/** Maximum size of a query text whose attributes cannot exceed their limit, even after they are rewritten. */
 export const SENT_TEXT_BYTES_MAX = Math.floor(SENT_ATTRIBUTES_BYTES_MAX / REWRITTEN_FACTOR)
 
 /**
- * Reads the attributes and context of the query with this text in the body. Throws `LIMIT_EXCEEDED` if the
- * attributes are too large.
+ * Reads the attributes and context of a query. `text` is the JSON text of the query, and `body` is the body
+ * that contains it. Throws `LIMIT_EXCEEDED` if the attributes are too large.
  */
 export type AttributesReader = (text: string, body: Buffer) => SentAttributes
 
@@ -29,7 +32,7 @@ export function accessSent(text: string): SentAttributes {
   return new AccessQueryContext(parsedJson(text) as EvaluationRequest, 0).sent()
 }
 
-/** Positions of the items of a batch in its body, and the end of the body. */
+/** Positions in the body of a batch: the start and the end of its items, and the end of the body. */
 export interface ItemsInBody {
   readonly from: number
   readonly to: number
@@ -37,8 +40,8 @@ export interface ItemsInBody {
 }
 
 /**
- * Returns a reader for the items of a batch, including inherited values. Inherited values are parsed once, on
- * first use.
+ * Returns a reader for the items of a batch, which includes inherited values. The inherited values are parsed
+ * on first use, and only once.
  */
 export function itemsSent(items: ItemsInBody): AttributesReader {
   let batch: EvaluationsRequest | null = null

@@ -1,30 +1,30 @@
-/** Interface for parsing large bodies on another thread than the one that received them. */
+/** Interface for parsing a large body on another thread than the one that received it. */
 import type { Principal } from '#model/principal.ts'
 import type { CancelableClient } from './decision-pool.ts'
 
-/** A body in shared memory. It is not modified until the work is done. */
+/** A body in shared memory. It is not modified until the work on it is done. */
 export interface SharedBody {
   readonly bytes: number
-  /** Consecutive segments of equal size. */
+  /** Segments of the body, in order. All have the same size. */
   readonly segments: readonly SharedArrayBuffer[]
 }
 
-/** An admitted request with a large body. */
+/** A request with a large body, which has been admitted. */
 export interface BodyWork {
   /** Operation id of the route. */
   readonly operationId: string
-  /** Null if the key is not known yet but might belong to a later state. */
+  /** The caller. Null if the API key is not known, but a later state of the organization might contain it. */
   readonly principal: Principal | null
   readonly contentEncoding: string | undefined
   readonly requestId: string
   readonly body: SharedBody
   readonly waiting: CancelableClient
   /**
-   * Throws the error for a caller whose key is no longer valid. Called when the work begins and before its
-   * outcome is returned.
+   * Throws an error if the key of the caller is no longer valid. Called when the work begins, and again
+   * before its outcome is returned.
    */
   readonly identify: () => void
-  /** True if the body is only parsed and validated, without producing a response. */
+  /** Whether the body is only parsed and validated, without producing a response. */
   readonly isOnlyChecked: boolean
 }
 
@@ -33,20 +33,20 @@ export type BodyOutcome =
   | {
       readonly kind: 'answered'
       readonly status: number
-      /** The body as JSON. */
+      /** The outcome as JSON. */
       readonly bytes: Uint8Array
       /**
-       * True if the result can be as long as the largest response. The memory for such results is limited in
-       * total (`large-answers.ts`).
+       * Whether the outcome can be as long as the largest response. The total memory for such outcomes is
+       * limited (`large-answers.ts`).
        */
       readonly isOfParts: boolean
     }
 
 export interface BodyReader {
   /**
-   * Resolves when the body is no longer read. Resolves to null if no thread could be started; nothing has
-   * been done then. Rejects with the error of an invalid request. Rejects with `OVERLOADED` if the queue is
-   * full, if the thread died, or if the client disconnected.
+   * Processes the body. The promise resolves after the last read of the body. It resolves to null if no
+   * thread could be started; in that case, nothing has been done. It rejects with the error of an invalid
+   * request, or with `OVERLOADED` if the queue is full, the thread died or the client disconnected.
    */
   read(work: BodyWork): Promise<BodyOutcome | null>
 }

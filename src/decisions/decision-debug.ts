@@ -1,6 +1,6 @@
 /**
- * Formats the debug output of a decision (native.md A.2): the explanation, in the words that clients of the
- * original service expect.
+ * Formats the debug output of a decision (native.md A.2). It is the explanation, in the words that clients of
+ * the original service expect.
  */
 import type { Explanation, NearMiss } from '#engine/explanation.ts'
 import type { Expiration } from '#model/change.ts'
@@ -8,7 +8,10 @@ import type { Query } from '#model/decision.ts'
 import type { AllowedQuery } from '#model/wire/decision.ts'
 import { abacPart } from './rule-explanations.ts'
 
-/** Maximum number of roles that a reason names. If there are more, the reason states their number. */
+/**
+ * Maximum number of roles that a reason lists. If there are more roles, the reason contains only their
+ * number.
+ */
 const ROLES_NAMED_MAX = 20
 
 interface ReasonPart {
@@ -23,16 +26,16 @@ export interface ExplainedDecision {
   /** Tenant in which the query was evaluated. */
   readonly tenant: string
   readonly isUserKnown: boolean
-  /** Members of the `debug` object as JSON, without braces. */
+  /** Members of the `debug` object as JSON text, without the braces around them. */
   readonly reasons: string
   /**
-   * `rules` and `more` as JSON, without braces. Null if no rules apply to the query or the caller did not
-   * request them.
+   * Members `rules` and `more` as JSON text, without braces. Null if no rules apply to the query, or if the
+   * caller did not request them.
    */
   readonly rules: string | null
 }
 
-/** Returns the `debug` object as JSON: the query as it was evaluated, and the reasons. */
+/** Returns the `debug` object as JSON: the query as it was evaluated, and the reasons for the decision. */
 export function debugText(question: AllowedQuery, query: Query, explained: ExplainedDecision): string {
   const request = {
     user: { key: query.user, synced: explained.isUserKnown, attributes: question.user.attributes ?? {} },
@@ -44,8 +47,8 @@ export function debugText(question: AllowedQuery, query: Query, explained: Expla
 }
 
 /**
- * Returns the reasons for the results of tenant roles, of roles on the instance and of rules. `hasRules`:
- * true if the environment has rules.
+ * Returns the reasons of the three parts: tenant roles, roles on the instance, and rules. `hasRules` is true
+ * if the environment has rules.
  */
 export function reasonsOf(query: Query, explanation: Explanation, hasRules: boolean) {
   const { tenant, isCutShort } = explanation
@@ -121,7 +124,10 @@ function denied(code: string, reason: string): ReasonPart {
   return { allow: false, code, reason }
 }
 
-/** Reasons for denial that both parts check first, in the order of native.md A.2. */
+/**
+ * Returns the reason for a denial if a name in the query is not valid, in the order of native.md A.2. Both
+ * role parts check this first.
+ */
 function deniedByNames(query: Query, explanation: Explanation): ReasonPart | null {
   const { known, tenant, isTenantMismatch } = explanation
   if (!known.type) return denied('no_such_resource', `there is no resource ${query.type}`)
@@ -134,7 +140,10 @@ function deniedByNames(query: Query, explanation: Explanation): ReasonPart | nul
   return null
 }
 
-/** Returns why rules are not evaluated, or null. Rules do not require a stored user. */
+/**
+ * Returns the reason why rules are not evaluated, or null if they are. Rules do not require that the user is
+ * stored.
+ */
 function unaskedReason(query: Query, explanation: Explanation): string | null {
   const known = { ...explanation.known, user: true }
   return deniedByNames(query, { ...explanation, known })?.reason ?? null
@@ -164,7 +173,10 @@ function deniedByInstanceRoles(query: Query, explanation: Explanation): ReasonPa
   return denied('no_permission', `held: ${named(held)}${others}; would allow: ${named(allowing)}`)
 }
 
-/** Text for a user without roles: the roles that would allow the action, if any exist. */
+/**
+ * Returns the end of a reason for a user without a sufficient role. It lists the roles that would allow the
+ * action, if there are any.
+ */
 function wanted(allowing: readonly string[]): string {
   return allowing.length === 0 ? '' : `; would allow: ${named(allowing)}`
 }

@@ -1,6 +1,6 @@
 /**
- * Interface for moving expensive work off the thread that parsed it; `threads/pool/job-pool.ts` implements
- * it. Results are the same as those of the engine, in the same order.
+ * Interface for running expensive work on other threads than the one that received the request.
+ * `threads/pool/job-pool.ts` implements it. The results are those of the engine, in the same order.
  */
 import type { ActionQuestion, KeyPage, PageRequest, ResourceQuestion, UserQuestion } from '#engine/engine.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
@@ -12,42 +12,43 @@ import type { TriedSamples, TryJob } from './tried-conditions.ts'
 
 /** A client that waits for a response. */
 export interface WaitingClient {
-  /** True if the connection is closed, so that no client waits for the response. */
+  /** Whether the client has disconnected, so that no client waits for the response. */
   readonly isGone: boolean
 }
 
 /** A client that waits for a response and has sent a body. */
 export interface RequestClient extends WaitingClient {
-  /** Size of the body. 0 if the request has no body or the body arrives in chunks. */
+  /** Size of the request body in bytes. 0 if the request has no body, or if the body arrives in chunks. */
   readonly bodyBytes: number
   /**
-   * Calls `listener` when the request is over: the last byte of the response has been sent, or the connection
-   * is closed. Calls it immediately if that has already happened. Several listeners are called in order.
+   * Calls `listener` when the request is over, that is, when the last byte of the response has been sent or
+   * the connection is closed. If this has already happened, calls it immediately. Several listeners are
+   * called in the order in which they were added.
    */
   whenOver(listener: () => void): void
 }
 
-/** A client whose work is canceled, even while it runs, if the client disconnects. */
+/** A client for a request whose work is canceled when the client disconnects, even if the work is running. */
 export type CancelableClient = Pick<RequestClient, 'isGone' | 'whenOver'>
 
-/** For work that is completed even if the client disconnects. */
+/** Stands for the client of work that is completed even if the client disconnects. */
 export const SOMEBODY: WaitingClient = Object.freeze({ isGone: false })
 
 export type SearchJob =
   | { readonly kind: 'users'; readonly question: Sendable<UserQuestion>; readonly page: PageRequest }
   | { readonly kind: 'resources'; readonly question: Sendable<ResourceQuestion>; readonly page: PageRequest }
 
-/** Potentially long reads that run in time slices. */
+/** Reads that can take long and therefore run in time slices. */
 export interface SlicedJobs {
-  /** Actions in ascending order. */
+  /** Search for actions. The result is in ascending order. */
   readonly actions: { readonly job: ActionsJob; readonly answer: string[] }
-  /** A query whose conditions take long to evaluate. */
+  /** Decision on a query whose conditions take long. */
   readonly decide: { readonly job: DecideJob; readonly answer: boolean }
   /** A search that evaluates rules. */
   readonly search: { readonly job: RuledSearchJob; readonly answer: KeyPage }
   readonly try: { readonly job: TryJob; readonly answer: TriedSamples }
   readonly explain: { readonly job: ExplainJob; readonly answer: ExplainedDecisions }
-  /** Result is JSON text as bytes. */
+  /** Listings. Each result is JSON text, as bytes. */
   readonly permissions: { readonly job: PermissionsJob; readonly answer: Uint8Array }
   readonly 'authorized-users': { readonly job: AuthorizedUsersJob; readonly answer: Uint8Array }
   readonly 'allowed-tenants': { readonly job: AllowedTenantsJob; readonly answer: Uint8Array }
@@ -74,16 +75,16 @@ export type SlicedJob<Kind extends SlicedKind = SlicedKind> = SlicedJobs[Kind]['
 export type SlicedAnswer<Kind extends SlicedKind = SlicedKind> = SlicedJobs[Kind]['answer']
 
 /**
- * All methods throw or reject with `OVERLOADED` if the queue is full or if the thread that processed the job
- * died. If the client disconnects, a queued job is not started and a sliced job is stopped; its promise is
- * also rejected with `OVERLOADED`.
+ * Pool of threads for decisions. All methods throw or reject with `OVERLOADED` if the queue is full or if the
+ * thread that ran the job died. If the client disconnects, a job that is still queued is not started, and a
+ * sliced job is stopped. The promise of such a job also rejects with `OVERLOADED`.
  */
 export interface DecisionPool {
-  /** Minimum number of checks for which a bulk is spread over the pool. */
+  /** Number of checks from which a bulk is distributed over the pool. */
   readonly pooledChecksMin: number
   /**
-   * Resolves to 1 or 0 per query, like `DecisionEngine.evaluatePacked`. The bytes are not used after the
-   * method has returned.
+   * Resolves to 1 or 0 for each query, like `DecisionEngine.evaluatePacked`. The bytes of `packed` are only
+   * read before the method returns.
    */
   evaluate(environmentId: string, packed: PackedQueries, waiting: WaitingClient): Promise<Uint8Array>
   search(environmentId: string, job: SearchJob, waiting: WaitingClient): Promise<KeyPage>

@@ -1,6 +1,6 @@
 /**
- * Serves decision requests synchronously on the thread that parsed them, with the engines of that thread.
- * Expensive work goes to a pool, if one exists.
+ * Serves decision requests. Most are decided synchronously, on the thread that parsed them, with an engine of
+ * that thread. Expensive work goes to a pool, if there is one.
  */
 import type { DecisionEngine, KeyPage } from '#engine/engine.ts'
 import type { RuleDetail } from '#engine/explanation.ts'
@@ -28,47 +28,52 @@ import { SlicedReads } from './sliced-reads.ts'
 import { EnvironmentQuota } from './environment-quota.ts'
 import type { ExplainedDecisions } from './explained-decisions.ts'
 
-/** Number of explanations per job. Their results are sent between threads and assembled in one step. */
+/**
+ * Number of explanations per job. The results of a job are sent to another thread and put into the response
+ * in one step.
+ */
 const EXPLAINED_AT_ONCE = 64
 /**
- * Time for which a bulk of an environment with rules occupies this thread initially. The remaining queries
- * are decided between other requests.
+ * Time for which this thread works on a bulk of an environment with rules before it continues with other
+ * requests. The remaining queries are decided between other requests.
  */
 const RULED_AT_ONCE_MS = 2
 
 /** Source of the engines of a thread. */
 export interface EngineSource {
   /**
-   * Returns the engine of the environment, or null while the environment is not loaded. Throws `STALE` if
-   * decisions are no longer permitted on its state, and `ENVIRONMENT_CLOSED` if the environment has no
-   * engine.
+   * Returns the engine of an environment, or null while the environment is not loaded. Throws `STALE` if the
+   * state of the engine is too old for decisions, and `ENVIRONMENT_CLOSED` if the environment has no engine.
    */
   engine(environmentId: string): DecisionEngine | null
   /**
-   * Returns whether the environment has rules; false if it has no engine. Called for each request, so it
-   * checks nothing else.
+   * Returns whether the environment has rules. Returns false if the environment has no engine. It is called
+   * for each request and therefore checks nothing else, such as staleness.
    */
   hasRules(environmentId: string): boolean
 }
 
-/** Observes every decision, synchronously and on the thread that made it. Must not throw. */
+/**
+ * Observes every decision, synchronously and on the thread that made the decision. Its methods must not
+ * throw.
+ */
 export interface DecisionObserver {
-  /** For packed queries, the decision is that of the first one. */
+  /** Called with a single decision. If `asked` is packed, the decision is on its first query. */
   decided(isAllowed: boolean, environmentId: string, asked: Query | PackedQueries): void
-  /** Decisions of a bulk or a batch, in order. */
+  /** Called with the decisions of a bulk or batch, in the order of its queries. */
   decidedAll(
     decisions: ArrayLike<boolean | number>,
     environmentId: string,
     asked: readonly Query[] | PackedQueries,
   ): void
   /**
-   * Returns a function like `decidedAll` for later decisions of the current request, in any iteration of the
-   * event loop.
+   * Returns a function like `decidedAll` that still belongs to the current request when it is called later,
+   * in another iteration of the event loop.
    */
   later(): (decisions: ArrayLike<boolean | number>, environmentId: string, asked: readonly Query[]) => void
   /**
-   * Announces queries that are decided later, after their bytes may have been reused. Returns the function to
-   * call with the decisions.
+   * Announces queries of the current request that will be decided later, because their bytes might have been
+   * reused by then. Returns the function to call with the decisions.
    */
   asked(
     environmentId: string,
@@ -81,18 +86,18 @@ export class DecisionService {
   readonly #bulkChecksMax: number
   readonly #observer: DecisionObserver | null
   readonly #pool: DecisionPool | null
-  /** Used if no pool exists. */
+  /** Runs sliced reads if there is no pool. */
   readonly #reads: SlicedReads
   readonly #ruledBulks: RuledBulks
-  /** Null if no pool exists. */
+  /** Null if there is no pool. */
   readonly #longDecisions: LongDecisions | null
   readonly #environmentQuota = new EnvironmentQuota()
   readonly #now: () => number
   readonly #elapsedMs: () => number
 
   /**
-   * `pool`: runs expensive work; with null, this thread does all work. `now`: milliseconds since 1970.
-   * `elapsedMs`: milliseconds of a monotonic clock.
+   * `pool` runs expensive work; if it is null, this thread does all work. `now` returns milliseconds since
+   * 1970. `elapsedMs` returns milliseconds of a monotonic clock.
    */
   constructor(
     engines: EngineSource,
@@ -116,17 +121,17 @@ export class DecisionService {
   }
 
   /**
-   * Returns the request time for conditions. Null if the environment has no rules or no engine: then nothing
-   * reads the time, the attributes or the context of its queries.
+   * Returns the time of the request for conditions. Returns null if the environment has no rules or no
+   * engine. In that case, no condition reads the time, the attributes or the context of its queries.
    */
   readAt(environmentId: string): number | null {
     return this.#engines.hasRules(environmentId) ? this.#now() : null
   }
 
   /**
-   * Throws `NOT_READY` while the environment is not loaded. Unknown names give false. Returns a promise only
-   * if conditions take long, or if rules of the environment have used their quota of this event-loop
-   * iteration.
+   * Decides a single query. Unknown names give false. Throws `NOT_READY` while the environment is not loaded.
+   * Returns a promise only if conditions take long, or if the rules of the environment have used up their
+   * quota in this event-loop iteration.
    */
   evaluate(environmentId: string, query: Query, waiting: WaitingClient): boolean | Promise<boolean> {
     if (query.queryContext !== undefined) return this.#evaluateRuledOne(environmentId, query, waiting)
@@ -135,7 +140,7 @@ export class DecisionService {
     return isAllowed
   }
 
-  /** The same for the first of several packed queries. */
+  /** Like `evaluate`, for the first query of several packed queries. */
   evaluateFirst(
     environmentId: string,
     packed: PackedQueries,
@@ -148,8 +153,8 @@ export class DecisionService {
   }
 
   /**
-   * Decides one query of an environment with rules: immediately, or queued after other queries that are in
-   * progress.
+   * Decides one query of an environment with rules: immediately, or after other queries of this thread that
+   * are in progress.
    */
   #evaluateRuledOne(
     environmentId: string,
@@ -182,11 +187,12 @@ export class DecisionService {
   }
 
   /**
-   * Returns decisions in order, see `DecisionEngine.evaluateAll`. Throws `LIMIT_EXCEEDED` above the
-   * configured number of queries. Returns a promise if there are many queries and a pool. They count as in
-   * progress, like packed queries, and are rejected with `OVERLOADED` under the same conditions. Queries that
-   * cannot be packed are decided on this thread. So are queries of an environment with rules; if they take
-   * long, they alternate with other requests.
+   * Decides several queries; the decisions are in the order of the queries, see `DecisionEngine.evaluateAll`.
+   * Throws `LIMIT_EXCEEDED` if there are more queries than configured. If there are many queries and a pool
+   * exists, the pool decides them, and the method returns a promise, as for packed queries. The promise
+   * rejects with `OVERLOADED` in the same cases. Queries that cannot be packed are decided on this thread,
+   * and so are queries of an environment with rules. If the latter take long, they are decided between other
+   * requests.
    */
   evaluateBulk(
     environmentId: string,
@@ -214,8 +220,8 @@ export class DecisionService {
   }
 
   /**
-   * The same for packed queries. Returns a promise if there are many queries and a pool; the bytes can be
-   * reused as soon as the method returns.
+   * Decides packed queries. If there are many queries and a pool exists, returns a promise. The bytes of the
+   * queries can be reused as soon as the method returns.
    */
   evaluatePacked(
     environmentId: string,
@@ -283,8 +289,8 @@ export class DecisionService {
   }
 
   /**
-   * Decides queries for a caller that might return only some of the decisions. Decisions are observed only
-   * after the caller reports them through `answered`. Returns a promise in the same cases as `evaluateBulk`.
+   * Decides queries for a caller that might return only some of the decisions. Only the decisions that the
+   * caller reports through `answered` are observed. Returns a promise in the same cases as `evaluateBulk`.
    */
   decideAhead(
     environmentId: string,
@@ -296,8 +302,9 @@ export class DecisionService {
   }
 
   /**
-   * Returns the function that reports which decisions are returned for which queries of the current request.
-   * Call it before the first asynchronous pause: after that, other requests are current.
+   * Returns a function. The caller reports with it which decisions of the current request are returned, and
+   * for which queries. Call this method before the first asynchronous pause, because after that, another
+   * request might be the current one.
    */
   answered(): (
     environmentId: string,
@@ -311,8 +318,8 @@ export class DecisionService {
   }
 
   /**
-   * Returns a page of a search. The pool runs the search, if one exists, because the size of the result is
-   * not known beforehand.
+   * Returns a page of a search. If a pool exists, it runs the search, because the size of the result is not
+   * known in advance.
    */
   search(environmentId: string, job: SearchJob, waiting: CancelableClient): KeyPage | Promise<KeyPage> {
     if (job.question.requestAttributes !== null) {
@@ -323,8 +330,9 @@ export class DecisionService {
   }
 
   /**
-   * Runs a sliced read. A result that needs only one slice is returned directly, any other as a promise. The
-   * pool continues the read; without a pool, this thread continues it between other requests.
+   * Runs a sliced read. If the read is complete after its first slice, returns the result. Otherwise returns
+   * a promise. The pool continues the read; if there is no pool, this thread continues it between other
+   * requests.
    */
   read<Kind extends SlicedKind>(
     environmentId: string,
@@ -338,7 +346,7 @@ export class DecisionService {
     return this.#reads.run({ work, waiting, check: () => this.engine(environmentId) })
   }
 
-  /** Returns a decision with its reasons. `detail`: level of detail for rules. */
+  /** Returns a decision and the reasons for it. `detail` is the detail for rules. */
   explain(
     environmentId: string,
     query: Query,
@@ -361,9 +369,10 @@ export class DecisionService {
   }
 
   /**
-   * Explains many decisions in order, in batches, so that neither their computation nor their text blocks a
-   * thread. All of them share the limits on steps and text that apply to a single explanation. When the steps
-   * are used up, explanations are shortened; too much text throws `LIMIT_EXCEEDED`.
+   * Explains many decisions, in order. They are explained in batches, so that neither computing the
+   * explanations nor their text blocks a thread. All of them together have the limits on steps and text of a
+   * single explanation. After the steps are used up, the remaining explanations are shortened. If the text is
+   * too long, throws `LIMIT_EXCEEDED`.
    */
   async explainAll(
     environmentId: string,
@@ -404,7 +413,7 @@ export class DecisionService {
   }
 }
 
-/** Continues the work after the promise is settled. */
+/** Waits for the promise, and then continues the work. */
 function* after(promise: Promise<unknown>, work: Deciding): Deciding {
   yield promise
   return yield* work

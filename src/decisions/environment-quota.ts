@@ -1,12 +1,16 @@
 /**
- * Measures the time that single decisions of environments with rules have used in the current event-loop
- * iteration. An environment determines the cost of its queries, up to tens of milliseconds each, and can send
- * as many concurrently as it has connections. Without a quota, other environments would wait for all of them.
+ * Measures how long single decisions of each environment with rules have taken in the current event-loop
+ * iteration. The conditions of an environment determine the cost of its queries, which can be tens of
+ * milliseconds each. Its clients can send a query on each of their connections at the same time. Without a
+ * quota, other environments would wait for all these queries.
  */
 
-/** Quota per environment and event-loop iteration. Further queries are decided between other requests. */
+/**
+ * Time per environment and event-loop iteration. When it is used up, further queries of the environment are
+ * decided between other requests.
+ */
 const SHARE_MS = 1
-/** Shorter times are not counted: counting them would cost more than the delay that they cause. */
+/** Minimum time that is counted. Counting a shorter time would cost more than the delay that it causes. */
 const COUNTED_MS_MIN = 0.02
 
 export class EnvironmentQuota {
@@ -18,7 +22,7 @@ export class EnvironmentQuota {
 
   take(environmentId: string, ms: number): void {
     if (ms < COUNTED_MS_MIN) return
-    // Runs after all requests that have already arrived.
+    // Resets the times after all requests that have already arrived.
     if (this.#takenMs.size === 0) setImmediate(() => this.#takenMs.clear())
     this.#takenMs.set(environmentId, (this.#takenMs.get(environmentId) ?? 0) + ms)
   }

@@ -8,29 +8,29 @@ import { explainRules } from './rule-explanations.ts'
 import { received, type SendableQuery } from './sendable-query.ts'
 
 /**
- * Minimum number of steps for each of several explanations, regardless of the steps used by earlier ones. It
- * is sufficient for typical models.
+ * Minimum number of steps for each of several explanations, even if earlier ones have used all steps. It is
+ * sufficient for typical models.
  */
 const STEPS_MIN = 64
 
 export interface ExplainJob {
   readonly kind: 'explain'
   readonly queries: readonly SendableQuery[]
-  /** Maximum number of steps per search in the graph, and for all explanations together. */
+  /** Maximum number of steps: per graph search, and for all explanations together. */
   readonly stepsMax: number
   /** Maximum number of characters for all explanations together. */
   readonly lengthMax: number
-  /** Detail for rules. With `none`, reasons name only the rules that allow. */
+  /** Detail for rules. With `none`, the reasons contain only rules that allow. */
   readonly detail: RuleDetail
 }
 
 export interface ExplainedDecisions {
   readonly decisions: readonly ExplainedDecision[]
-  /** Steps used by all explanations together. */
+  /** Number of steps that all explanations together have used. */
   readonly steps: number
 }
 
-/** Throws `LIMIT_EXCEEDED` if the explanations exceed the limit on characters. */
+/** Explains the decisions of a job. Throws `LIMIT_EXCEEDED` if the explanations have too many characters. */
 export function* explainDecisions(engine: DecisionEngine, job: ExplainJob): Resumable<ExplainedDecisions> {
   const decisions: ExplainedDecision[] = []
   let steps = 0

@@ -1,34 +1,35 @@
 /**
- * Decides how a node reacts when it has received nothing from its store for some time, for all environments
- * or for one. The node first reports that it is stale and keeps making decisions. After `maxStaleMs` it stops
- * making decisions, so that it does not grant a permission indefinitely after another node revoked it.
+ * Determines what a node does if it has received nothing from its store for some time, for all environments
+ * or for a single one. The node first reports that it is stale, and continues to make decisions. After
+ * `maxStaleMs`, it stops making decisions. Otherwise it could grant a permission indefinitely after another
+ * node revoked it.
  *
- * All decisions depend on the organization, because its keys might have been revoked: if changes of the
- * organization are missing, all decisions stop. If changes of one environment are missing, only decisions of
- * that environment stop.
+ * All decisions also depend on the organization, because API keys might have been revoked. If changes of the
+ * organization are missing, all decisions stop. If changes of one environment are missing, only the decisions
+ * of that environment stop.
  */
 
 /**
- * `stopped`: decisions are not permitted. `emptied`: the same, because the store has lost the data that this
- * node knows.
+ * `stopped`: decisions are not permitted. `emptied`: decisions are not permitted, because the store has lost
+ * the data that this node has loaded.
  */
 export type FreshnessState = 'fresh' | 'stale' | 'stopped' | 'emptied'
 
 export interface FreshnessOptions {
-  /** Time for which changes of the organization might have been missed, in milliseconds. */
+  /** Time for which this node might have missed changes of the organization, in milliseconds. */
   readonly stalenessMs: () => number
-  /** Returns whether the store has lost all data that this node knows. */
+  /** Returns whether the store has lost all data that this node has loaded. */
   readonly isEmptied: () => boolean
   /** Environments for which this node makes decisions. */
   readonly environmentIds: () => Iterable<string>
-  /** The same as `stalenessMs` for one environment. */
+  /** Time for which this node might have missed changes of this environment, in milliseconds. */
   readonly stalenessMsOf: (environmentId: string) => number
   readonly staleAfterMs: number
-  /** 0: decisions continue without a time limit. */
+  /** If it is 0, decisions continue without a time limit. */
   readonly maxStaleMs: number
   /**
-   * Called at every check with the time for which decisions are permitted from now on, in milliseconds.
-   * Infinite without a time limit.
+   * Called at each check with the time for which decisions are still permitted, in milliseconds. The time is
+   * infinite if there is no limit.
    */
   readonly onLook: (decidesForMs: number) => void
   readonly onLookAt: (environmentId: string, decidesForMs: number) => void
@@ -36,15 +37,15 @@ export interface FreshnessOptions {
   readonly onFresh: (isFresh: boolean) => void
   readonly onChange: (state: FreshnessState, stalenessMs: number) => void
   /**
-   * Called when the state of one environment changes while the organization is fresh. Otherwise the state is
-   * the same for all environments.
+   * Called when the state of one environment changes while the organization is fresh. While the organization
+   * is not fresh, all environments have its state.
    */
   readonly onChangeOf: (environmentId: string, state: FreshnessState, stalenessMs: number) => void
 }
 
 /**
- * The check interval is the shortest relevant time limit divided by this number. A limit is exceeded by at
- * most 5 percent, or by `LOOK_MS_MIN` if that is more.
+ * The interval of the checks is the shortest time limit divided by this number. A limit is thus exceeded by
+ * at most 5 percent, or by `LOOK_MS_MIN` if that is longer.
  */
 const LOOKS_PER_BOUND = 20
 const LOOK_MS_MIN = 5
@@ -53,7 +54,10 @@ const LOOK_MS_MAX = 250
 export class Freshness {
   readonly #options: FreshnessOptions
   #state: FreshnessState = 'fresh'
-  /** Time since which changes of the organization are received; infinite while they are not. */
+  /**
+   * Time since which this node has received changes of the organization without interruption; infinite during
+   * an interruption.
+   */
   #reachableSince = performance.now()
   /** States of the environments that are not fresh while the organization is fresh. */
   readonly #states = new Map<string, FreshnessState>()
@@ -67,7 +71,7 @@ export class Freshness {
     this.#timer = setInterval(() => this.look(), everyMs)
   }
 
-  /** Compares the state with the limits and reports changes. */
+  /** Compares the staleness of all environments with the limits, and reports changes. */
   look(): void {
     const { stalenessMs, environmentIds, onLook, onFresh, onChange } = this.#options
     const age = stalenessMs()
@@ -87,13 +91,13 @@ export class Freshness {
     onFresh(isFresh)
   }
 
-  /** The same for one environment, before decisions are made for it. */
+  /** Checks a single environment, before decisions are made for it. */
   lookAt(environmentId: string): void {
     const age = this.#options.stalenessMs()
     this.#lookAt(environmentId, this.#decidesForMs(age, this.#stateAt(age)))
   }
 
-  /** Stops tracking an environment for which no more decisions are made. */
+  /** Forgets an environment for which no more decisions are made. */
   forget(environmentId: string): void {
     this.#states.delete(environmentId)
   }
@@ -107,8 +111,8 @@ export class Freshness {
     const age = stalenessMsOf(environmentId)
     const state = this.#stateOf(age)
     onLookAt(environmentId, Math.min(decidesForMs, this.#decidesForMs(age, state)))
-    // A failure of the store affects all environments at about the same time, so it is not reported per
-    // environment.
+    // The state of a single environment is not reported shortly after a failure of the store, because such a
+    // failure affects all environments at about the same time.
     const isStable = performance.now() - this.#reachableSince >= this.#owedMs
     const former = this.#states.get(environmentId) ?? 'fresh'
     if (state === former || !(isStable || state === 'fresh')) return
@@ -118,8 +122,8 @@ export class Freshness {
   }
 
   /**
-   * Time in which an environment catches up with the organization, unless that environment itself cannot be
-   * followed.
+   * Time that an environment may need to catch up after the organization has caught up. If it needs longer,
+   * that environment itself cannot be followed.
    */
   get #owedMs(): number {
     return this.#options.staleAfterMs / 2

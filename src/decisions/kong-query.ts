@@ -1,6 +1,6 @@
 /**
- * Converts a gateway request to a query (conditions.md 10.6): can the consumer perform the action of the HTTP
- * method on the resource type of the path, in the default tenant?
+ * Converts a gateway request to a query (conditions.md 10.6). The query asks whether the consumer may perform
+ * the action that the HTTP method names, on the resource type that the path names, in the default tenant.
  */
 import { DEFAULT_TENANT } from '#model/decision.ts'
 import { readRequestUrl } from '#model/mapping-urls.ts'
@@ -11,7 +11,10 @@ const VERSION = /^v\d+$/
 /** Resource type for the path `/`. */
 const INDEX_TYPE = 'index'
 
-/** Returns null if the request has no consumer or the path names no type. The result is then a denial. */
+/**
+ * Returns the query. Returns null if the request has no consumer or if the path names no type; the check is
+ * then denied.
+ */
 export function questionAtGateway({ input }: KongQuery): AllowedQuery | null {
   const { method, path } = input.request.http
   const key = input.consumer?.username
@@ -20,9 +23,10 @@ export function questionAtGateway({ input }: KongQuery): AllowedQuery | null {
   return { user: { key }, action: method.toLowerCase(), resource: { type, tenant: DEFAULT_TENANT } }
 }
 
-/** O(path). */
+/** Returns the resource type that the path names, or null if it names none. O(path). */
 function typeOfPath(path: string): string | null {
-  // The path of a gateway can have more segments than a mapping rule.
+  // No limit on the number of segments: the path of a gateway request can have more segments than a mapping
+  // rule.
   const url = path.startsWith('/') ? readRequestUrl(path, Number.POSITIVE_INFINITY) : null
   if (url === null) return null
   const [, first, second] = url.segments

@@ -1,12 +1,12 @@
 /**
  * Creates the permission listings as JSON bytes: all permissions of one user (native.md A.4), and all users
- * with one permission (native.md A.5). The work is sliced and runs on any thread that has an engine. A
- * listing is complete or rejected. Above a limit, the caller is asked to narrow the request and never
- * receives a partial list. The JSON is assembled only after its size is known to be within the limit.
+ * with one permission (native.md A.5). The work is sliced, and it can run on any thread that has an engine. A
+ * listing is never partial: if it exceeds a limit, it is rejected, and the error asks the caller to narrow
+ * the request. The JSON is assembled only when its size is known to be within the limit.
  *
- * Members are named by keys that callers choose, so the JSON text is written here: a JavaScript object would
- * reorder keys that look like numbers and would mishandle `__proto__`. The permissions of a set of roles are
- * written once and copied for all users with these roles.
+ * The JSON text is written by this module, because the names of members are keys that callers choose. A
+ * JavaScript object would reorder keys that look like numbers, and would not support `__proto__`. The
+ * permissions of a set of roles are written once, and are copied for all users with the same roles.
  */
 import type {
   DecisionEngine,
@@ -33,22 +33,22 @@ import { sortedInSlices } from './sliced-sort.ts'
 
 const TENANT_TYPE = '__tenant'
 export const TENANT_PREFIX = `${TENANT_TYPE}:`
-/** Users per search page, and candidates tried per page. */
+/** Number of users per page of a search, and number of candidates that are tried for a page. */
 const SEARCHED_AT_ONCE = { limit: 1_000, triedMax: 20_000 } as const
 /**
- * Maximum number of allowed users or entries that are explained, whether roles or rules allow them. Above it,
- * the listing is rejected.
+ * Maximum number of users or entries that are explained. They are explained whether roles or rules allow
+ * them. If there are more, the listing is rejected.
  */
 export const EXPLAINED_MAX = 50_000
-/** Entries written between two pauses. */
+/** Number of entries that are written between two pauses. */
 const WRITTEN_ENTRIES = 256
 
-/** Form of permission strings: `action:type`, or `type:action` for published clients (native.md 0.2). */
+/** Format of permissions: `action:type`, or `type:action` for published clients (native.md 0.2). */
 export type PermissionFormat = 'action:resource' | 'resource:action'
 
 export interface ListingLimits {
   readonly entriesMax: number
-  /** Maximum size of the JSON. */
+  /** Maximum size of the JSON in bytes. */
   readonly bytesMax: number
 }
 
@@ -57,21 +57,24 @@ export interface PermissionsJob {
   readonly query: Pick<UserPermissionsQuery, 'user' | 'tenants' | 'resources' | 'resource_types'>
   readonly limits: ListingLimits
   readonly format: PermissionFormat
-  /** `null`: all entries. */
+  /** Page to return; `null` returns all entries. */
   readonly page: { readonly number: number; readonly size: number } | null
-  /** Values of the query for conditions; `null`: rules are not evaluated. */
+  /** Values that conditions can read. If it is `null`, rules are not evaluated. */
   readonly requestAttributes: Sendable<Query>['requestAttributes']
 }
 
 export interface AuthorizedUsersJob {
   readonly kind: 'authorized-users'
   readonly question: Sendable<UserQuestion>
-  /** Whether users that rules allow are also listed. */
+  /** Whether the listing includes users that rules allow. */
   readonly areRulesAsked: boolean
   readonly limits: ListingLimits
 }
 
-/** Lists tenants first, then instances, each in ascending order. Throws `LIMIT_EXCEEDED` above a limit. */
+/**
+ * Lists the permissions of a user: first those in tenants, then those on instances, each in ascending order.
+ * Throws `LIMIT_EXCEEDED` if a limit is exceeded.
+ */
 export function* listPermissions(
   engine: DecisionEngine,
   { query, limits, format }: PermissionsJob,
@@ -103,7 +106,7 @@ export function* listPermissions(
   budget.requireEnough(wayOut)
   const ofTenants = yield* sortedInSlices(tenants.items, byName)
   const ofInstances = yield* sortedInSlices(instances.items, byName)
-  // Each entry includes a comma. The comma of the last entry is overwritten by the closing brace.
+  // The size of each entry includes a comma. The closing brace overwrites the comma of the last entry.
   const text = new Text(1 + Math.max(1, budget.bytes))
   text.write('{')
   let written = 0
@@ -121,8 +124,8 @@ export function* listPermissions(
 }
 
 /**
- * Lists users in ascending order of UTF-8 bytes; for each user, grants on instances before grants in the
- * tenant. Throws `LIMIT_EXCEEDED` above a limit.
+ * Lists the users with a permission, in ascending order of their UTF-8 bytes. For each user, grants on
+ * instances come before grants in the tenant. Throws `LIMIT_EXCEEDED` if a limit is exceeded.
  */
 export function* listAuthorizedUsers(
   engine: DecisionEngine,
@@ -154,8 +157,8 @@ export function* listAuthorizedUsers(
 }
 
 /**
- * Adds users that rules allow, with the matching condition sets. A user search finds them and explanations
- * give the sets (conditions.md 8.2).
+ * Adds the users that rules allow, and for each the condition sets that match. A user search finds these
+ * users, and explanations contain the sets (conditions.md 8.2).
  */
 function* addRuled(engine: DecisionEngine, question: UserQuestion, grants: Grants): Resumable<void> {
   let explained = 0
@@ -180,7 +183,7 @@ function* addRuled(engine: DecisionEngine, question: UserQuestion, grants: Grant
   }
 }
 
-/** Remaining capacity for all parts of a listing: bytes and entries. */
+/** Bytes and entries that all parts of a listing may still use. */
 export class SizeBudget {
   readonly #limits: ListingLimits
   #entries = 0
@@ -190,7 +193,10 @@ export class SizeBudget {
     this.#limits = limits
   }
 
-  /** Reserves capacity; negative amounts release it. Returns false if the limit is exceeded. */
+  /**
+   * Adds bytes and entries to the listing; negative numbers remove them. Returns false if a limit is
+   * exceeded.
+   */
   take(bytes: number, entries = 1): boolean {
     this.bytes += bytes
     this.#entries += entries
@@ -198,7 +204,7 @@ export class SizeBudget {
     return this.#entries <= entriesMax && this.bytes <= bytesMax
   }
 
-  /** Throws `LIMIT_EXCEEDED` if the limit was exceeded. */
+  /** Throws `LIMIT_EXCEEDED` if a limit has been exceeded. */
   requireEnough(wayOut: string): void {
     const { entriesMax, bytesMax } = this.#limits
     if (this.#entries > entriesMax) {
@@ -208,7 +214,10 @@ export class SizeBudget {
   }
 }
 
-/** Error for too many allowed entries. Roles might allow most of them, but rules are evaluated for each. */
+/**
+ * Returns the error for too many entries for which rules must be evaluated. Rules are evaluated for each
+ * entry, even if roles already allow most of them.
+ */
 export function tooManyAllowed(wayOut: string): AuthzError {
   return tooLarge(`more than ${EXPLAINED_MAX} entries for which rules must be evaluated`, wayOut)
 }
@@ -218,14 +227,16 @@ function tooLarge(size: string, wayOut: string): AuthzError {
 }
 
 interface ListingEntry {
-  /** `__tenant:<tenant>` or `<type>:<key>`. */
+  /** Name of the entry: `__tenant:<tenant>` or `<type>:<key>`. */
   readonly name: string
-  /** The text specific to this entry. It is followed by text that other entries share. */
+  /** Text that only this entry has. It is followed by `rest`, which other entries share. */
   readonly head: string
   readonly rest: Buffer
 }
 
-/** Entries of a listing, kept up to the capacity limit. */
+/**
+ * Collects the entries of a listing. When a limit is exceeded, `take` returns false, which ends the listing.
+ */
 class Entries<Found> implements ResultSink<Found> {
   readonly #budget: SizeBudget
   readonly #write: (found: Found) => ListingEntry
@@ -252,7 +263,7 @@ class Entries<Found> implements ResultSink<Found> {
   }
 }
 
-/** Writes permissions and roles as members of an entry. The text of each set of roles is written once. */
+/** Writes the permissions and roles of entries. The text for each set of roles is written once. */
 class RolesWriter {
   readonly #isActionFirst: boolean
   readonly #known = new WeakMap<readonly string[], Buffer>()
@@ -261,7 +272,10 @@ class RolesWriter {
     this.#isActionFirst = format === 'action:resource'
   }
 
-  /** Returns the text at the end of an entry. Both lists are without duplicates and in ascending order. */
+  /**
+   * Returns the text at the end of an entry. Roles and permissions must be in ascending order and without
+   * duplicates.
+   */
   text(roles: readonly string[], permissions: Permissions | (() => Permissions)): Buffer {
     const known = this.#known.get(roles)
     if (known !== undefined) return known
@@ -285,15 +299,17 @@ interface Grant {
   readonly user: string
   readonly role: string
   /**
-   * Resource on which the role is held, or the resource set of a rule. Roles on instances come first, then
-   * roles in the tenant, then rules.
+   * Resource on which the role is held or, for a rule, the resource set. `rank` sorts grants: roles on
+   * instances, then roles in the tenant, then rules.
    */
   readonly resource: string
   readonly rank: 0 | 1 | 2
   readonly json: string
 }
 
-/** Grants of a listing, kept up to the capacity limit. */
+/**
+ * Collects the grants of a listing. When a limit is exceeded, `take` returns false, which ends the listing.
+ */
 class Grants implements ResultSink<UserGrant> {
   readonly #budget: SizeBudget
   readonly #tenant: string
@@ -321,10 +337,10 @@ class Grants implements ResultSink<UserGrant> {
   add(user: string, role: string, resource: string, rank: Grant['rank']): boolean {
     const grant: AuthorizedUserGrant = { user, tenant: this.#tenant, resource, role }
     const json = JSON.stringify(grant)
-    // One byte for a comma or for the closing bracket of the user's list.
+    // Adds one byte for the comma after the grant, or for the bracket that closes the list of the user.
     let bytes = Buffer.byteLength(json) + 1
     if (!this.#users.has(user)) {
-      // Name, colon, opening bracket and, except for the first user, a comma.
+      // Adds the bytes of the name, the colon, the opening bracket and, except for the first user, a comma.
       bytes += Buffer.byteLength(JSON.stringify(user)) + (this.#users.size === 0 ? 2 : 3)
       this.#users.add(user)
     }
@@ -353,7 +369,7 @@ export class Text {
   #length = 0
 
   constructor(bytes: number) {
-    // Not from the shared buffer pool, because the memory is transferred to another thread.
+    // Does not use the shared buffer pool, because the memory is transferred to another thread.
     this.#bytes = Buffer.allocUnsafeSlow(bytes)
   }
 
@@ -386,7 +402,7 @@ export function tenantFilter({ tenants, resources, resource_types: types }: Filt
 }
 
 /**
- * Returns the filter for instances. A list of resources that contains only tenants does not restrict
+ * Returns the filter for instances. If a list of resources contains only tenants, it does not restrict the
  * instances.
  */
 export function instanceFilter({ tenants, resources, resource_types: types }: Filters): InstanceFilter {

@@ -1,6 +1,6 @@
 /**
- * Sends long decisions to the pool, one per environment at a time. An environment with expensive conditions
- * thus cannot fill the queue that all environments share.
+ * Sends long decisions to the pool, at most one per environment at a time. The queue of the pool is shared by
+ * all environments; an environment with expensive conditions thus cannot fill it.
  */
 import type { Query } from '#model/decision.ts'
 import type { DecideJob, DecisionPool, WaitingClient } from './decision-pool.ts'
@@ -9,7 +9,7 @@ import { nobodyWaits } from './sliced-reads.ts'
 
 export class LongDecisions {
   readonly #pool: DecisionPool
-  /** Most recent decision per environment. */
+  /** For each environment, the last decision that was sent to the pool. */
   readonly #last = new Map<string, Promise<unknown>>()
 
   constructor(pool: DecisionPool) {
@@ -17,8 +17,9 @@ export class LongDecisions {
   }
 
   /**
-   * Rejects with `OVERLOADED` if the pool has too many jobs or the client disconnected. Reads all values of
-   * the query before it returns, because the body of the request might be gone when the job starts.
+   * Decides a query in the pool. Rejects with `OVERLOADED` if the pool has too many jobs or if the client
+   * disconnected. Reads all values of the query before it returns, because the body of the request might not
+   * exist any more when the job starts.
    */
   decide(environmentId: string, query: Query, waiting: WaitingClient): Promise<boolean> {
     const before = this.#last.get(environmentId)
@@ -39,7 +40,7 @@ export class LongDecisions {
   ): Promise<boolean> {
     await before?.catch(() => {})
     if (waiting.isGone) throw nobodyWaits()
-    // The decision is short enough to be completed even if the client disconnects.
+    // The decision is short, so it is completed even if the client disconnects.
     const leaver = { isGone: false, whenOver: () => {} }
     return this.#pool.read<'decide'>(environmentId, job, leaver)
   }

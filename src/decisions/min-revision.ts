@@ -1,29 +1,41 @@
 /**
- * Implements read-your-writes consistency across nodes. A decision request that carries the revision of a
- * management response is evaluated on a state that includes this revision, or it is rejected. Requests
- * without a revision have no cost.
+ * Implements read-your-writes consistency across nodes. The response to a change contains a revision. If a
+ * decision request contains this revision, it is evaluated on a state that includes the change; otherwise it
+ * is rejected. Requests without a revision are not delayed.
  */
 import { AuthzError } from '#model/errors.ts'
 import { formatRevision, parseRevision, type Revision } from '#model/revision.ts'
 
-/** Progress of the index of an environment, or of the data derived from the organization. */
+/**
+ * State that has been reached: of the index of an environment, or of the data that is derived from the
+ * organization.
+ */
 export interface Progress {
   readonly epoch: string
   readonly revision: string
-  /** Returns whether the state includes that commit. */
+  /** Returns whether the state includes the commit with that number. */
   has(sequence: number): boolean
-  /** Resolves to whether the state includes that commit within the given time. */
+  /**
+   * Resolves to true when the state includes the commit with that number. Resolves to false if that does not
+   * happen within the given time.
+   */
   reaches(sequence: number, withinMs: number): Promise<boolean>
 }
 
 export interface ProgressSource {
-  /** Null while the environment is not loaded. Throws `ENVIRONMENT_CLOSED`. */
+  /**
+   * Returns the progress of an environment, or null while it is not loaded. Throws `ENVIRONMENT_CLOSED` if it
+   * is closed.
+   */
   progress(environmentId: string): Progress | null
-  /** Progress of keys and environments relative to the organization; null before they are loaded. */
+  /**
+   * Returns the progress of keys and environments, which are derived from the organization. Returns null
+   * before they are loaded.
+   */
   organizationProgress(): Progress | null
 }
 
-/** Maximum number of requests that wait concurrently in one thread. */
+/** Maximum number of requests that wait at the same time in one thread. */
 export const MIN_REVISION_WAITERS_MAX = 10_000
 /** Maximum number of revisions in one request. */
 const REVISIONS_MAX = 8
@@ -32,19 +44,19 @@ export class MinRevision {
   readonly #source: ProgressSource
   readonly #waitMs: number
   #waiterCount = 0
-  /** The last header text and its parsed revisions. Callers often repeat the same text. */
+  /** Cache of the last header and the revisions in it, because callers often repeat the same header. */
   #text = ''
   #revisions: readonly Revision[] | null = null
 
-  /** `waitMs`: maximum time for which a request waits. */
+  /** `waitMs` is the maximum time for which a request waits. */
   constructor(source: ProgressSource, waitMs: number) {
     this.#source = source
     this.#waitMs = waitMs
   }
 
   /**
-   * Returns whether decisions for a caller of that environment already include the revisions of `text`, which
-   * is the common case. Also returns false if `reached` would reject the text.
+   * Returns whether decisions for a caller of that environment already include the revisions in `text`.
+   * Usually they do. Also returns false if `reached` would reject `text`.
    */
   isReached(text: string, environmentId: string): boolean {
     if (text !== this.#text) {
@@ -61,11 +73,11 @@ export class MinRevision {
   }
 
   /**
-   * Resolves when decisions include the revisions of `text`: one revision from a management response, or
-   * several, separated by commas. Waits for revisions of the organization first. Then `identify` returns the
-   * environment of the caller again, to which the other revisions belong. Throws `INVALID_INPUT` for
-   * malformed revisions or revisions of another epoch, `NOT_READY` if a revision does not arrive in time,
-   * `OVERLOADED` if too many requests wait, and the errors of `identify`.
+   * Resolves when decisions include the revisions in `text`. `text` contains one revision from a management
+   * response, or several, separated by commas. Waits for revisions of the organization first. Then calls
+   * `identify` to get the environment of the caller again; the other revisions belong to this environment.
+   * Throws `INVALID_INPUT` if a revision is malformed or belongs to another epoch, `NOT_READY` if a revision
+   * does not arrive in time, `OVERLOADED` if too many requests wait, and the errors of `identify`.
    */
   async reached(text: string, identify: () => string): Promise<void> {
     const revisions = revisionsIn(text)
@@ -91,9 +103,9 @@ export class MinRevision {
   }
 
   /**
-   * Returns whether the text contains a revision of the organization that this node has not received yet. An
-   * unknown key might then still be valid. Only a client that received a revision of the organization can
-   * send one.
+   * Returns whether `text` contains a revision of the organization that this node has not received yet. If
+   * so, a key that this node does not know might still be valid. Only clients that received such a revision
+   * can send it.
    */
   isAhead(text: string): boolean {
     const organization = this.#source.organizationProgress()
@@ -121,7 +133,7 @@ export class MinRevision {
   }
 }
 
-/** Returns null if the text is malformed or contains too many revisions. */
+/** Parses the revisions. Returns null if the text is malformed or contains too many revisions. */
 function revisionsOf(text: string): Revision[] | null {
   const parts = text.split(',')
   const revisions = parts.flatMap(part => parseRevision(part.trim()) ?? [])

@@ -1,16 +1,19 @@
 /**
- * Queries that a thread sends to the main thread about this node and the others. The result is the body of
- * the response.
+ * Questions about this node and other nodes, which a thread sends to the main thread. The result is the body
+ * of the response.
  */
 
 export type NodeQuestion =
   | { readonly about: 'metrics' }
-  /** All nodes, each with its revision of that environment; with null, without revisions. */
+  /**
+   * Asks for all nodes. If `environmentId` is given, the result contains the revision of this environment on
+   * each node.
+   */
   | { readonly about: 'nodes'; readonly environmentId: string | null }
-  /** Activity of this node in the last minutes. */
+  /** Asks for the activity of this node in the last minutes. */
   | { readonly about: 'recent' }
 
 export interface NodeSource {
-  /** `by` identifies the request. */
+  /** Sends the question. `by` identifies the request that asks. */
   ask(question: NodeQuestion, by: { readonly requestId: string; readonly operation: string }): Promise<string>
 }

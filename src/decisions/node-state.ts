@@ -1,18 +1,18 @@
 /**
- * State of this node, as known to the main thread and reported by the health routes. `/ready` also depends on
- * the deadline of decisions.
+ * State of this node. The main thread determines it, and the health routes report it. `/ready` also depends
+ * on the time until which decisions are permitted.
  */
 export interface NodeState {
-  /** True from the end of startup until shutdown begins. */
+  /** True after startup and before shutdown begins. */
   readonly isServing: boolean
-  /** Whether changes of other nodes arrive; true if there are no other nodes. */
+  /** Whether changes of other nodes arrive. Always true if there are no other nodes. */
   readonly isFresh: boolean
   /**
-   * Reason why the store rejected the last write, such as a full disk or a full Redis; null if it accepted
-   * the write.
+   * Reason why the store rejected the last write, such as a full disk or a full Redis. Null if the store
+   * accepted it.
    */
   readonly writeRefusal: string | null
 }
 
-/** State before startup is complete. */
+/** State until startup is complete. */
 export const STARTING: NodeState = { isServing: false, isFresh: true, writeRefusal: null }

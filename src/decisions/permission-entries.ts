@@ -1,10 +1,10 @@
 /**
  * Lists all permissions of one user as JSON bytes, for requests that evaluate rules or select a page
- * (conditions.md 8.1). Other requests use `listing.ts`, which fits more entries into less memory.
+ * (conditions.md 8.1). Other requests use `listing.ts`, which needs less memory for each entry.
  *
- * Entries, including tenants, are ordered by name. Permissions from roles are listed as in `listing.ts`.
- * Rules add actions, and they add instances on which only rules allow an action, found by a resource search.
- * Only the entries of the page are explained.
+ * Entries of tenants and of instances are ordered by name. Permissions from roles are listed as in
+ * `listing.ts`. Rules add actions to these entries. They also add entries for instances on which only rules
+ * allow an action; a search for resources finds these instances. Only the entries of the page are explained.
  */
 import type { DecisionEngine, InstanceRoles, KeyPage, ResultSink, TenantRoles } from '#engine/engine.ts'
 import { type ExplainedByRules, RULES_EXPLAINED_MAX } from '#engine/explanation.ts'
@@ -30,17 +30,17 @@ import {
 import { received } from './sendable-query.ts'
 import { sortedInSlices } from './sliced-sort.ts'
 
-/** Keys per search page, and candidates tried per page. */
+/** Number of keys per page of a search, and number of candidates that are tried for a page. */
 const SEARCHED_AT_ONCE = 1_000
 const TRIED_AT_ONCE = 20_000
-/** Names looked up between two pauses. */
+/** Number of names that are looked up between two pauses. */
 const LOOKED_UP_AT_ONCE = 256
-/** Entries written between two pauses. */
+/** Number of entries that are written between two pauses. */
 const WRITTEN_ENTRIES = 256
 
 interface PermissionsEntry {
   readonly name: string
-  /** `null` for the entry of a tenant. */
+  /** The instance; `null` if this is the entry of a tenant. */
   readonly instance: InstanceKey | null
   readonly tenant: string | null
   readonly attributes: string | null
@@ -49,13 +49,13 @@ interface PermissionsEntry {
 }
 
 /**
- * Throws `LIMIT_EXCEEDED` above a limit. O(entries reachable by the user + candidates of rules), for any
- * page.
+ * Lists the entries. Throws `LIMIT_EXCEEDED` if a limit is exceeded. O(entries that the user reaches +
+ * candidates of rules), for any page.
  */
 export function* listPermissionEntries(engine: DecisionEngine, job: PermissionsJob): Resumable<Uint8Array> {
   const { query, limits, page } = job
   const kept = page === null ? limits.entriesMax + 1 : page.number * page.size
-  // A page needs the first entries in order, out of all entries found.
+  // A page contains entries by name. Therefore all entries must be found, but only the first ones are kept.
   const limit = page === null ? kept : Infinity
   const tenants = new FirstEntries(kept, entryOfTenant)
   const instances = new FirstEntries(kept, entryOfInstance)
@@ -92,7 +92,7 @@ export function* listPermissionEntries(engine: DecisionEngine, job: PermissionsJ
   return text.whole()
 }
 
-/** Keeps the first entries by name out of all entries found. */
+/** Keeps the entries whose names come first. */
 class FirstEntries<Found> implements ResultSink<Found> {
   readonly #kept: number
   readonly #entryOf: (found: Found) => PermissionsEntry
@@ -118,7 +118,7 @@ class FirstEntries<Found> implements ResultSink<Found> {
 interface MatchedSets {
   readonly user: Set<string>
   readonly resource: Set<string>
-  /** Whether more sets match than are listed. */
+  /** Whether further sets match that are not contained. */
   hasMore: boolean
 }
 
@@ -128,9 +128,9 @@ class RuledEntries {
   readonly #queryContext: { readonly queryContext?: QueryContext }
   readonly #ruled: readonly Permission[]
   readonly #kept: number
-  /** Number of results explained so far. */
+  /** Number of entries that have been explained. */
   #explained = 0
-  /** Actions that rules allow, by name of the instance. */
+  /** For each name of an instance, the actions that rules allow. */
   readonly #allowed = new Map<string, string[]>()
 
   constructor(engine: DecisionEngine, { query, requestAttributes }: PermissionsJob, kept: number) {
@@ -143,7 +143,7 @@ class RuledEntries {
 
   /**
    * Adds the instances of the requested types on which rules allow an action. Actions that tenant roles allow
-   * are in the entry of the tenant.
+   * are not added, because the entry of the tenant contains them.
    */
   *addInstances(entries: Map<string, PermissionsEntry>): Resumable<void> {
     const types = new Set(this.#query.resource_types)
@@ -153,7 +153,8 @@ class RuledEntries {
     const named = new Map<string, readonly string[]>()
     for (const { type, action } of this.#ruled.filter(permission => types.has(permission.type))) {
       if (isNamed) {
-        // Looked up once for all actions and tenants: a request can name thousands of both.
+        // The named instances are looked up once for all actions and tenants, because a request can name
+        // thousands of both.
         const keys = named.get(type) ?? (yield* this.#namedOf(type, within))
         named.set(type, keys)
         const allowed = yield* this.#allowedAmong({ type, action, keys })
@@ -175,13 +176,16 @@ class RuledEntries {
     if (entries.has(name)) return
     const { type, key } = instance
     const tenant = this.#engine.tenantOf(type, key)
-    // The instance was deleted after it was found.
+    // Skips the instance, because it was deleted after the search found it.
     if (tenant === null) return
     const attributes = this.#engine.attributesOf(type, key)
     entries.set(name, { name, instance, tenant, attributes, roles: [], permissions: [] })
   }
 
-  /** Returns the first keys in order, up to the number that a page can need. */
+  /**
+   * Returns the instances on which rules allow the action, in order. Stops at the number of keys that the
+   * page can need.
+   */
   *#allowedOn(type: string, action: string, tenant: string | null): Resumable<string[]> {
     const question = { user: this.#query.user.key, action, type, tenant, ...this.#queryContext }
     const keys: string[] = []
@@ -213,8 +217,8 @@ class RuledEntries {
   }
 
   /**
-   * Returns the stored instances that the filter names, in ascending order. `within`: tenants of the
-   * instances; `null`: any tenant.
+   * Returns the stored instances that the filter names, in ascending order. `within` contains the tenants of
+   * the instances; `null` accepts any tenant.
    */
   *#namedOf(type: string, within: ReadonlySet<string> | null): Resumable<string[]> {
     const prefix = `${type}:`
@@ -234,7 +238,10 @@ class RuledEntries {
     return yield* sortedInSlices(stored, compareUtf8)
   }
 
-  /** Returns the first of these keys in order, up to the number that a page can need. */
+  /**
+   * Returns those of the keys for which rules allow the action, in order. Stops at the number of keys that
+   * the page can need.
+   */
   *#allowedAmong({
     type,
     action,
@@ -249,7 +256,7 @@ class RuledEntries {
     return allowed
   }
 
-  /** Adds the actions that rules allow on the entry, and the matching sets. */
+  /** Adds the actions that rules allow to the entry. Returns the sets that match. */
   *explain(entry: PermissionsEntry): Resumable<MatchedSets> {
     const sets: MatchedSets = { user: new Set(), resource: new Set(), hasMore: false }
     const { instance, tenant, permissions } = entry
@@ -271,7 +278,7 @@ class RuledEntries {
         sets.user.add(userSet)
         sets.resource.add(resourceSet)
       }
-      // Only allowing rules are explained here, so reaching the limit means that more might allow.
+      // The explanation contains only rules that allow. If it reached its limit, further rules might allow.
       sets.hasMore ||= rules.rules.length === RULES_EXPLAINED_MAX
     }
     return sets

@@ -1,7 +1,7 @@
 /**
  * Serves the permission listings as JSON bytes: all permissions of one user (native.md A.4), and all users
- * with one permission (native.md A.5). Small listings are returned directly, others as promises. Both throw
- * or reject with `LIMIT_EXCEEDED` above a limit.
+ * with one permission (native.md A.5). Small listings are returned directly, and others as promises. If a
+ * limit is exceeded, the methods throw or reject with `LIMIT_EXCEEDED`.
  */
 import type { Query } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -32,8 +32,9 @@ export class PermissionService {
   }
 
   /**
-   * Evaluates rules if the context requests it and the request names types (conditions.md 8.1). `page`:
-   * `null` for all entries. Throws `LIMIT_EXCEEDED` for a page beyond the limit.
+   * Lists the permissions of a user. Rules are evaluated if the context requests it and the body names types
+   * (conditions.md 8.1). `page` selects a page; `null` returns all entries. Throws `LIMIT_EXCEEDED` if the
+   * page is beyond the limit.
    */
   permissionsOf(
     environmentId: string,
@@ -71,8 +72,8 @@ export class PermissionService {
   }
 
   /**
-   * Includes users that rules allow if a flag is set in the context, the context of the resource or the
-   * resource (conditions.md 8.2).
+   * Lists the users with a permission. Includes users that rules allow if a flag is set: in the context, in
+   * the context of the resource, or in the resource (conditions.md 8.2).
    */
   authorizedUsers(
     environmentId: string,
@@ -80,7 +81,7 @@ export class PermissionService {
     waiting: CancelableClient,
   ): Uint8Array | Promise<Uint8Array> {
     const { type, tenant = null } = resource
-    // Some clients send an empty key for a query about the whole type.
+    // Some clients send an empty key if they query the type as a whole.
     const key = resource.key || null
     const flag = 'enable_abac_authorized_users'
     const isAsked = isSet(context, flag) || isSet(resource.context, flag) || isSet(resource, flag)
@@ -98,7 +99,7 @@ export class PermissionService {
     return this.#decisions.read<'authorized-users'>(environmentId, job, waiting)
   }
 
-  /** Values of the query for conditions; `null` if the environment has no rules. */
+  /** Returns the values that conditions can read, or `null` if the environment has no rules. */
   #requestAttributes(environmentId: string, question: AllowedQuery): Sendable<Query>['requestAttributes'] {
     const readAt = this.#decisions.readAt(environmentId)
     return readAt === null

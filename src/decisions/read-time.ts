@@ -1,10 +1,10 @@
 /**
- * Limits the total thread time of a sliced read. The cost of evaluating rules for many candidates is known
- * only afterwards, so a limit on entries does not bound it.
+ * Limits the total time that a sliced read takes on a thread. A limit on entries is not sufficient, because
+ * the cost of evaluating rules for many candidates is known only after the evaluation.
  */
 import { AuthzError } from '#model/errors.ts'
 
-/** Maximum total time in slices; a hundred times the duration of the largest lists. */
+/** Maximum total time of the slices of a read. The largest lists take a hundredth of it. */
 export const READ_MS_MAX = 10_000
 
 export class ReadTime {

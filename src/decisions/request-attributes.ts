@@ -1,6 +1,6 @@
 /**
- * Attributes and context of a query (conditions.md 4), in both dialects. They are merged and measured on
- * first use by a condition: most queries are decided without them.
+ * Attributes and context of a query (conditions.md 4), for both APIs. They are merged, and their size is
+ * checked, when a condition first needs them. Most queries are decided without them.
  */
 import type { QueryContext, JsonObject, SentAttributes } from '#model/decision.ts'
 import { mergedObjects } from '#model/merged-objects.ts'
@@ -10,19 +10,22 @@ import type { AllowedQuery } from '#model/wire/decision.ts'
 
 type Sent = JsonObject | null | undefined
 
-/** Values of a native query. Its own context takes precedence over the context of its resource. */
+/** Values of a native query. The context of the query takes precedence over the context of its resource. */
 export class NativeQueryContext implements QueryContext {
   readonly readAt: number
   readonly #question: AllowedQuery
   #sent: SentAttributes | null = null
 
-  /** `readAt`: time at which the request was read, in milliseconds since 1970. */
+  /** `readAt` is the time at which the request was read, in milliseconds since 1970. */
   constructor(question: AllowedQuery, readAt: number) {
     this.#question = question
     this.readAt = readAt
   }
 
-  /** Throws `LIMIT_EXCEEDED`. O(attributes), once. */
+  /**
+   * Returns the attributes and the context. The first call takes O(attributes). Throws `LIMIT_EXCEEDED` if
+   * the attributes are too large.
+   */
   sent(): SentAttributes {
     return (this.#sent ??= this.#read())
   }
@@ -45,8 +48,8 @@ export class NativeQueryContext implements QueryContext {
 }
 
 /**
- * Parts of an AuthZEN evaluation that contain attributes. Their own members are validated; inherited ones
- * only by type.
+ * Parts of an AuthZEN evaluation that contain attributes. The item's own members have been validated. Only
+ * the JSON type of inherited members has been validated.
  */
 export interface EvaluationParts {
   readonly subject: { readonly properties?: Sent }
@@ -56,8 +59,8 @@ export interface EvaluationParts {
 }
 
 /**
- * Values of an AuthZEN evaluation. Properties of its action are available as `context.action` and take
- * precedence over a context member of that name (conditions.md 4.2).
+ * Values of an AuthZEN evaluation. The properties of its action are available as `context.action`. They take
+ * precedence over a member of the context with that name (conditions.md 4.2).
  */
 export class AccessQueryContext implements QueryContext {
   readonly readAt: number
@@ -69,14 +72,18 @@ export class AccessQueryContext implements QueryContext {
     this.readAt = readAt
   }
 
-  /** Throws `LIMIT_EXCEEDED`. O(attributes), once. */
+  /**
+   * Returns the attributes and the context. The first call takes O(attributes). Throws `LIMIT_EXCEEDED` if
+   * the attributes are too large.
+   */
   sent(): SentAttributes {
     return (this.#sent ??= this.#read())
   }
 
   #read(): SentAttributes {
     const { subject, action, resource, context } = this.#parts
-    // Empty properties count as absent: a body without attributes is read directly from its bytes.
+    // Empty properties count as absent. The fast path for bodies without attributes, which reads the bytes
+    // directly, does the same.
     const ofAction = isEmpty(action.properties) ? null : action.properties
     checkSent([subject.properties, ofAction, resource.properties, context])
     return {

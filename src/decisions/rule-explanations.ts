@@ -1,5 +1,5 @@
 /**
- * Formats the results of rules for responses: for `/allowed/explain` and for the `debug` member of decisions
+ * Formats the results of rules for the response of `/allowed/explain` and for the `debug` member of decisions
  * (conditions.md 9).
  */
 import type { ExplainedByRules, ExplainedRule, ExplainedRuleSide, Explanation } from '#engine/explanation.ts'
@@ -10,14 +10,14 @@ import { explainedTestItem } from '#model/wire/explained-rule.ts'
 type Tree = ExplainedRuleSide['trees'][number]
 type Leaf = NonNullable<ExplainedRuleSide['leaf']>
 
-/** Characters written per slice. */
+/** Number of characters that are written per slice. */
 const WRITTEN_AT_ONCE = 65_536
 
 const CONNECTIVES = { 'all-of': 'allOf', 'any-of': 'anyOf', not: 'not' } as const
 
 /**
- * Member `abac` of `debug`, with the first code that applies (conditions.md 9). `unasked`: reason for which
- * rules were not evaluated, otherwise null.
+ * Returns the member `abac` of `debug`, with the first code that applies (conditions.md 9). `unasked` is the
+ * reason why rules were not evaluated, or null if they were.
  */
 export function abacPart({ rules, tenant }: Explanation, hasRules: boolean, unasked: string | null) {
   const { userSets, resourceSets } = rules
@@ -53,8 +53,8 @@ function namesOf({ userSet, resourceSet }: ExplainedRule) {
 }
 
 /**
- * Returns `rules` and `more` as JSON, without braces, of about `lengthMax` characters at most. Rules that
- * exceed the limit are omitted and counted in `more`.
+ * Returns the members `rules` and `more` as JSON text without braces. The text has about `lengthMax`
+ * characters at most. Rules that do not fit are omitted, and `more` states that there are more.
  */
 export function* explainRules(explained: ExplainedByRules, lengthMax: number): Resumable<string> {
   let hasMore = explained.hasMore
@@ -72,7 +72,9 @@ export function* explainRules(explained: ExplainedByRules, lengthMax: number): R
   return `"rules":[${texts.join(',')}]${hasMore ? ',"more":true' : ''}`
 }
 
-/** Writes the text of one rule node by node, because a whole rule can exceed the length limit. */
+/**
+ * Writes the text of one rule, one node at a time, because even a single rule can exceed the length limit.
+ */
 class RuleText {
   readonly #lengthMax: number
   readonly #parts: string[] = []
@@ -83,7 +85,7 @@ class RuleText {
     this.#lengthMax = lengthMax
   }
 
-  /** `null` if the text is too long. */
+  /** Returns the text of a rule, or `null` if it is too long. */
   *write({ userSet, resourceSet, allows, user, resource }: ExplainedRule): Resumable<string | null> {
     const names = { user_set: userSet, resource_set: resourceSet, outcome: allows ? 'yes' : 'no' }
     this.#put(`${JSON.stringify(names).slice(0, -1)},"user":`)
@@ -101,7 +103,8 @@ class RuleText {
   *#side({ value, leaf, trees }: ExplainedRuleSide): Resumable<void> {
     this.#put(`{"value":"${value}"`)
     if (leaf !== null) this.#put(`,"leaf":${testText(leaf)}`)
-    // A set holds only if the sets above it also hold.
+    // A side is true only if the conditions of the set and of all its ancestors are true. Several trees are
+    // therefore shown as one conjunction.
     const tree: Tree | undefined = trees.length > 1 ? { connective: 'all-of', items: trees, value } : trees[0]
     if (tree !== undefined) {
       this.#put(',"tree":')

@@ -1,6 +1,6 @@
 /**
- * Decides queries of an environment with rules in batches. The environment determines the cost of its
- * conditions, up to a limit per query. If a pool exists, long queries are sent to it.
+ * Decides queries of an environment with rules in batches. The conditions of the environment determine the
+ * cost of each query, up to a limit. If a pool exists, long queries are sent to it.
  */
 import type { DecisionEngine } from '#engine/engine.ts'
 import type { Query } from '#model/decision.ts'
@@ -8,18 +8,18 @@ import { PackedQueries } from '#model/packed-queries.ts'
 import type { Resumable } from '#model/resumable.ts'
 
 /**
- * Condition steps per batch, about one millisecond, for one query or several together. A single query can
- * cost twenty times more.
+ * Number of condition steps per batch, which take about one millisecond. A batch is one query or several. A
+ * single query can cost twenty times as much.
  */
 export const STEPS_AT_ONCE = 100_000
 
-/** Work that pauses, in some cases until a promise is settled. */
+/** Work that can pause. A pause can last until a promise is settled. */
 export type Deciding = Generator<Promise<unknown> | undefined | void, Uint8Array, void>
 
-/** Sends a long query to another thread. `null`: no other thread is available. */
+/** Sends a long query to another thread. Returns `null` if no other thread is available. */
 export type DecideElsewhere = (query: Query) => Promise<boolean> | null
 
-/** Number of queries that the engine decides on one state. */
+/** Maximum number of queries that the engine decides on one state. */
 const PART_CHECKS_MAX = 128
 
 export class RuledBulk {
@@ -37,7 +37,10 @@ export class RuledBulk {
     if (this.#asked instanceof PackedQueries) this.#asked = this.#asked.detached()
   }
 
-  /** Returns 1 or 0 per query, in order. Pauses between batches and calls `engine` again after each pause. */
+  /**
+   * Returns 1 or 0 for each query, in order. Pauses between batches. Calls `engine` again after each pause,
+   * because the engine might have changed.
+   */
   *decide(engine: () => DecisionEngine): Resumable<Uint8Array> {
     for (;;) {
       yield* this.#decideQuick(engine)
@@ -46,7 +49,7 @@ export class RuledBulk {
     }
   }
 
-  /** Like `decide`, but another thread decides the long queries. */
+  /** Like `decide`, but sends long queries to another thread. */
   *decideWith(engine: () => DecisionEngine, elsewhere: DecideElsewhere): Deciding {
     for (;;) {
       yield* this.#decideQuick(engine)
@@ -61,7 +64,7 @@ export class RuledBulk {
     return this.#next === this.#verdicts.length
   }
 
-  /** Runs until all queries are decided or a long query is reached. */
+  /** Decides queries until all are decided, or until the next query is a long one. */
   *#decideQuick(engine: () => DecisionEngine): Resumable<void> {
     while (!this.#isDone) {
       if (this.#next > 0) yield
@@ -90,7 +93,10 @@ export class RuledBulk {
   }
 }
 
-/** Decides one query with its full step limit, in one slice. Pauses while conditions have to be read. */
+/**
+ * Decides one query with its full step limit, in one slice. Pauses only while conditions still have to be
+ * parsed.
+ */
 export function* decideInSlices(engine: () => DecisionEngine, query: Query): Resumable<boolean> {
   for (;;) {
     const verdict = engine().evaluateWithin(query, Infinity)
@@ -104,8 +110,8 @@ function countOf(asked: readonly Query[] | PackedQueries): number {
 }
 
 /**
- * Marks a promise as handled that might be rejected before the work continues. The error is still delivered
- * to a later `await`, but is not reported as unhandled.
+ * Prevents a promise from being reported as unhandled if it rejects before the work awaits it. A later
+ * `await` still receives the error.
  */
 function handled<Value>(promise: Promise<Value>): Promise<Value> {
   promise.catch(() => {})

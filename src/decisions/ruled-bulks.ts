@@ -1,18 +1,21 @@
 /**
- * Schedules the bulks and single queries of environments with rules that are in progress in this thread. It
- * runs one slice, lets other events of the thread run, and then runs a slice of another environment. An
- * environment with expensive queries therefore does not determine how long other environments wait.
+ * Schedules the bulks and single queries of environments with rules in this thread. It runs one slice of an
+ * environment, lets other events of the thread run, and then runs a slice of another environment. If the
+ * queries of an environment are expensive, other environments therefore do not wait longer.
  */
 import { FairQueue } from '#model/fair-queue.ts'
 import type { WaitingClient } from './decision-pool.ts'
 import type { Deciding } from './ruled-bulk.ts'
 import { nobodyWaits, SLICE_MS, tooManyReads } from './sliced-reads.ts'
 
-/** Questions that are being decided. */
+/** Queries that are being decided. */
 export interface RuledRead {
   readonly work: Deciding
   readonly waiting: WaitingClient
-  /** Throws the same errors as a decision. Called before every slice and before the result is returned. */
+  /**
+   * Throws the errors that a decision would throw now. Called before each slice, and again before the result
+   * is returned.
+   */
   readonly check: () => void
 }
 
@@ -30,7 +33,7 @@ export class RuledBulks {
   #count = 0
   #isRunning = false
 
-  /** `bulksMax`: maximum number of bulks in progress. One environment can use half of them. */
+  /** `bulksMax` is the maximum number of bulks in progress. A single environment can use half of them. */
   constructor(bulksMax: number) {
     this.#bulksMax = bulksMax
   }
@@ -40,8 +43,8 @@ export class RuledBulks {
   }
 
   /**
-   * Enqueues a single query. Each connection has at most one, so their number is not limited. Rejects if the
-   * client disconnects.
+   * Adds a single query to the queue. The number of single queries is not limited, because each connection
+   * has at most one. Rejects if the client disconnects.
    */
   line(environmentId: string, read: RuledRead): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
@@ -54,7 +57,9 @@ export class RuledBulks {
     if (!this.#isRunning) void this.#drive()
   }
 
-  /** Rejects with `OVERLOADED` if too many bulks are in progress, or if the client disconnects. */
+  /**
+   * Runs a bulk. Rejects with `OVERLOADED` if too many bulks are in progress or if the client disconnects.
+   */
   async run(environmentId: string, read: RuledRead): Promise<Uint8Array> {
     const own = this.#countOf.get(environmentId) ?? 0
     if (this.#count >= this.#bulksMax || own >= Math.ceil(this.#bulksMax / 2)) throw tooManyReads()
@@ -75,7 +80,7 @@ export class RuledBulks {
     for (;;) {
       await new Promise(resolve => setImmediate(resolve))
       if (this.#waiting.isEmpty) break
-      // Single queries are short: one slice runs several of them.
+      // Single queries are short, so several of them share a slice.
       const until = performance.now() + SLICE_MS
       do this.#takeTurn(this.#waiting.take(() => true)!)
       while (!this.#waiting.isEmpty && performance.now() < until)
@@ -84,8 +89,8 @@ export class RuledBulks {
   }
 
   /**
-   * An unfinished bulk returns to the end of the queue of its environment. If another thread decides one of
-   * its queries, it returns after that decision.
+   * Runs one slice of a bulk. If the bulk is not complete, it returns to the end of the queue of its
+   * environment. If it waits for a decision of another thread, it returns after that decision.
    */
   #takeTurn(bulk: Bulk): void {
     try {
@@ -99,7 +104,10 @@ export class RuledBulks {
   }
 }
 
-/** Continues for one slice, or until a promise has to be settled. Throws the errors that end the work. */
+/**
+ * Continues the work for one slice, or until it has to wait for a promise. Throws the errors that end the
+ * work.
+ */
 function takeSlice({ work, waiting, check }: RuledRead): ReturnType<Deciding['next']> {
   if (waiting.isGone) throw nobodyWaits()
   check()

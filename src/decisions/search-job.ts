@@ -4,7 +4,7 @@ import { type Resumable, runAtOnce } from '#model/resumable.ts'
 import type { SearchJob } from './decision-pool.ts'
 import { received } from './sendable-query.ts'
 
-/** If no rule applies, a page is computed without pauses. */
+/** Computes a page without pauses. Only for searches to which no rule applies. */
 export function searchWith(engine: DecisionEngine, job: SearchJob): KeyPage {
   return runAtOnce(searchInSlices(engine, job))
 }

@@ -1,7 +1,7 @@
 /**
- * Serves AuthZEN searches (authzen.md 5), page by page, on the same decision core. A page is complete or
- * contains the position of the next one. A position is a key, so an entry that matches throughout a walk is
- * returned exactly once, even if other entries change in the meantime.
+ * Serves AuthZEN searches (authzen.md 5), page by page, with the same decision logic as checks. A page is the
+ * last one or contains the position of the next page. A position is a key. If a client reads all pages, an
+ * entry that matches during the whole time is therefore returned exactly once, even if other entries change.
  */
 import type { ActionQuestion, KeyPage, PageRequest, ResourceQuestion, UserQuestion } from '#engine/engine.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'
@@ -24,7 +24,7 @@ export class SearchService {
   readonly #access: AccessService
   readonly #triedMax: number
 
-  /** `triedMax`: maximum number of candidates per page if rules are evaluated (`SEARCH_SCAN_MAX`). */
+  /** `triedMax` is the maximum number of candidates per page if rules are evaluated (`SEARCH_SCAN_MAX`). */
   constructor(decisions: DecisionService, access: AccessService, triedMax: number) {
     this.#decisions = decisions
     this.#access = access
@@ -72,7 +72,7 @@ export class SearchService {
     return this.#decisions.search(environmentId, { kind: 'resources', question, page }, waiting)
   }
 
-  /** A type has few actions: all are computed and then cut to the page. */
+  /** Computes all actions and returns those of the page, because a type has few actions. */
   actions(
     environmentId: string,
     request: ActionSearchRequest,
@@ -97,9 +97,9 @@ export class SearchService {
   }
 
   /**
-   * Returns attributes and context of the search, which are the same for each candidate. The parts must not
-   * contain properties of the searched entity (conditions.md 16, ruling 5), because an evaluation of a
-   * candidate would not contain them. Only the tenant is used, as a part of the query.
+   * Returns the attributes and the context of the search, which are the same for each candidate. `parts` must
+   * not contain properties of the searched entity (conditions.md 16, ruling 5), because a check of a
+   * candidate would not contain them either. The tenant is an exception: it is part of the query.
    */
   #queryContext(
     environmentId: string,

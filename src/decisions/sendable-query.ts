@@ -1,6 +1,6 @@
 /**
- * Makes a query ready for transfer to another thread. Its attributes and context are read first, because a
- * reader of a request body cannot be transferred.
+ * Prepares a query for the transfer to another thread. The attributes and the context are read first, because
+ * an object that reads them from the request body cannot be transferred.
  */
 import type { QueryContext, Query, SentAttributes } from '#model/decision.ts'
 import { AuthzError, type ErrorData, errorFromData, errorToData } from '#model/errors.ts'
@@ -16,12 +16,15 @@ interface WithRequestAttributes {
   } | null
 }
 
-/** Attributes that cannot be read. Reading them on the other thread throws the reason. */
+/**
+ * The error that occurred when the attributes were read. The other thread throws it when it reads the
+ * attributes.
+ */
 interface Refused {
   readonly refused: ErrorData
 }
 
-/** A query of any kind without the members that cannot be transferred. */
+/** A query of any kind, without the members that cannot be transferred. */
 export type Sendable<Question extends Asking> = Omit<Question, 'queryContext'> & WithRequestAttributes
 
 export type SendableQuery = Sendable<Query>

@@ -37,7 +37,7 @@ export function readWith<Kind extends SlicedKind>(
   engine: DecisionEngine,
   job: SlicedJob<Kind>,
 ): Resumable<SlicedAnswer<Kind>> {
-  // The kind of the job matches its function in `DOERS`, but the compiler cannot infer that.
+  // The function in `DOERS` belongs to the kind of the job, but the compiler cannot infer that.
   const does = DOERS[job.kind] as (of: DecisionEngine, what: SlicedJob) => Resumable<SlicedAnswer<Kind>>
   return does(engine, job)
 }

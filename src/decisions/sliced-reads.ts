@@ -1,21 +1,24 @@
 /**
- * Runs sliced reads in the thread that receives requests, if no pool exists or none of its threads has
- * started. Reads run one after the other, so that only one of them occupies memory. Other events of the
- * thread run between two slices.
+ * Runs sliced reads in the thread that receives requests. Used if there is no pool or if no thread of the
+ * pool has started. The reads run one after another, so that only one of them needs memory. Between two
+ * slices, the thread processes other events.
  */
 import { AuthzError } from '#model/errors.ts'
 import type { Resumable } from '#model/resumable.ts'
 import type { WaitingClient } from './decision-pool.ts'
 import { ReadTime } from './read-time.ts'
 
-/** Duration of a slice: the maximum delay that it adds to single decisions. */
+/** Duration of a slice. A single decision is delayed by at most this time. */
 export const SLICE_MS = 0.25
 
-/** A sliced read, at its beginning or paused. */
+/** A sliced read that has not begun or has paused. */
 export interface SlicedRead<Answer> {
   readonly work: Resumable<Answer>
   readonly waiting: WaitingClient
-  /** Throws the same errors as a decision. Called before every slice and before the result is returned. */
+  /**
+   * Throws the errors that a decision would throw now. Called before each slice, and again before the result
+   * is returned.
+   */
   readonly check: () => void
 }
 
@@ -24,12 +27,12 @@ export class SlicedReads {
   #last: Promise<unknown> = Promise.resolve()
   #count = 0
 
-  /** `readsMax`: maximum number of reads that wait or are in progress. */
+  /** `readsMax` is the maximum number of reads that wait or run. */
   constructor(readsMax: number) {
     this.#readsMax = readsMax
   }
 
-  /** Rejects with `OVERLOADED` if too many reads wait, or if the client disconnects. */
+  /** Runs a read. Rejects with `OVERLOADED` if too many reads wait or if the client disconnects. */
   async run<Answer>(read: SlicedRead<Answer>): Promise<Answer> {
     if (this.#count >= this.#readsMax) throw tooManyReads()
     this.#count += 1

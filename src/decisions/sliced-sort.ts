@@ -1,7 +1,7 @@
-/** Sorts in slices: sorting a hundred thousand texts in one step would block other requests. */
+/** Sorts in slices, because sorting a hundred thousand texts in one step would block other requests. */
 import type { Resumable } from '#model/resumable.ts'
 
-/** Items sorted in one step, and comparisons between two pauses. */
+/** Number of items that are sorted in one step, and of comparisons between two pauses. */
 const RUN = 512
 
 /** Returns a new sorted array. The sort is stable. O(n log n). */

@@ -1,12 +1,12 @@
 /**
- * Lists tenants as JSON bytes: tenants in which a user can perform an action, and tenants in which a user has
- * a role (conditions.md 10.1 and 10.2). The work is sliced and runs on any thread that has an engine. A list
- * is complete or rejected.
+ * Lists tenants as JSON bytes: those in which a user may perform an action, and those in which a user has a
+ * role (conditions.md 10.1 and 10.2). The work is sliced, and it can run on any thread that has an engine. A
+ * list is never partial: if it exceeds a limit, it is rejected.
  *
- * The list for an action contains the tenants in which a check is allowed. The candidates follow from the
- * data that a check reads. An instance allows only in its own tenant (native.md D-14). Roles are held in
- * tenants that the assignments of the user name. Rules for the type and action can match in any stored
- * tenant.
+ * The list for an action contains the tenants in which the check is allowed. The candidates follow from the
+ * data that a check reads. On an instance, a check is allowed only in the tenant of the instance (native.md
+ * D-14). Tenant roles can only allow in tenants in which the user holds a role. Rules for the type and action
+ * can be true in any stored tenant.
  */
 import type { DecisionEngine, ResultSink } from '#engine/engine.ts'
 import type { Query } from '#model/decision.ts'
@@ -19,12 +19,12 @@ import { RuledBulk } from './ruled-bulk.ts'
 import { received, type SendableQuery } from './sendable-query.ts'
 import { sortedInSlices } from './sliced-sort.ts'
 
-/** Entries written between two pauses. */
+/** Number of entries that are written between two pauses. */
 const WRITTEN_ENTRIES = 256
 
 export interface AllowedTenantsJob {
   readonly kind: 'allowed-tenants'
-  /** Its tenant is ignored. */
+  /** The query. Its tenant is ignored. */
   readonly query: SendableQuery
   readonly limits: ListingLimits
 }
@@ -36,8 +36,8 @@ export interface UserTenantsJob {
 }
 
 /**
- * Ascending order of UTF-8 bytes. Throws `LIMIT_EXCEEDED` above a limit, and if too many tenants would have
- * to be tried.
+ * Lists the tenants in which the query is allowed, in ascending order of their UTF-8 bytes. Throws
+ * `LIMIT_EXCEEDED` if a limit is exceeded, or if too many tenants would have to be tried.
  */
 export function* listAllowedTenants(
   engine: DecisionEngine,
@@ -60,7 +60,10 @@ export function* listAllowedTenants(
   return yield* written(budget, ['{"allowed_tenants":[', '}'], entries)
 }
 
-/** Ascending order of UTF-8 bytes. Throws `LIMIT_EXCEEDED` above a limit. */
+/**
+ * Lists the tenants in which the user has a role, in ascending order of their UTF-8 bytes. Throws
+ * `LIMIT_EXCEEDED` if a limit is exceeded.
+ */
 export function* listUserTenants(
   engine: DecisionEngine,
   { user, limits }: UserTenantsJob,
@@ -78,7 +81,8 @@ export function* listUserTenants(
 }
 
 /**
- * Returns the tenants in which a check could allow, each once. Throws `LIMIT_EXCEEDED` if there are too many.
+ * Returns the tenants in which the check might be allowed, each once. Throws `LIMIT_EXCEEDED` if there are
+ * too many.
  */
 function* tenantsToTry(
   engine: DecisionEngine,
@@ -92,7 +96,7 @@ function* tenantsToTry(
     requireFewEnough(stored, TRIED_TENANTS_MAX)
     return stored
   }
-  // More than the list can contain, because some of them might deny.
+  // The limit is larger than that of the list, because the check might be denied in some of these tenants.
   const heldMax = Math.max(entriesMax, TRIED_TENANTS_MAX)
   const held = new TenantKeys()
   yield* engine.tenantRolesOf(user, null, heldMax + 1, held)
@@ -130,7 +134,10 @@ interface StoredTenant {
   readonly attributes: string | null
 }
 
-/** Collects the same tenants with their attributes, up to the capacity limit. */
+/**
+ * Collects the tenants in which a user has a role, with their attributes. When a limit is exceeded, `take`
+ * returns false, which ends the listing.
+ */
 class TenantTexts implements ResultSink<StoredTenant> {
   readonly #budget: SizeBudget
   #bytes = 0
@@ -160,13 +167,14 @@ function tenantText(key: string, attributes: string | null): string {
 }
 
 /**
- * Bytes of an entry with its comma, or with the closing bracket that replaces the comma of the last entry.
+ * Returns the size of an entry in bytes, including its comma. The closing bracket replaces the comma of the
+ * last entry.
  */
 function bytesOf(entry: string): number {
   return Buffer.byteLength(entry) + 1
 }
 
-/** Writes a list of all entries for which `budget` was reserved. */
+/** Writes a list of entries. Their size must have been added to `budget`. */
 function* written(
   budget: SizeBudget,
   [head, tail]: readonly [string, string],

@@ -1,6 +1,6 @@
 /**
  * Serves the lists of tenants (conditions.md 10.1 and 10.2) as JSON bytes. Small lists are returned directly,
- * others as promises. Both throw or reject with `LIMIT_EXCEEDED` above a limit.
+ * and others as promises. If a limit is exceeded, the methods throw or reject with `LIMIT_EXCEEDED`.
  */
 import type { Query } from '#model/decision.ts'
 import type { CancelableClient } from './decision-pool.ts'

@@ -8,7 +8,7 @@ import type { Resumable } from '#model/resumable.ts'
 import { explainedTestItem } from '#model/wire/explained-rule.ts'
 import type { ConditionTrial, TriedSample, TriedTest } from '#model/wire/tried-set.ts'
 
-/** Tests written between two pauses. */
+/** Number of tests that are written between two pauses. */
 const TESTS_AT_ONCE = 32
 
 export interface TryJob {
@@ -18,7 +18,7 @@ export interface TryJob {
 
 export interface TriedSamples {
   readonly samples: TriedSample[]
-  /** Indexes of the samples that exceed the step limit of a query. */
+  /** Indexes of the samples whose conditions exceed the step limit of a query. */
   readonly overBudget: readonly number[]
 }
 
@@ -30,7 +30,7 @@ export function* trySamples(engine: DecisionEngine, { trial }: TryJob): Resumabl
   const overBudget: number[] = []
   let bytesLeft = TRIED_TESTS_BYTES_MAX
   for (const [index, { head, question, sent }] of asked.entries()) {
-    // The thread that receives the request only starts this work.
+    // Pauses first, because the thread that receives the request only starts this work.
     yield
     if (question === null) {
       samples.push({ ...head, conditions: [] })

@@ -5,9 +5,9 @@ import type { AllowedUrlQuery } from '#model/wire/allowed-url.ts'
 import type { AllowedQuery } from '#model/wire/decision.ts'
 
 /**
- * Returns null if no rule matches, which is a denial. The values of placeholders become attributes of the
- * resource, under any name. The query is about the type as a whole. Throws `INVALID_SHAPE` if the method is
- * missing.
+ * Returns the query, or null if no mapping rule matches; the check is then denied. The values of placeholders
+ * become attributes of the resource; their names can be any text. The query is about the type as a whole.
+ * Throws `INVALID_SHAPE` if the request has no method.
  */
 export function questionOfUrl(asked: AllowedUrlQuery, engine: DecisionEngine): AllowedQuery | null {
   const { user, url, tenant, context } = asked
