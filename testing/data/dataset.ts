@@ -1,4 +1,4 @@
-/** Benchmark datasets: data, and checks with decisions that are known by construction or from a baseline. */
+/** Benchmark datasets: data, and checks whose decisions follow from the data or come from a baseline. */
 import type { Change, Derivation } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 
@@ -7,7 +7,7 @@ export interface Dataset {
   /** Schema, tenants, users and instances. The facts (assignments and tuples) follow in `facts`. */
   things(): Iterable<Change>
   facts(): Iterable<Change>
-  /** Checks that are probably allowed or denied. Benches query the baseline and keep those that are. */
+  /** Checks that are probably allowed, or denied. Benchmarks query the baseline and keep those that are. */
   candidates(count: number, kind: 'allowed' | 'denied'): Query[]
 }
 
@@ -15,12 +15,12 @@ export function from(role: string, onType: string, relation: string): Derivation
   return { role, onType, relation, guarded: false }
 }
 
-/** Relation that passes `role` on objects of `type` to group members (native.md C.4). */
+/** Returns the name of the relation through which group members get `role` on objects (native.md C.4). */
 export function groupRelation(role: string): string {
   return `group_group_${role}`
 }
 
-/** Types group, folder and document, with roles inherited down the tree and granted through groups. */
+/** The types group, folder and document. Their roles are inherited down the tree and granted to groups. */
 export function driveSchema(): Change[] {
   const roles = ['viewer', 'editor', 'owner']
   const tree = (type: string): Change[] =>

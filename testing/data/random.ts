@@ -1,4 +1,4 @@
-/** Seeded random number generator (mulberry32): a dataset is the same on every machine. */
+/** Seeded random number generator (mulberry32). A dataset is therefore the same on every machine. */
 export class Random {
   #state: number
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed | 0
   }
 
-  /** A number in [0, 1). */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0
     let t = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
@@ -14,7 +14,7 @@ export class Random {
     return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
   }
 
-  /** An integer in [0, end). */
+  /** Returns an integer from 0 (inclusive) to `end` (exclusive). */
   below(end: number): number {
     return Math.floor(this.next() * end)
   }
@@ -23,7 +23,7 @@ export class Random {
     return from[this.below(from.length)]!
   }
 
-  /** True with this probability. */
+  /** Returns true with this probability. */
   chance(share: number): boolean {
     return this.next() < share
   }

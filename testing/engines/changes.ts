@@ -5,7 +5,7 @@ import { DEFAULT_TENANT } from '#model/decision.ts'
 type ChangeOf<Kind extends Change['kind']> = Extract<Change, { kind: Kind }>
 
 export interface RoleWords {
-  /** Actions of the role's own type; `type:action` for tenant roles. */
+  /** Permissions: actions of the role's type; `type:action` for tenant roles. */
   readonly can?: readonly string[]
   readonly extends?: readonly string[]
   readonly from?: readonly Derivation[]
@@ -54,7 +54,7 @@ export function relation(objectType: string, key: string, subjectType: string): 
   return { kind: 'relation-put', type: objectType, relation: key, subjectType }
 }
 
-/** A user set for any type and without a parent, unless `more` specifies otherwise. */
+/** A user set. Unless `more` specifies otherwise, it is not limited to a type and has no parent. */
 export function conditionSet(
   set: string,
   conditions: object,
@@ -90,12 +90,12 @@ export function link(subject: string, over: string, object: string): ChangeOf<'t
   }
 }
 
-/** A viewer role of the type, which viewers of the parent folder also have. */
+/** A viewer role of the type. Viewers of the parent folder also have it. */
 export function viewerBelow(type: string, ...can: readonly string[]): ChangeOf<'role-put'> {
   return role(type, 'viewer', { can, from: [heldBy({ role: 'viewer', on: 'folder', over: 'parent' })] })
 }
 
-/** Folders in folders. Viewers of a folder are viewers of its content. */
+/** Folders in folders. A viewer of a folder is a viewer of its content. */
 export const FOLDERS: readonly Change[] = [
   tenant(DEFAULT_TENANT),
   resourceType('folder', 'open'),
@@ -110,7 +110,7 @@ export const DOCUMENTS: readonly Change[] = [
   viewerBelow('document', 'read'),
 ]
 
-/** A rule for reading documents: all documents, unless a resource set is given. */
+/** A rule for reading documents. Without a resource set, it is for all documents. */
 export function ruleOf(
   userSet: string,
   resourceSet = '__autogen_document',
@@ -119,7 +119,7 @@ export function ruleOf(
   return { kind: 'rule-put', userSet, type: 'document', action: 'read', resourceSet, ...more }
 }
 
-/** The change that removes what the given change puts. */
+/** Returns the change that removes the entity or fact which the given change puts. */
 export function removed(put: Change): Change {
   switch (put.kind) {
     case 'tenant-put':

@@ -1,4 +1,4 @@
-/** Evaluates a compiled condition and, to tell false from unknown, its negation. */
+/** Evaluates a compiled condition. Also evaluates its negation, to distinguish false from unknown. */
 import { readInstant } from '#conditions/instants.ts'
 import type { TruthName } from '#conditions/truth.ts'
 import { RuleEvaluation } from '#engine/shared-index/check/rule-evaluation.ts'
@@ -19,12 +19,12 @@ import type { StoredInstances } from '#testing/oracle/conditions/conditions.ts'
 const TYPE = 'document'
 
 /**
- * Source of the attributes of user and resource; the result must be the same. Attributes of the tenant are
+ * Source of the attributes of user and resource. It must not affect the result. Attributes of the tenant are
  * stored, and the context is part of the request.
  */
 export type ValueSource = 'stored' | 'sent' | 'both'
 
-/** Roots with a valid server time, as in the service, and that time in milliseconds. */
+/** Returns the roots with a valid server time, as in the service, and this time in milliseconds. */
 export function withTime(roots: Roots): { readonly roots: Roots; readonly readAt: number } {
   const { time } = roots.server
   const readAt = 1_000 * ((typeof time === 'string' ? readInstant(time)?.seconds : null) ?? 0)

@@ -1,4 +1,4 @@
-/** Condition sets and rules with their compiled form, kept up to date as in an index but without one. */
+/** Condition sets and rules, and their compiled form, which is updated as in an index. */
 import { RuleBook } from '#engine/shared-index/rules/rule-book.ts'
 import { RuleCompiler } from '#engine/shared-index/rules/rule-compiler.ts'
 import { RulesView } from '#engine/shared-index/rules/rules-view.ts'
@@ -10,7 +10,7 @@ export class CompiledRules {
   readonly compiler = new RuleCompiler()
   #stamp = 0
 
-  /** Compiles the changes. Returns the number of steps, and the view or null if there are no rules. */
+  /** Compiles the changes. Returns the number of steps, and the view, which is null without rules. */
   compile(): { readonly steps: number; readonly view: RulesView | null } {
     const work = this.compiler.compile(this.book.take('compiler'), {
       roleIndexOf: () => 0,

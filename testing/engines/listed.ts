@@ -58,7 +58,7 @@ export function grantsOn(engine: DecisionEngine, question: UserQuestion, limit: 
   return found.entries
 }
 
-/** More than any test needs. */
+/** Maximum number of candidates, higher than any test needs. */
 const TRIED_MAX = 1_000_000
 
 export type Page = Omit<PageRequest, 'triedMax'> & Partial<PageRequest>

@@ -4,7 +4,7 @@ import type { DecisionEngine } from '#engine/engine.ts'
 import type { Query } from '#model/decision.ts'
 import { PackedQueries, KEY_RANGE, RANGE_LENGTH, USER_RANGE, RANGE_WORDS } from '#model/packed-queries.ts'
 
-/** Bytes between keys. They must not affect the result, whichever key precedes them. */
+/** Bytes between the keys. They must never affect the result. */
 const BETWEEN = '~~~'
 
 /** Packs queries. Keys must not be empty. */
@@ -30,7 +30,7 @@ export function isPackable({ user, key }: Query): boolean {
   return [user, key ?? 'none'].every(text => text !== '' && text.isWellFormed())
 }
 
-/** Results of `evaluateAll`. Expects the same results for the packed queries, together and one by one. */
+/** Returns the results of `evaluateAll`. Expects the same from packed queries, together and one by one. */
 export function answersOf(engine: DecisionEngine, queries: readonly Query[]): boolean[] {
   const answers = engine.evaluateAll(queries)
   const all = packed(queries.filter(isPackable))

@@ -1,4 +1,4 @@
-/** The shared index as one engine: writer and reader in one thread, with fixed hash secrets. */
+/** The shared index as one engine: writer and reader run in one thread, with fixed hash secrets. */
 import type {
   ActionQuestion,
   Engine,
@@ -128,7 +128,7 @@ export class SharedEngine implements Engine {
   }
 }
 
-/** Collects garbage after every commit, so that numbers and blocks are reused as soon as possible. */
+/** Collects after every commit, so that numbers and blocks are reused as soon as possible. */
 export class CollectingEngine extends SharedEngine {
   override apply(changes: Iterable<Change>): void {
     super.apply(changes)
@@ -136,7 +136,7 @@ export class CollectingEngine extends SharedEngine {
   }
 }
 
-/** Restores the writer of a saved index, as from a file. */
+/** Creates a writer from a saved index, as if it had been read from a file. */
 export function restoredWriter({ parts, state }: SavedIndex): SharedIndexWriter {
   const bytes = {
     header: parts.header.length,
@@ -161,7 +161,7 @@ export class SavingEngine extends SharedEngine {
   }
 }
 
-/** Builds owner lists after every commit: a given number of records, or all of them. */
+/** Builds the lists of the attribute index after every commit: for some records, or for all. */
 export class ListingEngine extends SharedEngine {
   readonly #records: number
 
@@ -177,7 +177,7 @@ export class ListingEngine extends SharedEngine {
   }
 }
 
-/** Saves and restores the index after every commit, and rebuilds its posting lists. */
+/** Saves and restores the index after every commit, and rebuilds the lists of its attribute index. */
 export class SavingListingEngine extends SavingEngine {
   override apply(changes: Iterable<Change>): void {
     super.apply(changes)
@@ -185,7 +185,7 @@ export class SavingListingEngine extends SavingEngine {
   }
 }
 
-/** Precomputes closures after every commit, limited to a given amount of work. */
+/** Precomputes closures after every commit, with a limited amount of work. */
 export class PrecomputingEngine extends SharedEngine {
   readonly #work: number
 

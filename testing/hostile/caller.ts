@@ -1,4 +1,4 @@
-/** HTTP client over kept connections. Response bodies are counted, and parsed only on request. */
+/** HTTP client that keeps its connections. Counts the bytes of a body; parses it only on request. */
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 
@@ -7,7 +7,7 @@ export interface Answered {
   readonly text: string
 }
 
-/** Time after which idle connections are closed, before the service closes them after 10 seconds. */
+/** Time after which an idle connection is closed. The service would close it after 10 seconds. */
 const IDLE_MS = 5_000
 
 export class HostileClient {
@@ -21,7 +21,7 @@ export class HostileClient {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections, timeout: IDLE_MS })
   }
 
-  /** Rejects if there is no response. */
+  /** Sends a request. Rejects if there is no response. */
   send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Answered> {
     const text = typeof body === 'string' ? body : body === undefined ? undefined : JSON.stringify(body)
     return new Promise((resolve, reject) => {
@@ -54,14 +54,14 @@ export class HostileClient {
     })
   }
 
-  /** Throws unless the request succeeds. Returns the response body. */
+  /** Sends a request and returns the response body. Throws if the request fails. */
   async done<Body>(method: string, path: string, body?: unknown): Promise<Body> {
     const { status, text } = await this.send(method, path, body)
     if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text.slice(0, 300)}`)
     return (text === '' ? undefined : JSON.parse(text)) as Body
   }
 
-  /** Sends a request `count` times at once on a new connection. Resolves with the number of responses. */
+  /** Sends a request `count` times on a new connection without waiting. Resolves to the response count. */
   pipelined(path: string, text: string, count: number): Promise<number> {
     const { hostname, port } = this.#address
     const head =
@@ -73,7 +73,7 @@ export class HostileClient {
       answers += piece.toString('latin1').split('HTTP/1.1').length - 1
       if (answers >= count) socket.end()
     })
-    // A reset also closes the connection.
+    // Ignores the error of a reset, which also closes the connection.
     socket.on('error', () => {})
     return new Promise(resolve => socket.on('close', () => resolve(answers)))
   }

@@ -1,7 +1,7 @@
 /**
  * Sends hostile requests over its own connections and verifies every response. A response must be an error in
- * the specified form, or a 200 with the right result for the parsed body, which is computed without the
- * service. Hangs, faults and lost responses are also problems.
+ * the specified form, or a 200 with the correct result. The correct result is computed from the parsed body,
+ * without the service. Hangs, faults and missing responses are also reported.
  */
 import { isUtf8 } from 'node:buffer'
 import { listAuthorizedUsers, listPermissions } from '#decisions/listing.ts'
@@ -17,18 +17,18 @@ import { answerFindings, routes } from '#testing/requests/routes.ts'
 import { type DecisionPath, type HostileRequest, WORLD } from './hostile-requests.ts'
 
 const BODY_BYTES_MAX = 16_777_216
-/** Bytes that can be sent without the other side reading them. */
+/** Number of bytes that can be sent even if the other side does not read them. */
 const PACKET_BYTES = 16_384
 const PAGE_SIZE = 1_000
 const PAGE_SIZE_MAX = 10_000
 const REFUSALS = new Set([400, 401, 413])
 
-/** Status codes with which the HTTP library rejects invalid HTTP, and 401 if the key was rejected first. */
+/** Statuses with which the HTTP library rejects invalid HTTP; 401 if the key was checked first. */
 const PROTOCOL_ERRORS = new Set([400, 401, 431, 505])
 
 type Json = Readonly<Record<string, unknown>>
 
-/** One connection, reopened after the service has closed it. */
+/** A connection that is opened again after the service has closed it. */
 export class HostileCaller {
   readonly #port: number
   readonly #apiKey: string
@@ -39,7 +39,7 @@ export class HostileCaller {
     this.#apiKey = apiKey
   }
 
-  /** `closed`: the connection was closed without a response. Throws if nothing happens at all. */
+  /** Sends a request. Returns `closed` if the connection was closed instead. Throws after a timeout. */
   async send(request: HostileRequest, id: string): Promise<RawAnswer | 'closed'> {
     this.#connection ??= await RawConnection.open(this.#port)
     const head = [
@@ -53,7 +53,7 @@ export class HostileCaller {
     ].join('\r\n')
     void this.#connection.send(Buffer.concat([Buffer.from(head), request.body]))
     const answer = await this.#connection.answer()
-    // A request that is rejected before its body was read closes its connection.
+    // If the service rejects a request before it has read the body, it closes the connection.
     if (answer === null || request.lengths.length > 1 || answer.status === 413) this.close()
     return answer ?? 'closed'
   }
@@ -113,7 +113,7 @@ export class HostileJudge {
     ])
   }
 
-  /** Problem with a response; null if there is none. */
+  /** Returns a description of what is wrong with a response; null if it is correct. */
   problem(request: HostileRequest, id: string, answer: RawAnswer | 'closed'): string | null {
     if (isCutShort(request)) return this.#problemOfCutShort(answer)
     if (answer === 'closed') return isRefusedUnread(request) ? null : 'closed without an answer'
@@ -133,7 +133,7 @@ export class HostileJudge {
     return JSON.stringify(said) === JSON.stringify(right) ? null : `wrong: should be ${JSON.stringify(right)}`
   }
 
-  /** The bytes after the shorter length look like an invalid request, which can be rejected first. */
+  /** Bytes after the shorter length look like another, invalid request, which might be rejected first. */
   #problemOfCutShort(answer: RawAnswer | 'closed'): string | null {
     return answer === 'closed' || PROTOCOL_ERRORS.has(answer.status) ? null : `two lengths: ${answer.status}`
   }
@@ -154,7 +154,7 @@ export class HostileJudge {
     return this.#isSurelyRight(request) ? 'refused a request of the right shape' : null
   }
 
-  /** True if nothing justifies a rejection. Requests that can be rejected for their meaning are excluded. */
+  /** Returns true if the request must succeed, and false if its content can be a reason to reject it. */
   #isSurelyRight(request: HostileRequest): boolean {
     const { path, isKeyValid, lengths, body, contentType } = request
     const isPlain = isKeyValid && lengths.length === 1 && /^application\/json(;|$)/.test(contentType ?? '')
@@ -162,7 +162,7 @@ export class HostileJudge {
     const isForShape = !path.includes('search') && path !== '/access/v1/evaluations'
     if (!isPlain || !isShort || !isForShape) return false
     const asked = parse(body)
-    // A lone surrogate is rejected even if a duplicate name hides it from the parsed body.
+    // A lone surrogate is rejected even if the parsed body lacks it because its name occurs twice.
     if (asked === undefined || /\\ud/i.test(body.toString())) return false
     try {
       routeOf(path).body!.shape.check(asked)
@@ -203,7 +203,7 @@ export class HostileJudge {
     const known = this.#decided.get(name)
     if (known !== undefined) return known
     const decision = this.#oracle.evaluate(query)
-    // Huge names occur only once; caching them would only use memory.
+    // Decisions on huge names are not cached: such a name occurs only once.
     if (name.length < 1_000) this.#decided.set(name, decision)
     return decision
   }
@@ -270,7 +270,7 @@ function isCutShort({ lengths, body }: HostileRequest): boolean {
   return lengths.length > 1 && lengths[0]! < body.length
 }
 
-/** True if the service responds before it has read the body, so that a reset can overtake the response. */
+/** Returns true if the service responds before it has read the body. A reset can then hide the response. */
 function isRefusedUnread({ lengths, body }: HostileRequest): boolean {
   return body.length > BODY_BYTES_MAX || (lengths.length > 1 && body.length > PACKET_BYTES)
 }
@@ -279,11 +279,11 @@ function routeOf(path: DecisionPath) {
   return routes.find(route => route.path === path)!
 }
 
-/** Parses a body as strictly as the API does; undefined if it is not valid JSON. */
+/** Parses a body as strictly as the API. Returns undefined if it is not valid JSON. */
 function parse(body: Buffer): unknown {
   if (!isUtf8(body)) return undefined
   try {
-    // One byte order mark is skipped.
+    // A single byte order mark at the start is valid and is skipped.
     const value: unknown = JSON.parse(body.toString('utf8').replace(/^\ufeff/, ''))
     return isWellFormed(value) ? value : undefined
   } catch {
@@ -291,7 +291,7 @@ function parse(body: Buffer): unknown {
   }
 }
 
-/** Uses an explicit stack, because the value can be deeply nested. */
+/** Does not use recursion, because the value can be deeply nested. */
 function isWellFormed(value: unknown): boolean {
   const waiting = [value]
   while (waiting.length > 0) {
@@ -303,7 +303,7 @@ function isWellFormed(value: unknown): boolean {
   return true
 }
 
-/** Removes messages and page tokens, whose texts are not verified here. */
+/** Removes messages and page tokens, because their texts are not verified here. */
 function withoutWords(body: unknown): unknown {
   return JSON.parse(JSON.stringify(body), (name, value: unknown) => {
     if (name === 'message') return ''
@@ -315,7 +315,7 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Takes whole members from the item or the defaults; only a type is completed (authzen.md 4.2). */
+/** Inherits whole members from the defaults. Only a missing type is completed (authzen.md 4.2). */
 function withDefaults(item: unknown, defaults: Json): Json | null {
   if (!isObject(item)) return null
   const member = (name: string): unknown => {

@@ -1,8 +1,8 @@
 /**
- * Hostile requests to the decision endpoints. Valid requests over a small model are mutated. Their structure
- * has members that are missing, of the wrong type, duplicate, deep or huge. Their bytes contain invalid
- * UTF-8, lone surrogates, truncation or megabytes of brackets. Their headers have other content types or two
- * lengths. The generator is seeded: the same number yields the same requests in tests and benches.
+ * Hostile requests to the decision endpoints: mutations of valid requests over a small model. Members can be
+ * missing, of the wrong type, duplicate, deeply nested or huge. Bytes can contain invalid UTF-8, lone
+ * surrogates, truncation or megabytes of brackets. Headers can have other content types or two lengths. The
+ * generator is seeded, so tests and benchmarks get the same requests for the same number.
  */
 import type { Change } from '#model/change.ts'
 import { Random } from '#testing/data/random.ts'
@@ -21,7 +21,7 @@ import {
   user,
 } from '#testing/engines/changes.ts'
 
-/** In the order of `Oracle.currentFacts`: a role that other roles mention first is put without details. */
+/** In the order of `Oracle.currentFacts`. A role that an earlier role names is first put without details. */
 export const WORLD: readonly Change[] = [
   resourceType('document', 'read', 'update'),
   resourceType('folder', 'read'),
@@ -84,14 +84,14 @@ export interface HostileRequest {
   /** Value of the `Content-Type` header; null for none. */
   readonly contentType: string | null
   readonly isKeyValid: boolean
-  /** Values of the `Content-Length` headers; usually one correct value. */
+  /** Values of the `Content-Length` headers. Usually there is one correct value. */
   readonly lengths: readonly number[]
   readonly body: Buffer
-  /** True if no mutation gives a reason to reject the request. */
+  /** True if no mutation is a reason to reject the request. */
   readonly isGood: boolean
 }
 
-/** JSON tree whose objects can contain a name twice, and whose leaves are raw text, valid or not. */
+/** A JSON tree. An object can contain a name twice. Leaves are raw text, which can be invalid. */
 type Node =
   | { readonly kind: 'object'; readonly members: [name: string, value: Node][] }
   | { readonly kind: 'array'; readonly items: Node[] }
@@ -209,7 +209,7 @@ export class HostileRequests {
     }
   }
 
-  /** An item of a batch. Invalid members must not cause the whole batch to be rejected. */
+  /** Returns an item of a batch. Its invalid members must not be a reason to reject the whole batch. */
   #item(): unknown {
     const dice = this.#dice
     if (dice.chance(0.1)) return JSON.parse(dice.pick(['null', '7', '"item"', '[]', '[{}]', 'true']))
@@ -225,7 +225,7 @@ export class HostileRequests {
     )
   }
 
-  /** Valid page parameters: without a token, and consistent in both dialects. */
+  /** Returns valid page parameters: without a token, and with the same values under both names. */
   #page() {
     const limit = this.#dice.pick([0, 1, 2, 3, 1_000, 1e6])
     return this.#dice.pick<object>([
@@ -255,7 +255,7 @@ export class HostileRequests {
     return this.#dice.chance(share) ? members : {}
   }
 
-  /** Mutates one position in the tree. Returns whether the request is still valid. */
+  /** Mutates one position of the tree. Returns whether the request is still valid. */
   #bend(tree: Node): boolean {
     const dice = this.#dice
     const place = dice.pick(roleIndexesIn(tree))
@@ -265,7 +265,7 @@ export class HostileRequests {
       const member = members[at]
       switch (dice.below(member ? 6 : 1)) {
         case 0:
-          // Unknown members are ignored, but some of these names are known in some requests.
+          // Unknown members are ignored, but some of these names are valid members of some requests.
           members.splice(dice.below(members.length + 1), 0, [this.#name(), this.#oddValue()])
           return false
         case 1:
@@ -275,7 +275,7 @@ export class HostileRequests {
           member![1] = this.#oddValue()
           return false
         case 3:
-          // A duplicate name: the last member counts.
+          // Adds a duplicate name. The last member with a name counts.
           members.push([member![0], dice.chance(0.5) ? member![1] : this.#oddValue()])
           return false
         case 4:
@@ -330,7 +330,7 @@ export class HostileRequests {
     ])
   }
 
-  /** A random JSON value, mostly of an unexpected kind. `isPlain`: accepted wherever it is ignored. */
+  /** Returns a random JSON value, mostly of an unexpected kind. `isPlain`: valid where it is ignored. */
   #oddValue(isPlain = false): Node {
     const dice = this.#dice
     const huge = dice.pick([1_000, 20_000, 200_000])
@@ -374,7 +374,7 @@ export class HostileRequests {
     )
   }
 
-  /** Mutates the bytes themselves. */
+  /** Mutates bytes of the body. */
   #damage(bytes: Buffer<ArrayBuffer>): Buffer<ArrayBuffer> {
     const dice = this.#dice
     const at = dice.below(bytes.length + 1)
@@ -436,7 +436,7 @@ function textOf(node: Node): string {
   return `{${node.members.map(([name, value]) => `${JSON.stringify(name)}:${textOf(value)}`).join()}}`
 }
 
-/** All objects and arrays of the tree. */
+/** Returns all objects and arrays of the tree. */
 function roleIndexesIn(tree: Node): Exclude<Node, { kind: 'leaf' }>[] {
   if (tree.kind === 'leaf') return []
   const children = tree.kind === 'array' ? tree.items : tree.members.map(([, value]) => value)

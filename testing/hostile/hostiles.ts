@@ -1,18 +1,18 @@
-/** Attacks within the limits of a tenant with only its environment key. They must not affect others. */
+/** Attacks, within all limits, with the key of one environment. They must not affect other environments. */
 import type { HostileClient } from './caller.ts'
 
-/** Size of the hostile environment: the bench uses scale 1, the test less. */
+/** Size of the hostile environment. The benchmark uses scale 1, and the test a smaller scale. */
 export interface Size {
   readonly groups: number
   readonly instances: number
   readonly actions: number
   readonly roles: number
-  /** Rules on one action. */
+  /** Number of rules on one action. */
   readonly rules: number
   readonly elements: number
   readonly bodyBytes: number
   readonly attributeBytes: number
-  /** Number of concurrent callers. */
+  /** Number of callers that attack at the same time. */
   readonly callers: number
 }
 
@@ -28,14 +28,14 @@ export const WHOLE: Size = {
   callers: 50,
 }
 
-/** Sends one request; `turn` counts all calls. Resolves with the status, or 0 after a disconnect. */
+/** Sends one request; `turn` counts the calls. Resolves to the status, or 0 after a disconnect. */
 export type Attack = (caller: HostileClient, size: Size, turn: number) => Promise<number>
 
 const FACTS = '/v2/facts/default/hostile'
 const SCHEMA = '/v2/schema/default/hostile'
 const LARGE_USERS = 100
 
-/** Lines of an import that creates the hostile environment before the measurement. */
+/** Lines of an import. It creates the hostile environment before the measurement. */
 export function* contentOf(size: Size): Iterable<object> {
   const actions = Object.fromEntries(Array.from({ length: size.actions }, (_, n) => [`action-${n}`, {}]))
   const permissions = Object.keys(actions)
@@ -75,7 +75,7 @@ export function textOf(size: Size): string {
   return linesOf(contentOf(size))
 }
 
-/** Text of an import. */
+/** Returns the text of an import. */
 export function linesOf(content: Iterable<object>): string {
   const lines = [...content]
   return [...lines, { kind: 'end', lines: lines.length }].map(line => `${JSON.stringify(line)}\n`).join('')
@@ -86,7 +86,7 @@ export const asked = (method: string, path: string, body?: unknown) => async (ca
 
 const lastInstance = (size: Size): string => `d${size.instances - 1}`
 
-/** Serialized once: serializing megabytes for each call would cost the attacker more than the service. */
+/** Cache of serialized bodies. Otherwise, an attack would cost the client more than the service. */
 const bodies = new Map<string, string>()
 
 export function bodyOnce(name: string, make: () => unknown): string {
@@ -226,7 +226,7 @@ export const HOSTILES: Readonly<Record<string, Attack>> = {
     return asked('PUT', `${SCHEMA}/resources/replaced-${turn % 9}`, body)(caller)
   },
   'group in a chain': (caller, size) =>
-    // The nesting would close a cycle, so the service searches the whole chain for it.
+    // This nesting would create a cycle. To find it, the service searches the whole chain.
     asked('PUT', `${SCHEMA}/groups/group:g0/assign_group`, {
       group_instance_key: `group:g${size.groups - 1}`,
     })(caller),

@@ -1,7 +1,7 @@
 /**
- * Models that a caller can build in one environment, within the limits, to slow down others: the requests
- * that create each model in order, and the requests that are then sent. Sizes are parameters, so that tests
- * can use the same shape at a smaller scale.
+ * Models with which a caller might slow down other environments, although each model is within the limits of
+ * one environment. A model consists of the requests that create it, in order, and of requests that are then
+ * sent to it. Sizes are parameters, so that tests can use the same model at a smaller scale.
  */
 
 /** A request to the management API of the default environment, with its body. */
@@ -11,7 +11,7 @@ export interface ModelCall {
   readonly body: unknown
 }
 
-/** A request with the key of an environment. */
+/** A request that is sent with the key of an environment. */
 export interface Question {
   readonly path: string
   readonly body: unknown
@@ -27,7 +27,7 @@ const BULK = 10_000
 const LISTER = 'lister'
 const USER = 'mallory'
 
-/** One user with many actions on many instances: a request of 20 bytes asks for instances × actions. */
+/** One user may do many actions on many instances. A request of 20 bytes lists instances × actions. */
 export function wideLists(size: {
   readonly instances: number
   readonly actions: number
@@ -58,16 +58,17 @@ export function wideLists(size: {
 }
 
 /**
- * A document with many roles, each derived from a role on its folder, at the end of a chain of folders.
- * Evaluating each role by itself takes roles × folders steps. A second document is in many folders, where all
- * roles together take as many steps; it is checked for a user with access to as many other documents.
+ * A document with many roles. Each is derived from a role on its folder, which is at the end of a chain of
+ * folders. Evaluating each role separately takes roles × folders steps. A second document is in many folders,
+ * and evaluating all its roles together takes as many steps. It is checked for a user with access to as many
+ * other documents.
  */
 export function longWays(size: {
   readonly roles: number
   readonly folders: number
   /** Number of folders that contain the second document. */
   readonly wide: number
-  /** Number of other documents in the one folder that the user can view. */
+  /** Number of other documents that the user can view, all of them in one folder. */
   readonly aside: number
 }): HostileModel {
   const derived = (relation: string) => ({

@@ -1,12 +1,12 @@
-/** A well-behaved tenant next to a hostile one: checks at a fixed rate, and occasional changes. */
+/** A well-behaved tenant next to a hostile one. It sends checks at a fixed rate, and some changes. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { HostileClient } from './caller.ts'
 
 export interface Felt {
-  /** Milliseconds from the time when each check was due, so that delays are not hidden by later checks. */
+  /** Milliseconds since each check was due, so that the delay before it was sent is included. */
   readonly decisions: number[]
   readonly writes: number[]
-  /** Wrong decisions, errors and broken connections. */
+  /** Descriptions of wrong decisions, errors and broken connections. */
   readonly failures: string[]
 }
 
@@ -38,7 +38,7 @@ export interface Pace {
   readonly writesPerSecond: number
 }
 
-/** Runs until `isOver` returns true, then waits for the requests in flight. */
+/** Runs until `isOver` returns true, and then waits for requests that are in flight. */
 export async function livePolitely(caller: HostileClient, pace: Pace, isOver: () => boolean): Promise<Felt> {
   const felt: Felt = { decisions: [], writes: [], failures: [] }
   await Promise.all([decide(caller, felt, pace, isOver), write(caller, felt, pace, isOver)])
@@ -70,9 +70,9 @@ async function ask(caller: HostileClient, felt: Felt, due: number, n: number): P
   }
 }
 
-/** Alternately grants and revokes a role, and checks the effect each time. */
+/** Grants and revokes a role alternately, and checks the effect after each change. */
 async function write(caller: HostileClient, felt: Felt, pace: Pace, isOver: () => boolean): Promise<void> {
-  // The last grant is revoked, so that the next measurement starts in the same state.
+  // Ends only after the last grant was revoked, so that the next measurement starts in the same state.
   for (let turn = 0; !isOver() || turn % 2 === 1; turn += 1) {
     const [n, isGiven] = [(turn >> 1) % DOCUMENTS, turn % 2 === 0]
     const from = performance.now()

@@ -1,15 +1,15 @@
-/** Attacks through rules of maximum cost. Their environment is separate, as rules need another code path. */
+/** Attacks with rules of maximum cost. They have a separate environment, because rules need other code. */
 import { SENT_ATTRIBUTES_BYTES_MAX } from '#model/limits.ts'
 import type { HostileClient } from './caller.ts'
 import { type Attack, asked, bodyOnce, linesOf, type Size } from './hostiles.ts'
 
-/** Instances that one check looks up. */
+/** Number of instances that one check looks up. */
 const LOOKED_UP = 1_000
-/** Length of the text, so that the attributes of a request stay below their size limit. */
+/** Length of a text with which the attributes of a request stay below their size limit. */
 const TEXT_BYTES = SENT_ATTRIBUTES_BYTES_MAX - 1_000
 const SETS = '/v2/schema/default/ruled/condition_sets'
 
-/** As many rules as possible without a match; globs near the cost limit; and a lookup of 1,000 instances. */
+/** The maximum number of rules without a match; globs near the cost limit; a lookup of 1,000 instances. */
 function* contentOf(size: Size): Iterable<object> {
   yield { kind: 'environment', format: 1 }
   const actions = { many: {}, slow: {}, looked: {}, read: {} }
@@ -64,7 +64,7 @@ const single =
       bodyOnce(action, () => check(action, attributes)),
     )(caller)
 
-/** A bulk with the maximum number of elements, or as many as fit into the body. */
+/** A bulk with the maximum number of elements, or with as many as fit into the body. */
 const bulk =
   (action: string, attributes: object): Attack =>
   (caller, size) => {

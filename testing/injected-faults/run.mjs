@@ -51,7 +51,7 @@ if (unknown.length > 0) {
 const kept = only && existsSync(out) ? JSON.parse(readFileSync(out, 'utf8')).results : []
 const results = new Map(kept.map(result => [result.id, result]))
 
-/** State for the exit handlers: the file to restore and the process to stop. */
+/** State that the exit handlers use: the file to restore, and the process to stop. */
 const restoreNote = `${out}.restore`
 let restore = () => {}
 let child = null
@@ -65,7 +65,7 @@ function killChild() {
   try {
     if (child) process.kill(-child.pid, 'SIGKILL')
   } catch {
-    // The process has already ended.
+    // Nothing to do: the process has already ended.
   }
 }
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'])
@@ -114,7 +114,7 @@ function vitest(tests, report) {
     }, LIMIT_MS)
     child.on('exit', exit => {
       clearTimeout(timer)
-      // Stops processes that the tests started and that keep the pipes open.
+      // Stops processes that the tests have started and that still keep the pipes open.
       killChild()
       child = null
       done({ exit, timedOut, text })
@@ -122,7 +122,7 @@ function vitest(tests, report) {
   })
 }
 
-/** First failure as `{test, why}`; null if no test failed. */
+/** Returns the first failure as `{test, why}`, or null if no test failed. */
 function firstFailure(report) {
   if (!existsSync(report)) return null
   const files = JSON.parse(readFileSync(report, 'utf8')).testResults

@@ -1,7 +1,7 @@
 /**
- * Counts the features that random checks cover, so that a property test cannot become trivial unnoticed: how
- * many checks were allowed, and how often each language feature was decisive, that is, an oracle without it
- * decides differently.
+ * Counts the language features that random checks cover. A property test that becomes trivial is thus
+ * noticed. Counts how many checks were allowed, and how often each feature was decisive: an oracle without
+ * the feature decides differently.
  */
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
@@ -9,7 +9,7 @@ import { MemoizedOracle } from './memoized-oracle.ts'
 
 type RolePut = Extract<Change, { kind: 'role-put' }>
 
-/** Removes one language feature from a role. */
+/** For each language feature, a function that removes it from a role. */
 const WITHOUT = {
   guard: (r: RolePut) => ({ ...r, derivations: r.derivations.map(d => ({ ...d, guarded: false })) }),
   derivation: (r: RolePut) => ({ ...r, derivations: [] }),
@@ -21,7 +21,7 @@ const RULE_NAMES = Object.keys(WITHOUT) as RuleName[]
 export class Coverage {
   checks = 0
   allowed = 0
-  /** Checks denied only because they named another tenant than that of the instance (native.md D-14). */
+  /** Number of checks denied only because they named another tenant than the instance's (native.md D-14). */
   deniedByTenant = 0
   readonly decidedBy: Record<RuleName, number> = { guard: 0, derivation: 0, extension: 0 }
 
@@ -29,7 +29,7 @@ export class Coverage {
     return this.allowed / this.checks
   }
 
-  /** Observer for one history: receives every change, and every check with its right decision. */
+  /** Returns an observer of one history. It receives each change, and each check with its decision. */
   follow(): { apply(changes: readonly Change[]): void; count(query: Query, answer: boolean): void } {
     const oracle = new MemoizedOracle()
     const lacking = RULE_NAMES.map(name => ({ name, oracle: new MemoizedOracle() }))

@@ -1,11 +1,11 @@
 /**
- * The current state after a history of changes, in the simplest form: plain arrays of puts, where a put
- * replaces its predecessor and a removal is a `filter`.
+ * The current state after a history of changes, in the simplest form: arrays of puts. A put replaces its
+ * predecessor, and a removal is a `filter`.
  *
- * Invariant: no element of the arrays names a missing entity. After each change, elements that do are
- * dropped, in order from types to tuples; the cascades that native.md C.7 lists per kind of removal add up to
- * exactly this. It shares no code with `src/engine` and is not optimized: each change takes quadratic time in
- * the number of facts.
+ * Invariant: no element names a missing entity. After each change, elements that do are dropped, in order
+ * from types to tuples. This has the same effect as the cascades that native.md C.7 lists for each kind of
+ * removal. It shares no code with `src/engine` and is not optimized: each change takes quadratic time in the
+ * number of facts.
  */
 import type { AssignmentScope, Change, InstanceKey, RolePut, RuleChange } from '#model/change.ts'
 
@@ -42,9 +42,9 @@ export class CurrentFacts {
     return this.conditionSets.find(s => s.set === key)
   }
 
-  /** The current state, as changes that create it from an empty state. */
+  /** Returns changes that create the current state from an empty state. */
   asChanges(): Change[] {
-    // Roles can mention each other in a cycle, so roles are first put without mentions.
+    // Puts roles without references to other roles first, because these can form cycles.
     const bareRoles = this.roles.map(r => ({ ...r, permissions: [], extends: [], derivations: [] }))
     const schema = [...this.types, ...this.relations, ...bareRoles, ...this.roles]
     const rules = [...this.#parentsFirst(), ...this.rules]
@@ -69,9 +69,9 @@ export class CurrentFacts {
   }
 
   /**
-   * Removes the entity that the change removes, or an entity with the same name that it cannot update: a
-   * relation with another subject type, or an instance in another tenant. Other puts keep the existing entity
-   * and its dependents.
+   * Removes the entity that the change removes. Also removes an entity with the same name if the change
+   * cannot update it: a relation with another subject type, or an instance in another tenant. Other puts keep
+   * the entity and its dependents.
    */
   #removeNamesake(change: Change): void {
     switch (change.kind) {
@@ -132,7 +132,7 @@ export class CurrentFacts {
     }
   }
 
-  /** Replaces an earlier version of the same entity with the fact. */
+  /** Adds the entity or fact. Removes its earlier version, if there is one. */
   #put(change: Change): void {
     switch (change.kind) {
       case 'type-put':
@@ -161,7 +161,7 @@ export class CurrentFacts {
         this.tuples.push(change)
         break
       case 'condition-set-put': {
-        // The side of a set cannot change, and a set cannot be its own ancestor.
+        // Ignores the change if it would change the side of a set, or make a set its own ancestor.
         const old = this.conditionSet(change.set)
         if ((old && old.side !== change.side) || !this.#mayBe(change)) break
         this.conditionSets = [...this.conditionSets.filter(s => s.set !== change.set), change]
@@ -174,7 +174,7 @@ export class CurrentFacts {
     }
   }
 
-  /** True if the type of the set exists, and its parent has the same side and type and no cycle. */
+  /** Returns whether its type exists, and its parent has the same side and type and forms no cycle. */
   #mayBe(put: ChangeOf<'condition-set-put'>): boolean {
     if (put.type !== null && !this.#hasType(put.type)) return false
     if (put.parent === null) return true
@@ -220,7 +220,7 @@ export class CurrentFacts {
     return this.tenants.some(t => t.tenant === key)
   }
 
-  /** Each line depends only on arrays that are already clean, so one pass is sufficient. */
+  /** One pass is sufficient, because each line depends only on arrays that are already clean. */
   #dropWhatNamesSomethingAbsent(): void {
     this.relations = this.relations.filter(r => this.#hasType(r.type) && this.#hasType(r.subjectType))
     this.roles = this.roles.filter(r => r.type === null || this.#hasType(r.type))
@@ -237,7 +237,7 @@ export class CurrentFacts {
       const [from, to] = [this.instance(subject), this.instance(object)]
       return from && from.tenant === to?.tenant && this.#hasRelation(object.type, relation, subject.type)
     })
-    // Removing a set also removes its descendants, one level per pass.
+    // Removing a set also removes its descendants. Each pass removes one level of them.
     for (const _ of this.conditionSets) this.conditionSets = this.conditionSets.filter(s => this.#mayBe(s))
     this.rules = this.rules.filter(r => this.#mayRule(r))
   }

@@ -1,4 +1,4 @@
-/** Queries on the current facts that the oracle does not answer. Independent of all engines. */
+/** Queries on the current facts for which the oracle has no method. It does not use an engine. */
 import { isDeepStrictEqual } from 'node:util'
 import type { UserGrant, UserQuestion } from '#engine/engine.ts'
 import type { AssignmentChange, Attributes, Change, InstanceKey, Permission, RolePut } from '#model/change.ts'
@@ -7,7 +7,7 @@ import type { EffectiveRole } from './oracle.ts'
 
 type ChangeOf<Kind extends Change['kind']> = Extract<Change, { kind: Kind }>
 
-/** A role that is derived from the start of a search, and the minimum number of derivations. */
+/** A role that is derived from the roles at which a search starts, and the number of derivations. */
 export interface ReachedRole extends EffectiveRole {
   readonly derivations: number
 }
@@ -17,7 +17,7 @@ export class StateView {
   readonly #facts: readonly Change[]
 
   constructor(facts: readonly Change[]) {
-    // Clones are plain objects whatever the source was, so that equal facts are deeply equal.
+    // The clones are plain objects, so that `isDeepStrictEqual` can compare facts of different origin.
     this.#facts = structuredClone(facts)
     this.users = [...new Set(this.#of('user-put').map(({ user }) => user))]
   }
@@ -47,12 +47,12 @@ export class StateView {
     return this.has({ kind: 'assignment-put', ...assignment })
   }
 
-  /** The last put, because `asChanges` puts each role twice, first without details. */
+  /** Returns the last put of the role, because `asChanges` puts each role twice, first without details. */
   role(type: string | null, role: string): RolePut | undefined {
     return this.#of('role-put').findLast(put => put.type === type && put.role === role)
   }
 
-  /** True if the role permits the action, itself or through a role that it extends. */
+  /** Returns true if the role, or a role that it extends, permits the action. */
   permits(roleType: string | null, role: string, permission: Permission): boolean {
     return this.permissionsOf(roleType, [role]).some(each => isDeepStrictEqual(each, permission))
   }
@@ -62,7 +62,7 @@ export class StateView {
     return [...new Set(roles.map(({ role }) => role))]
   }
 
-  /** The roles and all roles that they extend. */
+  /** Returns these roles and all roles that they extend. */
   withExtended(roleType: string | null, roles: readonly string[]): string[] {
     const reached = [...roles]
     for (const next of reached) {
@@ -77,7 +77,7 @@ export class StateView {
     return this.#of('tuple-put').filter(({ object }) => isDeepStrictEqual(object, on))
   }
 
-  /** Possible derivations on an instance through its tuples, whether or not a guard blocks them. */
+  /** Returns the derivations on an instance that its tuples make possible, even if a guard disables them. */
   derivationsInto(on: InstanceKey) {
     return this.tuplesInto(on).flatMap(({ subject, relation }) =>
       this.rolesOf(on.type).flatMap(role =>
@@ -107,12 +107,12 @@ export class StateView {
     return this.directRolesOf(user).some(({ instance }) => isDeepStrictEqual(instance, on))
   }
 
-  /** All roles that follow for the user from the given roles alone, including these; nearest first. */
+  /** Returns these roles and all roles that are derived from them alone for the user, nearest first. */
   reachedBy(user: string, starts: readonly EffectiveRole[]): ReachedRole[] {
     const reached: ReachedRole[] = starts.map(({ instance, role }) => ({ instance, role, derivations: 0 }))
     const isNew = ({ instance, role }: EffectiveRole) =>
       !reached.some(other => other.role === role && isDeepStrictEqual(other.instance, instance))
-    // The array is its own work queue, so nearer roles are processed first.
+    // The loop also visits roles that are added to the array, so nearer roles come first.
     for (const from of reached) {
       for (const { subject, relation, object } of this.#of('tuple-put')) {
         if (!isDeepStrictEqual(subject, from.instance)) continue
@@ -132,7 +132,7 @@ export class StateView {
     return reached
   }
 
-  /** The list that an engine returns for these effective roles, by instance, with sorted names. */
+  /** Returns the list that an engine should return for these effective roles, with sorted names. */
   instanceRolesOf(effective: readonly EffectiveRole[]) {
     const names = [
       ...new Map(
@@ -150,7 +150,7 @@ export class StateView {
     })
   }
 
-  /** The list that an engine returns for the tenant roles of the user, with sorted names. */
+  /** Returns the list that an engine should return for the tenant roles of the user, with sorted names. */
   tenantRolesOf(user: string) {
     const tenants = this.#of('tenant-put').map(({ tenant, attributes }) => ({ tenant, attributes }))
     return tenants.flatMap(({ tenant, attributes }: { tenant: string; attributes: Attributes | null }) => {
@@ -165,7 +165,7 @@ export class StateView {
     })
   }
 
-  /** Every assignment that alone makes the check allowed, for the users who are allowed. */
+  /** Returns each assignment that alone makes the check allowed, for the users who are allowed. */
   grantsOn(question: UserQuestion, isAllowed: (user: string) => boolean): UserGrant[] {
     const { type, key, action } = question
     const stored = this.#of('instance-put').find(

@@ -1,7 +1,7 @@
 /**
- * Reference implementation of mapping rules, exactly as specified (conditions.md 10.3): each rule is compared
- * with the URL, one after the other. Normalized spellings of a text come from `src/model`; the ways in which
- * the pieces of a URL can fit a rule are tried one by one.
+ * Reference implementation of mapping rules, exactly as specified (conditions.md 10.3). It compares each rule
+ * with the URL, one after another. The normalized spellings of texts come from `src/model`. For each rule, it
+ * tries all ways in which pieces of the URL can match the rule.
  */
 import type { MappedRequest } from '#engine/engine.ts'
 import type { Change, MappingPut, MappingRule } from '#model/change.ts'
@@ -22,7 +22,7 @@ interface UrlParts {
   readonly query: readonly (readonly [name: string, value: string])[]
 }
 
-/** How a rule fits a spelling: as written, split at an encoded slash, or with an earlier end of the path. */
+/** How a rule matches a spelling: as written, split at an encoded slash, or with an earlier path end. */
 type Way = 'alike' | 'parted' | 'ended'
 
 export class MappingOracle {
@@ -71,7 +71,7 @@ function narrowerFirst(one: MappingRule, other: MappingRule): number {
   return others.map((number, index) => number - ones[index]!).find(difference => difference !== 0) ?? 0
 }
 
-/** Values of the placeholders; null if the URL as written does not fit the rule. */
+/** Returns the values of the placeholders; null if the URL as written does not match the rule. */
 function fitOf(rule: MappingRule, asked: UrlParts): Record<string, string> | 'ambiguous' | null {
   const wanted = partsOf(rule.url)
   if (asked.segments.length !== wanted.segments.length) return null
@@ -99,7 +99,7 @@ function fitOf(rule: MappingRule, asked: UrlParts): Record<string, string> | 'am
   return isAmbiguous ? 'ambiguous' : Object.fromEntries(captured)
 }
 
-/** Normalized segment: decoded once; scheme and host in lower case, without the default port. */
+/** Returns a segment, decoded once. Scheme and host are in lower case and without the default port. */
 function writtenOf(segments: readonly string[], index: number): string {
   const text = decodeURIComponent(segments[index]!)
   if (segments[1] !== '' || (index !== 0 && index !== 2)) return text
@@ -110,7 +110,7 @@ function writtenOf(segments: readonly string[], index: number): string {
   return isDefault ? host! : text.toLowerCase()
 }
 
-/** The ways in which a rule fits the spellings of the URL. */
+/** Returns the ways in which the rule matches spellings of the URL. */
 function waysOf(rule: MappingRule, asked: RequestUrl): Set<Way> {
   const wanted = readMappingUrl(rule.url, rule.caseSensitive) as MappingUrl
   const ways = new Set<Way>()
@@ -157,7 +157,7 @@ function hasSpelledMembers(wanted: MappingUrl, asked: RequestUrl): boolean {
   )
 }
 
-/** True if a query member that the rule names has several values under different spellings of its name. */
+/** Returns true if spellings of a name in the rule's query have different values in the URL. */
 function isSpelledTwice(rule: MappingRule, asked: RequestUrl): boolean {
   const { query } = readMappingUrl(rule.url, rule.caseSensitive) as MappingUrl
   return query.some(({ spelledMember }) => {
@@ -174,7 +174,7 @@ function keysOf(spelling: Spelling | null): string[] {
   return spelling ? [false, true].map(isExact => spellingKey(spelling, isExact)) : []
 }
 
-/** A name or a value of a query, decoded as form data. */
+/** Decodes a name or value in a query as form data. */
 function fromForm(raw: string): string {
   return decodeURIComponent(raw.replaceAll('+', ' '))
 }
@@ -183,7 +183,7 @@ function placeholderIn(raw: string): string | null {
   return raw.startsWith('{') ? raw.slice(1, -1) : null
 }
 
-/** The parts are not decoded. */
+/** Splits a URL into its parts, without decoding them. */
 function partsOf(url: string): UrlParts {
   const [path = '', ...more] = url.split('?')
   const members = more

@@ -1,4 +1,4 @@
-/** The oracle with the roles of each user cached until facts change. */
+/** The oracle, with a cache of each user's roles, which is valid until facts change. */
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import { Oracle } from './oracle.ts'

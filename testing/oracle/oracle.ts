@@ -1,9 +1,9 @@
 /**
- * Reference implementation of decisions, used to verify all engines. Roles are the least fixed point of
- * native.md C.2, computed forward for one user from the current facts, for each check.
+ * Reference implementation of decisions, with which all engines are verified. For each check, it computes the
+ * roles of one user forward from the current facts, as the least fixed point of native.md C.2.
  *
- * It shares only the types of changes and queries with `src/engine`, and has no index and no cache. Each
- * check takes polynomial time in the number of facts, which is the price of simple code.
+ * It shares only the types of changes and queries with `src/engine`, and has no index and no cache. A check
+ * takes polynomial time in the number of facts, because the code is kept simple.
  */
 import type { Change, InstanceKey } from '#model/change.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
@@ -26,7 +26,7 @@ export class Oracle {
     for (const change of changes) this.#facts.apply(change)
   }
 
-  /** Evaluates a check by native.md A.2. `MemoizedOracle` caches the roles. */
+  /** Evaluates a check as native.md A.2 specifies. `MemoizedOracle` passes cached roles. */
   evaluate(
     { user, action, type, key, tenant, queryContext }: Query,
     rolesOf = (name: string): readonly EffectiveRole[] => this.effectiveRoles(name),
@@ -48,7 +48,7 @@ export class Oracle {
     return holdsRole || this.#isRuled({ user, action, type, key, tenant: home }, queryContext)
   }
 
-  /** True if there is a rule on the type and action of which both sides match (conditions.md, section 6). */
+  /** Returns true if both sides of some rule on the type and action are true (conditions.md, section 6). */
   #isRuled(
     { user, action, type, key, tenant }: Query & { readonly tenant: string },
     queryContext: QueryContext | undefined,
@@ -100,7 +100,7 @@ export class Oracle {
     )
   }
 
-  /** Every role of the user on any instance, direct or derived, each once (native.md C.2). */
+  /** Returns every role of the user on any instance, direct or derived, each once (native.md C.2). */
   effectiveRoles(user: string): EffectiveRole[] {
     const direct: EffectiveRole[] = []
     for (const a of this.#facts.assignments) {
@@ -125,12 +125,12 @@ export class Oracle {
     return effective
   }
 
-  /** The current facts, as changes that create them from an empty state. */
+  /** Returns changes that create the current facts from an empty state. */
   currentFacts(): Change[] {
     return this.#facts.asChanges()
   }
 
-  /** True if the role, or a role that it extends directly or indirectly, has the permission. */
+  /** Returns true if the role, or a role that it extends directly or indirectly, has the permission. */
   #grants(roleType: string | null, role: string, type: string, action: string): boolean {
     const reached = [role]
     for (const next of reached) {

@@ -1,10 +1,10 @@
 /**
- * Random attributes: values for eight attributes over all roots, instances whose keys some of them contain,
- * and the values in each source before merging. `random-conditions.ts` generates conditions on them.
+ * Random attributes: values of eight attributes over all roots, instances whose keys are among these values,
+ * and the values in each source. `random-conditions.ts` generates conditions on them.
  *
  * Names and values include difficult cases: dots, names of prototype members, other scripts, lone surrogates,
- * negative zero, numbers beyond 2^53, times in several notations, and texts that resemble times. The pool of
- * values is small, so that they often are equal. Some are missing, null, or of the kind of another attribute.
+ * negative zero, numbers beyond 2^53, times in several notations, and texts that resemble times. Values come
+ * from a small pool, so they are often equal. Some values are missing, null, or of another kind than usual.
  */
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
@@ -18,12 +18,12 @@ export interface Instance {
   readonly attributes: JsonObject
 }
 
-/** Features of trees and values, for tests that need fewer than usual. */
+/** Features of conditions and values that a test can disable. */
 export interface Shape {
   readonly exists: boolean
   /** True if an object can have both `a` and `a.b`; the path `a.b` reads the latter. */
   readonly shadows: boolean
-  /** True if operands of equality and membership can be objects, contain them, or read them. */
+  /** True if operands of equality and membership can be, contain or read objects. */
   readonly wholeObjects: boolean
 }
 
@@ -34,7 +34,7 @@ export type Kind = 'number' | 'instant' | 'text' | 'list' | 'record' | 'records'
 
 const NUMBERS = [1.5, -1, 2 ** 53, 2 ** 53 + 2, 1e300, 5e-324]
 export const number = mostly(fc.constantFrom(0, -0, 1, 2, 3), fc.constantFrom(...NUMBERS))
-/** Large integers, kept with all digits. Only the first two are doubles and can be operands. */
+/** Large integers with all digits. Only the first two are doubles and can be operands. */
 const longInteger = fc.constantFrom(2n ** 53n, 2n ** 53n + 2n, 2n ** 53n + 1n, -(2n ** 60n) - 1n)
 
 const INSTANTS = [
@@ -61,7 +61,7 @@ const oddScalar = fc.oneof(
   instant,
   number,
 )
-/** A small pool, so that lists and members often share values. */
+/** A small pool of values, so that lists and members often have values in common. */
 export const scalar = mostly(fc.constantFrom('a', 'b', 0, 1, null), oddScalar)
 
 export const INSTANCE_TYPES = ['doc', '__proto__']
@@ -83,10 +83,10 @@ const longIntegers = fc.array(
   },
 )
 
-/** Names that tests of a match read; `n.m` is one own name, or a member of a member. */
+/** Names that tests of a match read. `n.m` can be the name of a member, or a member of a member. */
 export const MEMBERS = ['k', 'n.m', '__proto__']
 
-/** Often one of a few related objects, because objects are also compared as a whole. */
+/** Often one of a few similar objects, because whole objects are also compared. */
 function record({ shadows }: Shape): Arbitrary<JsonObject> {
   const any = fc
     .tuple(members({ k: scalar, ['__proto__']: scalar }, 1), dottedMembers('n', 'm', scalar, shadows))
@@ -101,7 +101,7 @@ function record({ shadows }: Shape): Arbitrary<JsonObject> {
   return fc.oneof({ arbitrary: any, weight: 3 }, { arbitrary: few, weight: 2 })
 }
 
-/** Objects with these members, each sometimes missing. From entries, to allow an own `__proto__`. */
+/** Objects with these members, each of which can be missing. `fromEntries` allows a member `__proto__`. */
 function members(of: Record<string, Arbitrary<unknown>>, missing: number): Arbitrary<JsonObject> {
   const entries = Object.entries(of).map(([name, value]) =>
     fc.oneof(
@@ -112,7 +112,7 @@ function members(of: Record<string, Arbitrary<unknown>>, missing: number): Arbit
   return fc.tuple(...entries).map(found => Object.fromEntries(found.flat()))
 }
 
-/** Ways to find the path `outer.inner`: in an object, as a name with a dot, as both, or not at all. */
+/** Objects in which the path `outer.inner` leads to a member, a name with a dot, both, or nothing. */
 function dottedMembers(
   outer: string,
   inner: string,
@@ -171,7 +171,7 @@ function likely(kind: Kind, shape: Shape): Arbitrary<unknown> {
 
 export interface Attribute {
   readonly root: keyof Roots
-  /** A name with a dot is found in several places; see `dottedMembers`. */
+  /** If the name has a dot, values are stored in several ways; see `dottedMembers`. */
   readonly name: string
   readonly kind: Kind
 }
@@ -226,7 +226,7 @@ export function storedAmong(all: readonly Instance[]): StoredInstances {
   return (type, key) => all.find(each => each.type === type && each.key === key)?.attributes
 }
 
-/** The values in the sources of one check, mostly with the names that other sources also have. */
+/** Values in the sources of one check. Sources mostly have the same names. */
 export function questionParts(): Arbitrary<QuestionParts> {
   const part = fc.option(attributesOf(SPOKEN_OF, 3))
   const field = fc.option(text)
@@ -248,7 +248,7 @@ export function questionParts(): Arbitrary<QuestionParts> {
   })
 }
 
-/** Every member is optional. */
+/** Options for a record in which every member is optional. */
 const ANY: { readonly requiredKeys: [] } = { requiredKeys: [] }
 
 const SPOKEN_OF = ['key', 'roles', 'tenant', 'email', 'last_name', 'id', 'time', '__proto__', 'a.b', 'a']

@@ -1,9 +1,9 @@
 /**
- * Random conditions: valid according to conditions.md 3, at most six nodes deep, with every connective,
- * operator, alias and spelling, with refs and lists of refs, and with the data to evaluate them on.
+ * Random valid conditions (conditions.md 3), at most six nodes deep, with every connective, operator, alias
+ * and spelling, with refs and lists of refs, and with data on which they are evaluated.
  *
- * Operands come from the values of `random-attributes.ts`, mostly with an operator that suits the attribute,
- * so that true, false and unknown are all frequent.
+ * Operands come from the values of `random-attributes.ts`, mostly with an operator that fits the attribute.
+ * Therefore true, false and unknown are all frequent.
  */
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
@@ -21,7 +21,7 @@ export interface Case {
 }
 
 const DEPTH_MAX = 6
-/** Maximum nesting of connectives within the test of one attribute. */
+/** Maximum nesting depth of connectives within the test of one attribute. */
 const TEST_DEPTH_MAX = 2
 
 export function cases(shape: Shape = random.USUAL): Arbitrary<Case> {
@@ -78,7 +78,7 @@ function pathTo({ root, name }: Attribute): Arbitrary<string> {
     .map(([start, further]) => `${start}.${name}${further}`)
 }
 
-/** A ref that mostly reads a value of the kind, and sometimes reads nothing. */
+/** A ref. It mostly reads a value of this kind, and sometimes leads to no value. */
 function refTo(kind: Kind | 'scalar'): Arbitrary<string> {
   const suiting = random.ATTRIBUTES.filter(attribute => attribute.kind === kind)
   const any = fc.oneof(...random.ATTRIBUTES.map(pathTo), fc.constant('context.nobody'))
@@ -143,7 +143,7 @@ function equalityTest(kind: Kind | 'scalar', shape: Shape): Arbitrary<JsonObject
     )
 }
 
-/** `in` with a list of possible values of the attribute. */
+/** `in` with a list of values that the attribute can have. */
 function membershipTest(kind: Kind | 'scalar', shape: Shape): Arbitrary<JsonObject> {
   return listTest('in', comparedLiteral(kind, shape), shape)
 }
@@ -171,7 +171,7 @@ function containedTest(kind: Kind | 'scalar', shape: Shape): Arbitrary<JsonObjec
   return withOperandOrRef('array_contains', literal, refTo(kind))
 }
 
-/** A literal of the kind, but not an object if objects must not be compared. */
+/** A literal of this kind. It is not an object if the shape does not allow comparing objects. */
 function comparedLiteral(kind: Kind | 'scalar', shape: Shape): Arbitrary<unknown> {
   if (kind === 'scalar') return random.scalar
   if (kind === 'record' && !shape.wholeObjects) return random.instanceKey
@@ -189,7 +189,7 @@ function boundOf(kind: 'number' | 'instant'): Arbitrary<number | string> {
   return kind === 'number' ? random.number : random.instant
 }
 
-/** Literal bounds are in order; if a bound is a ref, its value decides. */
+/** Literal bounds are in order. Bounds that are refs can have values in any order. */
 function betweenTest(kind: 'number' | 'instant'): Arbitrary<JsonObject> {
   const bound = boundOf(kind)
   const literals = fc.tuple(bound, bound).filter(([low, high]) => isInOrder(low, high))
@@ -226,7 +226,7 @@ const lengthTest = fc
   .constantFrom('array_len_equals', 'array_len_greater_than', 'array_len_less_than')
   .chain(name => withOperandOrRef(name, fc.nat({ max: 3 }), refTo('number')))
 
-/** Tests on members of the matched object; with `fk_resource_type`, often on members of an instance. */
+/** Tests of members of an object. With `fk_resource_type`, mostly tests of members of an instance. */
 function matchTest(names: readonly string[], shape: Shape): Arbitrary<JsonObject> {
   const inner = memberTests(shape)
   const operand = fc.oneof(
@@ -273,7 +273,7 @@ function withOperand(name: string, operand: Arbitrary<unknown>): Arbitrary<JsonO
   return fc.tuple(spellings(name), operand).map(([spelt, of]) => ({ [spelt]: of }))
 }
 
-/** The operand, or a ref in one of its two forms. */
+/** The operand itself, or a ref in one of its two forms. */
 function withOperandOrRef(
   name: string,
   operand: Arbitrary<unknown>,

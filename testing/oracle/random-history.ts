@@ -1,10 +1,10 @@
 /**
- * Random histories over a random model: a first load that creates all of it, then commits that put, remove
- * and restore parts of it, and checks in between.
+ * Random histories over a random model: a first load that creates the whole model, then commits that put,
+ * remove and restore parts of it, and checks between the commits.
  *
- * Most generated names refer to existing entities, so that decisions remain nontrivial; some refer to
- * entities that were removed or never existed. After a removal that also deletes much else, a restoring
- * commit is likely.
+ * Most names refer to existing entities, so that decisions are not trivial. Some refer to entities that were
+ * removed or never existed. After a removal that also deletes many other entities, a commit that restores
+ * them is likely.
  */
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
@@ -57,7 +57,7 @@ function firstLoad(world: Names): Arbitrary<Change[]> {
     ...world.types.flatMap(({ type, relations }) =>
       relations.map((r): Change => ({ kind: 'relation-put', type, ...r })),
     ),
-    // Twice, because roles can mention roles that follow.
+    // Put twice, because a role can refer to roles that come later.
     ...says,
     ...says,
     ...world.tenants.map((tenant): Change => ({ kind: 'tenant-put', tenant, attributes: null })),
@@ -158,7 +158,7 @@ function asRemoval(change: Change): Change {
   throw new Error(`no removal is derived from ${change.kind}`)
 }
 
-/** A check on entities of the model; sometimes with an unknown name, a whole type, or another tenant. */
+/** A check on entities of the model; sometimes an unknown name, a whole type, or another tenant. */
 function query(world: Names): Arbitrary<Query> {
   const stray = fc.constantFrom(...world.keys)
   return fc.constantFrom(...world.types).chain(names =>

@@ -1,18 +1,18 @@
 /**
- * Random models: the names of a model (types, roles, relations, tenants, users and instances), and put
- * changes of every kind that use them. `random-history.ts` combines puts and removals.
+ * Random models: names (of types, roles, relations, tenants, users and instances), and put changes of every
+ * kind that use these names. `random-history.ts` combines puts and removals.
  *
- * Keys include difficult cases: delimiters, names of prototype members, other scripts, and the same few keys
- * for entities of every kind, so that concatenated or confused keys collide. Relations often lead back to
- * their own type and derivations can follow any relation, so cycles are common. The models are not meant to
- * be sensible.
+ * Keys include difficult cases: delimiters, names of prototype members, and other scripts. Entities of every
+ * kind use the same few keys, so that code which concatenates or confuses keys fails. Relations often lead
+ * back to their own type, and derivations can use any relation, so cycles are common. The models need not
+ * make sense.
  */
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
 import type { Change, Derivation, InstanceKey, Permission } from '#model/change.ts'
 import { DEFAULT_TENANT } from '#model/decision.ts'
 
-/** Names of a type, its actions, roles and relations, without the details of the roles. */
+/** Names of a type and of its actions, roles and relations, without the definitions of the roles. */
 export interface TypeNames {
   readonly type: string
   readonly actions: readonly string[]
@@ -26,7 +26,7 @@ export interface Names {
   readonly tenantRoles: readonly string[]
   readonly tenants: readonly string[]
   readonly users: readonly string[]
-  /** Pool of all names. Some are not used and serve as unknown names. */
+  /** All names. Some of them are not used and serve as unknown names. */
   readonly keys: readonly string[]
 }
 
@@ -36,10 +36,10 @@ const key = fc
   .array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 3 })
   .map(pieces => pieces.join(''))
 
-/** Parameters of models, for tests that need more of something than usual. */
+/** Parameters of models, for tests that need unusual keys or more roles. */
 export interface Shape {
   readonly key: Arbitrary<string>
-  /** Roles of a type in addition to the few that share their names with other entities. */
+  /** Roles of a type, in addition to the few whose names other entities also have. */
   readonly furtherRoles: Arbitrary<readonly string[]>
 }
 
@@ -57,7 +57,7 @@ export const SHORT_AND_LONG_KEYS: Shape = {
   ),
 }
 
-/** More roles than a bit mask has bits. */
+/** A type has more roles than a mask has bits. */
 export const MANY_ROLES: Shape = {
   ...USUAL,
   furtherRoles: fc
@@ -94,7 +94,7 @@ function namesAmong(keys: string[], furtherRoles: Shape['furtherRoles']): Arbitr
   })
 }
 
-/** Declaration of a type, mostly with all its actions. */
+/** The put of a type, mostly with all its actions. */
 export function typePut({ type, actions }: TypeNames): Arbitrary<Change> {
   return mostly(fc.constant(actions), fc.subarray([...actions])).map(declared => ({
     kind: 'type-put',
@@ -118,7 +118,7 @@ export function tenantRolePut(world: Names, role: string): Arbitrary<Change> {
 export function resourceRolePut(world: Names, names: TypeNames, role: string): Arbitrary<Change> {
   const { type, actions } = names
   const own = fc.constantFrom(...actions).map((action): Permission => ({ type, action }))
-  // An action of another type, or an undeclared one: it has no effect.
+  // A permission on another type, or on an action that does not exist, has no effect.
   const foreign = fc.record({ type: typeOf(world), action: fc.constantFrom(...world.keys) })
   return fc
     .record({
@@ -129,7 +129,7 @@ export function resourceRolePut(world: Names, names: TypeNames, role: string): A
     .map(says => ({ kind: 'role-put', type, role, ...says }))
 }
 
-/** The relation as first declared, sometimes with another subject type. */
+/** The put of a relation, sometimes with another subject type than before. */
 export function relationPut(world: Names, { type, relations }: TypeNames): Arbitrary<Change> {
   return fc.constantFrom(...relations).chain(({ relation, subjectType }) =>
     mostly(fc.constant(subjectType), typeOf(world)).map(from => ({
@@ -187,7 +187,7 @@ export function tuplePut(world: Names): Arbitrary<Change> {
     )
 }
 
-/** A derivation through one of the relations of the type; sometimes one that fits nothing. */
+/** A derivation through a relation of the type. Sometimes it refers to missing entities. */
 function derivation(world: Names, { relations }: TypeNames): Arbitrary<Derivation> {
   const fitting = fc
     .constantFrom(...relations)
@@ -208,7 +208,7 @@ export function instanceOf({ type, instances }: TypeNames): Arbitrary<InstanceKe
   return fc.constantFrom(...instances).map(instanceKey => ({ type, key: instanceKey }))
 }
 
-/** `usual` with a probability of 0.9. */
+/** Returns `usual` with a probability of 0.9. */
 export function mostly<T>(usual: Arbitrary<T>, unusual: Arbitrary<T>): Arbitrary<T> {
   return fc.oneof({ arbitrary: usual, weight: 9 }, { arbitrary: unusual, weight: 1 })
 }

@@ -1,7 +1,6 @@
 /**
- * Random histories with rules: a random history (`random-history.ts`) with condition sets, rules and
- * attributes added to its load and commits, and checks with their own attributes. Sets and rules mostly name
- * existing entities, and sometimes unknown ones.
+ * Random histories (`random-history.ts`) whose load and commits also contain condition sets, rules and
+ * attributes, and whose checks contain attributes. Sets and rules mostly name existing entities.
  */
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
@@ -14,10 +13,10 @@ import * as model from './random-model.ts'
 import type { Names } from './random-model.ts'
 
 const SETS = ['all', 'staff', 'sales', 'open', 'mine'] as const
-/** Time at which the service reads the checks with attributes. */
+/** Time at which all checks with attributes are read. */
 export const READ_AT = Date.UTC(2026, 10, 26)
 
-/** Serializes to JSON, so that equal attributes have the same text. */
+/** Attributes of a check. They can be serialized to JSON; equal attributes have equal texts. */
 class Sent implements QueryContext {
   readonly readAt = READ_AT
   readonly #attributes: SentAttributes
@@ -35,7 +34,7 @@ class Sent implements QueryContext {
   }
 }
 
-/** `isDemanding`: almost all sets require a value by which the entities with that attribute can be found. */
+/** `isDemanding`: almost all sets require a value of an attribute, by which entities can be looked up. */
 export function historiesWithRules(size: HistorySize, isDemanding = false): Arbitrary<History> {
   const put = (world: Names) => putIn(world, isDemanding)
   const change = (world: Names) => changeIn(world, isDemanding)
@@ -43,7 +42,7 @@ export function historiesWithRules(size: HistorySize, isDemanding = false): Arbi
     fc
       .record({
         history: historyIn(world, size),
-        // Rules have an effect only after their sets exist.
+        // Sets are put before the rules, because a rule that names a missing set is ignored.
         sets: isDemanding
           ? fc.tuple(...[...SETS.keys()].map(number => setPut(world, number, true)))
           : fc.constant([]),
@@ -87,7 +86,7 @@ function putIn(world: Names, isDemanding: boolean): Arbitrary<Change> {
   )
 }
 
-/** Most sets of one side use one key each, because the side of a set cannot change. */
+/** Each key is mostly used for sets of one side, because the side of a set cannot change. */
 function anySetPut(world: Names, isDemanding: boolean): Arbitrary<Change> {
   return fc.constantFrom(...SETS.keys()).chain(number => setPut(world, number, isDemanding))
 }
@@ -106,7 +105,7 @@ function setPut(world: Names, number: number, isDemanding: boolean): Arbitrary<C
   })
 }
 
-/** Random conditions, and conditions that the model often fulfills. */
+/** Random conditions, and conditions that are often true for entities of the model. */
 function someConditions(world: Names): Arbitrary<Readonly<Record<string, unknown>>> {
   const oneOf = (keys: readonly string[]) => fc.constantFrom(...keys)
   return fc.oneof(
@@ -127,7 +126,7 @@ function someConditions(world: Names): Arbitrary<Readonly<Record<string, unknown
   )
 }
 
-/** User sets have fewer requirements, so that those of resource sets are decisive. */
+/** User sets require less, so that the requirements of resource sets are often decisive. */
 function demandingConditions(world: Names, isOfUsers: boolean): Arbitrary<Readonly<Record<string, unknown>>> {
   return fc.oneof(
     { arbitrary: demand(world), weight: isOfUsers ? 5 : 15 },
@@ -136,7 +135,7 @@ function demandingConditions(world: Names, isOfUsers: boolean): Arbitrary<Readon
   )
 }
 
-/** Requirements that posting lists can serve, alone, combined, and contradicting each other. */
+/** Requirements for which the attribute index has lists: single, combined, or contradicting each other. */
 function demand(world: Names): Arbitrary<Readonly<Record<string, unknown>>> {
   const users = fc.constantFrom(...world.users)
   const one = fc.oneof(
@@ -160,7 +159,7 @@ function demand(world: Names): Arbitrary<Readonly<Record<string, unknown>>> {
   )
 }
 
-/** Conditions that look up instances of the model by the keys in attributes. */
+/** Conditions that look up instances of the model. Attributes contain the keys of these instances. */
 function lookup(world: Names): Arbitrary<Readonly<Record<string, unknown>>> {
   return fc
     .record({
@@ -195,7 +194,7 @@ function rulePut(world: Names, isDemanding: boolean): Arbitrary<Extract<Change, 
   )
 }
 
-/** Attributes of entities of the model; some lists contain keys of its instances. */
+/** Attributes of entities of the model. Some of their lists contain keys of instances. */
 function attributesPut(world: Names): Arbitrary<Change> {
   const keys = world.types.flatMap(({ instances }) => instances)
   const groups = fc.array(fc.constantFrom(...keys), { maxLength: 3 })
@@ -227,7 +226,7 @@ function defined(attributes: Readonly<Record<string, unknown>>): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined))
 }
 
-/** Attributes that `demand` requires. `undefined`: missing. */
+/** Attributes on which the conditions of `demand` depend. `undefined` means missing. */
 function owned(world: Names) {
   const user = fc.constantFrom(...world.users)
   return fc.record({

@@ -1,17 +1,17 @@
 /**
- * Allocates free ports for processes that need to know their port in advance. The ports are below the range
- * from which the kernel assigns ports. While this process lives, other processes that use this module cannot
- * get the same port, because a second port that represents it is held open. Ports that `fetch` rejects ("bad
- * port", https://fetch.spec.whatwg.org/#port-blocking) are not used.
+ * Finds free ports for processes that must know their port in advance. The ports are below the range from
+ * which the kernel assigns ports, and are not among those that `fetch` rejects ("bad port",
+ * https://fetch.spec.whatwg.org/#port-blocking). This process holds a second port for each of them; other
+ * processes that use this module therefore never get the same port while this process lives.
  */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** The highest port that `fetch` rejects is 10,080. */
+/** The first port; the highest port that `fetch` rejects is 10,080. */
 export const FIRST = 10_100
-/** The same number of ports above represent them. The kernel assigns ports from 32,768. */
+/** Number of ports. As many ports above them are held. The kernel assigns ports from 32,768. */
 const COUNT = 10_000
-/** Different processes start at different positions. */
+/** Each process starts at a different position. */
 let last = FIRST + ((process.pid * 97) % COUNT)
 
 export async function freePort(): Promise<number> {
@@ -27,7 +27,7 @@ export async function freePort(): Promise<number> {
     }
     probe.close()
     await once(probe, 'close')
-    // The socket is held for the lifetime of the process and does not keep it alive.
+    // Holds the second port until the process ends, but does not keep the process alive.
     held.unref()
     return port
   }

@@ -1,4 +1,4 @@
-/** Polling interval: without a pause, polling would take the core from the observed process. */
+/** Pause between two polls. Without it, polling would use the core of the observed process. */
 const PAUSE_MS = 10
 
 export function pause(): Promise<void> {

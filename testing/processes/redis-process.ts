@@ -10,20 +10,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from './free-port.ts'
 
-/** Another process can take a free port before Redis binds it. */
+/** Starting is repeated, because another process can take the free port before Redis binds it. */
 const START_ATTEMPTS = 5
 
 export interface RedisUnderTest {
   readonly host: string
   readonly port: number
-  /** A store URL with a unique prefix; `at` names another host and port that lead to this server. */
+  /** Returns a store URL with a unique prefix. `at` is another host and port that lead to this server. */
   url(at?: { readonly host: string; readonly port: number }): string
 }
 
 export interface RedisOptions {
-  /** Additional arguments, which can override the defaults. */
+  /** Additional arguments. They can override the defaults. */
   readonly arguments?: readonly string[] | ((port: number, directory: string) => readonly string[])
-  /** True for a sentinel; its configuration file is the first argument. */
+  /** Whether to start a sentinel. Its first argument is its configuration file. */
   readonly isSentinel?: boolean
 }
 
@@ -66,7 +66,7 @@ export class RedisProcess implements RedisUnderTest {
     return `redis://${at.host}:${at.port}?prefix=${randomUUID()}`
   }
 
-  /** Starts the server with the same data and port. Resolves with true if it accepts connections. */
+  /** Starts the server with the same data and port. Resolves to true if it accepts connections. */
   async start(): Promise<boolean> {
     this.output = ''
     const child = spawn(this.#program, this.commandLine)
@@ -81,7 +81,7 @@ export class RedisProcess implements RedisUnderTest {
     await this.#ended
   }
 
-  /** Suspends the process: it keeps its connections but does not respond. */
+  /** Suspends the process, so that it keeps its connections but does not respond. */
   freeze(): void {
     this.#child?.kill('SIGSTOP')
   }
@@ -109,7 +109,7 @@ export class RedisProcess implements RedisUnderTest {
   }
 }
 
-/** Path of the server program. Throws with installation advice if it is not installed. */
+/** Returns the path of the server program. If it is not installed, the error explains how to install it. */
 function serverProgram(): string {
   const found = redisOnPath()
   if (found !== null) return found
@@ -124,7 +124,7 @@ export function redisOnPath(): string | null {
       execFileSync(program, ['--version'], { stdio: 'ignore' })
       return program
     } catch {
-      // This candidate is not available.
+      // Ignored: this candidate is not available.
     }
   }
   return null

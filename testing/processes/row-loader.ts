@@ -1,11 +1,11 @@
-/** Fills an environment directly through its ledger, for more rows than the API could create. */
+/** Fills an environment through its ledger, because the API is too slow for so many rows. */
 import { randomBytes } from 'node:crypto'
 import type { StoredRecord } from '#model/records.ts'
 import { rowKeyOf } from '#store/keyspace/keyspace.ts'
 import { encodeRecord } from '#store/keyspace/record-codec.ts'
 import type { Ledger } from '#store/ledger.ts'
 
-/** Rows per commit: lmdb gets slow with the number of pages that a commit touches. */
+/** Number of rows per commit. The more pages a commit touches, the slower lmdb gets. */
 const COMMIT_ROWS = 5_000
 
 export class RowLoader {
@@ -21,7 +21,7 @@ export class RowLoader {
     if (this.#rows.length >= COMMIT_ROWS) await this.flush()
   }
 
-  /** Must be called last. */
+  /** Writes the remaining rows. It must be called last. */
   async flush(): Promise<void> {
     const put = this.#rows.map(record => ({ key: rowKeyOf(record), value: encodeRecord(record) }))
     this.#rows = []

@@ -1,9 +1,10 @@
 /**
- * Service under test: a complete service in this process on a free port, and a client that sends real HTTP
- * requests with domain-specific methods. It is closed when the test, or the file that started it, ends.
+ * A complete service in this process on a free port, and a client for it. The client sends real HTTP requests
+ * and has methods for domain operations. The service is closed when the test, or the file that started it,
+ * ends.
  *
- * Domain methods (`user`, `group`, `grant` …) throw unless they succeed, so a test fails where its setup
- * fails. HTTP methods (`post`, `put` …) return every response.
+ * Domain methods (`user`, `group`, `grant` …) throw if they fail, so a test fails at the step that failed.
+ * HTTP methods (`post`, `put` …) return every response.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -37,7 +38,7 @@ export const RESOURCES = `${SCHEMA}/resources`
 export interface Answer<Body = unknown> {
   readonly status: number
   readonly headers: Headers
-  /** The parsed JSON; the text if it is not JSON, undefined without a body. */
+  /** The parsed JSON. If it is not JSON, the text; without a body, undefined. */
   readonly body: Body
 }
 
@@ -63,9 +64,9 @@ export interface Envelope<Item> {
 
 interface SendOptions {
   readonly body?: unknown
-  /** Raw body, sent in place of `body`. */
+  /** Raw body. If given, it is sent instead of `body`. */
   readonly text?: string | Uint8Array<ArrayBuffer>
-  /** The bearer token; null to send none. */
+  /** The bearer token. If null, none is sent. */
   readonly key?: string | null
   readonly headers?: Readonly<Record<string, string>>
   /** Cancels the request. */
@@ -74,7 +75,7 @@ interface SendOptions {
 
 type Settings = Partial<Config>
 
-/** Default settings for tests: nothing on disk, one HTTP thread, both keys known, nothing logged. */
+/** Default settings: no data on disk, one HTTP thread, two known keys, no logs. */
 function settingsOf(settings: Settings): Config {
   const environment = {
     API_KEY,
@@ -86,7 +87,7 @@ function settingsOf(settings: Settings): Config {
   return { ...readConfig({ ...environment, LOG_LEVEL: 'silent' }), ...settings }
 }
 
-/** The text of a response; for an event stream, its first event. */
+/** Returns the text of a response. If the response is an event stream, returns its first event. */
 export async function textOf(response: Response): Promise<string> {
   if (response.headers.get('content-type') !== EVENTS_TYPE) return response.text()
   const reader = response.body!.getReader()
@@ -104,7 +105,7 @@ export class Client {
   static async start(settings: Settings = {}): Promise<Client> {
     const config = settingsOf(settings)
     const deaths: Error[] = []
-    // If several threads share a port, it must be known in advance.
+    // Several threads that share a port must know it in advance.
     const port = config.port === 0 && config.httpThreads > 1 ? await freePort() : config.port
     const service = await startService({ ...config, port }, createLog(config.logLevel), {
       onDeath: error => deaths.push(error),
@@ -113,7 +114,7 @@ export class Client {
     return new Client(config, service, deaths)
   }
 
-  /** A client for a service that is started and stopped elsewhere. */
+  /** Returns a client for a service that other code starts and stops. */
   static at(address: string): Client {
     return new Client(settingsOf({}), { address, close: () => Promise.resolve() }, [])
   }
@@ -132,14 +133,14 @@ export class Client {
     return Number(new URL(this.address).port)
   }
 
-  /** Closes the service, or waits for a previous call. Fails the test if a thread failed. */
+  /** Closes the service, or waits until it is closed. Fails the test if a thread has failed. */
   async close(delayMs = 0): Promise<void> {
     this.#closed ??= this.#service.close(delayMs)
     await this.#closed
     expect(this.#deaths).toEqual([])
   }
 
-  /** Closes the service and starts another one on the same store. */
+  /** Closes the service, and starts another one with the same store. */
   async restart(): Promise<Client> {
     await this.close()
     const next = await Client.start(this.settings)
@@ -147,7 +148,7 @@ export class Client {
     return next
   }
 
-  // HTTP requests.
+  // ---- HTTP requests ----
 
   async send<Body = unknown>(method: string, path: string, options: SendOptions = {}): Promise<Answer<Body>> {
     const { key = API_KEY } = options
@@ -191,9 +192,9 @@ export class Client {
     return this.send(method, path, { key: ADMIN_KEY, body })
   }
 
-  // Checks and lists.
+  // ---- Checks and lists ----
 
-  /** `on` is `type:key`, or `type` alone for a check on the type as a whole. */
+  /** Sends a check. `on` is `type:key`, or `type` alone for a check on the type as a whole. */
   async allows(user: string, action: string, on: string, tenant?: string): Promise<boolean> {
     const answer = await this.post<{ allow: boolean; result: boolean }>(
       '/allowed',
@@ -204,27 +205,27 @@ export class Client {
     return answer.body.allow
   }
 
-  /** Decisions on many checks; at one state if there are at most 128. */
+  /** Sends many checks in one bulk. Up to 128 of them are decided on one state. */
   async allowsAll(questions: readonly ReturnType<typeof question>[]): Promise<boolean[]> {
     const answer = await this.post<{ allow: { allow: boolean }[] }>('/allowed/bulk', questions)
     expect(answer.status, JSON.stringify(answer.body)).toBe(200)
     return answer.body.allow.map(({ allow }) => allow)
   }
 
-  /** Current revision of the store, as every management response reports it. */
+  /** Returns the current revision of the store. Every management response contains it. */
   async revision(): Promise<string> {
     const answer = await this.get(`${GROUPS}/direct?per_page=1`)
     return revisionOf(answer)
   }
 
-  /** All visible data of the environment, for comparisons before and after an operation. */
+  /** Returns all visible data of the environment, to compare it before and after an operation. */
   async everythingListed(): Promise<unknown> {
     const resources = await this.get(`${RESOURCES}?include_total_count=true&per_page=100`)
     const groups = await this.get(`${GROUPS}?per_page=100`)
     return { resources: resources.body, groups: groups.body }
   }
 
-  // Setup.
+  // ---- Setup ----
 
   resource(body: Partial<ResourceCreate> & { readonly key: string }): Promise<Resource> {
     return this.#done('POST', RESOURCES, { name: body.key, actions: {}, ...body })
@@ -234,7 +235,7 @@ export class Client {
     return this.#done('POST', `${SCHEMA}/condition_sets`, { name: body.key, ...body })
   }
 
-  /** Documents that can be read and updated; a viewer can read, an editor can do both. */
+  /** Documents with the actions read and update. Viewers may read; editors may read and update. */
   createDocumentModel(): Promise<Resource> {
     return this.resource({
       key: 'document',
@@ -246,7 +247,7 @@ export class Client {
     })
   }
 
-  /** Folders, and documents in folders: a viewer of a folder can view its documents. */
+  /** Folders, and documents in folders. A viewer of a folder is a viewer of its documents. */
   async createFolderModel(): Promise<void> {
     const viewer = { name: 'Viewer', permissions: ['read'] }
     const entry = { role: 'viewer', on_resource: 'folder', linked_by_relation: 'parent' }
@@ -359,7 +360,7 @@ export async function sharedService(settings: Settings = {}): Promise<Client> {
 
 let freshCount = 0
 
-/** Appends a number to the names that no other test of this file gets. */
+/** Appends a number to the names. No other test of this file gets the same names. */
 export function fresh<Names extends readonly string[]>(...names: Names): { [Index in keyof Names]: string } {
   freshCount += 1
   return names.map(name => `${name}-${freshCount}`) as { [Index in keyof Names]: string }
@@ -374,7 +375,7 @@ export async function neighbourOf(client: Client, key: string): Promise<string> 
   return fetched.body.secret
 }
 
-/** A directory for an lmdb store. It is removed after the current test. */
+/** Returns a directory for an lmdb store. The directory is removed after the current test. */
 export function storeDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'verdict-test-'))
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
@@ -409,7 +410,7 @@ export function revisionOf(answer: Answer): string {
   return revision!
 }
 
-/** Status and `error_code` of a rejected management call. Verifies the rest of the error body. */
+/** Returns the status and `error_code` of a rejected management call. Verifies the rest of the error. */
 export function refusal(answer: Answer): [status: number, code: string] {
   const problem = answer.body as Problem
   expect(problem).toMatchObject({
@@ -429,14 +430,14 @@ export function refusal(answer: Answer): [status: number, code: string] {
   return [answer.status, problem.error_code]
 }
 
-/** Splits at the first colon; without a colon, there is no key. */
+/** Splits a reference at its first colon. Without a colon, it has no key. */
 function split(reference: string): { readonly type: string; readonly key: string | undefined } {
   const colon = reference.indexOf(':')
   if (colon < 0) return { type: reference, key: undefined }
   return { type: reference.slice(0, colon), key: reference.slice(colon + 1) }
 }
 
-/** The parsed JSON; the text itself if it is not JSON. */
+/** Returns the parsed JSON, or the text itself if it is not JSON. */
 export function bodyOf(text: string): unknown {
   if (text === '') return undefined
   try {

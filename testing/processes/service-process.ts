@@ -1,4 +1,4 @@
-/** Runs the service as an operator does: as a separate process, with its outputs, signals and exit code. */
+/** Runs the service as an operator does: as a separate process with outputs, signals and an exit code. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -7,17 +7,17 @@ import { settings } from '#config/config.ts'
 import { freePort } from './free-port.ts'
 
 const SOURCES = fileURLToPath(new URL('../../src/start.js', import.meta.url))
-/** The built entry point if it is up to date with the sources. Computed once. */
+/** Entry point: the built one if it is up to date with the sources. Determined once. */
 const BUILT = fileURLToPath(entry('start', 'src/start.js'))
-/** Path of a source module within a script that is given as a URL. */
+/** Part of the path of each source module, as it occurs in a script that is given as a URL. */
 const SOURCES_IN_OPTIONS = encodeURIComponent('/src/')
-/** More ports than any test file needs. */
+/** Free ports, more than any test file needs. */
 const ports = await Promise.all(Array.from({ length: 40 }, freePort))
 
 export interface ProcessOptions {
   readonly cwd: string
   readonly env?: Readonly<Record<string, string>>
-  /** Default: the command of `npm start`, with this runtime. */
+  /** Command that starts the service. The default is the command of `npm start`, with this Node.js. */
   readonly command?: readonly [string, ...string[]]
 }
 
@@ -31,10 +31,10 @@ export class ServiceProcess {
 
   constructor({ cwd, env = {}, command }: ProcessOptions) {
     this.#apiKey = env['API_KEY']
-    // One thread chooses its own port; several threads share a port that must be known in advance.
+    // A single thread can choose a port itself. Several threads share a port, so it must be known in advance.
     const port = env['HTTP_THREADS'] === '1' ? 0 : (ports.pop() ?? 0)
     const own = { PORT: String(port), STOP_DELAY_MS: '0' }
-    // Faults are injected into modules of the sources, so the built form cannot be used.
+    // Some tests inject faults into source modules. They cannot use the built form.
     const isBroken = env['NODE_OPTIONS']?.includes(SOURCES_IN_OPTIONS) ?? false
     const form = isBroken ? { VERDICT_FORM: 'sources' } : {}
     const start = [
@@ -53,13 +53,13 @@ export class ServiceProcess {
     return this.#child.pid!
   }
 
-  /** Waits until the service reports its address. Rejects with its outputs if the process ends first. */
+  /** Waits until the service logs its address. If the process ends first, rejects with its outputs. */
   address(): Promise<string> {
     this.#address ??= this.stdoutMatch(/listens on (http:\S+)\n/).then(([, address]) => address!)
     return this.#address
   }
 
-  /** Sends a request with the `API_KEY`. Throws unless it succeeds. Returns the parsed JSON. */
+  /** Sends a request with the `API_KEY` and returns the parsed JSON. Throws if the request fails. */
   async call<Body = unknown>(method: string, path: string, body?: unknown): Promise<Body> {
     const headers = { authorization: `Bearer ${this.#apiKey}`, 'content-type': 'application/json' }
     const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
@@ -97,7 +97,7 @@ export class ServiceProcess {
   }
 }
 
-/** The environment variables of this process without those that would configure the service. */
+/** Returns the environment variables of this process, without those that configure the service. */
 function baseEnv(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !Object.hasOwn(settings, name)))
 }

@@ -1,7 +1,7 @@
 /**
- * Reads an lmdb store while another process has it open, or after that process has died. It shows committed
- * rows except those that are only in the journal. A live process writes those to the tables within half a
- * second; after a crash, `replay` does so.
+ * Reads an lmdb store that another process has open, or that a dead process has left. It sees committed rows,
+ * except those that are only in the journal. A running process writes them to the tables within half a
+ * second. After a crash, `replay` writes them.
  */
 import { join } from 'node:path'
 import type { RecordKind } from '#model/records.ts'
@@ -11,7 +11,7 @@ import { applySegment, findJournal } from '#store/journal/replay.ts'
 import { LmdbTables } from '#store/lmdb/lmdb-tables.ts'
 import { pause } from './pause.ts'
 
-/** Applies the journal to tables that no process has open. */
+/** Applies the journal to the tables. No process may have them open. */
 export async function replayJournal(tables: LmdbTables): Promise<void> {
   const { segments } = await findJournal(tables, tables.directory)
   for (const segment of segments) await applySegment(tables, tables.directory, segment)
@@ -21,23 +21,23 @@ export class StoreLook {
   readonly #tables: LmdbTables
   readonly #view: TableView
 
-  /** `directory` is that of the store, which must already contain the environment. */
+  /** `directory` is that of the store. The store must already contain the environment. */
   constructor(directory: string, environmentId: string) {
     this.#tables = new LmdbTables(join(directory, environmentId))
     this.#view = new TableView(this.#tables, listRule)
   }
 
-  /** Number of stored rows, including those that wait for their purge. */
+  /** Returns the number of stored rows, including those that wait for their purge. */
   count(...kinds: readonly RecordKind[]): number {
     return kinds.reduce((sum, kind) => sum + this.#view.count(lists.all(kind)), 0)
   }
 
-  /** Polls until `isSo` returns true, because this process is not notified of commits. */
+  /** Polls until `isSo` returns true. It polls because this process is not notified of commits. */
   async until(isSo: () => boolean): Promise<void> {
     while (!isSo()) await pause()
   }
 
-  /** Applies the journal to the tables after the process has died. */
+  /** Applies the journal to the tables. The process that wrote it must have died. */
   replay(): Promise<void> {
     return replayJournal(this.#tables)
   }

@@ -1,7 +1,7 @@
 /**
- * Bodies for AuthZEN evaluations, single and in batches, from usual to malformed, and functions that verify
- * the readers that parse them from bytes. A reader must return the same queries as the generic parser, which
- * is used through the service itself. Seeded.
+ * Bodies of AuthZEN evaluations, single and in batches, from usual to malformed, and functions that verify
+ * the readers which parse them from bytes. A reader must return the same queries as the generic parser, which
+ * the service itself runs. Seeded.
  */
 import { queryOf } from '#decisions/access-mapping.ts'
 import { AccessService } from '#decisions/access-service.ts'
@@ -21,7 +21,7 @@ import { AccessQueryContext } from '#decisions/request-attributes.ts'
 const SUBJECT_TYPES = new Set(['user', 'identity'])
 const shape = new Shape(EvaluationsRequest, 'body')
 
-/** Parses batches generically. Returns the queries; null if the body or an item is rejected. */
+/** Parses batches generically. Returns their queries, or null if the body or an item is rejected. */
 export class OrdinaryBatches {
   readonly #service: AccessService
   #asked: Query[] = []
@@ -46,7 +46,7 @@ export class OrdinaryBatches {
     })
   }
 
-  /** One query per item; null for an item that is denied because its subject is not a user. */
+  /** Returns one query per item. It is null if the item is denied because its subject is not a user. */
   read(body: Buffer): (Query | null)[] | null {
     this.#asked = []
     let answer
@@ -71,7 +71,7 @@ export function judgeBatch(reader: BatchReader, ordinary: OrdinaryBatches, body:
   return judgeReader(reader, body, ordinary.read(body))
 }
 
-/** Parses single evaluations generically. Returns null if the engine is not queried. */
+/** Parses single evaluations generically. Returns null if the evaluation leads to no query. */
 export class OrdinaryEvaluations {
   readonly #read: ReturnType<typeof evaluationReader>
 
@@ -149,12 +149,12 @@ export class BatchBodies {
     this.#random = new Random(seed)
   }
 
-  /** Half of the bodies are valid, the others have some bytes changed. */
+  /** Half of the bodies are valid. In the others, some bytes are changed. */
   next(): Buffer {
     return perhapsBent(written(this.#batch(), this.#random), this.#random)
   }
 
-  /** A body for a single evaluation, generated in the same way. */
+  /** Returns the body of a single evaluation. Like `next`, half of the bodies are valid. */
   nextEvaluation(): Buffer {
     const isPlain = this.#random.chance(0.7)
     const members: Members = {

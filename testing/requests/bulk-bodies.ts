@@ -1,7 +1,6 @@
 /**
- * Bodies for `/allowed/bulk`, from usual to malformed, and functions that verify the readers that parse them
- * from bytes. A reader must return the same queries as the generic parser and the schema. Seeded: the same
- * number yields the same bodies.
+ * Bodies of `/allowed/bulk`, from usual to malformed, and functions that verify the readers which parse them
+ * from bytes. A reader must return the same queries as the generic parser and the schema. Seeded.
  */
 import { queryOf } from '#decisions/native-query.ts'
 import type { BulkReader } from '#http/bytes/bulk-reader.ts'
@@ -15,7 +14,7 @@ import { differingAttributes, judgeReader, perhapsBent, written } from './mutate
 
 const shape = new Shape(BulkAuthorizationQuery, 'body')
 
-/** Queries that the generic parser reads from a body; `null` if it rejects the body. */
+/** Returns the queries that the generic parser reads from a body, or `null` if it rejects the body. */
 export function readOrdinarily(body: Buffer): Query[] | null {
   let value: unknown
   try {
@@ -96,12 +95,12 @@ export class BulkBodies {
     this.#random = new Random(seed)
   }
 
-  /** Half of the bodies are valid, the others have some bytes changed. */
+  /** Half of the bodies are valid. In the others, some bytes are changed. */
   next(): Buffer {
     return perhapsBent(written(this.#bulk(), this.#random), this.#random)
   }
 
-  /** A body for a single check: a bulk of one element without its brackets, valid or malformed. */
+  /** Returns the body of a single check: a bulk of one element without its brackets, valid or malformed. */
   nextSingle(): Buffer {
     return perhapsBent(written(this.#bulk(1).trim().slice(1, -1), this.#random), this.#random)
   }
@@ -145,7 +144,7 @@ export class BulkBodies {
     return `${blank}[${blank}${items.join(`${blank},${blank}`)}${blank}]${blank}`
   }
 
-  /** A field that is unknown or occurs twice. */
+  /** Returns a field that is unknown or occurs twice. */
   #decoration(): [string, unknown] {
     return [this.#random.pick(NAMES), this.#random.pick(IGNORED)]
   }
@@ -156,7 +155,7 @@ export class BulkBodies {
     return this.#random.chance(0.3) ? this.#random.pick(KEYS) : `key-${this.#random.below(100_000)}`
   }
 
-  /** Like `JSON.stringify`, with whitespace. Lists of pairs become objects with repeated names. */
+  /** Like `JSON.stringify`, with whitespace. A list of pairs becomes an object that can repeat names. */
   #text(fields: readonly [string, unknown][], blank: string): string {
     const members = fields.map(([name, value]) => {
       const isFields =

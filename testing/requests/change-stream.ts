@@ -28,7 +28,7 @@ export class ChangeStream {
   /** Id of the last event. */
   lastId: string | undefined
 
-  /** Resolves with the stream; with the status and the body if the request is rejected. */
+  /** Opens a stream. If the request is rejected, resolves to the status and the body. */
   static async open(
     address: string,
     { query = '', lastEventId, key = 'environment-key-of-the-tests', path = CHANGES }: StreamOptions = {},
@@ -47,7 +47,7 @@ export class ChangeStream {
     return new ChangeStream(sent, response)
   }
 
-  /** Resolves with the stream. Throws if the request is rejected. */
+  /** Opens a stream. Throws if the request is rejected. */
   static async opened(address: string, options: StreamOptions = {}): Promise<ChangeStream> {
     const opened = await ChangeStream.open(address, options)
     if (opened instanceof ChangeStream) return opened
@@ -74,7 +74,7 @@ export class ChangeStream {
     sent.on('error', over)
   }
 
-  /** The next event; null if the stream has ended. */
+  /** Returns the next event, or null if the stream has ended. */
   async next(): Promise<ReadEvent | null> {
     for (;;) {
       const event = this.#events.shift()
@@ -89,7 +89,7 @@ export class ChangeStream {
     }
   }
 
-  /** The events up to the first for which `isLast` returns true. Throws if the stream ends before it. */
+  /** Returns the events up to the first one for which `isLast` is true. Throws if the stream ends before. */
   async until(isLast: (event: ReadEvent) => boolean): Promise<ReadEvent[]> {
     const events: ReadEvent[] = []
     for (;;) {
@@ -100,13 +100,13 @@ export class ChangeStream {
     }
   }
 
-  /** The events up to the commit with that revision, which a management response reports. */
+  /** Returns the events up to the commit with that revision, which a management response contained. */
   upTo(revision: string): Promise<ReadEvent[]> {
     const wanted = Number(revision.split('.')[1])
     return this.until(({ id }) => id !== undefined && Number(id.split('.')[1]) >= wanted)
   }
 
-  /** Stops reading until the stream is resumed. */
+  /** Stops reading from the connection until it is resumed. */
   pause(): void {
     this.response.pause()
   }

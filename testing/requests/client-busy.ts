@@ -1,9 +1,9 @@
 /** Detects whether a load test measured its own client instead of the service. */
 
-/** From this utilization, the client instead of the service is considered the bottleneck. */
+/** Utilization from which the client is considered the bottleneck, and not the service. */
 const BUSY_PERCENT_MAX = 90
 
-/** Describes the utilization of the client thread, and whether it therefore limits the results. */
+/** Returns a text that states how busy the client thread was and whether this limited the results. */
 export function clientText(busy: number, cpus: number): string {
   const percent = Math.round(busy * 100)
   const told = `client: its thread was busy for ${percent} % of the time, and took ${cpus.toFixed(1)} processors\n`

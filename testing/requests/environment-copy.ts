@@ -1,6 +1,6 @@
 /**
  * Replica of an environment that follows the change stream, and the lists of the management API in the same
- * form, for comparison. Events report only the removed entity; the replica also deletes its dependents.
+ * form, to compare both. Events contain only the removed entity, so the replica also deletes its dependents.
  */
 import type { ReadEvent } from './change-stream.ts'
 
@@ -25,7 +25,7 @@ type Noun = (typeof NOUNS)[number]
 
 export class EnvironmentCopy {
   readonly #things = new Map<Noun, Map<string, Item>>(NOUNS.map(noun => [noun, new Map()]))
-  /** Number of times that all data had to be reloaded. */
+  /** Number of times that all data had to be loaded again. */
   resets = 0
 
   /** Replaces all data with the contents of the lists. */
@@ -44,7 +44,7 @@ export class EnvironmentCopy {
     }
   }
 
-  /** All data, in an order without meaning. */
+  /** All data. The order has no meaning. */
   get all(): Readonly<Record<string, readonly Item[]>> {
     const told = Array.from(this.#things, ([noun, items]): [Noun, Item[]] => {
       const all = [...items.values()]
@@ -107,7 +107,7 @@ export class EnvironmentCopy {
   }
 }
 
-/** Built-in resource types always exist. The stream reports them only if they have attributes. */
+/** Built-in resource types always exist, but the stream reports them only if they have attributes. */
 function isToldResource({ key, attributes }: Item): boolean {
   return !key.startsWith('__') || Object.keys(attributes).length > 0
 }

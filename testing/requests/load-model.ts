@@ -1,17 +1,17 @@
 /**
- * Loads given facts into a running service through its management API, as a client would: first the model,
- * then tenants, users, instances, assignments and tuples. It does not depend on how requests are sent, so
- * benches can also use it.
+ * Loads facts into a running service through its management API, as a client would: first the model, then
+ * tenants, users, instances, assignments and tuples. The caller sends the requests, so benchmarks can also
+ * use it.
  */
 import type { Change, RolePut } from '#model/change.ts'
 
-/** Sends one request; throws unless it succeeds. */
+/** Sends one request. Throws if the request fails. */
 export type SendToManagement = (method: 'POST' | 'PATCH', path: string, body: unknown) => Promise<unknown>
 
 const SCHEMA = '/v2/schema/default/default'
 const FACTS = '/v2/facts/default/default'
 
-/** The facts must be in the order of `Oracle.currentFacts`. The tenant `default` must already exist. */
+/** Loads the facts, which must be in the order of `Oracle.currentFacts`. The tenant `default` must exist. */
 export async function loadModel(send: SendToManagement, facts: readonly Change[]): Promise<void> {
   const tenantOf = new Map<string, string>()
   const waiting = new Map<string, RolePut>()
@@ -72,7 +72,7 @@ export async function loadModel(send: SendToManagement, facts: readonly Change[]
   }
   await sendTenantRoles()
 
-  /** A role is sent twice: first without details, so that other roles can mention it, then completely. */
+  /** Sends a role twice: first without details, so that other roles can refer to it, and then completely. */
   async function putRole(type: string, { role, permissions, extends: extended, derivations }: RolePut) {
     const path = `${SCHEMA}/resources/${type}/roles`
     if (!known.has(`${type}#${role}`)) {

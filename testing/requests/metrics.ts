@@ -26,7 +26,7 @@ export class Scrape {
     return new Scrape(await response.text())
   }
 
-  /** Sum of all samples with this name and these labels. */
+  /** Returns the sum of all samples with this name and these labels. */
   sum(name: string, labels: Readonly<Record<string, string>> = {}): number {
     const wanted = Object.entries(labels)
     return this.samples
@@ -36,7 +36,7 @@ export class Scrape {
       .reduce((sum, { value }) => sum + value, 0)
   }
 
-  /** Names and types of all metrics. */
+  /** Returns the names and types of all metrics. */
   types(): ReadonlyMap<string, string> {
     return new Map([...this.text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name!, type!]))
   }

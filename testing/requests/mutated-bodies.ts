@@ -1,11 +1,11 @@
-/** Slightly mutated bodies, like those of an attacker who looks for differences between parsers. */
+/** Slightly mutated bodies, as an attacker would send to find differences between parsers. */
 import type { Query, SentAttributes } from '#model/decision.ts'
 import { viewOf } from '#http/message/byte-views.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
 import { isDeepStrictEqual } from 'node:util'
 import type { Random } from '#testing/data/random.ts'
 
-/** Bytes for replacements and insertions: all that have a meaning in JSON, and some that do not. */
+/** Bytes to insert, or to replace others: all bytes with a meaning in JSON, and some others. */
 const BYTES = [
   ...Buffer.from('{}[]:,"\\ \n\t\r/0123456789-+.eEutfnal_x'),
   0x00,
@@ -71,13 +71,13 @@ function bend(body: Buffer, random: Random): Buffer {
 const DIFFERING_TEXTS = ['', 'a', '10.0.0.1', 'é', '計画', 'a"b', 'a/b', '\\', '"},{', 'x'.repeat(1_100)]
 const DIFFERING_NUMBERS = [0, 7, -1, 1.5, 1e21, -2.5e-9, 1_763_892_000_000]
 
-/** Attributes that differ between checks in their values only, like times and addresses. */
+/** Attributes, such as times and addresses, of which only the values differ between checks. */
 export function differingAttributes(random: Random): object {
   const text = () => (random.chance(0.2) ? random.pick(DIFFERING_TEXTS) : `at ${random.below(10_000)}`)
   return { ip: text(), of: { risk: random.pick(DIFFERING_NUMBERS), names: [text(), true] } }
 }
 
-/** Half of the bodies are unchanged; the others are mutated one to three times. */
+/** Half of the bodies stay unchanged. The others are mutated one to three times. */
 export function perhapsBent(body: Buffer, random: Random): Buffer {
   if (!random.chance(0.5)) return body
   let bent = body
@@ -85,18 +85,18 @@ export function perhapsBent(body: Buffer, random: Random): Buffer {
   return bent
 }
 
-/** The bytes of a JSON text, unchanged or in ASCII. */
+/** Returns the bytes of a JSON text. Some of the texts are converted to ASCII. */
 export function written(text: string, random: Random): Buffer {
   return Buffer.from(random.chance(0.2) ? asciiOf(text, random) : text)
 }
 
-/** JSON in ASCII, as many libraries write it, sometimes with unnecessary escapes. */
+/** Converts JSON to ASCII, as many libraries write it, sometimes with unnecessary escapes. */
 function asciiOf(text: string, random: Random): string {
   const digits = (unit: string) => {
     const hex = unit.charCodeAt(0).toString(16).padStart(4, '0')
     return `\\u${random.chance(0.5) ? hex : hex.toUpperCase()}`
   }
-  // Escape sequences are kept, because a change would alter their meaning.
+  // Does not modify existing escape sequences, because that would change their meaning.
   return text.replaceAll(/\\.|[\u0080-\uffff]|\/|[k-m](?=\w)/g, unit => {
     if (unit === '/') return '\\/'
     if (unit.length === 2) return unit
@@ -104,18 +104,17 @@ function asciiOf(text: string, random: Random): string {
   })
 }
 
-/** A reader that parses queries from bytes; null if it leaves the body to the generic parser. */
+/** A reader that parses queries from bytes. Returns null if the generic parser must parse the body. */
 interface Reader {
   read(body: DataView, readAt: number | null): PackedQueries | null
 }
 
 /**
- * Returns true if the reader accepted the body. Throws, with the body, if the reader returned other queries
- * than the generic parser: first without attributes, then with the attributes that environments with rules
- * need.
+ * Returns true if the reader accepted the body. Throws an error with the body if the reader returned other
+ * queries than the generic parser. Verifies first without attributes, and then with them.
  */
 export function judgeReader(reader: Reader, body: Buffer, asked: readonly (Query | null)[] | null): boolean {
-  // The result must be verified before the next call to `read`, which overwrites it.
+  // Each result is verified before the next call to `read`, which overwrites it.
   const packed = reader.read(viewOf(body), null)
   judgeReading(body, packed, asked, textsOf)
   judgeReading(body, reader.read(viewOf(body), 0), asked, toldOf)
@@ -136,14 +135,14 @@ function judgeReading(
   throw new Error(`${text}\nread as ${JSON.stringify(read)}\nright is ${JSON.stringify(right)}`)
 }
 
-/** A query with its attributes as values; null if the engine is not queried. */
+/** Returns a query with its attributes as values; null if the engine would not be queried. */
 function toldOf(query: Query | null): unknown {
   if (query === null || query.type === '') return null
   const { queryContext, ...texts } = query
   return { ...texts, readAt: queryContext?.readAt, sent: saidIn(queryContext?.sent()) }
 }
 
-/** For conditions, missing attributes equal an empty object. The tenant is not an attribute. */
+/** Conditions do not distinguish missing attributes from an empty object. The tenant is not an attribute. */
 function saidIn(sent: SentAttributes | undefined): unknown {
   if (sent === undefined) return null
   const { user, resource, context } = sent
@@ -155,7 +154,7 @@ function saidIn(sent: SentAttributes | undefined): unknown {
   }
 }
 
-/** A query without its attributes; null if the engine is not queried. */
+/** Returns a query without its attributes; null if the engine would not be queried. */
 function textsOf(query: Query | null): unknown {
   if (query === null || query.type === '') return null
   const { queryContext: _, ...texts } = query

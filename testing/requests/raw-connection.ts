@@ -1,4 +1,4 @@
-/** A TCP connection that sends exactly the given bytes and reads responses one by one. */
+/** A TCP connection. It sends exactly the given bytes and reads the responses one by one. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
@@ -15,11 +15,11 @@ export class RawConnection {
   readonly #socket: Socket
   #pieces: Buffer[] = []
   #receivedBytes = 0
-  /** Number of bytes before which no response is complete. Joining earlier takes quadratic time. */
+  /** Number of bytes that the response needs at least. Joining pieces earlier takes quadratic time. */
   #neededBytes = 0
-  /** True if the received bytes start an incomplete chunked response. */
+  /** True if the received bytes are the start of a chunked response that is not complete. */
   #isInChunks = false
-  /** Resolves when the other side has closed the connection in any way. */
+  /** Resolves when the connection is closed, in any way. */
   readonly closed: Promise<void>
 
   private constructor(socket: Socket) {
@@ -29,7 +29,7 @@ export class RawConnection {
       this.#pieces.push(bytes)
       this.#receivedBytes += bytes.length
     })
-    // A reset also closes the connection.
+    // Ignores the error of a reset, which also closes the connection.
     socket.on('error', () => {})
   }
 
@@ -41,7 +41,7 @@ export class RawConnection {
     return connection
   }
 
-  /** Sends a string as latin1 bytes, or a buffer. Resolves when the kernel has accepted it. */
+  /** Sends a string as latin1 bytes, or a buffer. Resolves when the kernel has accepted the bytes. */
   send(text: string | Buffer): Promise<void> {
     const bytes = typeof text === 'string' ? Buffer.from(text, 'latin1') : text
     return new Promise(resolve => this.#socket.write(bytes, () => resolve()))
@@ -55,7 +55,7 @@ export class RawConnection {
     this.#socket.resume()
   }
 
-  /** Half-closes the connection: sends nothing more, but still reads. */
+  /** Half-closes the connection: it sends nothing more, but can still read. */
   end(): void {
     this.#socket.end()
   }
@@ -64,12 +64,12 @@ export class RawConnection {
     this.#socket.destroy()
   }
 
-  /** Closes the connection with RST: data in transit is lost, and the other side is notified. */
+  /** Closes the connection with RST. Data in transit is lost, and the other side is notified. */
   reset(): void {
     this.#socket.resetAndDestroy()
   }
 
-  /** The next response; `null` if the connection was closed without a complete one. */
+  /** Returns the next response, or `null` if the connection was closed without a complete one. */
   async answer({ isToHead = false } = {}): Promise<RawAnswer | null> {
     for (;;) {
       const answer = this.#takeAnswer(isToHead)
@@ -114,7 +114,7 @@ export class RawConnection {
     })
   }
 
-  /** True if the bytes end like a complete chunked response. Parsing each packet takes quadratic time. */
+  /** Returns true if the last bytes can end a chunked response. Parsing each packet takes quadratic time. */
   #mayHaveEnded(): boolean {
     return Buffer.concat(this.#pieces.slice(-4)).subarray(-4).toString('latin1') === '\r\n\r\n'
   }
@@ -128,7 +128,7 @@ export class RawConnection {
   }
 }
 
-/** Content and end of the chunks that start at `from`; null if they are incomplete. */
+/** Returns the content and the end of the chunks that start at `from`; null if they are incomplete. */
 function chunksFrom(received: Buffer, from: number): { readonly body: Buffer; readonly end: number } | null {
   const parts: Buffer[] = []
   for (let at = from; ;) {
@@ -139,7 +139,7 @@ function chunksFrom(received: Buffer, from: number): { readonly body: Buffer; re
     const end = lineEnd + 2 + size + 2
     if (received.length < end) return null
     if (size === 0) {
-      // The trailer, which can be empty.
+      // The trailer follows. It can be empty.
       const last = received.indexOf('\r\n\r\n', lineEnd)
       return last === -1 ? null : { body: Buffer.concat(parts), end: last + 4 }
     }
@@ -153,7 +153,7 @@ function headerOf(line: string): [string, string] {
   return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
 }
 
-/** Text of a request, with the headers in the given order and with exactly these names. */
+/** Returns the text of a request, with the headers in this order and with exactly these names. */
 export function requestText(line: string, headers: readonly string[] = [], body = ''): string {
   return [`${line} HTTP/1.1`, 'Host: test', ...headers, '', body].join('\r\n')
 }

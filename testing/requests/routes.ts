@@ -1,11 +1,11 @@
-/** The route table of the service without a running service: all routes and their schemas. */
+/** The route table of the service, with all routes and their schemas, but without a running service. */
 import { Compile, type Validator } from 'typebox/compile'
 import { threadRoutes } from '#composition/thread-routes.ts'
 import { withoutSecrets } from '#config/config.ts'
 import { readConfig } from '#config/read-config.ts'
 import type { Route } from '#http/routing/route.ts'
 
-/** `lost`: the error that every request to a component behind the routes receives. */
+/** `lost` is the error that each call to a component behind the routes throws. */
 export function routesWithoutService(lost: Error): Route[] {
   return threadRoutes({
     engines: {
@@ -34,7 +34,7 @@ export const mountedRoutes: readonly Route[] = all.filter(
   ({ standsFor, path }) => standsFor !== null && path.startsWith('/facts/'),
 )
 
-/** Required query of a request, by the path of its route. */
+/** Query parameters without which a request is not valid, by the path of the route. */
 export const REQUIRED_QUERIES: Readonly<Record<string, string>> = {
   '/v2/facts/{proj_id}/{env_id}/key_completions': '?kind=user',
   '/v2/facts/{proj_id}/{env_id}/key_searches': '?kind=user',
@@ -42,7 +42,7 @@ export const REQUIRED_QUERIES: Readonly<Record<string, string>> = {
 
 const validators = new Map<string, Validator>()
 
-/** Violations of the response schema of the route; empty if there are none. */
+/** Returns the violations of the response schema of a route. */
 export function answerFindings(operationId: string, status: number, body: unknown): unknown[] {
   const route = routes.find(candidate => candidate.operationId === operationId)
   if (!route) return [`there is no route ${operationId}`]
@@ -55,5 +55,5 @@ export function answerFindings(operationId: string, status: number, body: unknow
   return validator.Check(body) ? [] : [...validator.Errors(body)]
 }
 
-/** Aliases that need an environment key but make no decisions (`container-aliases.test.ts`). */
+/** Aliases that need the key of an environment but make no decisions (`container-aliases.test.ts`). */
 export const UPDATE_TRIGGERS: readonly string[] = ['/data-updater/trigger', '/policy-updater/trigger']

@@ -1,4 +1,4 @@
-/** Reader thread of `torn-reads.ts`: checks and searches, and counts wrong results. */
+/** Reader thread of `torn-reads.ts`. It runs checks and searches and counts wrong results. */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
@@ -10,7 +10,7 @@ import { QUESTIONS } from './torn-searches.ts'
 /** Final report of a reader. */
 export interface TornReadsReport {
   readonly checks: number
-  /** Number of results of searches, listings and explanations, by kind. */
+  /** For each kind of search, listing or explanation, the number of results. */
   readonly searches: Readonly<Record<string, number>>
   readonly wrong: readonly string[]
 }
@@ -20,13 +20,13 @@ const { handle, threadId, checks, seed, isOfRules } = workerData as {
   threadId: number
   checks: number
   seed: number
-  /** True if only rules are changed and therefore checked. */
+  /** True if only rules are changed. Then only decisions by rules are checked. */
   isOfRules: boolean
 }
 
 const WRONG_MAX = 100
 const SEARCHES_A_ROUND = 20
-/** Minimum number of results for each kind of search before the reader finishes. */
+/** Minimum number of results that a reader must have for each kind of search. */
 const ANSWERS_MIN = 50
 const reader = new SharedIndexReader(handle, { threadId })
 const random = new Random(seed)
@@ -67,13 +67,13 @@ function search(): void {
       if (fault !== null) wrong.push(`${kind}: ${fault}`)
       searches[kind] = (searches[kind] ?? 0) + 1
     } catch (error) {
-      // Under continuous changes, a search can be rejected. A missing result is not a wrong result.
+      // If changes never pause, a search can be rejected. A missing result is not a wrong result.
       if (!(error instanceof AuthzError) || error.code !== 'OVERLOADED') throw error
     }
   }
 }
 
-/** There are no searches for rules. */
+/** There are no searches for decisions by rules. */
 function isAnsweredOften(): boolean {
   return isOfRules || Object.keys(QUESTIONS).every(kind => (searches[kind] ?? 0) > ANSWERS_MIN)
 }

@@ -1,4 +1,4 @@
-/** Searches with known results while `write-mix.ts` runs: each result must reflect a single state. */
+/** Searches with known results, although `write-mix.ts` runs. Each result must belong to one state. */
 import { isDeepStrictEqual } from 'node:util'
 import type { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { EXPLAIN_STEPS_MAX } from '#model/limits.ts'
@@ -19,7 +19,7 @@ const READERS_OF_PAIRS = ['insider', LISTER, 'member']
 const ALL = 1_000
 const ANY = { tenants: null, types: null, accepts: null }
 
-/** Problem with a result; `null` if there is none. */
+/** Runs a search. Returns a description of a wrong result, or `null`. */
 type Question = (reader: SharedIndexReader, random: Random) => string | null
 
 const known = constants()

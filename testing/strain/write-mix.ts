@@ -1,4 +1,4 @@
-/** The changes for `torn-reads.ts`, and the checks whose decisions they never change. */
+/** The changes for `torn-reads.ts`, and checks whose decisions these changes never affect. */
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
 import {
@@ -17,11 +17,11 @@ export const PAIRS = 64
 export const CHAIN = 12
 const PASSERS_BY = 20_000
 
-/** This user has only a membership in this group, so the user can read exactly one document of each pair. */
+/** This user is only a member of this group, and can therefore read exactly one document of each pair. */
 export const LISTER = 'lister'
 export const PAIRS_GROUP = 'p'
 export const AUDITOR = 'auditor'
-/** `RULED` is always allowed by a rule, whichever version of it is in effect; `UNRULED` is always denied. */
+/** A rule always allows `RULED`, in each of its versions. `UNRULED` is always denied. */
 const RULED = 'ruled'
 const UNRULED = 'unruled'
 
@@ -34,7 +34,7 @@ const auditorRole: Change = {
   derivations: [],
 }
 
-/** All facts that never change. */
+/** Returns all facts that never change. */
 export function foundation(): Change[] {
   const changes: Change[] = [...driveSchema()]
   for (const user of ['insider', 'outsider', 'member', 'busy', LISTER, AUDITOR]) changes.push(userPut(user))
@@ -56,7 +56,7 @@ export function foundation(): Change[] {
     for (const side of ['a', 'b']) changes.push(instancePut('document', `${side}${p}`))
     changes.push(pairGrant('put', p, 'a'))
   }
-  // Two roots that both grant roles to insider and member. The chain below is attached to one of them.
+  // Two roots that grant roles to both insider and member. The chain below is attached to one of them.
   for (const root of ['root-x', 'root-y']) changes.push(instancePut('folder', root))
   changes.push(
     tuple(['group', 'g'], groupRelation('viewer'), ['folder', 'root-x']),
@@ -72,7 +72,7 @@ export function foundation(): Change[] {
   return changes
 }
 
-/** The rule, its sets and their attributes. A mixture of versions would change the decision. */
+/** The rule, its sets and their attributes. If a decision mixed two versions, it would be wrong. */
 function ruledAt(level: number): Change[] {
   const set = (key: string, parent: string | null): Change =>
     conditionSet(key, { [`user.${key}`]: { equals: level } }, { parent })
@@ -91,7 +91,7 @@ function ruledAt(level: number): Change[] {
   ]
 }
 
-/** Checks whose decisions never change, with those decisions. */
+/** Returns checks whose decisions never change, and these decisions. */
 export function constants(): { query: Query; answer: boolean }[] {
   const known: { query: Query; answer: boolean }[] = []
   for (let level = 0; level < CHAIN; level++) {
@@ -108,7 +108,7 @@ export function constants(): { query: Query; answer: boolean }[] {
   return known
 }
 
-/** Checks that a rule decides and whose decisions never change. */
+/** Returns checks that a rule decides and whose decisions never change, and these decisions. */
 export function ruledConstants(): { query: Query; answer: boolean }[] {
   return Array.from({ length: PAIRS }, (_, p) => [
     { query: ask(RULED, 'delete', 'document', `a${p}`), answer: true },
@@ -116,7 +116,7 @@ export function ruledConstants(): { query: Query; answer: boolean }[] {
   ]).flat()
 }
 
-/** Both documents of each pair: in one batch, exactly one of two adjacent checks is allowed. */
+/** Returns checks on the documents of all pairs. In a batch, exactly one of two adjacent ones is allowed. */
 export function pairs(user: string): Query[] {
   const queries: Query[] = []
   for (let p = 0; p < PAIRS; p++) {
@@ -164,7 +164,7 @@ export class WriteMix {
     ]
   }
 
-  /** New entities that are removed again later: records, slabs and tables grow, shrink and are reused. */
+  /** Puts new entities and removes them again later, so that records, slabs and tables are reused. */
   #passBy(): Change[] {
     const n = this.#passers++
     const [user, document, folder] = [`passer-${n}`, `page-${n}`, `box-${n}`]
@@ -193,7 +193,7 @@ export class WriteMix {
     return this.#changeRule()
   }
 
-  /** Half of the time, the set is removed and created again. */
+  /** In half of the changes, the set is removed and created again. */
   #changeRule(): Change[] {
     const changes = ruledAt(++this.#level)
     const isNew = this.#random.below(2) === 0

@@ -1,10 +1,10 @@
 /**
- * Reference implementation of conditions, used to verify all other evaluators. It interprets the JSON of a
- * condition exactly as conditions.md 3 and 5 specify, for each check, without an intermediate form.
+ * Reference implementation of conditions, with which all other evaluators are verified. For each check, it
+ * interprets the JSON of a condition exactly as conditions.md 3 and 5 specify, without an intermediate form.
  *
- * It shares no code with `src`. Conditions are assumed to be valid (3.4): an unreadable condition is an
- * error, and a condition that can never match is not detected. It does not implement the limits of section
- * 11, including the limit on looked-up instances.
+ * It shares no code with `src`. Conditions must be valid (3.4): a condition that cannot be parsed causes an
+ * error, and a condition that can never be true is not detected. The limits of section 11 do not apply, not
+ * even the limit on looked-up instances.
  */
 import { isUnreadable, OPERATORS } from './operators.ts'
 import { isObject, readNames, readPath } from './roots.ts'
@@ -12,12 +12,10 @@ import type { JsonObject, Roots } from './roots.ts'
 import { conjunction, disjunction, known, negation } from './truth.ts'
 import type { Truth } from './truth.ts'
 
-/**
- * Stored attributes of an instance, `{}` if it has none, `undefined` if it is not in the tenant of the check.
- */
+/** Returns the stored attributes of an instance; `{}` if it has none; `undefined` if the tenant lacks it. */
 export type StoredInstances = (type: string, key: string) => object | undefined
 
-/** Data that a leaf can read in addition to its attribute. */
+/** Data that a test can read in addition to its attribute. */
 interface World {
   readonly roots: Roots
   readonly stored: StoredInstances
@@ -42,13 +40,13 @@ const CONNECTIVES: ReadonlyMap<string, (values: readonly Truth[]) => Truth> = ne
   ['not', values => negation(conjunction(values))],
 ])
 
-/** `undefined` if the name is not a connective. A single item does not need a list. */
+/** Returns `undefined` if the name is not a connective. A single item need not be in a list. */
 function connected(name: string, items: unknown, truthOfItem: (item: unknown) => Truth): Truth | undefined {
   const connective = CONNECTIVES.get(name)
   return connective?.((Array.isArray(items) ? items : [items]).map(truthOfItem))
 }
 
-/** `attribute` is `undefined` if it is missing. */
+/** Evaluates a test. `attribute` is `undefined` if it is missing. */
 function truthOfTest(test: unknown, attribute: unknown, world: World): Truth {
   const members = Object.entries(objectAt('test', test))
   if (members.length !== 1) throw new Error(`a test has one operator: ${JSON.stringify(test)}`)
@@ -78,10 +76,10 @@ function truthOfLeaf(name: string, written: unknown, attribute: unknown, world: 
   return areKnown ? operator(attribute, right) : 'unknown'
 }
 
-/** Their operand is part of the condition and cannot be a ref, although a bound can be one. */
+/** Operators whose operand cannot be a ref. (A bound of `between` can be one.) */
 const TAKE_NO_REF: ReadonlySet<string> = new Set(['match', 'between'])
 
-/** Replaces refs in the operand with their values. `undefined` if any ref reads nothing. */
+/** Replaces the refs in an operand by their values. Returns `undefined` if a ref leads to no value. */
 function readOperand(written: unknown, roots: Roots): unknown {
   if (!Array.isArray(written)) return readRef(written, roots)
   const elements = written.map(each => readRef(each, roots))
@@ -94,7 +92,7 @@ function readRef(written: unknown, roots: Roots): unknown {
   return readPath(written.ref, roots)
 }
 
-/** An object with members other than `ref` is a literal. */
+/** Returns whether this is a ref. An object that also has other members is a literal. */
 function isRef(written: unknown): written is { readonly ref: unknown } {
   return isObject(written) && Object.keys(written).join() === 'ref'
 }
@@ -112,7 +110,7 @@ function ofElements(connective: (values: readonly Truth[]) => Truth) {
     Array.isArray(attribute) ? connective(attribute.map(element => holdsOf(element))) : 'unknown'
 }
 
-/** Tests whether all conditions hold for the members of the element, or of the instance whose key it is. */
+/** Returns a test: are all conditions true for the members of an element, or of the instance it names? */
 function elementTest(operand: JsonObject, world: World): ElementTest {
   const tests = Object.entries(objectAt('match', operand['match']))
   const holdOn = (object: unknown, at: World): Truth => {

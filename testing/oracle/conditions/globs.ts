@@ -14,7 +14,7 @@ export function matchesGlob(text: string, glob: string): boolean {
 
 type Positions = ReadonlySet<number>
 
-/** Positions at which a match of the glob can end if it starts at one of `starts`. */
+/** Returns the positions at which a match of the glob can end if it begins at one of `starts`. */
 function reached(glob: readonly string[], text: readonly string[], starts: Positions): Positions {
   let positions = starts
   for (let at = 0; at < glob.length;) {
@@ -33,7 +33,7 @@ function reached(glob: readonly string[], text: readonly string[], starts: Posit
   return positions
 }
 
-/** A piece is one character, escaped or not, one or two stars, a class, or alternatives in braces. */
+/** Returns the end of a piece: a character, which can be escaped, one or two stars, a class, or braces. */
 function endOfPiece(glob: readonly string[], start: number): number {
   switch (glob[start]) {
     case '\\':
@@ -45,7 +45,7 @@ function endOfPiece(glob: readonly string[], start: number): number {
     case '{': {
       const closing = glob[start] === '[' ? ']' : '}'
       let at = start + 1
-      // Brackets and braces within a class do not nest.
+      // Within a class, brackets and braces have no meaning.
       while (at < glob.length && glob[at] !== closing)
         at = closing === ']' && glob[at] !== '\\' ? at + 1 : endOfPiece(glob, at)
       if (at >= glob.length) throw new Error(`a glob has no ${closing}`)
@@ -115,7 +115,7 @@ function afterRuns(
   fits: (character: string) => boolean,
 ): Positions {
   const ends = new Set(starts)
-  // Iteration over a `Set` also visits the elements that are added during it.
+  // The loop also visits positions that are added to the `Set` during the iteration.
   for (const at of ends) if (at < text.length && fits(text[at]!)) ends.add(at + 1)
   return ends
 }

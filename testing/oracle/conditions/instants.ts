@@ -1,7 +1,7 @@
 /**
- * Parser of RFC 3339 dates and times with any number of fraction digits. A date alone is its midnight in UTC.
- * A time without a zone, a day that the month does not have, and hour 24 are not valid. Second 60 is second 0
- * of the next minute.
+ * Parses RFC 3339 dates and times with any number of fraction digits. A date without a time is midnight in
+ * UTC. A time without a zone, a day that the month does not have, and hour 24 are not valid. Second 60 is
+ * second 0 of the next minute.
  */
 export interface Instant {
   /** Seconds since the start of the year 0 in UTC. */
@@ -17,7 +17,7 @@ const RFC_3339 = new RegExp(`^${DATE.source}(?:[Tt]${TIME.source}(?:${ZONE.sourc
 
 const DAYS_OF_MONTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
-/** `undefined` if the text is not a valid date or time. */
+/** Parses a date or time. Returns `undefined` if the text is not valid. */
 export function instantOf(text: string): Instant | undefined {
   const parts = RFC_3339.exec(text)?.groups
   if (!parts) return undefined
@@ -36,7 +36,7 @@ export function instantOf(text: string): Instant | undefined {
   }
 }
 
-/** Negative if `a` is earlier, positive if it is later. */
+/** Compares two instants. The result is negative if `a` is earlier, and positive if it is later. */
 export function compareInstants(a: Instant, b: Instant): number {
   if (a.seconds !== b.seconds) return a.seconds - b.seconds
   const digits = Math.max(a.fraction.length, b.fraction.length)

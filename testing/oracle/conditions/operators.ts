@@ -1,7 +1,7 @@
 /**
- * Results of the operators for an existing attribute and an operand whose refs are resolved (conditions.md
- * 5.3 to 5.6). The result is unknown if the values do not fit. `exists` and the operators on objects are
- * implemented elsewhere.
+ * Evaluates operators for an existing attribute and an operand without refs (conditions.md 5.3 to 5.6). The
+ * result is unknown if the values do not fit the operator. `exists` and the operators on objects are in
+ * another file.
  */
 import { matchesGlob } from './globs.ts'
 import { compareInstants, instantOf } from './instants.ts'
@@ -54,16 +54,16 @@ export const OPERATORS: ReadonlyMap<string, Operator> = new Map<string, Operator
 ])
 
 /**
- * True if a number cannot be compared: an integer that no double represents, which is a `bigint` here, or a
- * number beyond the range of doubles. As an operand, it makes the result unknown; in a list or an object,
- * only the comparison of that element.
+ * Returns true if a number cannot be compared: a `bigint` that no double represents, or a number beyond the
+ * range of doubles. If the operand is such a number, the result is unknown. If a list or an object contains
+ * it, only the comparison with it is unknown.
  */
 export function isUnreadable(value: unknown): boolean {
   if (typeof value === 'bigint') return !Number.isFinite(Number(value)) || integerOf(Number(value)) !== value
   return typeof value === 'number' && !Number.isFinite(value)
 }
 
-/** The integer that a double represents, or that its text with an exponent denotes (from 1e21). */
+/** Returns the integer that a double represents. From 1e21, this is the integer that its text denotes. */
 function integerOf(double: number): bigint {
   const [digits, exponent] = String(double).split('e+') as [string, string?]
   if (exponent === undefined) return BigInt(double)
@@ -83,7 +83,7 @@ function sameness(a: unknown, b: unknown): Truth {
   return known(isSame(a, b))
 }
 
-/** Equality of JSON values of the same kind: numbers as doubles, strings unchanged, members in any order. */
+/** Equality of JSON values: numbers as doubles, strings unchanged, members in any order. */
 function isSame(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b)) {
     return a.length === b.length && a.every((each, index) => isSame(each, b[index]))
@@ -106,7 +106,7 @@ function isAmong(list: readonly unknown[], value: unknown): Truth {
   return disjunction(list.map(each => sameness(each, value)))
 }
 
-/** Compares two numbers or two instants; other values have no order. */
+/** Compares two numbers or two instants. Other values have no order, so the result is unknown. */
 function ordered(a: unknown, b: unknown, holds: (order: number) => boolean): Truth {
   if (isUnreadable(a) || isUnreadable(b)) return 'unknown'
   const [one, other] = [asDouble(a), asDouble(b)]
@@ -119,7 +119,7 @@ function ordered(a: unknown, b: unknown, holds: (order: number) => boolean): Tru
   return left && right ? known(holds(compareInstants(left, right))) : 'unknown'
 }
 
-/** Compares code points, so that a lone surrogate does not occur in a pair. */
+/** Compares code points. Therefore a lone surrogate does not match within a pair. */
 function occursIn(text: readonly string[], part: readonly string[]): boolean {
   return [...text, ''].some((_, start) => part.every((character, at) => text[start + at] === character))
 }

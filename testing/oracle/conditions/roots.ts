@@ -1,7 +1,7 @@
-/** Sources of values (conditions.md 4.1): the object of each root, with own properties only. */
+/** Combines the sources of values (conditions.md 4.1) into one object per root, with own properties only. */
 export type JsonObject = { readonly [name: string]: unknown }
 
-/** Objects in which paths start. */
+/** The objects in which paths begin. */
 export interface Roots {
   readonly user: JsonObject
   readonly resource: JsonObject
@@ -10,7 +10,7 @@ export interface Roots {
   readonly server: JsonObject
 }
 
-/** An absent or null part provides nothing, here and below. Null as the value of an attribute is a value. */
+/** Attributes of a source. Absent or null: the source has none. A single attribute can be null. */
 export interface AttributesPart {
   readonly attributes?: JsonObject | null
 }
@@ -21,9 +21,9 @@ export interface UserPart extends AttributesPart {
   readonly last_name?: string | null
 }
 
-/** Attributes for one check, by source. */
+/** Attributes for one check, from each source. */
 export interface QuestionParts {
-  /** Computed by the service; other sources cannot override them. */
+  /** Values that the service computes. Other sources cannot override them. */
   readonly computed: {
     readonly user: {
       readonly key: string
@@ -35,7 +35,7 @@ export interface QuestionParts {
     readonly tenant: { readonly key: string }
     readonly server: { readonly time?: string }
   }
-  /** AuthZEN properties are attributes here, except those of the action, which are `context.action`. */
+  /** Attributes in the request. AuthZEN properties are attributes; the action is `context.action`. */
   readonly request: {
     readonly user?: UserPart | null
     readonly resource?: (AttributesPart & { readonly context?: JsonObject | null }) | null
@@ -66,7 +66,7 @@ export function mergedRoots({ computed, request, stored }: QuestionParts): Roots
   }
 }
 
-/** Fields override attributes with the same names; a null field replaces nothing (section 16, ruling 6). */
+/** Fields override attributes with the same name, except null fields (section 16, ruling 6). */
 function saidOfUser(part: UserPart | null | undefined): JsonObject {
   const { attributes, email, first_name, last_name } = part ?? {}
   const fields = Object.entries({ email, first_name, last_name })
@@ -76,7 +76,7 @@ function saidOfUser(part: UserPart | null | undefined): JsonObject {
   )
 }
 
-/** Later sources override earlier ones. Two objects are merged by member; other values are replaced. */
+/** Later sources override earlier ones. If both values are objects, they are merged by member. */
 function merged(...sources: readonly (JsonObject | null | undefined)[]): JsonObject {
   return sources.reduce<JsonObject>((lower, source) => {
     const higher = source ?? {}
@@ -91,7 +91,7 @@ function merged(...sources: readonly (JsonObject | null | undefined)[]): JsonObj
   }, {})
 }
 
-/** Returns `undefined`, which is not a JSON value, if the value is missing. */
+/** Returns the value at the path, or `undefined` if it is missing. */
 export function readPath(path: string, roots: Roots): unknown {
   const [name, ...names] = path.split('.')
   const root = ROOTS.get(name!)
@@ -110,9 +110,9 @@ const ROOTS: ReadonlyMap<string, keyof Roots> = new Map([
 ])
 
 /**
- * The name of an own member can contain dots: the longest name that is a prefix of the path is used, even if
- * the rest then reads nothing. The rest of the path is one member per name. Values that are not objects, such
- * as arrays, have no members.
+ * Follows a path. The name of a member can contain dots: the longest own name that is a prefix of the path is
+ * used, even if the rest of the path then leads to no value. The rest has one member per name. Values that
+ * are not objects, such as arrays, have no members.
  */
 export function readNames(object: JsonObject, names: readonly string[]): unknown {
   if (names.length === 0 || names.includes('')) throw new Error(`no names: ${names.join('.')}`)

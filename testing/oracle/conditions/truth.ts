@@ -5,13 +5,13 @@ export function known(isTrue: boolean): Truth {
   return isTrue ? 'true' : 'false'
 }
 
-/** True for an empty list. */
+/** Returns true if the list is empty. */
 export function conjunction(values: readonly Truth[]): Truth {
   if (values.includes('false')) return 'false'
   return values.includes('unknown') ? 'unknown' : 'true'
 }
 
-/** False for an empty list. */
+/** Returns false if the list is empty. */
 export function disjunction(values: readonly Truth[]): Truth {
   if (values.includes('true')) return 'true'
   return values.includes('unknown') ? 'unknown' : 'false'
