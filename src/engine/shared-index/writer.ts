@@ -375,7 +375,7 @@ export class SharedIndexWriter implements ChangeSink {
    * numbers sooner.
    */
   collect(steps: number): boolean {
-    if (this.#isApplying) return true // Collected only after the commit is visible.
+    if (this.#isApplying) return true // Removals are collected only after the commit is visible.
     for (let step = 0; step < steps; step++) {
       if (this.#isCollecting()) this.#collectStep()
       else if (this.#replacements.isShrinkingNeeded()) {

@@ -35,7 +35,7 @@ export const READY = 2
 
 /**
  * Names of lists. `ALL`: all entities of the type, under one hash. `BY_TENANT`: instances by the line of
- * their tenant. The prefix: entities by the value of an attribute.
+ * their tenant. `ATTRIBUTE_PREFIX` and the name of an attribute: entities by the value of the attribute.
  */
 export const ALL = 'all'
 export const BY_TENANT = 'tenant'

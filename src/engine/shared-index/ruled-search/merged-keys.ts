@@ -19,7 +19,8 @@ export interface Stretch {
 
 export interface KeySource {
   /**
-   * Returns about `wanted` keys that come after `after`; `null` if the source cannot be read at the moment.
+   * Returns about `wanted` keys that come after `after`. Returns `null` if the source does not contain the
+   * keys after `after`, although there might be some.
    */
   behind(after: string | null, wanted: number): Stretch | null
 }
@@ -88,7 +89,7 @@ class Cursor {
 
   /**
    * Reads the next portion, which is twice as large as the previous one. Returns the number of entries that
-   * did not match, or `null` if the source cannot be read at the moment.
+   * did not match, or `null` if the source does not contain the keys that come next.
    */
   readBehind(after: string | null): number | null {
     const stretch = this.#source.behind(after, this.#wanted)

@@ -181,8 +181,8 @@ export class RulePlan {
   }
 
   /**
-   * Plans all rules again, without `removed` and with `added`. For each rule, selects the demand whose lookup
-   * has the most different values.
+   * Plans all rules again, without `removed` and with `added`. For each rule, selects the demand whose
+   * attribute has the most different values among the rules.
    */
   *rebuild(
     changed: { readonly removed: Iterable<CurrentRule>; readonly added: Iterable<CurrentRule> },

@@ -105,7 +105,7 @@ export class Preparation {
       case 'tuple-put':
       case 'tuple-removed':
         return this.#tuple(change, change.kind === 'tuple-put')
-      default: // The schema needs no space here, and the removal of a tenant is one bit.
+      default: // Schema changes need no space in the graph, and removing a tenant only sets a bit.
     }
   }
 
