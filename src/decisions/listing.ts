@@ -382,7 +382,7 @@ export class Text {
   }
 
   whole(): Uint8Array {
-    assert(this.#length === this.#bytes.length, 'a listing has the counted length')
+    assert(this.#length === this.#bytes.length, 'the length of a listing is the length that was counted')
     return this.#bytes
   }
 }

@@ -145,7 +145,7 @@ export function removed(put: Change): Change {
     case 'mapping-put':
       return { kind: 'mapping-removed', config: put.config }
     default:
-      throw new Error(`${put.kind} puts nothing that could be removed`)
+      throw new Error(`there is no removal for a change of kind ${put.kind}`)
   }
 }
 

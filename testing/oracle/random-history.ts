@@ -155,7 +155,7 @@ function removal(world: Names): Arbitrary<Change> {
 function asRemoval(change: Change): Change {
   if (change.kind === 'assignment-put') return { ...change, kind: 'assignment-removed' }
   if (change.kind === 'tuple-put') return { ...change, kind: 'tuple-removed' }
-  throw new Error(`no removal is derived from ${change.kind}`)
+  throw new Error(`there is no removal for a change of kind ${change.kind}`)
 }
 
 /** A check on entities of the model; sometimes an unknown name, a whole type, or another tenant. */

@@ -60,7 +60,7 @@ export class OrdinaryBatches {
     } catch {
       return null
     }
-    assert(!(answer instanceof Promise), 'without a pool answers are there at once')
+    assert(!(answer instanceof Promise), 'without a pool, results are returned synchronously')
     if (!('evaluations' in answer) || answer.evaluations.some(({ context }) => context)) return null
     const asked = [...this.#asked]
     return answer.evaluations.map(({ decision }) => (decision ? asked.shift()! : null))

@@ -94,7 +94,7 @@ export class ChangeStream {
     const events: ReadEvent[] = []
     for (;;) {
       const event = await this.next()
-      if (event === null) throw new Error(`the stream ended behind ${JSON.stringify(events.at(-1))}`)
+      if (event === null) throw new Error(`the stream ended after the event ${JSON.stringify(events.at(-1))}`)
       events.push(event)
       if (isLast(event)) return events
     }

@@ -67,7 +67,7 @@ export async function loadModel(send: SendToManagement, facts: readonly Change[]
         break
       }
       default:
-        throw new Error(`${fact.kind} is no standing fact`)
+        throw new Error(`a model cannot contain a change of kind ${fact.kind}`)
     }
   }
   await sendTenantRoles()
@@ -100,7 +100,8 @@ export async function loadModel(send: SendToManagement, facts: readonly Change[]
       const next = [...waiting.values()].find(
         ({ extends: extended }) => !extended.some(key => waiting.has(key)),
       )
-      if (!next) throw new Error('tenant roles extend each other in a circle; management does not take that')
+      if (!next)
+        throw new Error('tenant roles extend each other in a cycle, which the management API rejects')
       waiting.delete(next.role)
       await send('POST', `${SCHEMA}/roles`, {
         key: next.role,

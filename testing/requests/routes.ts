@@ -27,7 +27,7 @@ export function routesWithoutService(lost: Error): Route[] {
   })
 }
 
-const all = routesWithoutService(new Error('nothing is behind this route table'))
+const all = routesWithoutService(new Error('this route table has no service behind it'))
 export const routes: readonly Route[] = all.filter(({ standsFor }) => standsFor === null)
 /** Fact routes that a decision point also serves under `/facts`. */
 export const mountedRoutes: readonly Route[] = all.filter(

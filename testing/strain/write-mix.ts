@@ -214,6 +214,6 @@ function pairGrant(kind: 'put' | 'removed', pair: number, side: 'a' | 'b'): Chan
 }
 
 function asRemoved(put: Change): Change {
-  if (put.kind !== 'tuple-put') throw new Error('only tuples are taken back here')
+  if (put.kind !== 'tuple-put') throw new Error('only tuples can be removed here')
   return { ...put, kind: 'tuple-removed' }
 }

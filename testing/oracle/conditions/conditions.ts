@@ -68,9 +68,10 @@ function truthOfLeaf(name: string, written: unknown, attribute: unknown, world: 
   const isRefForm = name.endsWith('_ref')
   const operation = isRefForm ? name.slice(0, -'_ref'.length) : name
   const operator = OPERATORS.get(operation)
-  if (!operator) throw new Error(`no operator: ${name}`)
+  if (!operator) throw new Error(`unknown operator: ${name}`)
   const operand = isRefForm ? { ref: written } : written
-  if (isRef(operand) && TAKE_NO_REF.has(operation)) throw new Error(`${operation} takes no ref`)
+  if (isRef(operand) && TAKE_NO_REF.has(operation))
+    throw new Error(`the operand of ${operation} cannot be a ref`)
   const right = readOperand(operand, world.roots)
   const areKnown = [attribute, right].every(each => each !== undefined && !isUnreadable(each))
   return areKnown ? operator(attribute, right) : 'unknown'

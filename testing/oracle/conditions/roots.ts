@@ -95,7 +95,7 @@ function merged(...sources: readonly (JsonObject | null | undefined)[]): JsonObj
 export function readPath(path: string, roots: Roots): unknown {
   const [name, ...names] = path.split('.')
   const root = ROOTS.get(name!)
-  if (root === undefined) throw new Error(`no root of a path: ${path}`)
+  if (root === undefined) throw new Error(`the path has no known root: ${path}`)
   return readNames(roots[root], names)
 }
 
@@ -115,7 +115,8 @@ const ROOTS: ReadonlyMap<string, keyof Roots> = new Map([
  * are not objects, such as arrays, have no members.
  */
 export function readNames(object: JsonObject, names: readonly string[]): unknown {
-  if (names.length === 0 || names.includes('')) throw new Error(`no names: ${names.join('.')}`)
+  if (names.length === 0 || names.includes(''))
+    throw new Error(`the path has an empty name or no name: ${names.join('.')}`)
   for (let count = names.length; count > 0; count--) {
     const value = own(object, names.slice(0, count).join('.'))
     if (value === undefined) continue

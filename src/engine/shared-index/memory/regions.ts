@@ -204,7 +204,7 @@ export class Regions {
     const header = new Int32Array(handle.header)
     if (isRetired(header)) throw indexRetired()
     assert(Atomics.load(header, L.H_MAGIC) === L.MAGIC, 'a shared index begins with its magic number')
-    assert(header[L.H_VERSION] === L.LAYOUT_VERSION, 'reader and writer agree on the layout')
+    assert(header[L.H_VERSION] === L.LAYOUT_VERSION, 'reader and writer use the same layout version')
     return new Regions(handle)
   }
 

@@ -111,6 +111,6 @@ export function lock(header: Int32Array, threadId: number): void {
 export function unlock(header: Int32Array, threadId: number): void {
   // Release: the next owner sees the writes of this thread.
   const owner = Atomics.compareExchange(header, L.H_LOCK, threadId, 0)
-  assert(owner === threadId, 'only the owner gives the lock back')
+  assert(owner === threadId, 'only the owner releases the lock')
   Atomics.notify(header, L.H_LOCK)
 }

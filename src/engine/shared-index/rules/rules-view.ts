@@ -187,7 +187,7 @@ export class RulesView {
   }
 
   set(number: number): SetText {
-    assert(this.#texts !== null, 'texts of sets are read at the state that they explain')
+    assert(this.#texts !== null, 'the texts are copied before a set is read from them')
     const text = textAt(this.#texts, this.#arrays[UNIT.setText]![number]!)
     const [key, type, raw] = parsedJson(text) as [string, string | null, unknown]
     const conditions = readCondition(raw, [])
@@ -202,7 +202,7 @@ export class RulesView {
 
   /** Returns all rules of a plan, as pairs of sides. Call `hasTexts` first. */
   rulesOf({ at }: Plan): Int32Array {
-    assert(this.#texts !== null, 'all rules are read at the state that they explain')
+    assert(this.#texts !== null, 'the texts are copied before rules are read from them')
     const from = this.program[at + PLAN.rulesAt]!
     return this.#texts.subarray(from, from + 2 * this.program[at + PLAN.rules]!)
   }

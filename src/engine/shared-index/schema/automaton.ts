@@ -108,7 +108,7 @@ export class Automaton {
     const states = new Map<number, State>()
     for (const { typeId, masks, id, ordinal, epoch } of saved.known) {
       const type = byId.get(typeId)
-      assert(type, 'states are stored with their types')
+      assert(type, 'each stored state belongs to a stored type')
       const state = newState(type, Int32Array.from(masks))
       Object.assign(state, { id, ordinal, epoch })
       states.set(id, state)

@@ -153,7 +153,7 @@ function mention(siblings: Roles, saved: SavedRole): void {
     extended.extendedBy.add(role)
   }
   role.derivations = saved.derivations.map(({ source, relation: over, guarded }) => {
-    assert(role.type, 'tenant roles derive from nothing')
+    assert(role.type, 'tenant roles have no derivations')
     const relation = known(role.type.relations, over)
     relation.derivedBy.add(role)
     return { source: known(relation.subjectType.roles, source), relation, guarded }
@@ -162,6 +162,6 @@ function mention(siblings: Roles, saved: SavedRole): void {
 
 function known<Thing>(things: ReadonlyMap<string, Thing>, key: string): Thing {
   const thing = things.get(key)
-  assert(thing, `a saved schema contains only names of the schema, not ${key}`)
+  assert(thing, `a saved schema refers only to its own entities, not to ${key}`)
   return thing
 }
