@@ -85,9 +85,7 @@ export class ServiceProcess {
       if (match) return match
       const next = await Promise.race([once(this.#child[output]!, 'data'), this.exited.then(() => null)])
       if (next === null && !pattern.test(this[output])) {
-        throw new Error(
-          `the service ended before its output matched ${pattern}:\n${this.stdout}\n${this.stderr}`,
-        )
+        throw new Error(`the service ended without printing ${pattern}:\n${this.stdout}\n${this.stderr}`)
       }
     }
   }

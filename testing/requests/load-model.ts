@@ -100,8 +100,7 @@ export async function loadModel(send: SendToManagement, facts: readonly Change[]
       const next = [...waiting.values()].find(
         ({ extends: extended }) => !extended.some(key => waiting.has(key)),
       )
-      if (!next)
-        throw new Error('tenant roles extend each other in a cycle, which the management API rejects')
+      if (!next) throw new Error('tenant roles extend each other in a cycle; the API rejects this')
       waiting.delete(next.role)
       await send('POST', `${SCHEMA}/roles`, {
         key: next.role,

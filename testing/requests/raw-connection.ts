@@ -135,8 +135,7 @@ function chunksFrom(received: Buffer, from: number): { readonly body: Buffer; re
     const lineEnd = received.indexOf('\r\n', at)
     if (lineEnd === -1) return null
     const size = Number.parseInt(received.toString('latin1', at, lineEnd), 16)
-    if (Number.isNaN(size))
-      throw new Error(`invalid size of a chunk: ${received.toString('latin1', at, lineEnd)}`)
+    if (Number.isNaN(size)) throw new Error(`invalid chunk size: ${received.toString('latin1', at, lineEnd)}`)
     const end = lineEnd + 2 + size + 2
     if (received.length < end) return null
     if (size === 0) {

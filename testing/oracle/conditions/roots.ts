@@ -115,8 +115,7 @@ const ROOTS: ReadonlyMap<string, keyof Roots> = new Map([
  * are not objects, such as arrays, have no members.
  */
 export function readNames(object: JsonObject, names: readonly string[]): unknown {
-  if (names.length === 0 || names.includes(''))
-    throw new Error(`the path has an empty name or no name: ${names.join('.')}`)
+  if (names.length === 0 || names.includes('')) throw new Error(`empty path or name: ${names.join('.')}`)
   for (let count = names.length; count > 0; count--) {
     const value = own(object, names.slice(0, count).join('.'))
     if (value === undefined) continue
