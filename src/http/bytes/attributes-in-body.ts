@@ -1,7 +1,8 @@
 /**
- * Attributes and context of the queries in a body. They stay text until a condition reads them (conditions.md
- * 7). If a template matched a query, it locates the attributes, and text that equals the text parsed last is
- * not parsed again: a typical bulk has one user or one context. For other queries, the whole text is parsed.
+ * Attributes and context of the queries in a body. They stay unparsed text until a condition reads them
+ * (conditions.md 7). If a query matched a template, the template knows the positions of its attributes, and
+ * only their text is parsed. The result is reused if the next text is equal, because all queries of a typical
+ * bulk have the same user or context. If a query matched no template, its whole text is parsed.
  */
 import { type AttributesReader, SENT_TEXT_BYTES_MAX } from '#decisions/attributes-in-text.ts'
 import { bytesOf } from '#http/message/byte-views.ts'
@@ -12,13 +13,16 @@ import { ATTRIBUTE_PARTS } from './question-fields.ts'
 import type { AttributeRanges } from './question-reader.ts'
 import type { QuestionTemplate } from './question-template.ts'
 
-/** Words per query: offset of its first byte in the body, and offset after its last. */
+/**
+ * Number of words that locate the text of a query: the offset of its first byte in the body, and the offset
+ * after its last byte.
+ */
 export const TEXT_WORDS = 2
 
-/** Texts of the queries of a list. */
+/** Positions of the queries of a list in the body. */
 export interface ListTexts {
   readonly ranges: Int32Array
-  /** For each query, the template that matched it. */
+  /** The template that each query matched; null if it matched none. */
   readonly templates: readonly (QuestionTemplate | null)[]
   readonly isAscii: boolean
 }
@@ -81,7 +85,7 @@ export class AttributesInBody implements AttributesInBytes {
   }
 }
 
-/** The text that was parsed last, and its value. */
+/** The text that was parsed last, and the result. */
 interface Known {
   text: string
   value: JsonObject | null

@@ -1,12 +1,12 @@
 /**
  * Reads the body of an AuthZEN batch directly from its bytes into packed queries. The body must have the
- * common form, and its semantic must be to evaluate every item. If the defaults come before the items, as
- * most clients write them, one pass is sufficient. If they come after the items, as in JSON with sorted
- * names, the items are first skipped and then read.
+ * common form, and its evaluation semantic must be to evaluate every item. Most clients write the defaults
+ * before the items, so one pass over the bytes is sufficient. If the defaults follow the items, as in JSON
+ * with sorted names, the reader first skips the items and reads them after the defaults.
  *
- * If this reader accepts a body, the fallback (`JSON.parse` and the schema) evaluates every item without an
- * error, and both read the same queries. This reader never rejects a request. If it cannot read a body,
- * including one with an invalid item, the fallback handles it.
+ * If this reader accepts a body, then the fallback (`JSON.parse` and the schema) reads the same queries and
+ * evaluates every item without an error. This reader never rejects a request. If it cannot read a body, for
+ * example because an item is invalid, the fallback handles the request.
  */
 import { bytesOf } from '#http/message/byte-views.ts'
 import { itemsSent, SENT_TEXT_BYTES_MAX } from '#decisions/attributes-in-text.ts'
@@ -46,11 +46,14 @@ export interface BatchReaderOptions {
 interface Readers {
   readonly reader: QuestionReader
   readonly batch: QuestionReader
-  /** Whether conditions can read the attributes and the context of the items. */
+  /** Whether the environment has conditions that can read the attributes and the context of the items. */
   readonly isRuled: boolean
 }
 
-/** Range of the items that could not be read yet, and the defaults (`parts`) that were known at that time. */
+/**
+ * Range of the items that were skipped, and a bit mask of the defaults (`parts`) that were known when they
+ * were skipped.
+ */
 interface PassedItems {
   readonly from: number
   readonly to: number
@@ -62,7 +65,7 @@ export class BatchReader {
   readonly #list: ListReader
   /** Text that identifies the defaults of the previous body; see `#useDefaults`. */
   #inherited = ''
-  /** Whether some defaults of the previous body came after its items. */
+  /** Whether the previous body contained defaults after its items. */
   #wasBehind = false
 
   constructor(options: BatchReaderOptions) {
@@ -71,8 +74,8 @@ export class BatchReader {
   }
 
   /**
-   * Returns the queries, valid until the next body is read, or null if the body does not have the common
-   * form. `readAt`: see `ListReader`. O(bytes).
+   * Returns the queries, or null if the body does not have the common form. The result is valid until the
+   * next body is read. `readAt`: see `ListReader`. O(bytes).
    */
   read(bytes: DataView, readAt: number | null): PackedQueries | null {
     const body = bytesOf(bytes)
@@ -97,17 +100,15 @@ export class BatchReader {
     const end = batch.read(skipBlanks(body, 0))
     if (end === REFUSED || skipBlanks(body, end) !== body.length) return null
     if (passed !== null && !this.#readPassed(body, bytes, passed, { reader, batch, isRuled })) return null
-    // Items inherit attributes from the defaults.
+    // The items also have the attributes of the defaults.
     if (batch.saysAttributes) this.#list.saysAttributes = true
     if (isRuled && !this.#hasReadableAttributes(list, body.length)) return null
     const packed = this.#list.packed(readAt, itemsSent({ ...list, end: body.length }))
-    // A batch without items is a single evaluation.
+    // An AuthZEN request without items is a single evaluation, which the fallback handles.
     return packed === null || packed.count === 0 ? null : packed
   }
 
-  /**
-   * Reads the items of a batch whose defaults are known. Returns the offset after the items, or `REFUSED`.
-   */
+  /** Reads the items of a batch after its defaults. Returns the offset after the items, or `REFUSED`. */
   #readItems(body: Buffer, bytes: DataView, at: number, { reader, batch, isRuled }: Readers): number {
     if (hasLongText(batch)) return REFUSED
     this.#useDefaults(batch)
@@ -116,26 +117,30 @@ export class BatchReader {
   }
 
   /**
-   * Whether the attributes of every item, including inherited ones, fit the limit. An item above the limit
-   * requires an error response.
+   * Whether the attributes of every item, together with the attributes of the defaults, are within the limit.
+   * If they are not, the fallback must read the body and create the error for the item.
    */
   #hasReadableAttributes({ from, to }: ByteRange, length: number): boolean {
     if (!this.#list.saysAttributes) return true
     return this.#list.longestText + length - (to - from) <= SENT_TEXT_BYTES_MAX
   }
 
-  /** Reads the skipped items when all defaults are known. Returns whether all items could be read. */
+  /**
+   * Reads the items that were skipped, after the whole batch was read and all defaults are known. Returns
+   * whether all items could be read.
+   */
   #readPassed(body: Buffer, bytes: DataView, { from, to, parts }: PassedItems, readers: Readers): boolean {
     const wasRead = !this.#wasBehind
     this.#wasBehind = readers.batch.parts !== parts
-    // Items that were rejected are rejected again unless new defaults are known.
+    // The items were already read without success. If no defaults followed them, a second attempt would fail
+    // again.
     if (wasRead && !this.#wasBehind) return false
     return this.#readItems(body, bytes, from, readers) === to
   }
 
   /**
-   * Keeps the templates of items only if the defaults are the same as in the previous body. The keys in the
-   * defaults can differ.
+   * Prepares the templates for the items. The templates of the previous body are kept only if its defaults
+   * were the same. The user keys and resource keys in the defaults can differ.
    */
   #useDefaults(batch: QuestionReader): void {
     const { parts, subjectType, action, type, tenant } = batch
@@ -157,7 +162,7 @@ export class BatchReader {
     if (!hasSubject) reader.inherit(SUBJECT_PART, batch)
     if ((reader.parts & ACTION_PART) === 0) Object.assign(reader.action, batch.action)
     if (!hasResource) reader.inherit(RESOURCE_PART, batch)
-    // If a resource has no ID, its type is not inherited.
+    // If a resource in an item has no ID, it does not inherit the type of the default resource.
     else if (reader.key.from !== 0) Object.assign(reader.type, pick(reader.type, batch.type))
     const { user, action, type, key } = reader
     if (user.from === 0 || subjectType.from === 0 || action.from === 0 || type.from === 0) return null
@@ -176,19 +181,20 @@ export class BatchReader {
 }
 
 /**
- * Whether a default is longer than any name. Each item that inherits a default reads it again, so a default
- * of a megabyte would be read up to ten thousand times. The fallback decodes it once.
+ * Whether a default is longer than any valid name. The reader reads a default again for each item that
+ * inherits it. A default of a megabyte would be read up to ten thousand times. The fallback decodes it only
+ * once.
  */
 function hasLongText(batch: QuestionReader): boolean {
   return TEXTS.some(name => batch[name].to - batch[name].from > LONG_KEY_BYTES_MAX)
 }
 
-/** The item's value if it is present, otherwise the default. */
+/** The value of the item if it has one, otherwise the default. */
 function pick(own: ByteRange, inherited: ByteRange): ByteRange {
   return own.from === 0 ? inherited : own
 }
 
-/** Key ranges of the defaults, in the layout of a query that inherits both keys. */
+/** Positions of the default keys, in the layout of a query that inherits both keys. */
 function spotOf({ user, key }: QuestionReader): Int32Array {
   const range = new Int32Array(RANGE_WORDS)
   range[USER_RANGE] = user.at

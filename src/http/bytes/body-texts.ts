@@ -1,17 +1,17 @@
 /**
- * Strings of one body that are not plain ASCII. Unescaped strings in any script stay in the body, which must
- * be valid UTF-8. Escaped strings are decoded into a separate buffer. Their offsets follow the end of the
- * body.
+ * Decodes the strings of a body that are not plain ASCII. Strings without escapes, in any script, stay in the
+ * body, which must be valid UTF-8. Strings with escapes are decoded into a separate buffer. The offsets in
+ * this buffer are counted from the end of the body.
  *
- * As strict as `JSON.parse`: control characters, unknown escapes and unpaired surrogates in strings are
- * rejected.
+ * The decoder is as strict as `JSON.parse`: it rejects control characters, unknown escapes and unpaired
+ * surrogates.
  */
 import { isUtf8 } from 'node:buffer'
 import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
 import { BACKSLASH, QUOTE, REFUSED } from './plain-json.ts'
 
 const LETTER_U = 0x75
-/** Character for each letter after a backslash, except `u`. */
+/** The character that each escape letter stands for, except `u`. */
 const ESCAPES: ReadonlyMap<number, number> = new Map(
   Object.entries({ '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }).map(
     ([letter, meant]) => [letter.charCodeAt(0), meant.charCodeAt(0)],
@@ -22,42 +22,45 @@ const LOW_SURROGATE = 0xdc00
 const SURROGATES_END = 0xe000
 const BEYOND_BMP = 0x10000
 /**
- * Initial capacity for decoded text, in bytes. It doubles as needed and is released above `KEPT_BYTES_MAX`.
+ * Initial size in bytes of the buffer for decoded text. The buffer doubles as needed. It is released after
+ * the request if it is larger than `KEPT_BYTES_MAX`.
  */
 const BYTES_MIN = 256
 const KEPT_BYTES_MAX = 64 * 1_024
 /**
- * Maximum length of a key in the body, in bytes. Longer keys are left to `JSON.parse`, because a key can be
- * read once per template and clients control its length. The longest valid key fits even if each of its
- * letters is escaped with a backslash.
+ * Maximum length of a key in the body, in bytes. Longer keys are left to `JSON.parse`, because clients
+ * control the length, and each comparison with a template can read the key again. The longest valid key fits
+ * even if each of its letters is escaped with a backslash.
  */
 const KEY_TEXT_BYTES_MAX = 2 * LONG_KEY_BYTES_MAX
-/** Bytes after a key that code reading whole words can access. */
+/** Number of bytes after a key that can be accessed by code that reads whole words. */
 const PADDING = 3
-/** Maximum length of a skipped string that templates compare, in bytes. */
+/** Maximum length in bytes of a skipped string in a query that is compared with templates. */
 const NEAR_BYTES = 1_024
-/** Number of skipped strings whose ends are cached: the maximum number of gaps in a template. */
+/**
+ * Number of skipped strings whose end offsets are cached. It equals the maximum number of gaps in a template.
+ */
 export const SKIPPED_VALUES_MAX = 16
 const NOWHERE = -1
 
 export class BodyTexts {
-  /** Whether all strings that were read or skipped so far are ASCII. */
+  /** Whether all strings that were read or skipped so far contain only ASCII. */
   isAscii = true
-  /** Offset of the last key in the result of `bytes`, and its length. */
+  /** Offset in the result of `bytes` and length of the key that was read last. */
   keyAt = 0
   keyLength = 0
   #body!: DataView
-  /** Length of the body, cached because `byteLength` of a view is a function call. */
+  /** Length of the body. It is stored because `byteLength` of a view is a function call. */
   #limit = 0
   #decoded = new Uint8Array(BYTES_MIN)
   #end = 0
-  /** Start and end offsets of the strings skipped last. The oldest entry is replaced first. */
+  /** Start and end offsets of the strings that were skipped last. A new entry replaces the oldest one. */
   readonly #knownFrom = new Int32Array(SKIPPED_VALUES_MAX).fill(NOWHERE)
   readonly #knownEnds = new Int32Array(SKIPPED_VALUES_MAX)
   #oldestKnown = 0
   #hasKnown = false
 
-  /** Starts with another body. Returns its length in bytes. */
+  /** Starts to read another body. Returns its length in bytes. */
   begin(body: DataView): number {
     this.#body = body
     this.#limit = body.byteLength
@@ -76,7 +79,7 @@ export class BodyTexts {
     return isUtf8(new Uint8Array(buffer, byteOffset, this.#limit))
   }
 
-  /** The body followed by the decoded strings. Valid until the next body begins. */
+  /** The body, followed by the decoded strings. The result is valid until the next body begins. */
   get bytes(): DataView {
     if (this.#end === 0) return this.#body
     const { buffer, byteOffset } = this.#body
@@ -87,19 +90,19 @@ export class BodyTexts {
     return new DataView(all.buffer)
   }
 
-  /** Number of decoded bytes, as an argument for `forget`. */
+  /** Number of decoded bytes so far. Pass it to `forget` to drop what is decoded later. */
   get mark(): number {
     return this.#end
   }
 
-  /** Drops the text that was decoded after `mark`. */
+  /** Drops the text that was decoded since `mark` was read. */
   forget(mark: number): void {
     this.#end = mark
   }
 
   /**
-   * Reads a nonempty string, including its quotes. Returns the offset after it, or `REFUSED`. O(length),
-   * which is bounded.
+   * Reads a nonempty string with its quotes as a key. Returns the offset after the string, or `REFUSED`.
+   * O(length); the length is limited.
    */
   keyEnd(at: number): number {
     const limit = Math.min(this.#limit, at + KEY_TEXT_BYTES_MAX)
@@ -117,7 +120,7 @@ export class BodyTexts {
   }
 
   /**
-   * Reads a string in any script without escapes, including its quotes. Returns the offset after it, or
+   * Reads a string without escapes, in any script, with its quotes. Returns the offset after the string, or
    * `REFUSED`.
    */
   unescapedEnd(at: number, limit = this.#limit): number {
@@ -147,9 +150,10 @@ export class BodyTexts {
   }
 
   /**
-   * Like `skippedEnd`, for strings that end within `NEAR_BYTES`. The result is cached, because every template
-   * that is compared with a query requests it. Otherwise a client could make all templates fail at the end of
-   * long strings, and each string would be read once per template.
+   * Like `skippedEnd`, but accepts only strings that end within `NEAR_BYTES`. The end offset is cached,
+   * because every template that is compared with a query needs it. Without the cache, a client could send
+   * long strings that make every template fail only after them. Each string would then be read once per
+   * template.
    */
   nearSkippedEnd(at: number): number {
     const known = this.#knownFrom.indexOf(at)
@@ -180,7 +184,7 @@ export class BodyTexts {
     return REFUSED
   }
 
-  /** Decodes the escape whose letter is at `at`. Returns the offset after it, or `REFUSED`. */
+  /** Decodes the escape whose letter is at offset `at`. Returns the offset after the escape, or `REFUSED`. */
   #escape(at: number): number {
     const body = this.#body
     if (at >= this.#limit) return REFUSED
@@ -205,7 +209,7 @@ export class BodyTexts {
     return at + 11
   }
 
-  /** Value of four hexadecimal digits, or `REFUSED`. */
+  /** Value of the four hexadecimal digits at `at`, or `REFUSED`. */
   #unit(at: number): number {
     const body = this.#body
     if (at + 4 > this.#limit) return REFUSED

@@ -2,9 +2,9 @@
  * Reads the body of a bulk check directly from its bytes into packed queries, if the body has the common
  * form.
  *
- * If this reader accepts a body, `JSON.parse` and the schema accept it and read the same queries. This reader
- * never rejects a request: the fallback handles all other bodies and produces all error messages. A fuzz test
- * verifies this.
+ * If this reader accepts a body, then `JSON.parse` and the schema also accept it and read the same queries. A
+ * fuzz test verifies this. The reader never rejects a request: the fallback handles all other bodies and
+ * creates all error messages.
  */
 import { bytesOf } from '#http/message/byte-views.ts'
 import type { PackedQueries, QueryTerms } from '#model/packed-queries.ts'
@@ -18,9 +18,9 @@ export class BulkReader {
   readonly #unlikePartsMax: number | undefined
 
   /**
-   * Bulks of more than `checksMax` queries are left to the fallback, which rejects them. `unlikePartsMax`
-   * limits the members and elements in queries that match no template, because reading these takes several
-   * times as long. Bulks above it are also left to the fallback.
+   * `checksMax`: maximum number of queries. `unlikePartsMax`: maximum number of members and elements in
+   * queries that match no template, because reading such queries takes several times as long. A bulk that
+   * exceeds one of the limits is left to the fallback, which rejects a bulk with too many queries.
    */
   constructor(checksMax: number, unlikePartsMax?: number) {
     this.#list = new ListReader(checksMax)
@@ -28,8 +28,8 @@ export class BulkReader {
   }
 
   /**
-   * Returns the queries, valid until the next body is read, or null if the body does not have the common
-   * form. `readAt`: see `ListReader`. O(bytes).
+   * Returns the queries, or null if the body does not have the common form. The result is valid until the
+   * next body is read. `readAt`: see `ListReader`. O(bytes).
    */
   read(bytes: DataView, readAt: number | null): PackedQueries | null {
     const body = bytesOf(bytes)

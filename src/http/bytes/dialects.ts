@@ -1,24 +1,28 @@
-/** Dialects of single queries: the fields that a reader accepts, and the query that it builds from them. */
+/**
+ * Dialects of single queries. A dialect defines which fields a reader accepts and how it builds a query from
+ * them.
+ */
 import { accessSent, nativeSent, type AttributesReader } from '#decisions/attributes-in-text.ts'
 import type { QueryTerms } from '#model/packed-queries.ts'
 import type { ReadQuestion } from './list-reader.ts'
 import { type ObjectFields, ITEM_FIELDS, QUESTION_FIELDS } from './question-fields.ts'
 import type { QuestionReader } from './question-reader.ts'
 
-/** A dialect of single queries, which inherit nothing. */
+/** Dialect of single queries, which are queries that inherit no values from defaults. */
 export interface Dialect {
   readonly fields: ObjectFields
   /**
-   * Builds the query that the reader has read. `known` contains the terms of the previous query. Null: the
-   * query is left to the fallback parser.
+   * Builds the query that the reader has just read. `known` contains the terms of the previous query, which
+   * are returned if they are the same. Returns null if the fallback parser must handle the query.
    */
   asked(reader: QuestionReader, known: QueryTerms | null): ReadQuestion | null
-  /** Reader of the attributes and the context of a query. */
+  /** Reads the attributes and the context of a query. */
   readonly sent: AttributesReader
 }
 
 /**
- * The dialect of `/allowed`, both for single checks and in bulks. Its fields define which ones are required.
+ * The dialect of `/allowed`, both for single checks and in bulks. `QUESTION_FIELDS` defines which fields are
+ * required.
  */
 export const NATIVE: Dialect = {
   fields: QUESTION_FIELDS,
@@ -27,8 +31,9 @@ export const NATIVE: Dialect = {
 }
 
 /**
- * The dialect of an AuthZEN evaluation outside of a batch. `isStrict`: a resource must have an ID. Subjects
- * whose type is not in `subjectTypes` are not users, so no decision is made for them.
+ * The dialect of an AuthZEN evaluation outside of a batch. `isStrict`: whether a resource must have an ID. If
+ * the type of a subject is not in `subjectTypes`, the subject is not a user, and the query is left to the
+ * fallback parser.
  */
 export function evaluationDialect(options: {
   readonly subjectTypes: ReadonlySet<string>

@@ -1,8 +1,8 @@
 /**
  * Reads a JSON list of queries directly from bytes into packed queries. The first query is read in full.
- * Queries of the same form are only compared with it (`question-template.ts`), which is several times faster
- * than parsing. Templates are kept for the next body, which is likely to have the same form. The caller
- * determines the dialect of the queries.
+ * Further queries of the same form are only compared with it (`question-template.ts`), which is several times
+ * faster than parsing. The learned templates are kept for the next body, because it probably has the same
+ * form. The caller defines the dialect of the queries.
  */
 import type { AttributesReader } from '#decisions/attributes-in-text.ts'
 import { EMPTY_BODY } from '#http/message/byte-views.ts'
@@ -22,45 +22,45 @@ import { type KeyPlace, type LearnedQuestion, QuestionTemplate } from './questio
 
 const TEMPLATES_MAX = 8
 /**
- * Maximum length of a query that becomes a template, in bytes. Longer queries are read each time, because
- * templates stay in memory and clients control their length.
+ * Maximum length in bytes of a query from which a template is learned. Templates stay in memory, and clients
+ * control the length of their queries. A longer query is therefore read in full each time.
  */
 const TEMPLATE_BYTES_MAX = 1_024
 /**
- * A further template is learned only if the templates learned from the same body have matched this many times
- * each on average.
+ * Another template is learned from a body only if the templates that were learned from this body have matched
+ * this many times each on average.
  */
 const USES_PER_TEMPLATE = 4
-/** Initial capacity in queries. It doubles as needed. */
+/** Initial capacity of the list, in queries. It doubles as needed. */
 const CHECKS_MIN = 512
 
-/** Key ranges for queries that inherit nothing. */
+/** Positions of default keys for queries that inherit no values. */
 export const NO_DEFAULTS = new Int32Array(RANGE_WORDS)
 
-/** A query that was read: its terms, and the ranges of its keys in the body. */
+/** A query that was read: its terms, and the positions of its keys in the body. */
 export interface ReadQuestion {
   readonly terms: QueryTerms
   readonly user: KeyPlace
   readonly key: KeyPlace
 }
 
-/** Properties of the list of queries in one body. */
+/** How the queries in a list are read. */
 export interface Questions {
   readonly reader: QuestionReader
-  /** Ranges of the keys that the queries inherit. */
+  /** Positions of the default keys that the queries inherit. */
   readonly defaults: Int32Array
-  /** Whether conditions can read the attributes and the context of the queries. */
+  /** Whether the environment has conditions that can read the attributes and the context of the queries. */
   readonly isRuled: boolean
   /**
-   * Builds the query that was read last. `known`: the terms of the previous query. Null: the query is left to
-   * the fallback parser.
+   * Builds the query that was just read. `known`: the terms of the previous query. Returns null if the
+   * fallback parser must handle the query.
    */
   asked(known: QueryTerms | null): ReadQuestion | null
 }
 
 /**
- * Counts how often templates match. The counts determine whether queries are compared with templates and
- * whether more templates are learned.
+ * Counts how often queries match templates. These counts determine whether further queries are compared with
+ * templates, and whether more templates are learned.
  */
 export class TemplateYield {
   templates = 0
@@ -68,8 +68,8 @@ export class TemplateYield {
   misses = 0
 
   /**
-   * Whether queries are compared with templates. If queries rarely have the same form, comparing costs more
-   * than it saves.
+   * Whether to compare queries with templates. If queries rarely have the same form, the comparison costs
+   * more than it saves.
    */
   get shouldMatch(): boolean {
     return this.misses <= TEMPLATES_MAX + this.uses
@@ -84,48 +84,49 @@ export class TemplateYield {
 interface ListSource {
   readonly body: Buffer
   readonly bytes: DataView
-  /** Ranges of the keys that the queries inherit. */
+  /** Positions of the default keys that the queries inherit. */
   readonly defaults: Int32Array
   readonly gain: TemplateYield
 }
 
 export class ListReader {
   /**
-   * Strings of the current body. The reader of the body calls `begin` first. `packed` finally checks that the
-   * strings are valid.
+   * Strings of the current body. The reader of the body calls `begin` before it uses this list reader. At the
+   * end, `packed` checks that the strings are valid.
    */
   readonly texts = new BodyTexts()
   readonly #checksMax: number
-  /** Templates; the most recently used one is first. */
+  /** Learned templates, beginning with the most recently used one. */
   readonly #templates: QuestionTemplate[] = []
   #keyRanges = new Int32Array(CHECKS_MIN * RANGE_WORDS)
   /**
-   * Terms by query. Kept from one list to the next; only the first `#count` entries belong to the last list.
+   * Terms of each query. The array is reused for the next list; only its first `#count` entries belong to the
+   * last list.
    */
   readonly #termsTable: QueryTerms[] = []
   #count = 0
   /** Whether a query of the last list contains attributes or context that conditions can read. */
   saysAttributes = false
-  /** Ranges of the queries of the last list in the body, if they were recorded. */
+  /** Positions of the queries of the last list in the body, if they were recorded. */
   #textRanges = new Int32Array(TEXT_WORDS)
-  /** For each query, the template that matched it. */
+  /** The template that each query matched; null if it matched none. */
   readonly #matched: (QuestionTemplate | null)[] = []
   /**
-   * The list of a single query. It is reused, because a new object per decision would burden the garbage
-   * collector.
+   * Packed form of a list with a single query. The object is reused, because a new object for each decision
+   * would add work for the garbage collector.
    */
   readonly #one: PackedQueries
 
-  /** Lists of more than `checksMax` queries are left to the fallback, which rejects them. */
+  /** `checksMax`: maximum number of queries. Longer lists are left to the fallback, which rejects them. */
   constructor(checksMax: number) {
     this.#checksMax = checksMax
     this.#one = new PackedQueries(1, EMPTY_BODY, this.#keyRanges, this.#termsTable)
   }
 
   /**
-   * Returns the queries of the last list, valid until the next list is read, or null if the bytes are not
-   * valid UTF-8. `readAt`: time at which the queries were read, if conditions can use it; in that case,
-   * `sent` reads their attributes and context.
+   * Returns the queries of the last list, or null if the bytes are not valid UTF-8. The result is valid until
+   * the next list is read. `readAt`: the time at which the queries were read if conditions can use it,
+   * otherwise null. If `readAt` is set, `sent` reads the attributes and the context of the queries.
    */
   packed(readAt: number | null, sent: AttributesReader): PackedQueries | null {
     const { texts } = this
@@ -144,12 +145,15 @@ export class ListReader {
     return packed
   }
 
-  /** Drops the templates because the same text has another meaning in the next queries. */
+  /**
+   * Drops all templates. Must be called if text that matches a template has another meaning in the next
+   * queries.
+   */
   forget(): void {
     this.#templates.length = 0
   }
 
-  /** Reads the list that begins at `from`. Returns the offset after it, or `REFUSED`. O(bytes). */
+  /** Reads the list that begins at `from`. Returns the offset after the list, or `REFUSED`. O(bytes). */
   read(body: Buffer, bytes: DataView, from: number, questions: Questions): number {
     this.#begin()
     if (body[from] !== OPEN_BRACKET) return REFUSED
@@ -172,18 +176,22 @@ export class ListReader {
     return REFUSED
   }
 
-  /** Drops the terms of earlier lists, because clients control the length of the strings in them. */
+  /**
+   * Starts a new list. Drops the terms of earlier lists, because clients control the length of the strings in
+   * them.
+   */
   #begin(): void {
     if (this.#termsTable.length > this.#count) this.#termsTable.length = this.#count
     this.#count = 0
     this.saysAttributes = false
-    // The entry of a single query is reused: a list that is truncated to length 0 releases its memory.
+    // One entry is kept for the next single query, because an array that is truncated to length 0 releases
+    // its memory.
     if (this.#matched.length > 1) this.#matched.length = 1
   }
 
   /**
-   * Compares a single query that is not in a list and inherits nothing with the templates. It replaces the
-   * previous list. Returns the offset after the query, or `REFUSED`.
+   * Compares a single query with the templates. The query is not in a list and inherits no values. It
+   * replaces the previous list. Returns the offset after the query, or `REFUSED` if no template matches.
    */
   matchOne(bytes: DataView, at: number, limit: number, gain: TemplateYield): number {
     this.#begin()
@@ -193,7 +201,7 @@ export class ListReader {
     return end
   }
 
-  /** Like `matchOne`, for a query that matches no template and must be read in full. */
+  /** Like `matchOne`, but reads the query in full, because it matches no template. */
   readOne(source: ListSource, questions: Questions, at: number): number {
     this.#begin()
     this.#matched[0] = null
@@ -268,8 +276,8 @@ export class ListReader {
   }
 
   /**
-   * Learns a template from a query. If the query differs from an earlier template only in skipped values, the
-   * new template has gaps for these values and replaces the earlier one.
+   * Learns a template from a query. If an earlier template differs from the query only in skipped values, the
+   * new template gets gaps at these values and replaces the earlier template.
    */
   #learn(body: Buffer, question: Omit<LearnedQuestion, 'isWide'>, gain: TemplateYield): void {
     const templates = this.#templates
@@ -282,7 +290,10 @@ export class ListReader {
     templates.unshift(new QuestionTemplate(body, { ...question, isWide }))
   }
 
-  /** Length of the longest query of the last list in bytes, if lengths were recorded. O(queries). */
+  /**
+   * Length in bytes of the longest query in the last list. Requires that the positions were recorded.
+   * O(queries).
+   */
   get longestText(): number {
     let longest = 0
     for (let index = 0; index < this.#count; index++) {
@@ -294,7 +305,7 @@ export class ListReader {
     return longest
   }
 
-  /** Separate function because most requests do not use it. */
+  /** A separate function, because most requests do not need it. */
   #attributes(sent: AttributesReader): AttributesInBody {
     const texts = { ranges: this.#textRanges, templates: this.#matched, isAscii: this.texts.isAscii }
     return new AttributesInBody(this.texts.bytes, texts, sent)

@@ -2,9 +2,9 @@
  * Scanners for the parts of JSON that never need decoding: ASCII strings without escapes, numbers and
  * literals.
  *
- * Each function takes the offset at which a value should begin and returns the offset after it, or `REFUSED`.
- * Input that is rejected might still be JSON. Input that is accepted has the same meaning for `JSON.parse`.
- * The end of the bytes is rejected like any other unexpected byte.
+ * Each function gets the offset at which a value should begin, and returns the offset after the value, or
+ * `REFUSED`. If a scanner accepts a value, `JSON.parse` reads it with the same meaning. If a scanner rejects
+ * a value, it can still be valid JSON. The end of the bytes is rejected like any other unexpected byte.
  */
 
 export const REFUSED = -1
@@ -23,7 +23,9 @@ const PLUS = 0x2b
 const POINT = 0x2e
 const ZERO = 0x30
 
-/** Offset of the first byte from `at` on that is not whitespace; the length of the bytes if there is none. */
+/**
+ * Offset of the first byte from `at` on that is not whitespace. If there is none, the length of the bytes.
+ */
 export function skipBlanks(bytes: Uint8Array, at: number): number {
   let next = at
   for (;;) {
@@ -36,7 +38,7 @@ export function isBlank(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }
 
-/** Scans a plain ASCII string, including its quotes. */
+/** Scans an ASCII string without escapes, including its quotes. */
 export function stringEnd(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== QUOTE) return REFUSED
   for (let next = at + 1; next < bytes.length; next++) {
@@ -48,8 +50,8 @@ export function stringEnd(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * Scans a list with any content by counting brackets and skipping strings. The offset is correct only if the
- * list is valid JSON, which is not checked here.
+ * Skips a list of any content by counting brackets and skipping strings. Does not check that the list is
+ * valid JSON. If it is not, the returned offset can be wrong.
  */
 export function listEnd(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== OPEN_BRACKET) return REFUSED
@@ -73,8 +75,8 @@ export function literalEnd(bytes: Uint8Array, at: number, literal: 'null' | 'tru
 }
 
 /**
- * Scans a number. `limit` is the length of the body in bytes. Takes a `DataView`, because both readers and
- * templates have one.
+ * Scans a number. `limit` is the length of the body in bytes. The argument is a `DataView` because both the
+ * readers and the templates have one.
  */
 export function numberEnd(bytes: DataView, at: number, limit: number): number {
   let next = byteAt(bytes, at, limit) === MINUS ? at + 1 : at
@@ -97,7 +99,7 @@ function isDigit(byte: number): boolean {
   return byte >= ZERO && byte <= ZERO + 9
 }
 
-/** Byte at an offset. After the end it is 0, which never occurs in JSON. */
+/** Byte at an offset. Returns 0 after the end, because this byte never occurs in JSON. */
 function byteAt(bytes: DataView, at: number, limit: number): number {
   return at < limit ? bytes.getUint8(at) : 0
 }

@@ -1,9 +1,9 @@
 /**
- * Fields that query readers know, for each dialect. They are computed from the schemas
+ * Fields that the query readers know, for each dialect. The fields are derived from the schemas
  * (`model/wire/decision.ts`, `model/wire/access.ts`). This file defines which fields are texts of the query
- * and which fields conditions can read. All other fields are skipped as JSON.
+ * and which fields conditions can read. The readers skip all other fields as JSON.
  *
- * A schema must not require anything that the readers do not check. An assertion verifies this when the
+ * A schema must not contain requirements that the readers do not check. An assertion verifies this when the
  * module is loaded.
  */
 import type { TSchema } from 'typebox'
@@ -11,32 +11,33 @@ import { EvaluationRequest, EvaluationsRequest } from '#model/wire/access.ts'
 import { AllowedQuery } from '#model/wire/decision.ts'
 import { assert } from '#model/assert.ts'
 
-/** Texts of a query. */
+/** Names of the texts that make up a query. */
 export const TEXTS = ['user', 'subjectType', 'action', 'type', 'key', 'tenant'] as const
 export type TextName = (typeof TEXTS)[number]
 
-/** Bits of the parts of a query that can be omitted and inherited. */
+/** Bits for the parts of a query that a batch item can omit and inherit. */
 export const SUBJECT_PART = 1
 export const ACTION_PART = 2
 export const RESOURCE_PART = 4
 
 export type Field =
-  /** A text of the query: a nonempty string. */
+  /** A text of the query, which must be a nonempty string. */
   | { readonly kind: 'text'; readonly text: TextName; readonly isNullable: boolean }
   /** A text if the value is a string. Any other value is an attribute. */
   | { readonly kind: 'text-or-any'; readonly text: TextName }
   /**
-   * A value of the type that the schema requires. `isAttribute`: conditions can read it; otherwise it has no
-   * effect.
+   * A value of the type that the schema requires. `isAttribute`: whether conditions can read the value. If
+   * not, the value has no effect.
    */
   | {
       readonly kind: 'string-or-null' | 'object-or-null'
       readonly isAttribute: boolean
-      /** Index in `ATTRIBUTE_PARTS`, or -1. */
+      /** Index of this field in `ATTRIBUTE_PARTS`, or -1. */
       readonly attributes: number
     }
   /**
-   * An object that contains texts. `part`: bit that is set if the object is present; 0 if it is not recorded.
+   * An object that contains texts. `part`: bit that is set if the object is present; 0 if its presence is not
+   * recorded.
    */
   | {
       readonly kind: 'object'
@@ -46,18 +47,21 @@ export type Field =
     }
   /** The items of a batch, which `BatchReader` reads. */
   | { readonly kind: 'items' }
-  /** The semantic of a batch. Accepted if it is absent or requests the evaluation of every item. */
+  /**
+   * The evaluation semantic of a batch. The reader accepts it only if it is absent or requests the evaluation
+   * of every item.
+   */
   | { readonly kind: 'execute-all' }
 
 export interface ObjectFields {
   readonly byName: readonly (readonly [name: string, field: Field])[]
-  /** Bit mask of the required fields, by their index in `byName`. */
+  /** Bit mask of the required fields. The bit of a field is its index in `byName`. */
   readonly required: number
-  /** Whether unknown members are attributes. Otherwise they have no effect. */
+  /** Whether unknown members are attributes. If not, they have no effect. */
   readonly areOthersAttributes: boolean
 }
 
-/** Text name by path in the body. */
+/** Maps the path of a field in the body to the name of its text. */
 type TextPaths = Readonly<Record<string, TextName>>
 
 const NATIVE_TEXTS: TextPaths = {
@@ -77,7 +81,7 @@ const ACCESS_TEXTS: TextPaths = {
   'resource.properties.tenant': 'tenant',
 }
 
-/** Paths of the fields that conditions can read in addition to the texts (conditions.md 4.1 and 4.2). */
+/** Paths of the fields that conditions can read, apart from the texts (conditions.md 4.1 and 4.2). */
 const ATTRIBUTES: ReadonlySet<string> = new Set([
   'user.email',
   'user.first_name',
@@ -93,10 +97,14 @@ const ATTRIBUTES: ReadonlySet<string> = new Set([
   'resource.properties',
 ])
 /**
- * Fields of a native query that conditions read as they are, unless other fields add to the same attributes.
+ * Fields of a native query whose whole value conditions can read as attributes. This applies only if no other
+ * field of the query also provides attributes.
  */
 export const ATTRIBUTE_PARTS = ['user.attributes', 'resource.attributes', 'context'] as const
-/** A text that can be empty. Readers leave bodies with an empty text to the fallback parser. */
+/**
+ * Path of the only text that can be empty according to the schema. If it is empty, the readers leave the body
+ * to the fallback parser.
+ */
 const MAY_BE_EMPTY = 'resource.key'
 /** Paths of fields that have no effect. */
 const IGNORED: ReadonlySet<string> = new Set(['sdk'])
@@ -106,7 +114,10 @@ const ACCESS_PARTS: Readonly<Record<string, number>> = {
   action: ACTION_PART,
   resource: RESOURCE_PART,
 }
-/** Parts of an item that can be incomplete. Missing values are checked when the defaults are known. */
+/**
+ * Parts of an item that can be incomplete, because the defaults provide the missing values. The reader checks
+ * for missing values when the defaults are known.
+ */
 const COMPLETED = SUBJECT_PART | RESOURCE_PART
 
 export const NO_FIELDS = fields({}, [], false)
@@ -118,7 +129,7 @@ const MEMBERS = Object.fromEntries(
   Object.entries(EvaluationRequest.properties).map(([name, schema]) => [name, accessMember(name, schema)]),
 )
 
-/** Fields of an item of an AuthZEN batch. No field is required because an item inherits missing ones. */
+/** Fields of an item in an AuthZEN batch. No field is required, because an item can inherit it. */
 export const ITEM_FIELDS = fields(MEMBERS, [], false)
 
 /** Fields of the batch itself. Its members are the defaults for the items. */
@@ -140,7 +151,7 @@ function nativeField(path: string, schema: TSchema): Field {
   return { kind: 'object', fields: fieldsOf(inner, `${path}.`, nativeField), part: 0, isNullable }
 }
 
-/** A member of an evaluation that can be inherited. Null means that it is absent. */
+/** A member of an evaluation that can be inherited. If its value is null, it counts as absent. */
 function accessMember(name: string, schema: TSchema): Field {
   const { inner } = shapeOf(schema)
   const part = ACCESS_PARTS[name]
@@ -148,7 +159,7 @@ function accessMember(name: string, schema: TSchema): Field {
   const isCompleted = (part & COMPLETED) !== 0
   const members = fieldsOf(inner, `${name}.`, (path, member) => {
     const field = accessField(path, member)
-    // The only text that a default completes.
+    // The type is the only text that a default completes.
     return isCompleted && path === `${name}.type` ? ({ ...field, isNullable: true } as Field) : field
   })
   return {
@@ -162,7 +173,7 @@ function accessMember(name: string, schema: TSchema): Field {
 function accessField(path: string, schema: TSchema): Field {
   const texts = Object.entries(ACCESS_TEXTS).filter(([text]) => text.startsWith(`${path}.`))
   if (texts.length === 0) return plainField(path, schema, ACCESS_TEXTS)
-  // Texts among attributes can have any type.
+  // Texts that are also attributes can have a value of any type.
   const within = texts.map(([text, name]): [string, Field] => [
     text.slice(path.length + 1),
     { kind: 'text-or-any', text: name },
@@ -179,7 +190,7 @@ function batchField(name: string, schema: TSchema): Field {
   return { kind: 'object', fields: options, part: 0, isNullable }
 }
 
-/** A text of the query, or a value that has no effect on the texts. */
+/** Field for a text of the query, or for a value that contains no texts. */
 function plainField(path: string, schema: TSchema, texts: TextPaths): Field {
   const { inner, isNullable } = shapeOf(schema)
   const text = texts[path]
@@ -212,7 +223,7 @@ function fieldsOf(
   return fields(Object.fromEntries(list), required, false)
 }
 
-/** The schema without the null type that `optional` adds. */
+/** Splits a schema into its type and whether null is allowed. `optional` adds the null type. */
 function shapeOf(schema: TSchema): { readonly inner: TSchema; readonly isNullable: boolean } {
   const [inner, ...others] = (Reflect.get(schema, 'anyOf') as TSchema[] | undefined) ?? [schema]
   assert(
@@ -226,9 +237,7 @@ function typeOf(schema: TSchema): unknown {
   return Reflect.get(schema, 'type')
 }
 
-/**
- * Properties of an object schema. Null: the schema is not an object, or its members are defined by clients.
- */
+/** Properties of an object schema. Null if the schema is not an object or if clients define its members. */
 function propertiesOf(schema: TSchema): Readonly<Record<string, TSchema>> | null {
   return (Reflect.get(schema, 'properties') as Record<string, TSchema> | undefined) ?? null
 }

@@ -1,12 +1,12 @@
 /**
- * Reads one query from bytes without building a value from it. The fields can have any order. Only the
- * positions of the texts are kept. The reader is strict: it rejects unusual input and leaves it to the
- * fallback parser. Unusual are duplicate fields, deep nesting, escaped names, and types, actions and tenants
- * that are not ASCII, because no valid one contains other characters.
+ * Reads one query from bytes without building an object. The fields can have any order. The reader keeps only
+ * the positions of the texts. It is strict: it rejects unusual input, which is left to the fallback parser.
+ * Unusual are duplicate fields, deep nesting and names with escapes. Also unusual are types, actions and
+ * tenants that are not ASCII, because valid ones contain only ASCII.
  *
- * This is a security boundary: if the reader accepts a query, `JSON.parse` and the schema must accept it and
- * read the same texts. Therefore the known fields are those of the schema (`question-fields.ts`), and all
- * others are skipped as JSON.
+ * This reader is a security boundary. If it accepts a query, `JSON.parse` and the schema must accept the same
+ * query and read the same texts. Therefore its known fields are derived from the schema
+ * (`question-fields.ts`), and all other fields are skipped as JSON.
  */
 import { viewOf } from '#http/message/byte-views.ts'
 import type { QueryTerms } from '#model/packed-queries.ts'
@@ -37,36 +37,41 @@ import {
 } from './question-fields.ts'
 
 /**
- * Range of a text of a query: offset of its first byte, and offset after its last. Both are 0 if the text is
- * absent or null.
+ * Position of a text of a query: the offset of its first byte, and the offset after its last byte. Both are 0
+ * if the text is absent or null.
  */
 export interface ByteRange {
   from: number
   to: number
 }
 
-/** Range of a key, and the location of its decoded text. Both are the same if the key has no escapes. */
+/**
+ * Position of a key in the body (`from`, `to`), and position of its decoded text (`at`, `length`). Both
+ * positions are the same if the key has no escapes.
+ */
 export interface KeyRange extends ByteRange {
   at: number
   length: number
 }
 
-/** Range of a string without its quotes, or of a number. The value has no effect on the query. */
+/** Position of a string without its quotes, or of a number. The value has no effect on the query. */
 export interface SkippedValue extends ByteRange {
   isString: boolean
 }
 
-/** Start and end offset of each of the `ATTRIBUTE_PARTS`. Both are 0 if the part is absent, null or empty. */
+/**
+ * Start and end offset of each field in `ATTRIBUTE_PARTS`. Both are 0 if the field is absent, null or empty.
+ */
 export type AttributeRanges = Int32Array
 
-/** First letters of the literals. */
+/** First letters of the literals `false`, `null` and `true`. */
 const LETTER_F = 0x66
 const LETTER_N = 0x6e
 const LETTER_T = 0x74
 
 /**
- * Maximum depth of a skipped value. Deeper values are left to the fallback parser, which enforces the depth
- * limit.
+ * Maximum nesting depth of a skipped value. Deeper values are left to the fallback parser, which enforces the
+ * depth limit of the API.
  */
 const SKIPPED_LEVELS_MAX = 16
 
@@ -74,12 +79,10 @@ const SKIPPED_LEVELS_MAX = 16
 const PARTS_MAX = 0x3fff_ffff
 
 export interface ReadingOptions {
-  /**
-   * Reads the items of a batch when the defaults are known. Returns the offset after the items, or `REFUSED`.
-   */
+  /** Reads the items of a batch at this offset. Returns the offset after the items, or `REFUSED`. */
   readonly readItems?: (at: number) => number
   /**
-   * Maximum number of members and elements. A body with more is rejected. Parts of queries that match a
+   * Maximum number of members and elements. The reader rejects a body that has more. Queries that match a
    * template do not count.
    */
   readonly partsMax?: number | undefined
@@ -92,19 +95,19 @@ export class QuestionReader {
   readonly type: ByteRange = { from: 0, to: 0 }
   readonly key: KeyRange = { from: 0, to: 0, at: 0, length: 0 }
   readonly tenant: ByteRange = { from: 0, to: 0 }
-  /** Bit mask of the parts that are present. */
+  /** Bit mask of the parts that the query contains. */
   parts = 0
   /** Whether the last query contains attributes or context that conditions can read. */
   saysAttributes = false
-  /** Whether some of these values are outside the `ATTRIBUTE_PARTS`. */
+  /** Whether some of these attributes are in fields that are not in `ATTRIBUTE_PARTS`. */
   #saysMore = false
-  /** Ranges of the `ATTRIBUTE_PARTS`. Start and end are 0 if the part is absent, null or empty. */
+  /** Positions of the `ATTRIBUTE_PARTS`. Start and end are 0 if the field is absent, null or empty. */
   readonly #attributes = new Int32Array(2 * ATTRIBUTE_PARTS.length)
   readonly #bytes: Buffer
   readonly #view: DataView
   /**
-   * Skipped values. The list is reused for each query; the first `#skippedCount` entries belong to the last
-   * query.
+   * Values that were skipped. The array is reused for each query; its first `#skippedCount` entries belong to
+   * the last query.
    */
   readonly #skipped: SkippedValue[] = []
   #skippedCount = 0
@@ -113,7 +116,7 @@ export class QuestionReader {
   readonly #readItems: (at: number) => number
   #partsLeft: number
 
-  /** `texts` must be the texts of the same body. */
+  /** `texts` must belong to the same body as `bytes`. */
   constructor(bytes: Buffer, texts: BodyTexts, fields: ObjectFields, options: ReadingOptions = {}) {
     this.#bytes = bytes
     this.#view = viewOf(bytes)
@@ -142,29 +145,30 @@ export class QuestionReader {
   }
 
   /**
-   * Skipped values of the last query in their order, valid until the next query is read. At most
-   * `SKIPPED_VALUES_MAX` + 1 are recorded because clients control their number.
+   * Skipped values of the last query in the order of the body, valid until the next query is read. At most
+   * `SKIPPED_VALUES_MAX` + 1 values are recorded, because clients control their number.
    */
   get skipped(): readonly SkippedValue[] {
     return this.#skipped.slice(0, this.#skippedCount)
   }
 
   /**
-   * Ranges of the attributes and context of the last query, valid until the next query is read. Null if there
-   * are none, or if some are outside the `ATTRIBUTE_PARTS`.
+   * Positions of the attributes and context of the last query, valid until the next query is read. Null if
+   * the query has none, or if some of them are in fields that are not in `ATTRIBUTE_PARTS`.
    */
   get attributes(): AttributeRanges | null {
     return this.saysAttributes && !this.#saysMore ? this.#attributes : null
   }
 
-  /** Takes the user or the whole resource from the defaults of a batch. */
+  /** Copies the user or the whole resource from the defaults of a batch (`from`). */
   inherit(part: typeof SUBJECT_PART | typeof RESOURCE_PART, from: QuestionReader): void {
     if (part === SUBJECT_PART) Object.assign(this.user, from.user)
     else for (const name of ['type', 'key', 'tenant'] as const) Object.assign(this[name], from[name])
   }
 
   /**
-   * Terms of the last query, which are all texts except its keys. Returns `known` if the terms are the same.
+   * Terms of the last query, which are all its texts except the two keys. If the terms equal `known`, returns
+   * `known` itself.
    */
   terms(known: QueryTerms | null): QueryTerms {
     const { type, action, tenant } = this
@@ -193,7 +197,7 @@ export class QuestionReader {
     let seen = 0
     for (;;) {
       if (--this.#partsLeft < 0) return REFUSED
-      // A name with escapes could be equal to a known name.
+      // A name with escapes is rejected, because its decoded form could equal a known name.
       const nameEnd = this.#texts.unescapedEnd(next)
       if (nameEnd === REFUSED) return REFUSED
       const colon = skipBlanks(bytes, nameEnd)
@@ -204,8 +208,8 @@ export class QuestionReader {
         if (areOthersAttributes) this.#sayMore()
         next = this.#skip(value, depth + 1)
       } else {
-        // `JSON.parse` uses the last of several fields with the same name. This reader cannot undo the first
-        // one, so it rejects the query.
+        // If several fields have the same name, `JSON.parse` uses the last one. This reader cannot undo the
+        // first one, so it rejects the query.
         if ((seen & (1 << place)) !== 0) return REFUSED
         seen |= 1 << place
         next = this.#field(value, byName[place]![1])
@@ -228,7 +232,7 @@ export class QuestionReader {
         return this.#object(at, field.fields, 0)
       case 'object-or-null':
         if (isNull) return literalEnd(bytes, at, 'null')
-        // Most clients send empty objects.
+        // An empty object contains no attributes. Most clients send empty objects.
         if (field.isAttribute && bytes[skipBlanks(bytes, at + 1)] !== CLOSE_BRACE) {
           return this.#attributesAt(at, field.attributes)
         }
@@ -260,7 +264,9 @@ export class QuestionReader {
     this.#saysMore = true
   }
 
-  /** `part`: index in `ATTRIBUTE_PARTS`, or -1. */
+  /**
+   * Skips an object with attributes and records its position. `part`: its index in `ATTRIBUTE_PARTS`, or -1.
+   */
   #attributesAt(at: number, part: number): number {
     const end = this.#object(at, NO_FIELDS, 0)
     if (part === -1) this.#sayMore()

@@ -1,18 +1,19 @@
 /**
- * Form of a query, learned from one that was read: the text around its two keys. If the next query has the
- * same text byte for byte, it need not be read. Its action, type, tenant and all other parts are then the
- * same.
+ * Form of a query, learned from a query that was read in full. The template consists of the text around the
+ * two keys of the query. If the next query has the same text byte for byte, it is not read: its action, type,
+ * tenant and all other parts must be the same.
  *
- *   {"user":{"key":"alice"},"action":"read","resource":{"type":"document","key":"plan"}}
- *   └──── span ────┘─key─└─────────────────────── span ───────────────────────┘key─└span┘
+ *     {"user":{"key":"alice"},"action":"read","resource":{"type":"document","key":"plan"}}
+ *     └──── span ────┘─key─└─────────────────────── span ───────────────────────┘key─└span┘
  *
- * If queries also differ in values that are not read, such as a time in their attributes, the template has
- * gaps for these.
+ * Queries can also differ in values that are not read, such as a time among their attributes. The template
+ * then has gaps for these values.
  *
- * Why this is correct: a gap contains a string if the learned query had a string there, or a number if it had
- * a number. The content of a string cannot change the meaning of the JSON around it, and a number ends where
- * the parser ends it. A key is never empty. If a span is not ASCII, each match reports this, so that the
- * whole body is checked for valid UTF-8: the query from which the span was learned might have been invalid.
+ * Why the comparison is correct: If the learned query had a string in a gap, the gap must contain a string.
+ * If it had a number, the gap must contain a number. The content of a string cannot change the meaning of the
+ * JSON around it, and a number ends where a parser ends it. A key is never empty. If a span is not ASCII,
+ * each match reports this, and the whole body is then checked for valid UTF-8. This is necessary because the
+ * query from which the span was learned might have been invalid.
  */
 import { type QueryTerms, KEY_RANGE, RANGE_LENGTH, USER_RANGE } from '#model/packed-queries.ts'
 import type { BodyTexts } from './body-texts.ts'
@@ -29,16 +30,16 @@ const BACKSLASHES = 0x5c5c5c5c
 const HIGH_BITS = 0x80808080 | 0
 
 /**
- * Markers in place of the target of a key: the gap contains a skipped string or a skipped number, or there is
- * no gap.
+ * Values that replace the target of a key. They state that a gap contains a skipped string or a skipped
+ * number, or that there is no gap.
  */
 const SKIPPED_TEXT = -1
 const SKIPPED_NUMBER = -2
 const NO_GAP = -3
 
 /**
- * Layout of a span: number of bytes, number of doubles, first and last word if there are no doubles, and the
- * target of the key in the gap after the span.
+ * Layout of a span in `#spans`: number of bytes, number of doubles, first and last word if there are no
+ * doubles, and target of the key in the gap after the span.
  */
 const SPAN_WORDS = 5
 const SPAN_DOUBLES = 1
@@ -46,13 +47,13 @@ const SPAN_FIRST = 2
 const SPAN_LAST = 3
 const SPAN_GAP = 4
 
-/** A part between two spans that differs between queries. */
+/** Part of a query between two spans. Its content can differ from query to query. */
 interface Gap {
   readonly from: number
   readonly to: number
 }
 
-/** Source of a key: a range in the query, none, or the defaults of the batch. */
+/** Source of a key: a range in the query, no source, or the defaults of the batch. */
 export type KeyPlace = Gap | 'none' | 'inherited'
 
 /** The query in `bytes[from, to)` from which a template is learned. */
@@ -63,7 +64,7 @@ export interface LearnedQuestion {
   readonly key: KeyPlace
   readonly terms: QueryTerms
   readonly skipped: readonly SkippedValue[]
-  /** Whether skipped values can differ. */
+  /** Whether the template allows the skipped values to differ. */
   readonly isWide: boolean
   readonly saysAttributes: boolean
   /** See `QuestionReader`. */
@@ -75,27 +76,27 @@ export class QuestionTemplate {
   /** Whether the queries contain attributes or context that conditions can read. */
   readonly saysAttributes: boolean
   /**
-   * Spans before, between and after the gaps: `SPAN_WORDS` numbers each, including the kind of the gap after
-   * the span. All spans share one array, and all compared bytes share another, because access to nested
-   * arrays takes longer than the comparison.
+   * Spans before, between and after the gaps, with `SPAN_WORDS` numbers each. One of these numbers is the
+   * kind of the gap after the span. All spans share one array, and all compared bytes share another one,
+   * because access to nested arrays takes longer than the comparison.
    */
   readonly #spans: Int32Array
   /**
-   * Bytes of all spans of at least eight bytes, as doubles. The last double of a span overlaps the one before
-   * if necessary.
+   * Bytes of all spans of at least eight bytes, as doubles. If the length of a span is not a multiple of
+   * eight, its last double overlaps the previous one.
    */
   readonly #doubles: Float64Array
-  /** Key ranges that are copied from the defaults, and key ranges that stay empty. */
+  /** Indexes of the key ranges that are copied from the defaults, and of the key ranges that stay empty. */
   readonly #inherited: readonly number[]
   readonly #none: readonly number[]
-  /** Number of keys in the query. */
+  /** Number of keys in the query itself, without inherited keys. */
   readonly #keyCount: number
   readonly #skippedCount: number
   readonly #isWide: boolean
   readonly #isAscii: boolean
   /**
-   * For each boundary of attributes, its span and the offset within it. Null if attributes are elsewhere as
-   * well.
+   * For each start and end of attributes: its span, and the offset within this span. Null if some attributes
+   * are outside the `ATTRIBUTE_PARTS`.
    */
   readonly #attributePlaces: Int32Array | null
   readonly #attributes = new Int32Array(2 * ATTRIBUTE_PARTS.length)
@@ -138,8 +139,9 @@ export class QuestionTemplate {
   }
 
   /**
-   * Ranges of the attributes of a query that this template matched at `from`, valid until the next call. Null
-   * if attributes are elsewhere as well. O(length of the query).
+   * Positions of the attributes in a query that begins at `from` and matched this template. The result is
+   * valid until the next call. Null if some attributes are outside the `ATTRIBUTE_PARTS`. O(length of the
+   * query).
    */
   attributesIn(bytes: DataView, from: number, limit: number): AttributeRanges | null {
     const places = this.#attributePlaces
@@ -159,8 +161,8 @@ export class QuestionTemplate {
   }
 
   /**
-   * Whether the query seems to differ only in skipped values, and this template does not allow them to
-   * differ.
+   * Whether the query probably differs from this template only in skipped values, and this template has no
+   * gaps for them.
    */
   isTooNarrowFor({ terms, user, key, skipped }: Omit<LearnedQuestion, 'from' | 'to' | 'isWide'>): boolean {
     const { type, action, tenant } = this.terms
@@ -176,9 +178,10 @@ export class QuestionTemplate {
   }
 
   /**
-   * Fills the key ranges of the query if the text that begins at `at` matches the template. Returns the
-   * offset after the query, or `REFUSED`. `limit`: length of the body, passed because `byteLength` of a view
-   * is a function call. `defaults`: ranges of the inherited keys.
+   * Compares the text that begins at `at` with the template. If it matches, stores the positions of the keys
+   * and returns the offset after the query. Otherwise returns `REFUSED`. `limit`: length of the body, passed
+   * as an argument because `byteLength` of a view is a function call. `defaults`: positions of the keys that
+   * the query inherits.
    */
   match(
     bytes: DataView,
@@ -224,7 +227,7 @@ export class QuestionTemplate {
         next = keyEnd
         continue
       }
-      // Start at the quote before the key, which is the last byte of the span.
+      // The last byte of the span is the quote before the key. Reading begins at this quote.
       const behind = texts.keyEnd(next - 1)
       if (behind === REFUSED) return REFUSED
       keyRanges[place] = texts.keyAt
@@ -246,21 +249,22 @@ export class QuestionTemplate {
 }
 
 /**
- * Layout of a boundary of attributes: word offset of its span, offset within the span, and index of the
- * boundary.
+ * Layout of an entry for a start or end of attributes: offset of its span in `#spans`, offset within the
+ * span, and index in the result.
  */
 const PLACE_WORDS = 3
 
 /**
- * Boundaries of the attributes in ascending order, without absent attributes. `begins`: start offset of each
- * span.
+ * Starts and ends of the attributes in ascending order, without absent attributes. `begins`: start offset of
+ * each span.
  */
 function placesIn(ranges: AttributeRanges, begins: readonly number[]): Int32Array {
   const there = Array.from(ranges, (at, which) => ({ at, which })).filter(
     ({ which }) => ranges[which | 1] !== 0,
   )
   const places = there.map(({ at, which }) => {
-    // The end of attributes follows a brace, which belongs to the span before a gap that might begin there.
+    // The end of attributes is the offset after a brace. This brace belongs to the span before the gap, even
+    // if the gap begins at this offset.
     const isEnd = (which & 1) === 1
     const span = begins.findLastIndex(begin => (isEnd ? begin < at : begin <= at))
     return { span, behind: at - begins[span]!, which }
@@ -270,9 +274,9 @@ function placesIn(ranges: AttributeRanges, begins: readonly number[]): Int32Arra
 }
 
 /**
- * Text of at least eight bytes as doubles; an empty list if it is shorter. Equal doubles have equal bytes,
- * with one exception: 0 and -0, which contain NUL bytes, and JSON contains none. NaN is never equal, not even
- * to itself, and its bytes are not valid UTF-8.
+ * A text of at least eight bytes as doubles. An empty list if the text is shorter. Comparing doubles is safe:
+ * equal doubles have equal bytes, except for 0 and -0. The bytes of these two contain NUL, which never occurs
+ * in JSON. NaN is never equal, not even to itself, but its bytes are not valid UTF-8.
  */
 function doublesOf(text: Uint8Array): number[] {
   const view = new DataView(text.buffer, text.byteOffset, text.length)
@@ -283,8 +287,8 @@ function doublesOf(text: Uint8Array): number[] {
 }
 
 /**
- * First and last four bytes of a text of fewer than eight bytes, as words. If there are fewer than four
- * bytes, only the first word is significant.
+ * The first four and the last four bytes of a text of fewer than eight bytes, as two words. If the text has
+ * fewer than four bytes, only the first word is used.
  */
 function wordsOf(text: Uint8Array): [first: number, last: number] {
   const wordAt = (from: number) =>
@@ -292,7 +296,7 @@ function wordsOf(text: Uint8Array): [first: number, last: number] {
   return [wordAt(0), wordAt(Math.max(0, text.length - WORD))]
 }
 
-/** Whether the bytes at `at` are equal to a text of fewer than eight bytes. */
+/** Whether the bytes at `at` equal a text of fewer than eight bytes, given as the two words of `wordsOf`. */
 function isShort(bytes: DataView, at: number, length: number, first: number, last: number): boolean {
   if (length >= WORD) {
     return bytes.getInt32(at, true) === first && bytes.getInt32(at + length - WORD, true) === last
@@ -303,7 +307,7 @@ function isShort(bytes: DataView, at: number, length: number, first: number, las
   return true
 }
 
-/** Offset of the closing quote of a string that is known to be valid. */
+/** Offset of the closing quote of a string that was already found to be valid. */
 function knownTextEnd(bytes: DataView, from: number, limit: number): number {
   let end = plainEnd(bytes, from, limit)
   if (end !== REFUSED) return end
@@ -311,7 +315,10 @@ function knownTextEnd(bytes: DataView, from: number, limit: number): number {
   return end
 }
 
-/** Offset of the closing quote of a skipped string; `REFUSED` if it does not end within the limit. */
+/**
+ * Offset of the closing quote of a skipped string. `REFUSED` if the string is invalid or does not end within
+ * `NEAR_BYTES`.
+ */
 function skippedEnd(bytes: DataView, from: number, limit: number, texts: BodyTexts): number {
   const end = plainEnd(bytes, from, limit)
   if (end !== REFUSED) return end
@@ -320,10 +327,12 @@ function skippedEnd(bytes: DataView, from: number, limit: number, texts: BodyTex
 }
 
 /**
- * Offset of the closing quote of a plain ASCII string. `REFUSED` if the string is not plain or ends within
- * the last bytes of the body. Compares four bytes at a time: subtraction sets the high bit of each byte that
- * is a control character, a quote or a backslash. A borrow can cause false alarms only in bytes above such a
- * byte, so the lowest alarm is always correct.
+ * Offset of the closing quote of an ASCII string without escapes. `REFUSED` if the string contains other
+ * characters or ends within the last bytes of the body.
+ *
+ * The function tests four bytes at a time. A subtraction sets the high bit of each byte that is a control
+ * character, a quote or a backslash. A borrow can also set the high bit of a byte above such a byte. The
+ * lowest byte with a high bit is therefore always correct.
  */
 function plainEnd(bytes: DataView, from: number, limit: number): number {
   const last = limit - 4

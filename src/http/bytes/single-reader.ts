@@ -1,7 +1,7 @@
 /**
  * Reads the body of a single check directly from its bytes, if the body has the common form and resembles an
- * earlier one. Like `bulk-reader.ts`, it accepts only bodies that `JSON.parse` and the schema accept, reads
- * the same query, and never rejects a request.
+ * earlier one. Like `bulk-reader.ts`, it accepts only bodies that `JSON.parse` and the schema accept, and
+ * reads the same query. It never rejects a request.
  */
 import { bytesOf } from '#http/message/byte-views.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
@@ -10,7 +10,10 @@ import { TemplateYield, ListReader, NO_DEFAULTS } from './list-reader.ts'
 import { isBlank, REFUSED, skipBlanks } from './plain-json.ts'
 import { QuestionReader } from './question-reader.ts'
 
-/** The yield of templates is evaluated again after this many bodies, because the clients change. */
+/**
+ * Number of bodies after which the reader starts to count matches of templates again. The clients, and with
+ * them the form of the bodies, can change.
+ */
 const BODIES_A_JUDGEMENT = 1_000
 
 export class SingleReader {
@@ -24,15 +27,15 @@ export class SingleReader {
   }
 
   /**
-   * Returns the query, valid until the next body is read, or null if the body does not have the common form.
-   * `readAt`: see `ListReader`. O(bytes).
+   * Returns the query, or null if the body does not have the common form. The result is valid until the next
+   * body is read. `readAt`: see `ListReader`. O(bytes).
    */
   read(bytes: DataView, readAt: number | null): PackedQueries | null {
     const gain = this.#judged()
     const limit = this.#list.texts.begin(bytes)
     const end = this.#list.matchOne(bytes, blanksEnd(bytes, 0, limit), limit, gain)
-    // A query that matches a template but is followed by other text is not read again. Otherwise it would
-    // replace a useful template.
+    // If a query matches a template but other text follows it, the body is not read in full. Otherwise its
+    // query would replace a useful template.
     const isRead = end === REFUSED ? this.#readUnlike(bytes, gain) : blanksEnd(bytes, end, limit) === limit
     return isRead ? this.#list.packed(readAt, this.#dialect.sent) : null
   }
@@ -58,8 +61,8 @@ export class SingleReader {
 }
 
 /**
- * Like `skipBlanks`, for a view. Creating a byte array over the view would allocate one more object per
- * decision.
+ * Like `skipBlanks`, with a `DataView` as its argument. Converting the view to a byte array would allocate
+ * another object for each decision.
  */
 function blanksEnd(bytes: DataView, from: number, limit: number): number {
   let at = from

@@ -6,26 +6,30 @@ import type { Wire } from './wire.ts'
 
 const REQUEST_ID = 'X-Request-ID'
 /**
- * Two headers in one call. The library writes names unchanged, and each call takes 2% of the time of a
- * decision.
+ * Contains two header lines, so that one call of `writeHeader` writes both. The HTTP library writes a header
+ * name unchanged, and each call takes 2% of the time of a decision.
  */
 const JSON_TYPE_AND_REQUEST_ID = `Content-Type: ${JSON_TYPE}\r\n${REQUEST_ID}`
 const JSON_TYPE_AND_REQUEST_ID_BYTES = Buffer.from(JSON_TYPE_AND_REQUEST_ID)
 /**
- * Text before the request ID in the head of most responses. The library also writes the status unchanged, so
- * the head takes a single call.
+ * Status, headers and separator before the request ID in the head of most responses. The HTTP library also
+ * writes the status text unchanged. A single call therefore writes the whole head.
  */
 const USUAL_HEAD = `200 OK\r\n${JSON_TYPE_AND_REQUEST_ID}: `
 
-/** Creates the request IDs of a server, prefixed with the usual head. */
+/**
+ * Creates the generator of request IDs for a server. Each ID is stored after the usual head, so that both are
+ * written together.
+ */
 export function requestIds(): RequestIds {
   return new RequestIds(USUAL_HEAD)
 }
 
 /**
- * Writes everything except the length, which is written with the body. The ID comes from `requestIds()` or
- * from the client. `endsConnection`: the client sent `Connection: close`. The library closes the connection
- * but does not write the header, so it is written here.
+ * Writes the head of a response without the content length, which the HTTP library writes with the body. The
+ * request ID comes from `requestIds()` or from the client. `endsConnection`: the client sent `Connection:
+ * close`. In this case the library closes the connection but does not write the header, so this function
+ * writes it.
  */
 export function writeHead(
   wire: Wire,

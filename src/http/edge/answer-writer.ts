@@ -1,9 +1,10 @@
 /**
- * Writes the responses of one exchange, one request at a time. A reply, a promise of a reply or an error
- * becomes bytes on the wire.
+ * Writes the responses of one exchange, one request at a time. The input is a reply, a promise of a reply or
+ * an error.
  *
- * The wire is not used after the request is over (`isOver`). Responses are written corked: the socket is
- * already corked inside a callback of the HTTP library (`isCorked`); otherwise `cork` does it.
+ * The writer does not use the wire after the request is over (`isOver`). It writes each response corked,
+ * which means that the socket buffers all parts and sends them together. Inside a callback of the HTTP
+ * library, the socket is already corked (`isCorked`). Otherwise the writer calls `cork`.
  */
 import { type Answer, encodeReply, cancelPieces, prebuiltAnswer } from '#http/message/answer.ts'
 import type { RequestId } from '#http/message/request-id.ts'
@@ -19,23 +20,27 @@ import { piecesOf, PouredAnswer, streamWhole } from './poured-answer.ts'
 import type { Wire, WireHead } from './wire.ts'
 
 /**
- * Responses of at least this many characters are sent as fast as the client reads them. Such a response is in
- * flight until the kernel has its last byte, so closing the server does not truncate it. Shorter responses
- * are left to the buffer of the library. The library rejects the next request of a connection while a
- * response is streamed, which would affect clients that pipeline bulk checks.
+ * Minimum length, in characters, of responses that are sent as fast as the client reads them. The request of
+ * such a response stays in flight until the kernel has the last byte, so closing the server does not truncate
+ * the response. The HTTP library buffers shorter responses. They are not streamed, because the library
+ * rejects the next request of a connection while a response is streamed. Clients that pipeline bulk checks
+ * would receive such rejections.
  */
 const STREAMED_LENGTH_MIN = 1_024 * 1_024
 
 /** The request to which the response belongs. */
 export interface AnsweredRequest {
   readonly requestId: string
-  /** Format of an error response. */
+  /** Format of an error response to this request. */
   readonly family: ErrorFamily
   /** Whether the response was sent, or the connection ended before. */
   readonly isOver: boolean
-  /** Called when the head of a live response was sent. A live response has no fixed end. */
+  /** Called when the head of a live response was sent. A live response continues until one side ends it. */
   goesOn(): void
-  /** Called when the last byte of the response was sent, or no more bytes will be sent. Safe to repeat. */
+  /**
+   * Called when the last byte of the response was sent, or when no more bytes will be sent. Repeated calls
+   * have no effect.
+   */
   finish(): void
 }
 
@@ -45,15 +50,15 @@ export class AnswerWriter {
   readonly #head: WireHead
   readonly #id: RequestId
 
-  // Set when a request begins.
+  // Wire of the current request. `begin` sets it.
   #wire!: Wire
-  /** Status of the response; 0 until there is one. */
+  /** Status of the response; 0 until the response has a status. */
   status = 0
 
-  /** The live response, or null. Never set in an exchange that is reused. */
+  /** The live response, or null. An exchange with a live response is not reused. */
   #live: LiveAnswer | null = null
 
-  /** The response in pieces, or null. Never set in an exchange that is reused. */
+  /** The response that is sent in pieces, or null. An exchange with such a response is not reused. */
   #poured: PouredAnswer | null = null
 
   constructor(host: ExchangeHost, request: AnsweredRequest, head: WireHead, id: RequestId) {
@@ -63,7 +68,7 @@ export class AnswerWriter {
     this.#id = id
   }
 
-  /** Starts with the next request. */
+  /** Prepares the writer for the next request of the exchange. */
   begin(wire: Wire): void {
     this.#wire = wire
     this.status = 0
@@ -75,7 +80,10 @@ export class AnswerWriter {
     if (this.#live !== null) this.#live.stop()
   }
 
-  /** Writes the reply. Runs corked, inside a callback of the library, unless the reply is a promise. */
+  /**
+   * Writes the reply. If the reply is not a promise, it is written immediately, inside a callback of the HTTP
+   * library, where the socket is corked.
+   */
   answer(reply: Reply | Promise<Reply>): void {
     const answer = prebuiltAnswer(reply)
     if (answer !== undefined) this.#send(answer, true, this.#host.isDraining)
@@ -83,8 +91,9 @@ export class AnswerWriter {
     else this.reply(reply, true)
   }
 
-  // Separate function for the same reason as `#writeCorked` and `#handleAt` of the dispatcher, where the
-  // reason is stated.
+  // A separate function, because it contains closures. A function with closures allocates its captured
+  // variables at each call (see `#handleAt` in `dispatch.ts`). `#writeCorked` is separate for the same
+  // reason.
   #await(reply: Promise<Reply>): void {
     void reply.then(
       value => this.reply(value, false),
@@ -104,8 +113,8 @@ export class AnswerWriter {
   }
 
   /**
-   * Responds with an error. Reports it if it is an internal fault. `closes`: whether the connection ends with
-   * the response.
+   * Responds with an error, and reports the error if it is an internal fault. `closes`: whether to close the
+   * connection after the response.
    */
   fail(error: unknown, isCorked: boolean, closes = this.#host.isDraining): void {
     if (isUnreportedFault(error)) this.#host.report(error, this.#request.requestId)
@@ -143,7 +152,7 @@ export class AnswerWriter {
   }
 
   /**
-   * Ends the connection if the response cannot be written completely, so that the client and the library
+   * Closes the connection if the response cannot be written completely. The client and the HTTP library then
    * notice the failure.
    */
   #break(): void {
@@ -154,9 +163,10 @@ export class AnswerWriter {
   #writeBody(answer: Answer, closes: boolean): void {
     const { status, body, buffer, lent, pieces, live } = answer
     const { isHead } = this.#head
-    // For a HEAD request, the library would send the body. With a length and no body, it waits for the body
-    // forever. If it must also close the connection, it drops the response. So the response has no length, or
-    // a length of 0 if the connection ends.
+    // The HTTP library cannot respond to a HEAD request with the length of the omitted body. If it gets the
+    // body, it sends the body. If it gets only the length, it waits for the body forever. If it gets no
+    // length but must close the connection, it drops the response. Therefore the response has no length, or a
+    // length of 0 if the connection is closed.
     if (status === 204 || status === 304 || (isHead && (pieces !== null || live !== null || !closes))) {
       this.#askToClose(closes)
       this.#wire.endWithoutBody()
@@ -178,7 +188,7 @@ export class AnswerWriter {
     }
     if (body !== null && body.length >= STREAMED_LENGTH_MIN && !isHead) {
       this.#askToClose(closes)
-      // Keep lent memory until the last byte was sent.
+      // `lent` is not given back here: the memory must stay unchanged until the last byte was sent.
       const bytes = typeof body === 'string' ? Buffer.from(body) : body
       if (this.#head.headers.comesInChunks) void this.#pour(piecesOf(bytes))
       else streamWhole(this.#wire, bytes, () => this.#request.finish())
@@ -190,24 +200,24 @@ export class AnswerWriter {
   }
 
   /**
-   * Writes `Connection: close` if the client did not send it. The library then leaves the closing to the
-   * client.
+   * Writes `Connection: close` unless the client sent this header itself. For a streamed response, the HTTP
+   * library does not close the connection. The client closes it.
    */
   #askToClose(closes: boolean): void {
     if (closes && !this.#head.headers.endsConnection) this.#wire.writeHeader('Connection', 'close')
   }
 
   /**
-   * Sends a response in pieces. If it cannot be completed, the connection ends, so that the client does not
-   * accept a partial response as complete.
+   * Sends a response in pieces. If the response cannot be completed, the connection is closed, so that the
+   * client does not mistake a partial response for a complete one.
    */
   async #pour(source: PieceSource): Promise<void> {
     const poured = new PouredAnswer(this.#wire, source)
     this.#poured = poured
     try {
       if (!(await poured.run())) return
-      // The header already requests the closing. If the library were asked to close here, it would write that
-      // header into the body.
+      // The head already contains `Connection: close` if the connection must be closed. If `end` were called
+      // with `true`, the HTTP library would write this header again, into the body.
       this.#wire.cork(() => this.#wire.end('', false))
       this.#request.finish()
     } catch (error) {

@@ -1,14 +1,18 @@
 /**
  * Collects the body of one request from the pieces in which it arrives, up to a limit in bytes.
  *
- * The pieces are copied into one buffer. It doubles as needed, or takes the announced length if enough of the
- * body has arrived. A list of pieces would let a client that sends single bytes occupy two hundred times the
- * memory of its body. A cached buffer that fits the announced length is taken immediately, because the number
- * of such buffers is limited. A body that arrives in one piece, as nearly all do, is neither collected nor
- * copied. A body that will not be read, because the request is already rejected, is counted but not kept.
+ * The pieces are copied into one buffer, which doubles as needed. When a sufficient part of the body has
+ * arrived, the buffer grows to the length that the client announced. A list of pieces is not used: if a
+ * client sent single bytes, the list would occupy two hundred times the memory of the body. If the pool
+ * contains a buffer of the announced length, the collector uses it immediately, because the number of pooled
+ * buffers is limited.
+ *
+ * Nearly all bodies arrive in one piece. They are neither collected nor copied. If the request is already
+ * rejected, its body is counted but not kept.
  */
 
-// Imported because V8 looks up a global at each use, which would cost time in every request.
+// This import avoids a lookup: V8 looks up the global `Buffer` at each use, which would cost time in every
+// request.
 import { Buffer } from 'node:buffer'
 import type { BodyBuffers } from '#http/message/body-buffers.ts'
 import { viewOf } from '#http/message/byte-views.ts'
@@ -17,11 +21,11 @@ import { joined, SEGMENT_BYTES, SegmentedBytes, type SegmentStock } from './body
 
 const NOTHING = Buffer.alloc(0)
 
-/** Minimum size of a buffer. The second piece of a typical body still fits. */
+/** Minimum size of a buffer. It is large enough for the second piece of a typical body. */
 const COLLECT_BYTES_MIN = 4_096
 /**
- * The announced length is trusted up to this multiple of the received bytes. A large bulk arrives in a few
- * pieces, so it is copied once.
+ * The buffer grows to the announced length only up to this multiple of the received bytes, because a client
+ * can announce more than it sends. A large bulk arrives in a few pieces and is therefore copied only once.
  */
 const BELIEVED_FACTOR = 4
 /** A complete body in memory that it owns until it is released. */
@@ -29,7 +33,7 @@ export class OwnBody implements WholeBody {
   readonly bytes: number
   readonly #segmented: SegmentedBytes
   readonly #buffers: BodyBuffers
-  /** Null if the body is in segments. */
+  /** The buffer that contains the body. Null if the body is stored in segments. */
   #memory: Buffer | null
 
   constructor(
@@ -67,10 +71,10 @@ export class OwnBody implements WholeBody {
   }
 }
 
-/** Shared memory in which long bodies are collected. */
+/** Settings for collecting long bodies in shared memory. */
 export interface SegmentsOfBody {
   readonly stock: SegmentStock
-  /** Quota to which the segments count, among those that use the stock. */
+  /** Name of the quota, usually an environment, to which the segments of this body are charged. */
   readonly share: string
   /** A body with more bytes than this is collected in segments. */
   readonly from: number
@@ -86,7 +90,7 @@ export class BodyCollector {
   #segmented: SegmentedBytes | null = null
   #bytes = 0
 
-  /** `announcedBytes`: length that the client announced; 0 if it announced none. */
+  /** `announcedBytes`: content length that the client announced; 0 if it announced none. */
   constructor(options: {
     bytesMax: number
     announcedBytes: number
@@ -106,7 +110,7 @@ export class BodyCollector {
     return this.#bytes
   }
 
-  /** Whether the body exceeds the limit. No bytes are kept after that. */
+  /** Whether the body exceeds the limit. The bytes of such a body are not kept. */
   get isTooLarge(): boolean {
     return this.#bytes > this.#bytesMax
   }
@@ -128,7 +132,10 @@ export class BodyCollector {
     this.#kept.set(new Uint8Array(piece), start)
   }
 
-  /** Returns the complete body with its memory. The result is empty if the body was not kept. */
+  /**
+   * Returns the complete body together with its memory. The returned body is empty if the bytes were not
+   * kept.
+   */
   own(): OwnBody {
     const buffer = this.#segmented === null ? this.#kept : null
     const segmented = this.#segmented ?? this.#newSegmented()
@@ -153,15 +160,15 @@ export class BodyCollector {
   }
 
   /**
-   * Whether the body is, or is announced to be, longer than `from`. The announced length counts only when
-   * enough bytes for a segment have arrived.
+   * Whether the body is longer than `from`, by its received bytes or by its announced length. The announced
+   * length is considered only after a quarter of a segment has arrived.
    */
   #isLong(from: number): boolean {
     if (this.#bytes > from) return true
     return this.#announcedBytes > from && BELIEVED_FACTOR * this.#bytes >= SEGMENT_BYTES
   }
 
-  /** Moves the received bytes into segments, in which the rest of the body is collected. */
+  /** Moves the received bytes into segments. The rest of the body is then also collected in segments. */
   #inSegments(bytes: number): SegmentedBytes {
     const segmented = this.#newSegmented()
     segmented.append(this.#kept.subarray(0, bytes))

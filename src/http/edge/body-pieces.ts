@@ -1,6 +1,7 @@
 /**
- * Streams the body of a request that is too long to be collected. The handler takes the pieces. If it is
- * slower than the client, the connection is paused. A queue holds at most about `QUEUE_BYTES_MAX` bytes.
+ * Streams the body of a request that is too long to be collected. The handler takes the pieces one by one. If
+ * the handler is slower than the client, the connection is paused, so that the queue holds at most about
+ * `QUEUE_BYTES_MAX` bytes.
  */
 import type { PieceSource } from '#management/content/content-stream.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -9,8 +10,8 @@ import { AuthzError } from '#model/errors.ts'
 const QUEUE_BYTES_MAX = 1_048_576
 
 /**
- * Number of bytes that must arrive within the time that a collected body has. Fewer bytes do not count as
- * progress.
+ * Number of bytes that make up one step of progress. A client must send at least one step within the time in
+ * which a collected body must arrive completely. Otherwise the body counts as stalled.
  */
 const PROGRESS_BYTES = 65_536
 
@@ -26,7 +27,7 @@ export class BodyPieces implements PieceSource {
   #queuedBytes = 0
   #receivedBytes = 0
   #isPaused = false
-  /** Whether the last piece has arrived. */
+  /** Whether the last piece of the body has arrived. */
   #isWhole = false
   /** Whether the client disconnected. The wire must not be used any more. */
   #isLost = false
@@ -43,12 +44,12 @@ export class BodyPieces implements PieceSource {
     return this.#isPaused
   }
 
-  /** Progress of the body, in steps of `PROGRESS_BYTES`. */
+  /** Number of complete steps of `PROGRESS_BYTES` that have arrived. */
   get receivedSteps(): number {
     return Math.floor(this.#receivedBytes / PROGRESS_BYTES)
   }
 
-  /** Takes a piece from the wire. The piece is copied because the library frees it. */
+  /** Takes a piece from the wire and copies it, because the HTTP library frees the original. */
   take(piece: ArrayBuffer, isLast: boolean): void {
     this.#isWhole = isLast
     this.#receivedBytes += piece.byteLength
@@ -65,8 +66,8 @@ export class BodyPieces implements PieceSource {
   }
 
   /**
-   * Called when the client disconnected or the response was sent. A body that has arrived completely remains
-   * readable.
+   * Called when the client disconnected or the response was sent. If the body has arrived completely, the
+   * handler can still read the queued pieces.
    */
   lose(): void {
     this.#isLost = true
@@ -91,8 +92,8 @@ export class BodyPieces implements PieceSource {
   }
 
   /**
-   * Discards the rest of the body. Resolves when all of it has arrived, so that the response can be written:
-   * a client whose upload is cut off does not read the response.
+   * Discards the rest of the body, and resolves when all of it has arrived. The response can then be written.
+   * If the upload were cut off, the client would not read the response.
    */
   async passed(): Promise<void> {
     this.cancel()
@@ -121,8 +122,9 @@ export class BodyPieces implements PieceSource {
   }
 
   /**
-   * Not called after the last piece: the library would expect more data within ten seconds and end the
-   * connection before a slow response. A paused connection has no timeout.
+   * Resumes the connection if the body is incomplete. After the last piece, the connection stays paused: the
+   * HTTP library would expect more data within ten seconds and close the connection before a slow response is
+   * ready. A paused connection has no timeout.
    */
   #resume(): void {
     if (!this.#isPaused || this.#isLost || this.#isWhole) return

@@ -1,11 +1,11 @@
 /**
- * Receives the bodies of one exchange, one request at a time, and passes each to the request. A body that
- * arrives in one piece is passed directly, other bodies are collected. If the route requests it
- * (`takePieces`), a body is streamed.
+ * Receives the bodies of one exchange, one request at a time, and passes each body to its request. A body
+ * that arrives in one piece is passed directly. Other bodies are collected. If the route requests it, the
+ * body is streamed (`beginPieces`).
  *
- * A body that is not read, because the request is rejected or the route has no body, is received without
- * being kept. The client can then read the error response and reuse the connection. If a body is too long or
- * does not arrive in time, the connection ends.
+ * If the request is rejected or the route has no body, the rest of the body is received but not kept. The
+ * client can then read the error response and reuse the connection. If a body is too long or does not arrive
+ * in time, the connection is closed.
  */
 import { EMPTY_BODY } from '#http/message/byte-views.ts'
 import { bodyTooLarge, discardedBytesMax } from '#http/routing/body-ceilings.ts'
@@ -21,36 +21,39 @@ import type { Wire, WireHead } from './wire.ts'
 
 /** The request whose body is received. */
 export interface ReceivingRequest {
-  /** Null if no route matches. */
+  /** The route of the request. Null if no route matches. */
   readonly match: RouteMatch | null
   readonly principal: Principal | null
   readonly isAdmitted: boolean
-  /** Whether the response is already determined, regardless of the rest of the body. */
+  /** Whether the response is already determined. The rest of the body can no longer change it. */
   readonly isDecided: boolean
   readonly isOver: boolean
   /**
-   * Called inside a callback of the library. No promise and no job refers to the request yet. The body is
-   * memory of the library.
+   * Called inside a callback of the HTTP library, at a time when no promise and no job refers to the request.
+   * The memory of the body belongs to the library.
    */
   answerAtOnce(body: DataView): void
   /**
-   * Called in a callback of the library or in a later iteration of the event loop, long after the head
-   * arrived. The body is valid until this returns.
+   * Called in a callback of the HTTP library or in a later iteration of the event loop, possibly long after
+   * the head arrived. The body is valid until this function returns.
    */
   answerLater(body: DataView): void
-  /** Like `answerLater`, for a body that another thread can read. Releases the body. */
+  /**
+   * Like `answerLater`, for a large body that another thread can read. The receiver of this call releases the
+   * body.
+   */
   answerLarge(body: WholeBody): void
   /**
-   * Records that the request is rejected, without responding yet. An error that was recorded before takes
-   * precedence.
+   * Records the error with which the request is rejected, without responding yet. If an earlier error was
+   * recorded, that error is kept.
    */
   refuse(error: unknown): void
   /**
-   * Responds with the recorded error, otherwise with `error`, inside a callback of the library. The whole
-   * body has arrived.
+   * Responds with the recorded error, or with `error` if no error was recorded. Called inside a callback of
+   * the HTTP library after the whole body has arrived.
    */
   answerRefusal(error: unknown): void
-  /** Responds with the error without waiting for the rest of the body, and ends the connection. */
+  /** Responds with the error without waiting for the rest of the body, and closes the connection. */
   refuseAndClose(error: unknown): void
 }
 
@@ -60,12 +63,12 @@ export class BodyReceiver implements Receiving {
   readonly #head: WireHead
   readonly #received = (piece: ArrayBuffer, isLast: boolean): void => this.#take(piece, isLast)
 
-  // Set when a request begins.
+  // Wire of the current request. `begin` and `beginPieces` set it.
   #wire!: Wire
-  /** Whether more of the body is expected. */
+  /** Whether the rest of the body is still expected. */
   #isReceiving = false
 
-  // The following two fields are never set in an exchange that is reused.
+  // The following two fields stay null in an exchange that is reused.
   /** Collects a body that does not arrive in one piece. */
   #collector: BodyCollector | null = null
   /** The body that the handler reads as a stream, or null. */
@@ -77,13 +80,13 @@ export class BodyReceiver implements Receiving {
     this.#head = head
   }
 
-  /** Receives a body that is passed as a whole. */
+  /** Starts to receive a body that is passed as a whole. */
   begin(wire: Wire): void {
     this.#wire = wire
     wire.onData(this.#received)
   }
 
-  /** Receives a body that the handler reads as a stream. */
+  /** Starts to receive a body that the handler reads as a stream. */
   beginPieces(wire: Wire): BodyPieces {
     this.#wire = wire
     const pieces = new BodyPieces(wire)
@@ -97,7 +100,7 @@ export class BodyReceiver implements Receiving {
     return pieces
   }
 
-  /** Called when the request is over. Nothing more of its body is kept. Safe to repeat. */
+  /** Called when the request is over. Drops the body that was kept. Repeated calls have no effect. */
   end(): void {
     this.#pieces?.lose()
     this.#collector?.release()
@@ -124,8 +127,8 @@ export class BodyReceiver implements Receiving {
   }
 
   /**
-   * Maximum length of the body in bytes. A method instead of a getter because V8 looks up private getters at
-   * each use.
+   * Maximum length of the body in bytes. This is a method and not a getter because V8 looks up private
+   * getters at each use.
    */
   bytesMax(): number {
     return Math.min(
@@ -138,12 +141,13 @@ export class BodyReceiver implements Receiving {
     if (this.#request.isDecided) return
     const isWhole = isLast && this.#collector === null && piece.byteLength <= this.bytesMax()
     this.#setReceiving(!isLast)
-    // Nearly all bodies take this path. A body that must wait, or is large, is copied, because the piece is
-    // memory of the library.
+    // Nearly all bodies are passed on here, without a copy. A body that is large or must wait is copied,
+    // because the memory of the piece belongs to the HTTP library.
     const isSmall = isWhole && piece.byteLength < LARGE_BODY_BYTES_MIN
     if (isSmall && this.#host.requestScheduler.begin(piece.byteLength, shareOf(this.#request.principal)))
       this.#request.answerAtOnce(this.#isKept() ? new DataView(piece) : EMPTY_BODY)
-    // If a packet ends after the head, the library first passes an empty piece.
+    // If the first packet contains only the head, the HTTP library first passes an empty piece, which is
+    // skipped.
     else if (isLast || piece.byteLength > 0) this.#takePiece(piece, isLast)
   }
 
@@ -153,8 +157,8 @@ export class BodyReceiver implements Receiving {
     try {
       body.take(piece)
     } catch (error) {
-      // There is no memory for a body of that size. Discard the rest and respond when the whole body has
-      // arrived.
+      // There is no memory for a body of that size. Discard the rest of the body, and respond after all of it
+      // has arrived.
       body.discard()
       this.#request.refuse(error)
     }
@@ -164,7 +168,7 @@ export class BodyReceiver implements Receiving {
     } else if (body.bytes > discardedBytesMax(this.#host.bodyBytesMax)) {
       this.#request.refuseAndClose(bodyTooLarge(this.bytesMax()))
     } else if (isLast) {
-      // The whole body has arrived, so the connection can be reused.
+      // The body is too large, but it has arrived completely. The connection can therefore be reused.
       this.#request.answerRefusal(bodyTooLarge(this.bytesMax()))
     }
   }
@@ -195,15 +199,15 @@ export class BodyReceiver implements Receiving {
     try {
       return body.view
     } catch (error) {
-      // There is no memory.
+      // There is no memory for the body.
       this.#request.refuse(error)
       return EMPTY_BODY
     }
   }
 
   /**
-   * Restarts the timeout of the library, which ends a connection that sends less than 16 kB per second.
-   * Resuming the connection resets its count.
+   * Restarts the timeout for the next piece by resuming the connection. The HTTP library closes a connection
+   * that sends less than 16 kB per second.
    */
   #awaitMore(): void {
     if (this.#request.isOver) return
@@ -211,14 +215,17 @@ export class BodyReceiver implements Receiving {
     this.#wire.resume()
   }
 
-  /** Whether the body is kept. It is not kept if the request is rejected or the route has no body. */
+  /**
+   * Whether the bytes of the body are kept. They are not kept if the request is rejected or the route has no
+   * body.
+   */
   #isKept(): boolean {
     return this.#request.isAdmitted && this.#request.match?.route.body !== null
   }
 
   /**
-   * Adds the body to the set that is checked for timeouts, or removes it. Most bodies arrive in one piece and
-   * are never added.
+   * Adds this receiver to the set that is checked for timeouts, or removes it from the set. Most bodies
+   * arrive in one piece, so their receivers are never added.
    */
   #setReceiving(isReceiving: boolean): void {
     if (isReceiving === this.#isReceiving) return

@@ -1,28 +1,28 @@
 /**
- * Shared memory for long bodies, in segments of a fixed size. Growing needs no copy, and another thread can
- * read the memory in place.
+ * Shared memory for long bodies, in segments of a fixed size. A body grows by another segment without being
+ * copied, and another thread can read the segments in place.
  *
- * V8 does not account for shared memory. With ordinary buffers of several megabytes, the garbage collector
- * ran a third of the time, and unreferenced segments would never be collected. Therefore the number of
- * segments is limited, and each one is reused and never dropped.
+ * The number of segments is limited, and segments are reused and never dropped, for two reasons. With
+ * ordinary buffers of several megabytes, the garbage collector ran for a third of the time. Shared memory
+ * would not be collected in time, because V8 does not account for its size.
  */
 import { AuthzError } from '#model/errors.ts'
 
 export const SEGMENT_BYTES = 1_024 * 1_024
 /**
- * Number of bodies of the maximum length for which there is memory at the same time, while they are received
- * or wait for their responses.
+ * Number of bodies of the maximum length that the memory can hold at the same time. A body occupies its
+ * segments while it is received and until it is no longer needed for its response.
  */
 const LONGEST_BODIES = 8
 /**
- * Minimum number of segments, even if the limit of a body is small. A body that another thread reads takes
- * one or two.
+ * Minimum number of segments, which applies if the limit of a body is small. A body that another thread reads
+ * takes one or two segments.
  */
 const SEGMENTS_MIN = 32
-/** Fraction of all segments that the bodies of one environment can occupy. */
+/** Fraction of all segments that the bodies of one environment can occupy together. */
 const SHARE = 1 / 2
 
-/** Capacity of a thread for long bodies, in bytes. `bodyBytesMax`: limit of one body. */
+/** Memory of a thread for long bodies, in bytes. `bodyBytesMax`: maximum length of one body. */
 export function longBodiesBytesMax(bodyBytesMax: number): number {
   const ofBody = Math.ceil(bodyBytesMax / SEGMENT_BYTES)
   return SEGMENT_BYTES * Math.max(SEGMENTS_MIN, LONGEST_BODIES * ofBody)
@@ -35,20 +35,20 @@ export class SegmentStock {
   readonly #takenBy = new Map<string, number>()
   #made = 0
 
-  /** `bytesMax`: limit of all segments together. */
+  /** `bytesMax`: maximum size of all segments together. */
   constructor(bytesMax: number) {
     this.#segmentsMax = Math.floor(bytesMax / SEGMENT_BYTES)
     this.#ofShareMax = Math.floor(SHARE * this.#segmentsMax)
   }
 
-  /** Number of segments that were created, whether in use or free. */
+  /** Number of created segments, both in use and free. */
   get made(): number {
     return this.#made
   }
 
   /**
-   * Returns a segment with arbitrary content. Throws `OVERLOADED` if no segment is free or the quota of
-   * `share` is used up.
+   * Returns a segment, whose content is undefined. Throws `OVERLOADED` if no segment is free or if the quota
+   * of `share` is used up.
    */
   take(share: string): SharedArrayBuffer {
     const ofShare = this.#takenBy.get(share) ?? 0
@@ -58,7 +58,7 @@ export class SegmentStock {
     return segment
   }
 
-  /** Returns segments to the stock. `share`: the quota for which they were taken. */
+  /** Returns segments to the stock. `share`: name of the quota to which they were charged. */
   giveBack(share: string, segments: readonly SharedArrayBuffer[]): void {
     if (segments.length === 0) return
     this.#free.push(...segments)
@@ -75,7 +75,7 @@ export class SegmentStock {
   }
 }
 
-/** Collects bytes that arrive in pieces, in segments. */
+/** Collects the pieces of a body in segments. */
 export class SegmentedBytes {
   readonly segments: SharedArrayBuffer[] = []
   readonly #stock: SegmentStock
@@ -87,14 +87,14 @@ export class SegmentedBytes {
     this.#share = share
   }
 
-  /** Appends a piece. If there is no memory, releases all segments and throws `OVERLOADED`. */
+  /** Appends a piece. If there is no memory for it, releases all segments and throws `OVERLOADED`. */
   append(piece: Uint8Array): void {
     try {
       for (let from = 0; from < piece.length;) {
         const at = this.#bytes % SEGMENT_BYTES
         if (at === 0) this.segments.push(this.#stock.take(this.#share))
         const part = piece.subarray(from, from + SEGMENT_BYTES - at)
-        // `set` would copy into shared memory word by word.
+        // `fill` is used because `set` would copy into shared memory word by word.
         Buffer.from(this.segments.at(-1)!, at, part.length).fill(part)
         from += part.length
         this.#bytes += part.length
@@ -105,7 +105,7 @@ export class SegmentedBytes {
     }
   }
 
-  /** Releases all segments. Safe to repeat. */
+  /** Releases all segments. Repeated calls have no effect. */
   release(): void {
     this.#bytes = 0
     this.#stock.giveBack(this.#share, this.segments.splice(0))
@@ -117,7 +117,10 @@ function tooManyBodies(): AuthzError {
   return new AuthzError('OVERLOADED', message, { limit: 'pool' })
 }
 
-/** Copies the bytes of segments into one buffer: a new one, or `whole`. */
+/**
+ * Copies the bytes from the segments into one buffer: into `whole` if it is given, otherwise into a new
+ * buffer.
+ */
 export function joined(
   segments: readonly SharedArrayBuffer[],
   bytes: number,

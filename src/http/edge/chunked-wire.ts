@@ -1,34 +1,42 @@
 /**
- * Wire of a request whose body uses chunked transfer coding. Such a request is the last one of its
- * connection.
+ * Wire of a request whose body uses chunked transfer coding. This request is the last one on its connection.
  *
- * The HTTP library parses chunks loosely and does not expose their framing. It accepts `: ; < = > ? @` as
- * digits of a size (`0;` is a chunk of eleven bytes) and any two bytes as the end of a chunk or of the body.
- * It parses trailers as the next request. A proxy that forwards chunks unchanged could see one request where
- * the library sees two, and send the second response to another client (request smuggling). Therefore nothing
- * after such a body is ever treated as a request. Each response ends the connection, and no response is
- * written before the library has processed the packet with the last chunk. If that packet contains more data,
- * a response is still pending, so the library ends the connection.
+ * The HTTP library parses chunks loosely and does not expose their framing. It accepts the characters `: ; <
+ * = > ? @` as digits of a size (`0;` is a chunk of eleven bytes). It accepts any two bytes as the end of a
+ * chunk or of the body. It parses trailers as the next request. A proxy that forwards chunks unchanged could
+ * therefore see one request where the library sees two, and send the second response to another client
+ * (request smuggling).
+ *
+ * To prevent this, no bytes after such a body are ever treated as a request. Every response ends the
+ * connection. No response is written until the library has processed the whole packet that contains the last
+ * chunk. If this packet contains more data, the library finds that a response is still pending, and closes
+ * the connection.
  *
  * Other requests do not use this class, so decisions have no extra cost.
  */
 import { InvariantError } from '#model/assert.ts'
 import type { Wire } from './wire.ts'
 
-/** Time that a client has to read the end of a streamed response and to close the connection as requested. */
+/**
+ * Time in milliseconds that a client has to read the end of a streamed response and to close the connection.
+ * After this time, the service closes it.
+ */
 const LINGER_MS = 5_000
 
 export class ChunkedWire implements Wire {
   readonly #wire: Wire
   /**
-   * Whether the client requested to close the connection. In that case, the library leaves the `Connection`
-   * header of the response to this code.
+   * Whether the client requested to close the connection. If so, the HTTP library does not write the
+   * `Connection` header of the response, and this code writes it.
    */
   readonly #isAskedToClose: boolean
   #isAborted = false
-  /** Whether the response was sent or the connection closed. The library has freed the wire. */
+  /**
+   * Whether the response was sent or the connection closed. In both cases, the HTTP library has freed the
+   * wire.
+   */
   #isOver = false
-  /** Whether the last chunk has arrived, reported or not. */
+  /** Whether the last chunk has arrived. The listener might not have received it yet. */
   #isReceived = false
   /** Whether the response is sent in pieces. */
   #isPoured = false
@@ -45,7 +53,7 @@ export class ChunkedWire implements Wire {
     })
   }
 
-  /** Reports the last piece one event-loop iteration after it arrived. */
+  /** Passes pieces to the listener. The last piece is passed one event-loop iteration after it arrived. */
   onData(listener: (piece: ArrayBuffer, isLast: boolean) => void): void {
     this.#wire.onData((piece, isLast) => {
       if (!isLast) {
@@ -53,7 +61,7 @@ export class ChunkedWire implements Wire {
         return
       }
       this.#isReceived = true
-      // A copy, because the library frees the piece.
+      // The piece is copied because the HTTP library frees it.
       const kept = piece.slice(0)
       setImmediate(() => {
         if (!this.#isAborted && !this.#isOver) this.#wire.cork(() => listener(kept, true))
@@ -66,8 +74,8 @@ export class ChunkedWire implements Wire {
   }
 
   /**
-   * Not forwarded after the last chunk: the library would wait for more data and end the connection before a
-   * slow response.
+   * Has no effect after the last chunk: the HTTP library would wait for more data and close the connection
+   * before a slow response is ready.
    */
   resume(): void {
     if (!this.#isReceived) this.#wire.resume()
@@ -92,7 +100,7 @@ export class ChunkedWire implements Wire {
     this.#wire.writeStatus(status)
   }
 
-  /** Drops `Connection: close` if the header is already written by the library or by `write`. */
+  /** Skips a `Connection` header if the HTTP library or `write` writes this header. */
   writeHeader(name: string | Uint8Array, value: string | Uint8Array): void {
     if (name !== 'Connection' || this.#isAskedToClose) this.#wire.writeHeader(name, value)
   }
@@ -104,11 +112,12 @@ export class ChunkedWire implements Wire {
   }
 
   /**
-   * Ends a streamed response without notifying the library. If the library ended it and closed the
-   * connection, it would write the header for this into the body. If the library ended it without closing, it
-   * would process data after the body as a request. Without notification, the library considers the response
-   * unfinished and closes the connection when more data arrives. The last chunk is written in the form of a
-   * trailer field.
+   * Ends a streamed response without calling `end` of the HTTP library. If the library closed the connection
+   * with the response, it would write the `Connection` header into the body. If the library ended the
+   * response without closing, it would process data after the body as a request. Without the call, the
+   * library considers the response unfinished and closes the connection when more data arrives.
+   *
+   * The last chunk is written with `writeHeader`, in the form of a trailer field.
    */
   #endPieces(): void {
     this.#wire.writeHeader('\r\n0\r\nX-End', '1\r\n')
@@ -118,8 +127,8 @@ export class ChunkedWire implements Wire {
   }
 
   /**
-   * Sends a length of 0, although 204 should have none: the library drops a response without a length if it
-   * must close the connection.
+   * Sends a length of 0, although a 204 response should have no length. The HTTP library drops a response
+   * without a length if it must close the connection.
    */
   endWithoutBody(): void {
     this.#isOver = true
@@ -127,8 +136,8 @@ export class ChunkedWire implements Wire {
   }
 
   /**
-   * Not used, because long responses are sent in pieces: the library does not end the connection after a
-   * response with a length that is sent in parts.
+   * Not used here, because long responses to chunked requests are sent in pieces. If a response with a length
+   * were sent in parts, the HTTP library would not close the connection after it.
    */
   tryEnd(): never {
     throw new InvariantError('after a chunked body, a long response is written in pieces')

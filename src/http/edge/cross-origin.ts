@@ -1,16 +1,19 @@
 /**
  * Cross-origin requests from browsers (CORS) according to `CORS_ORIGINS`
- * (https://fetch.spec.whatwg.org/#http-cors-protocol). Clients authenticate with bearer tokens, never with
- * cookies, so no response allows credentials. If the setting is absent, nothing in this file is called.
+ * (https://fetch.spec.whatwg.org/#http-cors-protocol). Clients authenticate with bearer tokens and never with
+ * cookies, so no response allows credentials. If `CORS_ORIGINS` is not set, this class is not used.
  */
 import type { HeaderList } from '#http/message/header-list.ts'
 import type { Reply } from '#http/message/request-reply.ts'
 import type { Wire } from './wire.ts'
 
-/** Wildcard for every origin. */
+/** Value that allows every origin. */
 const EVERY = '*'
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
-/** Response headers that pages can read in addition to those that are always readable. */
+/**
+ * Response headers that pages of other origins can read, in addition to the headers that browsers always
+ * expose.
+ */
 const EXPOSED = 'X-Request-ID, X-Revision, Retry-After, Warning, ETag'
 /** Time in seconds for which a browser can cache the result of a preflight. */
 const REMEMBERED_SECONDS = '600'
@@ -19,15 +22,15 @@ export class CrossOrigin {
   readonly #origins: ReadonlySet<string>
   readonly #isEvery: boolean
 
-  /** `origins`: `*`, or origins in the form that browsers send. */
+  /** `origins`: either `*`, or a list of origins in the form that browsers send. */
   constructor(origins: readonly string[]) {
     this.#origins = new Set(origins)
     this.#isEvery = this.#origins.has(EVERY)
   }
 
-  /** Writes the headers that state whether the requesting page can read the response. */
+  /** Writes the headers that tell the browser whether the requesting page can read the response. */
   write(wire: Wire, headers: HeaderList): void {
-    // A cache could return the response to a page of another origin.
+    // Without `Vary`, a cache could return the response to a page of another origin.
     if (!this.#isEvery) wire.writeHeader('Vary', 'Origin')
     const allowed = this.#allowed(headers)
     if (allowed === null) return
@@ -57,7 +60,8 @@ export class CrossOrigin {
   }
 
   /**
-   * Value of `Access-Control-Allow-Origin`. Null if the origin is not allowed, or the request has no origin.
+   * Value of `Access-Control-Allow-Origin`. Null if the origin is not allowed or the request has no `Origin`
+   * header.
    */
   #allowed(headers: HeaderList): string | null {
     const origin = headers.get('origin')

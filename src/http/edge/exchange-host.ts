@@ -12,26 +12,29 @@ import type { RequestScheduler } from './request-scheduler.ts'
 import type { RequestWatch } from './request-watch.ts'
 import type { Wire, WireHead } from './wire.ts'
 
-/** A request whose body has not arrived completely. */
+/** A request whose body is being received. */
 export interface Receiving {
-  /** Progress of a streamed body. Always 0 for other bodies, which have one timeout for the whole body. */
+  /**
+   * Progress of a streamed body (`BodyPieces.receivedSteps`). Always 0 for other bodies, because they have a
+   * single timeout for the whole body.
+   */
   readonly receivedSteps: number
   /** Whether the connection is paused. */
   readonly isPaused: boolean
-  /** Rejects the request if its body has not arrived. */
+  /** Rejects the request if its body is still incomplete. */
   stopReceiving(): void
 }
 
-/** An exchange as seen by its server. */
+/** An exchange, as the server that reuses it sees it. */
 export interface Reusable {
   /**
-   * Returns the empty head for the next request. The server fills it before it calls `begin`. `keepsOthers`:
-   * see `HeaderList.clear`.
+   * Returns the head for the next request after emptying it. The server fills the head and then calls
+   * `begin`. `keepsOthers`: see `HeaderList.clear`.
    */
   emptyHead(keepsOthers: boolean): WireHead
   /**
-   * Admits the request whose head was filled, and receives its body if there is one. `known`: the route, if
-   * the server has already found it.
+   * Admits the request whose head was filled, and receives its body if there is one. `known`: the route if
+   * the server has already found it, otherwise null.
    */
   begin(wire: Wire, known: RouteMatch | null): void
 }
@@ -44,25 +47,25 @@ export interface ExchangeHost {
   readonly segments: SegmentStock
   readonly requestScheduler: RequestScheduler
   readonly streamScheduler: StreamScheduler
-  /** Format of errors for a path, for requests without a route. */
+  /** Returns the format of errors for a path. Used for requests without a route. */
   familyOf(path: string): ErrorFamily
   /**
-   * Whether the server is draining. Responses then ask the client to send its next request over another
-   * connection.
+   * Whether the server is draining. While it is, responses ask clients to send their next request over
+   * another connection.
    */
   readonly isDraining: boolean
-  /** Null if requests are not observed. */
+  /** Observer of the requests. Null if requests are not observed. */
   readonly watch: RequestWatch | null
   /** Null if tracing is disabled. */
   readonly tracing: RequestTracing | null
-  /** Null if pages of other origins have no access. */
+  /** Null if no other origin has access. */
   readonly crossOrigin: CrossOrigin | null
-  /** Bodies that arrive in several pieces and are incomplete. */
+  /** Requests whose bodies arrive in several pieces and are still incomplete. */
   readonly receiving: Set<Receiving>
   /** Reports a defect to the owner of the server. Never throws. */
   report(error: unknown, requestId: string): void
   /** Called when the request is over: the response was sent, or the connection ended. */
   leave(): void
-  /** Called when no other object refers to the exchange, so that it can handle another request. */
+  /** Called when no other object refers to the exchange. The server can then use it for another request. */
   reuse(exchange: Reusable): void
 }

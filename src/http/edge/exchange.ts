@@ -1,19 +1,20 @@
 /**
  * One HTTP exchange, from the head of the request to the last byte of the response. Steps: admit the request
  * by its head, receive the body (`body-receiver.ts`), call the dispatcher, and write the response
- * (`answer-writer.ts`). Makes no decisions about requests; `dispatch.ts` does.
+ * (`answer-writer.ts`). The rules for requests are not in this file but in `dispatch.ts`.
  *
- * An exchange whose request was answered synchronously is reused for another request (`reuse`). Without
- * reuse, it and its parts caused more than a third of the garbage of a decision.
+ * If the response was written synchronously, the exchange is reused for another request (`reuse`). Without
+ * reuse, the exchange and its parts caused more than a third of the garbage of a decision.
  *
  * Invariants. If one of them is violated, the HTTP library aborts the process or sends a wrong response:
- * - No exception reaches the library: `begin` and every callback end in a response.
+ * - No exception reaches the library: `begin` and every callback catch errors and respond.
  * - The wire is not used after the response ended or the request was aborted (`isOver`).
- * - Responses are written corked. Inside a callback of the library the socket already is; otherwise `cork`
- *   does it.
- * - An exchange is reused only if nothing refers to its previous request: no promise calls it, and no job
- *   reads its names or checks whether its client still waits. The library can report later that an earlier
- *   response was aborted; only the current wire counts.
+ * - Responses are written corked. Inside a callback of the library, the socket is already corked. Otherwise
+ *   `cork` does it.
+ * - An exchange is reused only if nothing refers to its previous request: no promise calls the exchange, and
+ *   no job reads the names of the request or checks whether its client still waits. The library can still
+ *   report that an earlier response was aborted. This report is ignored, because only the current wire is
+ *   examined.
  */
 import type { RequestClient } from '#decisions/decision-pool.ts'
 import { EMPTY_BODY } from '#http/message/byte-views.ts'
@@ -40,34 +41,37 @@ export class Exchange
   readonly #body: BodyReceiver
   readonly #answer: AnswerWriter
   /**
-   * The connection of this request was aborted, or the connection of an earlier request whose response could
-   * not be sent.
+   * The listener for aborts. The report can concern the connection of the current request, or the connection
+   * of an earlier request whose response could not be sent.
    */
   readonly #aborted = (): void => {
     if (isWireGone(this.#wire)) this.finish()
   }
 
-  // Set when a request begins.
+  // Wire of the current request. `#reset` sets it.
   #wire!: Wire
   #span: RequestSpan | null = null
-  /** Start time of the request, by the clock of its watch. */
+  /** Start time of the request, measured by the clock of `RequestWatch`. */
   #beganAt = 0
-  /** Format of errors: that of the route, or that of the path until a route is found. */
+  /** Format of errors. Until a route is found, it depends on the path, and then on the route. */
   family: ErrorFamily = 'native'
   match: RouteMatch | null = null
   principal: Principal | null = null
   isAdmitted = false
   /**
-   * Why the request was rejected. The response is sent after the whole body has arrived, so that the
-   * connection can be reused.
+   * Error with which the request was rejected. The response is sent after the whole body has arrived, so that
+   * the connection can be reused.
    */
   #refusal: unknown = null
   isDecided = false
   isOver = false
 
-  /** Whether the response is live: it has no fixed end. Never set in an exchange that is reused. */
+  /**
+   * Whether the response is live, which means that it continues until one side ends it. Stays false in an
+   * exchange that is reused.
+   */
   #goesOn = false
-  /** Never set in an exchange that is reused. */
+  /** Listeners that are called when the request is over. Stays null in an exchange that is reused. */
   #onOver: (() => void)[] | null = null
 
   constructor(host: ExchangeHost) {
@@ -85,7 +89,7 @@ export class Exchange
     return this.#span === null ? null : this.#span.traceparent
   }
 
-  /** The client that waits for the response, and the names of the request. */
+  /** The client that waits for the response, together with the IDs of the request. */
   get caller(): RequestClient & RequestNames {
     return this
   }
@@ -137,8 +141,8 @@ export class Exchange
   }
 
   /**
-   * Resets everything that an earlier request could have set, except its span: if requests are traced, each
-   * sets its own span.
+   * Resets all fields that an earlier request could have set, except the span. If requests are traced, each
+   * request sets its own span.
    */
   #reset(wire: Wire, known: RouteMatch | null): void {
     const host = this.#host
@@ -169,15 +173,16 @@ export class Exchange
 
   answerAtOnce(body: DataView): void {
     this.#dispatch(body)
-    // Only if nothing refers to the exchange: not while a response is pending or being sent.
+    // `isOver` is true here only if the response is complete. While a response is pending or being sent,
+    // other code refers to the exchange, so it is not reused.
     if (this.isOver) this.#host.reuse(this)
   }
 
-  /** If the client disconnected while the body waited, the handler is not called. */
+  /** The client disconnected while the body waited. The handler is not called. */
   answerLater(whole: DataView): void {
     if (this.isOver) return
     try {
-      // The key could have been revoked since the head arrived.
+      // Checks the key again, because it could have been revoked since the head arrived.
       if (this.isAdmitted) this.#host.dispatcher.identifyAgain(this.match!, this, this.#head)
     } catch (error) {
       this.refuse(error)
@@ -197,8 +202,7 @@ export class Exchange
   }
 
   /**
-   * Calls a handler that reads the body as a stream. An error response waits until the whole body has
-   * arrived.
+   * Calls a handler that reads the body as a stream. The response is sent after the whole body has arrived.
    */
   #answerPieces(match: RouteMatch): void {
     const pieces = this.#body.beginPieces(this.#wire)
@@ -216,7 +220,10 @@ export class Exchange
     )
   }
 
-  /** Runs corked inside a callback of the library, unless the handler returns a promise. */
+  /**
+   * Calls the dispatcher and writes its reply. Unless the handler returns a promise, this runs inside a
+   * callback of the HTTP library, where the socket is corked.
+   */
   #dispatch(body: DataView): void {
     this.isDecided = true
     if (this.match === null || !this.isAdmitted) {
@@ -231,8 +238,8 @@ export class Exchange
   }
 
   /**
-   * Responds to a rejected request. A CORS preflight uses a method that no route has, so it is recognized
-   * here.
+   * Responds to a rejected request. A CORS preflight is also handled here, because its method belongs to no
+   * route.
    */
   #answerRefused(): void {
     const { crossOrigin } = this.#host
@@ -257,9 +264,9 @@ export class Exchange
   }
 
   /**
-   * Responds one event-loop iteration later on purpose. If the response were sent immediately, the library
-   * would not close the connection if the packet contained more data. It would process that data as the next
-   * request.
+   * Responds with the error in the next event-loop iteration, and closes the connection. If the response were
+   * sent immediately and the packet contained more data, the HTTP library would not close the connection. It
+   * would process that data as the next request.
    */
   #failAndClose(error: unknown): void {
     this.isDecided = true
@@ -267,8 +274,8 @@ export class Exchange
   }
 
   /**
-   * Counts the request as complete when a live response starts: how long its reader stays connected is
-   * irrelevant for the latency of the service.
+   * Called when a live response starts. Counts the request as complete, because the time for which its reader
+   * stays connected is not part of the latency of the service.
    */
   goesOn(): void {
     this.#endObserved()

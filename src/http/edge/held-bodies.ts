@@ -1,7 +1,7 @@
 /**
- * Holds complete requests without answering them while a server stops listening. A client that opens a
- * connection for each request opens the next one after it has its response. Without responses there are no
- * new connections, so no connection between the kernel and the server is lost when the port is closed.
+ * Holds complete requests without answering them while a server stops listening. A client that uses one
+ * connection per request opens its next connection after it has received a response. While no responses are
+ * sent, such clients open no connections. Therefore no new connection is lost when the port is closed.
  */
 import type { RequestScheduler } from './request-scheduler.ts'
 
@@ -16,7 +16,7 @@ export class HeldBodies implements RequestScheduler {
     this.#waiting.push({ bytes, share, answer })
   }
 
-  /** Processes the held requests in the order that `turns` determines. No requests are added afterwards. */
+  /** Passes the held requests to `scheduler`, which processes them. No requests are added after this call. */
   release(scheduler: RequestScheduler): void {
     for (const { bytes, share, answer } of this.#waiting.splice(0)) scheduler.take(bytes, share, answer)
   }

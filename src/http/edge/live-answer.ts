@@ -1,26 +1,29 @@
 /**
- * A streaming response that continues until one side ends it. Bytes are written while the socket accepts
- * them. The remaining bytes are kept by reference, because many clients receive the same events.
+ * A streaming response that continues until the service or the client ends it. Events are written while the
+ * socket accepts bytes. Events that must wait are kept by reference and not copied, because many clients
+ * receive the same events.
  */
 import type { EventBytes, Outlet } from '#management/changes/live-bytes.ts'
 import type { StreamScheduler, Pouring } from './stream-scheduler.ts'
 import { type Wire, writePiece } from './wire.ts'
 
 /**
- * Approximate number of bytes that are passed to a socket at a time. The library copies the bytes that the
- * socket does not accept.
+ * Approximate number of bytes that are passed to a socket at a time. If the socket does not accept all of
+ * them, the HTTP library copies the rest.
  */
 const PIECE_BYTES = 65_536
-/** Text that ends an event. A response can end after it. */
+/** Text that ends an event. A response can be ended only after it. */
 const EVENT_END = '\n\n'
 const LINE_END = Buffer.from('\n')
 const NOTHING = new Uint8Array(0)
 
-/** Events that have not been passed to the socket. */
+/** Events that the socket has not accepted yet. */
 interface Kept {
   readonly events: EventBytes
   readonly whenGone: () => void
-  /** Index of the next range, and the number of its bytes that were passed. */
+  /**
+   * Index of the next range in the events, and the number of bytes of this range that were already written.
+   */
   range: number
   gone: number
 }
@@ -31,16 +34,19 @@ export class LiveAnswer implements Outlet, Pouring {
   readonly #onEnd: () => void
   readonly #listeners: (() => void)[] = []
   #kept: Kept[] = []
-  /** The last bytes of the response; null until they are known. */
+  /** The last bytes of the response. Null until `end` is called. */
   #ending: Uint8Array | null = null
-  /** Whether an event was written partially. */
+  /** Whether the last written piece ended in the middle of an event. */
   #isAmidEvent = false
   #waiting: (() => void) | null = null
   keptBytes = 0
   isFull = false
   isOver = false
 
-  /** `onEnd` is called when the response has ended, but not if its client disconnected. */
+  /**
+   * `onEnd` is called when the response was ended by the service. It is not called when the client
+   * disconnected.
+   */
   constructor(wire: Wire, scheduler: StreamScheduler, onEnd: () => void) {
     this.#wire = wire
     this.#scheduler = scheduler
@@ -65,7 +71,8 @@ export class LiveAnswer implements Outlet, Pouring {
     if (this.isOver || (this.#ending !== null && !dropsKept)) return
     if (dropsKept) this.#drop()
     this.#ending = bytes
-    // The library keeps the last bytes for a full socket, and ends the connection if the socket stays full.
+    // Writes the last bytes even if the socket is full. The HTTP library buffers them, and closes the
+    // connection if the socket stays full.
     if (dropsKept) this.isFull = false
     this.#pour()
   }
@@ -75,7 +82,7 @@ export class LiveAnswer implements Outlet, Pouring {
     else this.#listeners.push(listener)
   }
 
-  /** The wire must not be used any more. */
+  /** Called when the request is over. The wire must not be used any more. */
   stop(): void {
     if (this.isOver) return
     this.isOver = true
@@ -104,15 +111,15 @@ export class LiveAnswer implements Outlet, Pouring {
     }
     if (this.#kept.length > 0) return !this.isFull
     if (this.#ending === null && !this.isFull) this.#wake()
-    // A full socket also gets the last bytes, because no others follow.
+    // The end of the response is also written if the socket is full, because no other bytes follow.
     else if (this.#ending?.length === 0) this.#finish()
     else return !this.isFull
     return false
   }
 
   /**
-   * Takes the next bytes of the oldest kept events, up to the end of the event in which the size of a piece
-   * is reached.
+   * Takes the next bytes of the oldest kept events, up to the end of the event in which the piece reaches
+   * `PIECE_BYTES`.
    */
   #takePiece(): Uint8Array {
     const kept = this.#kept[0]!
@@ -148,7 +155,8 @@ export class LiveAnswer implements Outlet, Pouring {
 
   #pour(): void {
     if (this.isFull) return
-    // This was the last piece of a full socket. No kept events remain whose writing would call `#wake`.
+    // The previous call wrote the last kept events, but the socket was full. Nothing is left to write, so
+    // `drained` must be resolved here.
     if (this.#kept.length === 0 && this.#ending === null) this.#wake()
     else this.#scheduler.take(this)
   }
@@ -167,7 +175,7 @@ export class LiveAnswer implements Outlet, Pouring {
   }
 }
 
-/** Offset of the first end of an event after `least`, or `to` if there is none. */
+/** Offset after the first event end that is found from `least` on. Returns `to` if there is none. */
 function endOfEvent(bytes: Uint8Array, least: number, to: number): number {
   if (least >= to) return to
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, to)
@@ -175,8 +183,8 @@ function endOfEvent(bytes: Uint8Array, least: number, to: number): number {
   return end < 0 ? to : end + EVENT_END.length
 }
 
-/** Whether the bytes end with the end of an event. */
+/** Whether the last event in the bytes is complete. */
 function isWhole(bytes: Uint8Array): boolean {
-  // The second line break of an end can arrive alone.
+  // An event ends with two line breaks. A piece can consist of only the second one.
   return bytes.at(-1) === LINE_END[0] && (bytes.length === 1 || bytes.at(-2) === LINE_END[0])
 }

@@ -1,4 +1,4 @@
-/** Sends long responses as fast as their clients read them. */
+/** Sends long responses at the speed at which their clients read them. */
 import type { PieceSource } from '#management/content/content-stream.ts'
 import { type Wire, writePiece } from './wire.ts'
 
@@ -6,8 +6,8 @@ import { type Wire, writePiece } from './wire.ts'
 const PIECE_BYTES = 65_536
 
 /**
- * Writes a response with its length as fast as the socket accepts it. `onDone` is called when the kernel has
- * the last byte.
+ * Writes a response with its length, at the speed at which the socket accepts it. `onDone` is called when the
+ * kernel has received the last byte.
  */
 export function streamWhole(wire: Wire, bytes: Uint8Array, onDone: () => void): void {
   const start = wire.getWriteOffset()
@@ -43,7 +43,10 @@ export class PouredAnswer {
   readonly #wire: Wire
   readonly #source: PieceSource
   #isStopped = false
-  /** Called when the socket accepts more bytes, or accepts no more. */
+  /**
+   * Callback that continues `run`: called when the socket accepts more bytes, or when the response was
+   * stopped.
+   */
   #onTurn: (() => void) | null = null
 
   constructor(wire: Wire, source: PieceSource) {
@@ -52,8 +55,8 @@ export class PouredAnswer {
   }
 
   /**
-   * Resolves to true when everything except the end was written, or to false if `stop` was called before.
-   * Rejects with errors of the source.
+   * Writes all pieces. Resolves to true when everything except the end of the response was written, or to
+   * false if `stop` was called before that. Rejects with the error if the source fails.
    */
   async run(): Promise<boolean> {
     const wire = this.#wire
@@ -62,8 +65,8 @@ export class PouredAnswer {
       for (let piece = await source.next(); !this.#isStopped; piece = await source.next()) {
         if (piece === null) return true
         if (writePiece(wire, piece)) {
-          // Let other requests run first. Otherwise a client that reads fast would receive the whole response
-          // without interruption.
+          // Lets other requests run first. Otherwise a client that reads fast would receive the whole
+          // response without interruption, and other requests would wait.
           await new Promise(resolve => setImmediate(resolve))
           continue
         }
@@ -81,7 +84,7 @@ export class PouredAnswer {
     }
   }
 
-  /** The wire must not be used any more. */
+  /** Called when the request is over. The wire must not be used any more. */
   stop(): void {
     this.#isStopped = true
     if (this.#onTurn !== null) this.#onTurn()

@@ -1,20 +1,23 @@
 /**
- * Interface between requests and the tracing library, which is loaded separately. Starts and ends the span of
- * each request. Probes have no spans.
+ * Interface to the tracing library, which is loaded separately. Starts and ends the span of each request.
+ * Requests of health probes have no spans.
  */
 import type { Route } from '#http/routing/route.ts'
 import type { RouteMatch } from '#http/routing/router.ts'
 
 /** The span of one request. */
 export interface RequestSpan {
-  /** `traceparent` for work that is done elsewhere for the request. */
+  /** Value of `traceparent` to send with work that another component does for this request. */
   readonly traceparent: string
-  /** `status` 0: the client disconnected before the response. */
+  /** Ends the span. `status` is 0 if the client disconnected before the response. */
   end(status: number): void
 }
 
 export interface RequestTracing {
-  /** Continues the trace in the headers, or starts one. `route` is null if no route matches. */
+  /**
+   * Starts a span that continues the trace in the request headers. If the headers contain no trace, the span
+   * starts a new one. `route` is null if no route matches.
+   */
   begin(
     route: Route | null,
     request: {
@@ -25,7 +28,10 @@ export interface RequestTracing {
   ): RequestSpan
 }
 
-/** Receives defects of the tracing library. They affect neither the HTTP library nor the client. */
+/**
+ * Settings for tracing, and the receiver of defects in the tracing library. These defects must not affect the
+ * HTTP library or the client.
+ */
 interface TracedBy {
   readonly tracing: RequestTracing | null
   report(error: unknown, requestId: string): void
@@ -36,8 +42,9 @@ interface Named {
 }
 
 /**
- * Starts the span of a request. Null if tracing is disabled, for a probe, or if starting failed. Uses no
- * closures, which would be allocated for each request.
+ * Starts the span of a request. Returns null if tracing is disabled, if the request is a probe, or if
+ * starting the span failed. This function contains no closures, because they would be allocated for each
+ * request.
  */
 export function beginSpan(
   by: TracedBy,

@@ -1,5 +1,6 @@
-/** Observes requests for operators: counts all requests and reports slow ones. */
-// Imported because V8 looks up a global at each use, which would cost time in every request.
+/** Observes requests for operators: counts all requests, and reports slow ones. */
+// This import avoids a lookup: V8 looks up the global `performance` at each use, which would cost time in
+// every request.
 import { performance } from 'node:perf_hooks'
 import { loggedId } from '#http/message/request-id.ts'
 import type { RequestNames } from '#http/message/request-reply.ts'
@@ -8,19 +9,22 @@ import type { LimitName } from '#model/errors.ts'
 import type { Principal } from '#model/principal.ts'
 
 /**
- * Purpose of an endpoint: decisions and lists with the key of an environment, management, and everything
- * else.
+ * Purpose of an endpoint. `decisions`: decisions and lists with the key of an environment. `management`:
+ * management API. `other`: all other endpoints.
  */
 export type EndpointKind = 'decisions' | 'management' | 'other'
 
-/** Counters. Called for every request, so implementations must not allocate and must not throw. */
+/**
+ * Receives the counts. Its methods are called for every request, so implementations must not allocate memory
+ * and must not throw.
+ */
 export interface RequestObserver {
-  /** Number of an endpoint for counting. Null: no route matches. */
+  /** Returns the number under which an endpoint is counted. `operationId` is null if no route matches. */
   endpoint(operationId: string | null, kind: EndpointKind): number
   began(): void
-  /** `status` 0: the client disconnected before the response. */
+  /** Counts a completed request. `status` is 0 if the client disconnected before the response. */
   ended(endpoint: number, status: number, elapsedMs: number): void
-  /** Counts an opened (1) or closed (-1) connection. */
+  /** Counts a connection that was opened (1) or closed (-1). */
   connected(change: 1 | -1): void
   limitReached(limit: LimitName): void
 }
@@ -31,10 +35,10 @@ export interface ObservedRequest extends Pick<RequestNames, 'requestId'> {
   readonly principal: Principal | null
 }
 
-/** A request that took at least `SlowRequests.ms`. */
+/** A request that took at least as long as `SlowRequests.ms`. */
 export interface SlowRequest {
   readonly requestId: string
-  /** Null if no route matches. */
+  /** Operation ID of the route. Null if no route matches. */
   readonly operation: string | null
   /** Id of the environment of the API key. Null if the request has no key of an environment. */
   readonly environment: string | null
@@ -43,7 +47,9 @@ export interface SlowRequest {
   readonly elapsedMs: number
 }
 
-/** Reporting of slow requests, which take at least `ms` milliseconds. */
+/**
+ * Configuration of the reports about slow requests. A request is slow if it takes at least `ms` milliseconds.
+ */
 export interface SlowRequests {
   readonly ms: number
   readonly onSlow: (request: SlowRequest) => void
@@ -54,7 +60,10 @@ export class RequestWatch {
   readonly #slow: SlowRequests | null
   readonly #endpoints: ReadonlyMap<Route, number>
   readonly #noEndpoint: number
-  /** The route that was counted last, and its endpoint. Consecutive requests often have the same route. */
+  /**
+   * The route of the last counted request, and the number of its endpoint. They are cached because
+   * consecutive requests often have the same route.
+   */
   #route: Route | null = null
   #endpoint: number
 
@@ -68,7 +77,7 @@ export class RequestWatch {
     this.#endpoint = this.#noEndpoint
   }
 
-  /** Returns the start time, which is an argument of `end`. */
+  /** Counts the start of a request. Returns the start time, which the caller passes to `end`. */
   begin(): number {
     this.observer.began()
     return performance.now()

@@ -1,24 +1,24 @@
 /**
- * Checks that a port is free before the first thread listens on it. The HTTP library always shares its port
- * (SO_REUSEPORT) so that several threads can listen on it. This would also let a second process listen
- * without an error and answer half of the requests from other data. An exclusive bind fails if any process
- * listens already.
+ * Checks that a port is free before the first thread listens on it. The HTTP library always opens its port as
+ * shared (SO_REUSEPORT), so that several threads can listen on it. A second process could then also listen on
+ * this port without an error, and would answer half of the requests from other data. This check binds the
+ * port exclusively, which fails if any process already listens on it.
  *
- * The port is free again when this function returns, so another process can still take it afterwards. With
- * the embedded store, its lock prevents this.
+ * When the function returns, the port is free again, and another process could still take it. With the
+ * embedded store, the lock of the store prevents this.
  */
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 
 export interface ListenAddress {
   readonly host: string
-  /** 0 selects any free port. */
+  /** Port number. 0 selects any free port. */
   readonly port: number
 }
 
 /**
- * Returns the port to listen on: the given one, or a free port for 0. Throws an error that contains the
- * address and the setting of the port if the port is not available.
+ * Returns the port to listen on. This is the given port, or a free port if the given port is 0. If the port
+ * is not available, throws an error that contains the address and the name of the setting for the port.
  */
 export async function reservePort(
   { host, port }: ListenAddress,

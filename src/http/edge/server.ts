@@ -1,15 +1,16 @@
 /**
- * HTTP server of one thread. Only this file uses uWebSockets.js directly, so that the library can be
- * replaced. Several threads can run a server on the same port.
+ * HTTP server of one thread. Several threads can run a server on the same port. Only this file uses
+ * uWebSockets.js directly, so that this library can be replaced. The file contains no code for individual
+ * endpoints.
  *
- * Follows two rules of the library. A request must be read before its handler returns. An app must be closed
- * before its thread ends, otherwise the process aborts. `exchange.ts` follows the rules about responses.
- * This file does not depend on endpoints.
+ * The file follows two rules of the library: a request must be read before its handler returns, and an app
+ * must be closed before its thread ends, otherwise the process aborts. `exchange.ts` follows the rules about
+ * responses.
  *
- * A client can pipeline requests that are answered synchronously. If a client sends the next request while a
- * response is pending or a request waits for its turn (`request-scheduler.ts`), the library ends the
- * connection. The library also responds to protocol errors (400, 431, 505), in HTML. A chunked body ends its
- * connection (`chunked-wire.ts`).
+ * A client can pipeline requests that are answered synchronously. If a client sends another request while a
+ * response is pending or while a request is queued (`request-scheduler.ts`), the library closes the
+ * connection. The library itself responds to protocol errors (400, 431, 505), with a body in HTML. After a
+ * request with a chunked body, the connection is closed (`chunked-wire.ts`).
  */
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import { BodyBuffers } from '#http/message/body-buffers.ts'
@@ -46,44 +47,52 @@ export interface HttpServerOptions {
   readonly hasStrictHeaders?: boolean
   /** Format of errors for paths without a route. Default: the format of the main port (native.md 0.19). */
   readonly familyOf?: (path: string) => ErrorFamily
-  /** Waits for the state that a decision requires. If absent, the header is ignored. */
+  /**
+   * Delays a decision until the node has the revision in `X-Min-Revision`. If absent, the server ignores this
+   * header.
+   */
   readonly minRevision?: RevisionGate
-  /** Limits the request rate of keys. If absent, there is no limit. */
+  /** Limits the request rate of each API key. If absent, the rate is not limited. */
   readonly takeRate?: TakeRate | null
-  /** Reads large bodies on another thread. If absent, this thread reads them. */
+  /** Reads large bodies on another thread. If absent, the thread of the server reads them. */
   readonly largeBodies?: LargeBodies | null
   /**
-   * Memory in which long bodies are collected, shared by several servers. If absent, the server has its own
-   * memory.
+   * Memory in which long bodies are collected. Several servers can share it. If absent, the server creates
+   * its own.
    */
   readonly segments?: SegmentStock
   /**
-   * Called with the ID of each request directly before its handler. Exceptions are treated as defects of the
-   * request.
+   * Called with the ID of each request directly before its handler runs. If the callback throws, the request
+   * fails as if the handler had thrown.
    */
   readonly onCall?: OnCall | null
   readonly limits: {
-    /** Maximum length of a body in bytes. Longer bodies are rejected with 413, and the connection ends. */
+    /**
+     * Maximum length of a body in bytes. A longer body is rejected with 413, and its connection is closed.
+     */
     readonly bodyBytesMax: number
     /**
-     * Time in milliseconds in which a body must arrive. Otherwise the request is rejected with 408, and the
-     * connection ends. If absent, only the timeouts of the library apply.
+     * Maximum time in milliseconds for the arrival of a body. If the body takes longer, the request is
+     * rejected with 408, and its connection is closed. If absent, only the timeouts of the HTTP library
+     * apply.
      */
     readonly receiveMsMax?: number
     /**
-     * If absent, the number of connections is limited only by the number of files that the process can open.
+     * Limit of connections. If absent, the number of connections is limited only by the number of files that
+     * the process can open.
      */
     readonly connections?: ConnectionLimit
   }
-  /** Counts requests and connections. If absent, they are not counted. */
+  /** Counts requests and connections. If absent, nothing is counted. */
   readonly observer?: RequestObserver | null
   readonly slow?: SlowRequests | null
   readonly tracing?: RequestTracing | null
-  /** Origins whose pages have access. If absent, no other origin has access. */
+  /** Origins whose web pages can call the server. If absent, no other origin has access. */
   readonly crossOrigin?: CrossOrigin | null
   /**
-   * Called with the cause of every defect that was answered with 500. The owner decides whether the thread
-   * must end; it must close the server first. Exceptions of this function are ignored.
+   * Called with the cause of every defect for which the server responded with 500. The owner of the server
+   * decides whether the thread must end. Before that, the owner must close the server. Exceptions of this
+   * function are ignored.
    */
   readonly onFault: (error: unknown, requestId: string) => void
 }
@@ -91,23 +100,23 @@ export interface HttpServerOptions {
 /** Limit of connections, shared by several servers. */
 export interface ConnectionLimit {
   readonly max: number
-  /** Adds to the number of open connections and returns it. */
+  /** Adds `change` to the number of open connections and returns the new number. */
   add(change: 1 | -1): number
 }
 
-/** Default time for which `close` waits for pending and incomplete responses. */
+/** Default time in milliseconds for which `close` waits until pending responses are written and sent. */
 const DRAIN_MS_DEFAULT = 5_000
 
-/** Time for which a closing server waits for the first request of a new connection. */
+/** Time in milliseconds for which a closing server waits for the first request on a new connection. */
 const SETTLE_MS = 50
 
-/** Maximum interval of the check for bodies that do not arrive. */
+/** Maximum interval in milliseconds between two checks for bodies that do not arrive. */
 const RECEIVE_LOOK_MS_MAX = 1_000
 
-/** Method names of the library. */
+/** Name of the registration function of the HTTP library for each method. */
 const MOUNT = { GET: 'get', POST: 'post', PUT: 'put', PATCH: 'patch', DELETE: 'del' } as const
 
-/** Characters that the library treats as a pattern. No path contains them, except through `PUBLIC_URL`. */
+/** Characters that the HTTP library treats as a pattern. Paths contain them only if `PUBLIC_URL` does. */
 const PATTERN = /[:*]/
 
 export class HttpServer {
@@ -125,16 +134,16 @@ export class HttpServer {
   #app: TemplatedApp | null = null
   #socket: us_listen_socket | null = null
   #inFlightCount = 0
-  /** Time of the last new connection. */
+  /** Time at which the last connection was opened. */
   #connectedAt = -Infinity
   /**
-   * An exchange for the next request. One is sufficient: a request that is answered synchronously is
-   * complete before the next one is accepted.
+   * The exchange for the next request. One idle exchange is sufficient, because a request that is answered
+   * synchronously is complete before the next request is accepted.
    */
   #idle: Reusable | null = null
   /**
-   * Headers of the request that is being accepted. A field instead of a closure, because V8 would compile a
-   * function that is created per request again each time.
+   * Headers of the request that is being accepted. They are in a field so that `#addHeader` can be created
+   * once. A closure that is created per request would be compiled by V8 again each time.
    */
   #headers!: HeaderList
   readonly #addHeader = (name: string, value: string): void => this.#headers.add(name, value)
@@ -193,8 +202,9 @@ export class HttpServer {
   }
 
   /**
-   * Starts to listen and returns the actual port. Can be called once. The port is shared: see `reservePort`.
-   * Loads the library, which must happen after the settings are applied (`header-ceiling.ts`).
+   * Starts to listen, and returns the actual port. Can be called only once. The port is shared with other
+   * threads (see `reservePort`). This function loads the HTTP library, so `limitHeaderBytes` must be called
+   * before (`header-ceiling.ts`).
    */
   async listen({ host, port }: ListenAddress): Promise<number> {
     assert(!this.#isToListen, 'a server listens once')
@@ -222,8 +232,9 @@ export class HttpServer {
   }
 
   /**
-   * Continues to accept connections and requests, but holds new requests until `close`. This is the first of
-   * the steps in which several servers on one port stop listening without losing an established connection.
+   * Starts to hold requests: the server continues to accept connections and requests, but answers new
+   * requests only after `close` is called. This is the first step when several servers on one port stop
+   * listening without losing an established connection.
    */
   hold(): void {
     this.#host.isDraining = true
@@ -231,12 +242,13 @@ export class HttpServer {
   }
 
   /**
-   * Stops accepting connections. Resolves after the connections that were pending in the kernel at the time
-   * of the call are accepted.
+   * Stops accepting connections. Before that, accepts the connections that were pending in the kernel at the
+   * time of the call.
    */
   async stopListening(): Promise<void> {
-    // When the library is notified of a connection, it accepts all pending ones in the same iteration.
-    // Waiting for one iteration makes the order of that notification and of this call irrelevant.
+    // When the HTTP library is notified of a connection, it accepts all pending connections in the same
+    // iteration. The notification can arrive after this call, so the server waits for one iteration before it
+    // closes the socket.
     await new Promise(resolve => setImmediate(resolve))
     this.#closeSocket()
   }
@@ -246,14 +258,14 @@ export class HttpServer {
     this.#socket = null
   }
 
-  /** Continues to serve requests, and asks every client to send its next request over another connection. */
+  /** Continues to serve requests, but asks every client to send its next request over another connection. */
   drain(): void {
     this.#host.isDraining = true
   }
 
   /**
-   * Stops accepting connections, lets in-flight requests complete for at most `withinMs`, then ends all
-   * connections. Must be resolved before the thread ends.
+   * Stops accepting connections, waits at most `withinMs` milliseconds for in-flight requests to complete,
+   * and then closes all connections. The thread must not end before the returned promise is resolved.
    */
   close({ withinMs = DRAIN_MS_DEFAULT } = {}): Promise<void> {
     this.#closing ??= this.#drainAndClose(withinMs)
@@ -267,20 +279,20 @@ export class HttpServer {
     this.#host.requestScheduler = this.#requestScheduler
     this.#held.release(this.#requestScheduler)
     await this.#idleBy(until)
-    // The request of a new connection might not have arrived yet.
+    // Connections that were just opened might not have sent their first request yet. Wait for it.
     const settledAt = Math.min(until, this.#connectedAt + SETTLE_MS)
     if (performance.now() < settledAt) {
       await new Promise(resolve => setTimeout(resolve, settledAt - performance.now()))
       await this.#idleBy(until)
     }
-    // This can run inside a callback of the library, which sends the last response only after the callback
-    // has returned.
+    // This code can run inside a callback of the HTTP library. The library sends the last response only after
+    // the callback has returned, so the app is closed one iteration later.
     await new Promise(resolve => setImmediate(resolve))
     this.#app?.close()
     if (this.#receiveTimer !== null) clearInterval(this.#receiveTimer)
   }
 
-  /** Resolves when no request is in flight, or at `until`. */
+  /** Waits until no request is in flight, but not longer than until `until`. */
   async #idleBy(until: number): Promise<void> {
     if (this.#inFlightCount === 0) return
     const idle = Promise.withResolvers<void>()
@@ -291,8 +303,8 @@ export class HttpServer {
   }
 
   /**
-   * Counts an opened or closed connection. A connection above the limit is closed immediately; its end is
-   * then counted like any other.
+   * Counts a connection that was opened or closed. If there are too many, the new connection is closed
+   * immediately. Its closing is then counted like that of any other connection.
    */
   #connected(res: HttpResponse, change: 1 | -1): void {
     this.#observer?.connected(change)
@@ -304,7 +316,7 @@ export class HttpServer {
   }
 
   /**
-   * Periodically checks for bodies that do not arrive in time. A body in one piece, as nearly all are, is
+   * Checks periodically for bodies that do not arrive in time. Nearly all bodies arrive in one piece and are
    * never checked.
    */
   #watchReceiving(ms: number): void {
@@ -325,8 +337,9 @@ export class HttpServer {
   }
 
   /**
-   * Registers a route without parameters with the library, which compares paths exactly, like the router.
-   * Reading method and path from the library and looking them up would take 5% of the time of a decision.
+   * Registers a route without parameters in the HTTP library. The library compares paths exactly, like
+   * `router.ts`. This saves 5% of the time of a decision, because the server need not read the method and
+   * path from the library and search for the route.
    */
   #mount(app: TemplatedApp, route: Route): void {
     if (route.paramNames.length > 0 || PATTERN.test(route.path)) return
@@ -338,7 +351,9 @@ export class HttpServer {
     app[mount](route.path, (res, req) => this.#accept(res, req, match, keepsOthers))
   }
 
-  /** `keepsOthers`: whether the request needs headers that have no field in `HeaderList`. */
+  /**
+   * Accepts a request. `keepsOthers`: whether the request needs headers that have no field in `HeaderList`.
+   */
   #accept(res: HttpResponse, req: HttpRequest, match: RouteMatch | null, keepsOthers: boolean): void {
     const exchange = this.#idle ?? new Exchange(this.#host)
     this.#idle = null
@@ -361,21 +376,21 @@ export class HttpServer {
     try {
       this.#onFault(error, loggedId(requestId))
     } catch {
-      // Rethrowing would end the process from inside the library, and there is no other receiver of the
-      // error.
+      // The error is ignored: no other component could receive it, and rethrowing it into the library would
+      // end the process.
     }
   }
 }
 
 function readHead(req: HttpRequest, head: WireHead): void {
-  // Methods are case-sensitive: `post` is not POST.
+  // Method names are case-sensitive: `post` is not POST.
   head.method = req.getCaseSensitiveMethod()
   head.isHead = head.method === 'HEAD'
   head.path = req.getUrl()
   head.query = queryOf(req)
 }
 
-/** Fills the head of a request with a known route. The query is read only if the route has one. */
+/** Fills the head of a request whose route is known. The query is read only if the route has a query. */
 function knownHead(req: HttpRequest, head: WireHead, { method, path, query }: Route): void {
   head.method = method
   head.isHead = false
@@ -383,7 +398,9 @@ function knownHead(req: HttpRequest, head: WireHead, { method, path, query }: Ro
   head.query = query === null ? '' : queryOf(req)
 }
 
-/** The library returns `undefined` for a request without a query, contrary to its types. */
+/**
+ * For a request without a query, the HTTP library returns `undefined`, although its types do not allow this.
+ */
 function queryOf(req: HttpRequest): string {
   return (req.getQuery() as string | undefined) ?? ''
 }

@@ -1,32 +1,34 @@
 /**
- * Writes streaming responses in time slices, so that they do not block the event loop. One commit can be
- * megabytes for each of hundreds of clients. Writing them without interruption would delay decisions by
- * seconds.
+ * Writes streaming responses in time slices, so that they do not block the event loop. One commit can cause
+ * megabytes of events for each of hundreds of clients. If they were written without interruption, decisions
+ * would be delayed by seconds.
  */
 
-/** Time slice for writing per event-loop iteration. A decision can be delayed by this time. */
+/** Time in milliseconds for writing per event-loop iteration. Writing can delay a decision by this time. */
 const SHARE_MS = 2
 
 export interface Pouring {
-  /** Writes one piece. Returns whether it can write another one. */
+  /** Writes one piece of the response. Returns whether the response can write another piece. */
   pourPiece(): boolean
 }
 
 export class StreamScheduler {
   readonly #now: () => number
-  /** Responses in the order in which they write next. */
+  /** Responses that have bytes to write, in the order in which they will write. */
   readonly #waiting = new Set<Pouring>()
-  /** Time at which the slice of this iteration ends; null if none has begun. */
+  /**
+   * Time at which the time slice of this iteration ends. Null if no response was written in this iteration.
+   */
   #until: number | null = null
 
-  /** `now` returns milliseconds. */
+  /** `now` returns the time in milliseconds. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now
   }
 
   /**
-   * Lets the response write its pending bytes: now, or in later iterations, alternating with other responses
-   * piece by piece.
+   * Schedules the pending bytes of a response. They are written now or in later iterations. The waiting
+   * responses alternate after each piece.
    */
   take(answer: Pouring): void {
     this.#waiting.add(answer)
@@ -47,7 +49,7 @@ export class StreamScheduler {
     for (const answer of this.#waiting) {
       if (this.#now() >= until) return
       this.#waiting.delete(answer)
-      // The response is moved to the end of the queue.
+      // The response has more to write and is moved to the end of the queue.
       if (answer.pourPiece()) this.#waiting.add(answer)
     }
   }

@@ -1,6 +1,6 @@
 /**
- * A response that is ready to be written. Replies are encoded before the first byte is sent, so that a
- * failure to encode can still become an error response.
+ * A response that is ready to be written. A reply is encoded before the first byte is sent. If it cannot be
+ * encoded, the service can still send an error response.
  */
 import { jsonText } from '#model/json-text.ts'
 import { isPrintableAscii } from './header-text.ts'
@@ -11,13 +11,17 @@ import { LentJson, RawBytes, RawJson, RawPieces, type Reply } from './request-re
 export interface Answer {
   readonly status: number
   readonly contentType: string
-  /** Complete body. Null: there is no body and no content type, unless the response is in pieces. */
+  /**
+   * Complete body. If it is null, the response has no body and no content type, unless `pieces` or `live` is
+   * set.
+   */
   readonly body: string | Uint8Array | null
   /**
-   * The buffer that `body` occupies completely, if known. The library handles a buffer faster than a view.
+   * The buffer that contains exactly the bytes of `body`, if there is one. The HTTP library handles a buffer
+   * faster than a view.
    */
   readonly buffer: ArrayBuffer | null
-  /** Owner of the body's memory, if the memory is lent. */
+  /** The reply that owns the memory of `body`, if the memory is lent. */
   readonly lent: LentJson | null
   readonly pieces: RawPieces | null
   readonly live: LiveBytes | null
@@ -51,23 +55,26 @@ export class PrebuiltReply implements Reply {
     }
   }
 
-  /** A getter instead of a field, so that modified copies made by spreading do not include it. */
+  /**
+   * A getter and not a field: a copy that is made by spreading and then modified must not contain the encoded
+   * response.
+   */
   get prebuilt(): Answer {
     return this.#answer
   }
 }
 
-/** The encoded response of a constant reply; `undefined` for any other reply or a promise. */
+/** The encoded response of a constant reply. `undefined` for a promise and for all other replies. */
 export function prebuiltAnswer(reply: Reply | Promise<Reply>): Answer | undefined {
-  // Recognized by its property. `instanceof` walks the prototype chain, which is no longer in the CPU caches:
-  // three such tests took 0.1 µs per decision according to a profile.
+  // Constant replies are recognized by this property. `instanceof` would walk the prototype chain, which is
+  // usually not in the CPU caches: three such tests took 0.1 µs per decision according to a profile.
   return (reply as Partial<PrebuiltReply>).prebuilt
 }
 
 /**
- * Encodes the reply of a route as text or bytes. The content is JSON, unless the reply's headers contain
- * another `content-type`. Throws if the reply cannot be sent: JSON cannot represent the body, or a header
- * value is not valid. In that case, the pieces are canceled.
+ * Encodes the reply of a route as text or bytes. The body is encoded as JSON, unless the headers of the reply
+ * contain another `content-type`. Throws if the reply cannot be sent, because JSON cannot represent the body
+ * or because a header value is not valid. In this case, also cancels the pieces of the reply.
  */
 export function encodeReply(reply: Reply): Answer {
   const prebuilt = prebuiltAnswer(reply)
@@ -96,8 +103,8 @@ function encodeBody(body: unknown): string | Uint8Array | null {
 }
 
 /**
- * Header values can contain text from clients. A value with a line break would start another header (header
- * injection).
+ * Throws if a header value is not valid. Header values can contain text from clients, and a value with a line
+ * break would start another header (header injection).
  */
 function checkHeaders(headers: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(headers)) {
@@ -105,7 +112,7 @@ function checkHeaders(headers: Readonly<Record<string, string>>): void {
   }
 }
 
-/** Called if the response is not sent: the source of its pieces can release its resources. */
+/** Called if the response is not sent. The source of its pieces can then release its resources. */
 export function cancelPieces({ pieces, live }: Pick<Answer, 'pieces' | 'live'>): void {
   pieces?.source.cancel()
   live?.cancel()

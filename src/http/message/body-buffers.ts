@@ -1,25 +1,24 @@
 /** Pool of reusable memory for bodies. */
 
-// Imported because V8 looks up a global at each use, which would cost time in every request.
+// This import avoids a lookup: V8 looks up the global `Buffer` at each use, which would cost time in every
+// request.
 import { Buffer } from 'node:buffer'
 
-/**
- * Maximum number of bytes that are kept for later bodies. Further buffers are left to the garbage collector.
- */
+/** Maximum size in bytes of all buffers in the pool. Buffers beyond it are left to the garbage collector. */
 const KEPT_BYTES_MAX = 32 * 1_024 * 1_024
 
 /**
- * Reusable buffers for the bodies of requests and responses. Allocating a megabyte for every large bulk would
- * trigger the garbage collector, which then examines the whole heap.
+ * Reusable buffers for the bodies of requests and responses. If a megabyte were allocated for every large
+ * bulk, the garbage collector would run more often, and each run examines the whole heap.
  */
 export class BodyBuffers {
   readonly #kept: Buffer[] = []
   #keptBytes = 0
 
   /**
-   * Returns a buffer of at least `bytes` bytes with arbitrary content. If a kept buffer has at least `wished`
-   * bytes, it is preferred. The buffer that was returned last is used first, because most of it is still in
-   * the CPU caches. O(kept buffers).
+   * Returns a buffer of at least `bytes` bytes, whose content is undefined. If the pool contains a buffer of
+   * at least `wished` bytes, that buffer is returned. The search begins with the buffer that was given back
+   * last, because most of it is still in the CPU caches. O(buffers in the pool).
    */
   take(bytes: number, wished = bytes): Buffer {
     let place = this.#kept.findLastIndex(({ length }) => length >= wished)

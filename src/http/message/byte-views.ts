@@ -1,11 +1,14 @@
-/** Conversions between the forms in which bodies are passed and read. Nothing in this file copies bytes. */
+/**
+ * Conversions between the objects that represent the bytes of a body. No function in this file copies bytes.
+ */
 
-// Imported because V8 looks up a global at each use, which would cost time in every request.
+// This import avoids a lookup: V8 looks up the global `Buffer` at each use, which would cost time in every
+// request.
 import { Buffer } from 'node:buffer'
 
 /**
- * A body in the form in which it is passed: a `DataView`, the cheapest object over bytes. Readers convert it
- * if they need a `Buffer` (`bytesOf`).
+ * Converts a body to a `DataView`. Bodies are passed in this form because it is the cheapest object over
+ * bytes. Readers that need a `Buffer` use `bytesOf`.
  */
 export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength)
@@ -16,5 +19,5 @@ export function bytesOf({ buffer, byteOffset, byteLength }: DataView): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength)
 }
 
-/** Body of a request that has none, or whose body is not read. */
+/** Empty body, for a request that has no body or whose body is not read. */
 export const EMPTY_BODY: DataView = viewOf(Buffer.alloc(0))

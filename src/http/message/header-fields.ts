@@ -1,33 +1,34 @@
 /**
- * Headers of requests and responses, each described once; a route lists the ones that it uses. Handlers
- * validate their headers. Only required headers are checked in `dispatch.ts`, with `STRICT_HEADERS`.
+ * Headers of requests and responses. Each header is described once, and a route lists the headers that it
+ * uses. Handlers validate the values. `dispatch.ts` only checks whether required headers are present, if
+ * `STRICT_HEADERS` is set.
  */
 import { type TSchema, Type } from 'typebox'
 
 /** A response header. */
 export interface HeaderField {
-  /** Name as it appears in documents. Headers are matched without regard to case. */
+  /** Name as it appears in documents. Header names are compared without regard to case. */
   readonly name: string
   readonly description: string
   readonly schema: TSchema
-  /** Whether some responses that are documented with this header do not have it. */
+  /** True if only some of the responses that are documented with this header contain it. */
   readonly isOccasional?: boolean
 }
 
 export interface RequestHeaderField extends HeaderField {
   /**
-   * Whether a request without it is rejected: always, or only with `STRICT_HEADERS` (native.md 0.1). The
-   * OpenAPI document marks it as required in these cases.
+   * Whether a request without this header is rejected: always, or only with `STRICT_HEADERS` (native.md 0.1).
+   * In both cases, the OpenAPI document marks the header as required.
    */
   readonly required?: 'always' | 'strictly'
   /**
-   * Whether a request with two different values is rejected. Only for headers without a field in
-   * `HeaderList`, which checks its own headers.
+   * Set if a request that contains this header twice with different values is rejected. Only for headers that
+   * have no field in `HeaderList`. For all others, `HeaderList` decides.
    */
   readonly isSingle?: true
 }
 
-/** Optional for every request. An empty value is ignored and not rejected. */
+/** Optional in every request. An empty value is ignored. */
 export const REQUEST_ID: RequestHeaderField = {
   name: 'X-Request-ID',
   description: 'Id of this request, returned in the response. Generated if absent.',
@@ -70,14 +71,17 @@ export const CLIENT_VERSION: RequestHeaderField = {
 }
 
 /**
- * A name in a header. The library removes bytes outside ASCII at both ends, like spaces
+ * A name in a header. The HTTP library removes spaces and bytes outside ASCII at both ends of a value
  * (docs/http-behavior.md).
  */
 const NameInHeader = Type.String({ pattern: '^[!-~](.*[!-~])?$' })
 const ENDS =
   'Must begin and end with ASCII characters: others are removed there, which changes the key. Two different values are 400.'
 
-/** A header that nginx's `auth_request` is configured to send (conditions.md 10.5). */
+/**
+ * Describes a header that nginx sends with `auth_request` according to its configuration (conditions.md
+ * 10.5).
+ */
 function askedByHeader(name: string, description: string): RequestHeaderField {
   return {
     name,
@@ -130,7 +134,7 @@ export const IF_MATCH: RequestHeaderField = {
   schema: Type.String({ pattern: '^(\\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$' }),
 }
 
-/** `If-Match` with the tag of the single grant that the request changes. */
+/** `If-Match` with the tag of the grant that the request changes. */
 export const GRANT_IF_MATCH: RequestHeaderField = {
   name: IF_MATCH.name,
   description:
@@ -162,7 +166,7 @@ export const REVISION: HeaderField = {
   schema: Revisions,
 }
 
-/** Read for every decision. */
+/** The service reads this header for every decision. */
 export const MIN_REVISION: RequestHeaderField = {
   name: 'X-Min-Revision',
   description:
@@ -179,7 +183,7 @@ export const CACHE_CONTROL: HeaderField = {
   schema: Type.String(),
 }
 
-/** For responses that have a tag, or could have one. */
+/** Header for responses that have an entity tag, or could have one. */
 export const UNTRANSFORMED = { [CACHE_CONTROL.name]: 'no-transform' }
 
 export const ETAG: HeaderField = {

@@ -1,15 +1,16 @@
 /**
- * Headers of one request: a read-only map that is filled once and read a few times. It is used for every
- * decision, so it is optimized for speed. Headers that are read for every route have their own fields. Other
- * headers, if they are kept, are in a list, because comparing ten short strings is cheaper than hashing all
- * of them into a `Map`. `get` is O(headers), so the list is not suitable for many headers.
+ * Headers of one request: a map that is filled once and then only read. It is used for every decision and
+ * therefore optimized for speed. Each header that is read for every route has its own field. If other headers
+ * are kept, they are in a list, because comparing ten short strings is cheaper than hashing all of them into
+ * a `Map`. `get` is O(headers), so this class is not suitable for many headers.
  *
- * Names are lower case, as the HTTP library delivers them. If a header is repeated, the first value counts.
- * Iteration yields headers with fields first, then the others in the order of their arrival. If others are
- * not kept (`clear`), reading one of them, `size` or all headers throws `InvariantError`.
+ * Names are in lower case, as the HTTP library delivers them. If a header is repeated, its first value
+ * counts. Iteration yields the headers with fields first, and then the others in the order of their arrival.
+ * If the others are not kept (`clear`), an access to one of them, to `size` or to all headers throws
+ * `InvariantError`.
  *
- * A proxy in front of the service might use the last value of a repeated header instead of the first.
- * `contradiction` finds the headers for which that would make a difference.
+ * A proxy in front of the service might use the last value of a repeated header and not the first.
+ * `contradiction` finds the headers for which this would make a difference.
  */
 import { assert } from '#model/assert.ts'
 import { MIN_REVISION, REQUEST_ID } from './header-fields.ts'
@@ -23,18 +24,27 @@ export class HeaderList implements ReadonlyMap<string, string> {
   #minRevision: string | undefined
   #requestId: string | undefined
   #transferEncoding: string | undefined
-  /** Whether one of the headers that determine the length of the body is repeated. */
+  /**
+   * Whether `Content-Length` or `Transfer-Encoding` is repeated. These headers determine the length of the
+   * body.
+   */
   #isFramingRepeated = false
-  /** First of the headers with fields that occurs twice with different values and can have one value only. */
+  /**
+   * Name of the first header that occurs twice with different values, although it can have only one value.
+   * Only headers with fields are considered.
+   */
   #contradiction: string | null = null
-  /** Alternating names and values. Entries after `#othersLength` belong to earlier requests. */
+  /**
+   * Names and values of the other headers, alternating. Entries from `#othersLength` on belong to earlier
+   * requests.
+   */
   readonly #others: string[] = []
   #othersLength = 0
   #keepsOthers = true
 
   /**
-   * Empties the list for another request. `keepsOthers`: whether the request can read headers that have no
-   * field. Each kept string adds work for the garbage collector.
+   * Empties the list for another request. `keepsOthers`: whether to keep headers that have no field. They are
+   * kept only if the request can read them, because each kept string adds work for the garbage collector.
    */
   clear(keepsOthers: boolean): void {
     this.#authorization = undefined
@@ -53,7 +63,8 @@ export class HeaderList implements ReadonlyMap<string, string> {
 
   /** Adds the next header of the request. */
   add(name: string, value: string): void {
-    // Compares the length first: only strings of equal length are compared by a function call.
+    // Compares the length of the name first, because comparing two strings of equal length is a function
+    // call.
     switch (name.length) {
       case CONNECTION.length:
         if (name !== CONNECTION) break
@@ -90,8 +101,8 @@ export class HeaderList implements ReadonlyMap<string, string> {
   }
 
   /**
-   * Returns the value of a header that can have one value only, and records a second value that differs from
-   * the first.
+   * Returns the value of a header that must have a single value. If it occurs again with another value, the
+   * first value is kept and the contradiction is recorded.
    */
   #only(name: string, first: string | undefined, value: string): string {
     if (first === undefined) return value
@@ -107,9 +118,10 @@ export class HeaderList implements ReadonlyMap<string, string> {
   }
 
   /**
-   * Error in the headers that determine the length of the body; null if there is none. The library ignores a
-   * length that it cannot parse and treats any transfer coding as chunked. It would then process the
-   * remaining bytes as the next request, although a proxy might have seen a single body (request smuggling).
+   * Message about an error in `Content-Length` or `Transfer-Encoding`, which determine the length of the
+   * body. Null if there is no error. The HTTP library ignores a length that it cannot parse, and treats every
+   * transfer coding as chunked. It would then process the remaining bytes as the next request, although a
+   * proxy might have seen a single body (request smuggling).
    */
   get framingFault(): string | null {
     if (this.#isFramingRepeated) return 'Content-Length and Transfer-Encoding must be sent once'
@@ -120,8 +132,9 @@ export class HeaderList implements ReadonlyMap<string, string> {
   }
 
   /**
-   * Name of a header that occurs twice with different values and must not: credentials, the form of the body,
-   * the revision to wait for, and the `others` that the route names. Null: none. O(others × headers).
+   * Name of a header that occurs twice with different values and must not. These are the headers for
+   * credentials, for the form of the body and for the revision to wait for, and the headers in `others`,
+   * which the route defines. Null if there is none. O(others × headers).
    */
   contradiction(others: readonly string[]): string | null {
     if (this.#contradiction !== null) return this.#contradiction
@@ -168,8 +181,8 @@ export class HeaderList implements ReadonlyMap<string, string> {
   }
 
   /**
-   * Whether the client asks to end the connection after the response. The library treats any `Connection`
-   * value with the length of `close` as this request.
+   * Whether the client asks to close the connection after the response. The HTTP library assumes this for any
+   * `Connection` header whose value is as long as `close`.
    */
   get endsConnection(): boolean {
     return this.#connection !== undefined && this.#connection.length === CLOSE.length
@@ -179,7 +192,7 @@ export class HeaderList implements ReadonlyMap<string, string> {
   announcesMoreThan(bytes: number): boolean {
     const length = this.#contentLength
     if (length === undefined) return false
-    // Parses digits directly, because `Number` is a function call and most lengths have few digits.
+    // The digits are parsed here, because most lengths have few digits and `Number` is a function call.
     let number = 0
     for (let at = 0; at < length.length; at++) {
       const digit = length.charCodeAt(at) - CODE_ZERO
@@ -190,8 +203,9 @@ export class HeaderList implements ReadonlyMap<string, string> {
   }
 
   /**
-   * Whether a body follows whose length is not known to be 0. The server must not wait for an empty body: if
-   * the head arrives in several packets, the library does not report the end of the body.
+   * Whether a body follows, which is true unless its announced length is 0. The server must not wait for an
+   * empty body: if the head arrives in several packets, the HTTP library does not report the end of such a
+   * body.
    */
   get announcesBody(): boolean {
     const length = this.#contentLength
@@ -276,7 +290,7 @@ export class HeaderList implements ReadonlyMap<string, string> {
   }
 }
 
-// Names as the HTTP library delivers them.
+// Header names in lower case, as the HTTP library delivers them.
 const AUTHORIZATION = 'authorization'
 const CONNECTION = 'connection'
 const CLOSE = 'close'
@@ -286,7 +300,7 @@ const CONTENT_ENCODING = 'content-encoding'
 const CONTENT_LENGTH = 'content-length'
 const CONTENT_TYPE = 'content-type'
 const TRANSFER_ENCODING = 'transfer-encoding'
-/** Names of all headers that have fields. A header that is missing here is missing in the map. */
+/** Names of all headers that have fields. If a name is missing here, iteration does not yield this header. */
 const WITH_FIELDS = [
   AUTHORIZATION,
   CONNECTION,

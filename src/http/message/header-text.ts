@@ -1,6 +1,6 @@
 /**
- * Validation of text for response headers. All text in a header that does not come from this code base must
- * pass this test, so that no client can inject a header.
+ * Checks text for response headers. All text in a header that is not a constant of this code base must pass
+ * this check, so that no client can inject a header.
  */
 
 /**

@@ -1,14 +1,15 @@
 /**
- * ID of a request in responses and logs: the client's `X-Request-ID` exactly as the HTTP library delivers it,
- * or a new one. The library removes bytes outside ASCII at both ends, like spaces (docs/http-behavior.md).
+ * ID of a request in responses and logs. If the client sends `X-Request-ID`, its value is used as the HTTP
+ * library delivers it. The library removes spaces and bytes outside ASCII at both ends of the value
+ * (docs/http-behavior.md). Otherwise a new ID is created.
  *
- * Absent, empty and unprintable IDs are replaced, never rejected (native.md 0.1; D-43). Requests that the
- * HTTP library rejects do not reach this code, so their responses have no ID. Whether the header is
- * *required* (`STRICT_HEADERS`) is checked in `dispatch.ts`.
+ * Empty and unprintable IDs are never rejected; a new ID replaces them (native.md 0.1; D-43). Requests that
+ * the HTTP library rejects do not reach this code, so their responses have no ID. `dispatch.ts` checks
+ * whether a required header is missing (`STRICT_HEADERS`).
  *
- * A new ID is a UUID of version 4. It is random except for its last 8 bits, which are a counter. It is unique
- * and cheap enough for every decision. The next ID can be guessed, which is acceptable because request IDs
- * are not secret.
+ * A new ID is a UUID of version 4. Its last 8 bits are a counter, and the rest is random. Such an ID is
+ * unique and cheap enough for every decision. A client can guess the next ID, which is acceptable because
+ * request IDs are not secret.
  */
 import { randomUUID } from 'node:crypto'
 import { KEPT_REQUEST_ID_LENGTH_MAX } from '#model/limits.ts'
@@ -16,13 +17,13 @@ import { isPrintableAscii } from './header-text.ts'
 
 /** Length of a UUID without its last two hexadecimal digits. */
 const RANDOM_LENGTH = 34
-/** Number of IDs that differ only in these two digits. */
+/** Number of IDs in a block. They differ only in their last two digits. */
 const BLOCK_IDS = 256
 const DIGITS = '0123456789abcdef'
 
 /**
- * The ID for logs, truncated. A bulk logs the ID with each of its checks, so an ID of the maximum length of a
- * head would fill the log.
+ * Truncates an ID for logs. The log entry of each check in a bulk contains the ID, so an ID as long as a
+ * whole head would fill the log.
  */
 export function loggedId(requestId: string): string {
   return requestId.length > KEPT_REQUEST_ID_LENGTH_MAX
@@ -30,9 +31,9 @@ export function loggedId(requestId: string): string {
     : requestId
 }
 
-/** IDs that differ only in their last two digits. */
+/** A block of IDs that differ only in their last two digits. */
 class IdBlock {
-  // An `ArrayBuffer` instead of a view, because for a view the library also has to look up the buffer and the
+  // An `ArrayBuffer` and not a view: for a view, the HTTP library must also look up the buffer and the
   // offset.
   readonly #prefixed: ArrayBuffer
   readonly #bytes: Uint8Array
@@ -76,7 +77,7 @@ export class RequestIds {
   block: IdBlock
   count = 0
 
-  /** `prefix`: ASCII text that usually precedes the IDs in responses. */
+  /** `prefix`: ASCII text that usually precedes the ID in a response and is written together with it. */
   constructor(prefix: string) {
     this.#prefix = prefix
     this.block = new IdBlock(prefix)
@@ -92,11 +93,11 @@ export class RequestIds {
 
 /**
  * ID of the current request of an exchange. A generated ID is converted to a string only when it is read,
- * which few requests do.
+ * which most requests do not do.
  */
 export class RequestId {
   readonly #ids: RequestIds
-  /** ID that the client sent; null if there is none that can be returned. */
+  /** ID that the client sent. Null if the client sent none, or one that cannot be returned in a header. */
   #sent: string | null = null
   #block: IdBlock
   #count = 0
@@ -106,9 +107,10 @@ export class RequestId {
     this.#block = ids.block
   }
 
-  /** Starts with another request. `sent`: ID that its client sent. */
+  /** Prepares the object for another request. `sent`: ID that the client sent. */
   begin(sent: string | undefined): void {
-    // An empty value is not an ID. A value that is not valid in a header must not be returned in one.
+    // An empty value is not an ID. An unprintable value must not be returned, because it is not valid in a
+    // header.
     this.#sent = sent === undefined || sent === '' || !isPrintableAscii(sent) ? null : sent
     if (this.#sent === null) this.#make()
   }
@@ -117,14 +119,16 @@ export class RequestId {
     return this.#sent ?? this.#block.text(this.#count)
   }
 
-  /** The ID as it is written to a response. The bytes are valid until another ID is written. */
+  /**
+   * The ID in the form in which it is written to a response. The bytes are valid until another ID is written.
+   */
   get written(): string | Uint8Array {
     return this.#sent ?? this.#block.bytes(this.#count)
   }
 
   /**
-   * The ID with the prefix of its server. The bytes are valid until another ID is written. Null if the client
-   * sent the ID.
+   * The ID with the prefix of its server. Null if the client sent the ID. The bytes are valid until another
+   * ID is written.
    */
   get prefixed(): ArrayBuffer | null {
     return this.#sent === null ? this.#block.prefixed(this.#count) : null

@@ -1,6 +1,6 @@
 /**
- * A request and its response as plain values, as routes see them. Only `server.ts` depends on the HTTP
- * library. The values here outlive the request, and tests can create them.
+ * A request and its response as plain values, which routes use. Only `server.ts` depends on the HTTP library.
+ * These values can be used after the request is over, and tests can create them.
  */
 import type { RequestClient } from '#decisions/decision-pool.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
@@ -21,31 +21,43 @@ export interface HttpRequest {
 }
 
 /**
- * Identifiers of a request. Read them only to send or log them, because most are generated when they are
- * read.
+ * Identifiers of a request. Most of them are generated when they are read, so read them only in order to send
+ * or log them.
  */
 export interface RequestNames {
   /** ID in responses and logs. */
   readonly requestId: string
-  /** `traceparent` for work that is done for the request; null if it is not traced. */
+  /**
+   * Value of `traceparent` to send with work that another component does for the request. Null if the request
+   * is not traced.
+   */
   readonly traceparent: string | null
 }
 
-/** Input of a route's handler. All parts are decoded and validated with the schemas of the route. */
+/** Input of the handler of a route. All parts are decoded and validated with the schemas of the route. */
 export interface Call<Params = unknown, Query = unknown, Body = unknown> {
   readonly principal: Principal | null
   readonly params: Params
   readonly query: Query
   readonly body: Body
-  /** Request headers. If the route ignores headers, only those with a field in `HeaderList`. */
+  /**
+   * Request headers. If the route sets `ignoresHeaders`, only headers with a field in `HeaderList` are
+   * available.
+   */
   readonly headers: ReadonlyMap<string, string>
-  /** Valid until the response is sent. Copy values that must live longer. */
+  /**
+   * IDs of the request. The object is valid until the response is sent, so copy the values that are needed
+   * later.
+   */
   readonly names: RequestNames
   /** The client that waits for the response. */
   readonly caller: RequestClient
 }
 
-/** JSON text that was created elsewhere, for example by the thread that owns the data. */
+/**
+ * JSON text that is sent unchanged. It was created by another component, for example by the thread that owns
+ * the data.
+ */
 export class RawJson {
   readonly text: string
 
@@ -54,7 +66,7 @@ export class RawJson {
   }
 }
 
-/** Bytes that are sent unchanged. The headers of the reply state their type. */
+/** Bytes that are sent unchanged. The reply must state their content type in its headers. */
 export class RawBytes {
   readonly bytes: Uint8Array
 
@@ -74,8 +86,8 @@ export class LentJson {
   }
 
   /**
-   * Returns the memory to its owner. Called at most once. If it is never called, the garbage collector frees
-   * the memory.
+   * Returns the memory to its owner. Must be called at most once. If it is not called, the garbage collector
+   * frees the memory.
    */
   giveBack(): void {
     this.#giveBack(this.bytes)
@@ -83,8 +95,8 @@ export class LentJson {
 }
 
 /**
- * Bytes that are generated while they are sent, as fast as the client reads them. The headers of the reply
- * state their type.
+ * Bytes that are generated while they are sent, at the speed at which the client reads them. The reply must
+ * state their content type in its headers.
  */
 export class RawPieces {
   readonly source: PieceSource
@@ -94,9 +106,9 @@ export class RawPieces {
   }
 
   /**
-   * Obtains the first piece before the head is written, so that an error until then becomes an ordinary error
-   * response. After that, the head has announced a chunked body. If the connection ends before the last
-   * chunk, the client notices that the response is incomplete.
+   * Obtains the first piece before the head is written. If this fails, the client gets an ordinary error
+   * response. Later errors cannot change the response, because its head has been sent. In that case the
+   * connection ends before the last chunk, and the client notices that the response is incomplete.
    */
   static async begun(source: PieceSource): Promise<RawPieces> {
     let first: Promise<Uint8Array | null> | null = source.next()
@@ -113,15 +125,15 @@ export class RawPieces {
 export interface Reply {
   readonly status: number
   /**
-   * Sent as JSON. `undefined` sends no body. `RawJson`, `RawBytes`, `LentJson`, `RawPieces` and `LiveBytes`
-   * are sent unchanged.
+   * Value that is sent as JSON. If it is `undefined`, the response has no body. Objects of `RawJson`,
+   * `RawBytes`, `LentJson`, `RawPieces` and `LiveBytes` are sent without conversion.
    */
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
 
 /**
- * Format of an error response, which depends on the path (native.md 0.19). `opa` is the format of the second
- * listener.
+ * Format of an error response. It depends on the path (native.md 0.19). `opa` is the format of the second
+ * port, which serves clients of the Open Policy Agent.
  */
 export type ErrorFamily = 'native' | 'access' | 'management' | 'opa'

@@ -1,6 +1,6 @@
 /**
  * Maximum body size of each route, derived from its schema. Parsing a body blocks its thread for about 15 ms
- * per mebibyte. Therefore only routes that accept thousands of list elements allow bodies up to
+ * per mebibyte. Therefore only routes that accept lists of thousands of elements allow bodies up to
  * `MAX_BODY_BYTES`.
  */
 import type { TSchema } from 'typebox'
@@ -13,23 +13,26 @@ import {
 } from '#model/limits.ts'
 import type { Route } from './route.ts'
 
-/** Fields that contain the elements of a bulk or batch. */
+/** Names of fields that contain the elements of a bulk or batch. */
 const ELEMENTS = ['operations', 'idents', 'evaluations']
-/** Fields that contain entities which are written together with the subject of the body. */
+/** Names of fields that contain a list of parts, which are written together with the entity in the body. */
 const PARTS = ['actions', 'roles', 'permissions', 'role_assignments', 'granted_to', 'mapping_rules']
-/** Fields that contain a condition. */
+/** Names of fields that contain a condition. */
 const CONDITIONS = ['conditions']
-/** Ratio of the size of a body to the size of its stored content. Allows for escapes and whitespace. */
+/**
+ * Factor between the size of stored content and the maximum size of its body. It allows for escapes and
+ * whitespace in the JSON.
+ */
 const ROOM_FACTOR = 4
 /**
- * Bodies of up to this multiple of the limit are received completely, so that their clients get the 413
- * response.
+ * If a body is too long, but not longer than this multiple of the limit, it is received completely. The
+ * client then gets the 413 response.
  */
 const DISCARD_FACTOR = 4
 
 /**
- * Returns the routes with their limits. `attributesBytesMax`: value of the setting. A body must be able to
- * contain attributes of this size.
+ * Returns the routes with the maximum size of their bodies. `attributesBytesMax`: value of the setting that
+ * limits stored attributes. Every body must be able to contain attributes of this size.
  */
 export function withBodyCeilings(routes: readonly Route[], attributesBytesMax: number): Route[] {
   const plain = Math.max(PLAIN_BODY_BYTES_MAX, ROOM_FACTOR * attributesBytesMax)
@@ -47,9 +50,9 @@ export function withBodyCeilings(routes: readonly Route[], attributesBytesMax: n
 }
 
 /**
- * Number of bytes above the limit that are received and discarded before the connection ends. A client that
- * is still sending when the connection ends does not get the response with the reason. `bodyBytesMax`: limit
- * for all routes.
+ * Number of bytes above the limit that are received and discarded before the connection is closed. If a
+ * client is still sending when the connection is closed, it does not get the response with the reason.
+ * `bodyBytesMax`: limit for the bodies of all routes.
  */
 export function discardedBytesMax(bodyBytesMax: number): number {
   return DISCARD_FACTOR * bodyBytesMax

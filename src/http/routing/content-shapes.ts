@@ -1,4 +1,4 @@
-/** Validators for the lines of an import. */
+/** Validators for the lines of an import, one for each kind of content. */
 import { CONTENT_LINES, type ContentKind } from '#model/wire/environment-content.ts'
 import { Shape } from './shape.ts'
 

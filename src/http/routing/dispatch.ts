@@ -1,16 +1,20 @@
 /**
- * Processes a request from its head and body to a reply, as plain values, and defines the order of the
- * checks.
+ * Processes a request, given as plain values, from its head and body to a reply. This file defines the order
+ * of the checks:
  *
- *   head  ─► path and method ─► credentials ─► content type ─┐   (`find`, `admit`: before the body is kept;
- *                                                            │    also rejects keys of other environments)
- *   body  ───────────────────────────────────────────────────┴─► JSON ─► shape ─► handler      (`answer`)
+ *     head  ─► path and method ─► credentials ─► content type ─┐   (`find`, `admit`: before the body is kept;
+ *                                                              │    also rejects keys of other environments)
+ *     body  ───────────────────────────────────────────────────┴─► JSON ─► shape ─► handler      (`answer`)
  *
- * A route can read common bodies directly from their bytes (`readBytes`); the handler then gets that result.
- * Before the credentials, `admit` rejects ambiguous headers (`requireOneReading`). The first failed check
- * determines the error (native.md D-38, authzen.md 2.3). The handler checks whether entities exist and
- * whether the request makes sense. All checks throw synchronously. A reply is a promise only if the handler
- * returns one, or if a decision waits for a revision (`X-Min-Revision`).
+ * The first check that fails determines the error (native.md D-38, authzen.md 2.3). Before it checks the
+ * credentials, `admit` rejects ambiguous headers (`requireOneReading`). The handler checks whether entities
+ * exist and whether the request makes sense.
+ *
+ * A route can have a function that reads common bodies directly from their bytes (`readBytes`). The handler
+ * then gets the result of this function.
+ *
+ * All checks throw synchronously. A reply is a promise only if the handler returns a promise, or if a
+ * decision waits for a revision (`X-Min-Revision`).
  */
 import type { RequestClient } from '#decisions/decision-pool.ts'
 import { JSON_TYPE } from '#http/message/answer.ts'
@@ -37,38 +41,44 @@ export interface Admitted {
 
 const NOTHING: Readonly<Record<never, never>> = Object.freeze({})
 /**
- * Maximum number of requests per thread with unknown keys that wait for a revision in which their keys might
- * be known.
+ * Maximum number of requests with unknown keys, per thread, that wait for a revision. Their keys might be
+ * known in that revision.
  */
 export const UNKNOWN_WAITERS_MAX = 100
 
 /** Delays decisions until the node has the revision that the client requires. */
 export interface RevisionGate {
-  /** Whether the client of that environment need not wait. */
+  /**
+   * Whether the node already has the revision `text` of this environment, so that the request need not wait.
+   */
   isReached(text: string, environmentId: string): boolean
   /**
-   * Resolves when decisions reflect the required revision. Rejects with the error for the client. `identify`
-   * returns the client's environment according to the keys at that time. It throws the error for the client.
+   * Resolves when decisions reflect the required revision. Otherwise rejects with the error for the client.
+   * `identify` returns the environment of the client, determined with the keys at the time of the call, or
+   * throws the error for the client.
    */
   reached(text: string, identify: () => string): Promise<void>
-  /** Whether the header contains a revision of the organization that this node has not reached yet. */
+  /**
+   * Whether the header contains a revision of the organization that this node has not reached. API keys are
+   * part of this revision.
+   */
   isAhead(text: string): boolean
 }
 
-/** Whether a key is below its rate limit. If so, the request is counted. */
+/** Returns whether a key is below its rate limit. If so, also counts the request. */
 export type TakeRate = (keyId: string | null) => boolean
 
 export type OnCall = (requestId: string) => void
 
 export interface DispatchOptions {
   readonly hasStrictHeaders: boolean
-  /** Null: `X-Min-Revision` is ignored. */
+  /** If null, `X-Min-Revision` is ignored. */
   readonly minRevision: RevisionGate | null
-  /** Null: keys have no rate limit. */
+  /** If null, API keys have no rate limit. */
   readonly takeRate: TakeRate | null
-  /** Called with the ID of each request directly before its handler. Null: no callback. */
+  /** Called with the ID of each request directly before its handler runs. Can be null. */
   readonly onCall: OnCall | null
-  /** Null: this thread reads all bodies. */
+  /** Reads large bodies on another thread. If null, this thread reads all bodies. */
   readonly largeBodies: LargeBodies | null
 }
 
@@ -92,15 +102,16 @@ export class Dispatcher {
     this.#largeBodies = options.largeBodies
   }
 
-  /** The route for a method and path. Throws the error for the client if there is none. */
+  /** Finds the route for a method and path. Throws the error for the client if there is none. */
   find(head: RequestHead): RouteMatch {
     return this.#router.match(head.method, head.path)
   }
 
   /**
-   * Performs the checks that need only the head, and identifies the client. Throws the error for the client.
-   * Returns null for a route without credentials, and for an unknown key if the request waits for a revision
-   * in which the key might exist: `answer` checks the key again.
+   * Performs the checks that need only the head, and identifies the client. Throws the error for the client
+   * if a check fails. Returns null in two cases: the route needs no credentials, or the key is unknown but
+   * the request waits for a revision in which the key might exist. In the second case, `answer` checks the
+   * key again.
    */
   admit(match: RouteMatch, head: RequestHead): Principal | null {
     requireOneReading(match.route, head)
@@ -122,14 +133,14 @@ export class Dispatcher {
   }
 
   /**
-   * Throws the error for the client if the key of an admitted request is no longer valid. Does not count
-   * towards the rate limit of the key.
+   * Checks the key of an admitted request again. Throws the error for the client if the key is no longer
+   * valid. The check does not count towards the rate limit of the key.
    */
   identifyAgain({ route }: RouteMatch, { principal }: Admitted, head: RequestHead): void {
     if (principal !== null) identifyCaller(route.access, head.headers.authorization, this.#authenticate)
   }
 
-  /** Performs the checks of the head that need the principal. */
+  /** Performs the checks of the head that need the identity of the client. */
   #checkKnown(match: RouteMatch, head: RequestHead, principal: Principal | null): void {
     const { route } = match
     if (principal !== null && this.#takeRate !== null && !this.#takeRate(principal.keyId)) {
@@ -147,8 +158,8 @@ export class Dispatcher {
   }
 
   /**
-   * Performs the remaining checks of an admitted request and calls the handler. The body is not used after
-   * this returns. `pieces`: the body, if it is streamed.
+   * Performs the remaining checks of an admitted request and calls the handler. `body` is not used after this
+   * function returns. `pieces`: the body if it is streamed, otherwise null.
    */
   answer(
     match: RouteMatch,
@@ -159,8 +170,8 @@ export class Dispatcher {
   ): Reply | Promise<Reply> {
     const { route } = match
     const minRevision = this.#awaitedRevision(match, head, principal)
-    // Queries that are read from bytes refer to the bytes, so they cannot be passed to a handler that runs
-    // after this function has returned.
+    // A query from `readBytes` refers to the bytes of the body, which are valid only until this function
+    // returns. If the handler must wait, the body is parsed.
     const read = minRevision === null ? (route.readBytes?.(body, principal) ?? null) : null
     const value = read ?? parseBody(route, body, head.headers.contentEncoding)
     const params = route.paramNames.length === 0 ? NOTHING : readParams(match)
@@ -168,18 +179,19 @@ export class Dispatcher {
     if (read === null && value !== undefined) route.body?.shape.check(value)
     const { headers } = head
     const call = { principal, params, query, body: pieces ?? value, headers, caller, names: caller }
-    // Waits after all checks, so that an invalid request fails without waiting.
+    // The wait begins after all checks, so that an invalid request fails immediately.
     return minRevision === null ? this.#handle(route, call) : this.#handleAt(minRevision, match, head, call)
   }
 
-  /** Whether another thread reads large bodies of the route. */
+  /** Whether another thread reads the large bodies of this route. */
   takesLarge({ route }: RouteMatch): boolean {
     return this.#largeBodies !== null && this.#largeBodies.takes(route)
   }
 
   /**
-   * Like `answer`, for a large body of a route for which `takesLarge` is true. Another thread reads the body,
-   * unless it can be read quickly from its bytes. The body is released when it is no longer needed.
+   * Like `answer`, for a large body of a route for which `takesLarge` returns true. Another thread reads the
+   * body, unless this thread can read it quickly from its bytes. This function releases the body when it is
+   * no longer needed.
    */
   answerLarge(
     match: RouteMatch,
@@ -198,12 +210,15 @@ export class Dispatcher {
         ? this.#answerElsewhere(match, admitted, head, body)
         : this.#answerLargeAt(minRevision, match, admitted, head, body)
     } finally {
-      // A handler that returns a promise has already copied what it needs from the bytes.
+      // If the handler returned a promise, it has already copied what it needs from the bytes.
       if (!isHandedOn) body.release()
     }
   }
 
-  /** Null if the body must be parsed or takes long to read. */
+  /**
+   * Reads the body from its bytes and calls the handler. Returns null if the body must be parsed or is too
+   * long to be read on this thread.
+   */
   #answerFromBytes(
     { route }: RouteMatch,
     { principal, caller }: Admitted,
@@ -244,7 +259,11 @@ export class Dispatcher {
     return { route: match.route, principal, caller, contentEncoding, body, identify }
   }
 
-  /** Waits after all checks, as for a smaller body. For this purpose, the body is read twice. */
+  /**
+   * Answers a request with a large body after the node has the required revision. As for a small body, the
+   * wait begins after all checks. Therefore the other thread reads the body twice: once to check it, and once
+   * to answer it.
+   */
   async #answerLargeAt(
     minRevision: string,
     match: RouteMatch,
@@ -264,15 +283,19 @@ export class Dispatcher {
   }
 
   /**
-   * Calls the handler when the node has the required revision. Separate function, because a function that
-   * contains closures allocates the captured variables at each call, even if the closures are not used.
+   * Calls the handler when the node has the required revision. This is a separate function because it
+   * contains closures. A function with closures allocates the captured variables at each call, even if the
+   * closures are not used.
    */
   #handleAt(minRevision: string, match: RouteMatch, head: RequestHead, call: Call): Promise<Reply> {
     const reached = this.#whenReached(minRevision, match, head, call.principal)
     return reached.then(present => this.#handle(match.route, { ...call, principal: present }))
   }
 
-  /** Resolves with the principal when the node has the required revision. */
+  /**
+   * Waits until the node has the required revision. Resolves with the principal, which can differ from
+   * `principal`.
+   */
   async #whenReached(
     minRevision: string,
     match: RouteMatch,
@@ -282,7 +305,7 @@ export class Dispatcher {
     const { route } = match
     let present = principal
     const identify = (): string => {
-      // The key might have been created or revoked during the wait.
+      // The key is checked again, because it might have been created or revoked during the wait.
       present = identifyCaller(route.access, head.headers.authorization, this.#authenticate)
       if (principal === null) this.#checkKnown(match, head, present)
       return environmentOf(present)
@@ -293,21 +316,22 @@ export class Dispatcher {
   }
 
   /**
-   * The revision to wait for; null if there is none. Throws the error for the client if the key is no longer
-   * valid in the current state.
+   * The revision for which the request must wait. Null if it need not wait. In this case, the key is checked
+   * again, and the error for the client is thrown if the key is no longer valid.
    */
   #awaitedRevision({ route }: RouteMatch, head: RequestHead, principal: Principal | null): string | null {
     const text = minRevisionOf(route, head)
     if (text === undefined || this.#minRevision === null) return null
     if (principal === null || !this.#minRevision.isReached(text, environmentOf(principal))) return text
-    // The client was identified when the head arrived. The body might have taken a long time.
+    // The key was checked when the head arrived. The body might have taken a long time since then, so the key
+    // is checked again.
     identifyCaller(route.access, head.headers.authorization, this.#authenticate)
     return null
   }
 
   /**
-   * Limits the number of waiting requests with unknown keys, so that they cannot use up the capacity for
-   * known clients.
+   * Waits for a request with an unknown key. The number of such requests is limited, so that they cannot use
+   * up the capacity for known clients.
    */
   async #asUnknown(wait: () => Promise<void>): Promise<void> {
     if (this.#unknownWaiting >= UNKNOWN_WAITERS_MAX) {
@@ -328,14 +352,14 @@ export class Dispatcher {
   }
 }
 
-/** Value of `X-Min-Revision` for a decision. Other routes do not read it. */
+/** Value of `X-Min-Revision` if the route makes decisions. Other routes do not read this header. */
 function minRevisionOf(route: Route, head: RequestHead): string | undefined {
   return route.access === 'environment' ? head.headers.minRevision : undefined
 }
 
 /**
- * A path parameter before validation. Null if the path has no such parameter, `undefined` if it cannot be
- * decoded.
+ * Decodes a path parameter before it is validated. Returns null if the path has no such parameter, and
+ * `undefined` if the parameter cannot be decoded.
  */
 function named({ route, rawParams }: RouteMatch, name: string): string | null | undefined {
   const index = route.paramNames.indexOf(name)
@@ -348,8 +372,8 @@ function named({ route, rawParams }: RouteMatch, name: string): string | null | 
 }
 
 /**
- * Throws `INVALID_INPUT` if a repeated header with different values makes the identity of the client or the
- * meaning of the request ambiguous.
+ * Throws `INVALID_INPUT` if a header is repeated with different values and is one of those that determine the
+ * identity of the client or the meaning of the request.
  */
 function requireOneReading({ singleHeaders }: Route, { headers }: RequestHead): void {
   const name = headers.contradiction(singleHeaders)
@@ -370,7 +394,7 @@ function readParams({ route, rawParams }: RouteMatch): Readonly<Record<string, s
   return params
 }
 
-/** Whether a content type is JSON, with any parameters. */
+/** Whether a content type is JSON. Parameters such as `charset` are ignored. */
 function isJsonType(contentType: string | undefined): boolean {
   if (contentType === undefined || contentType === JSON_TYPE) return contentType !== undefined
   const end = contentType.indexOf(';')

@@ -1,19 +1,18 @@
 /**
- * Limits the part of an invalid value in which findings are searched for. Searching takes microseconds per
- * part of a value, valid or not. For 16 MiB of small parts, it would block the thread for many seconds.
- * Checking only whether a part is valid is much faster, so only the invalid items of a long list are
- * searched.
+ * Reduces an invalid value before the library searches it for findings. The search takes microseconds for
+ * each part of a value, valid or not, and would block the thread for many seconds for 16 MiB of small parts.
+ * The test whether a value is valid is much faster. Therefore this file first tests the items of a long list
+ * one by one, and only the invalid items are searched.
  */
 
 /**
- * Maximum number of kept array items and properties. It is greater than the number in a bulk of the default
- * maximum size.
+ * Maximum number of array items and properties that are kept. A bulk of the default maximum size has fewer.
  */
 export const EXCERPT_PARTS_MAX = 100_000
 
 /**
- * Copies at most the first `EXCERPT_PARTS_MAX` parts of the value. Every kept part has its original index or
- * name. Properties in `names` are always kept, so that they are not reported as missing.
+ * Copies at most the first `EXCERPT_PARTS_MAX` parts of the value. Every copied part keeps its index or name.
+ * Properties whose names are in `names` are always copied, so that they are not reported as missing.
  */
 export function excerptOf(value: unknown, names: ReadonlySet<string>): unknown {
   let partsLeft = EXCERPT_PARTS_MAX
@@ -39,9 +38,9 @@ export function excerptOf(value: unknown, names: ReadonlySet<string>): unknown {
   return copy(value)
 }
 
-/** Minimum length of a list whose invalid items are searched for. */
+/** Minimum number of items in a list for which the items are tested one by one. */
 const LONG_LIST_ITEMS_MIN = 16
-/** Maximum number of parts outside the list. They are checked again with each of its items. */
+/** Maximum number of parts outside the list. These parts are validated again with each item of the list. */
 const PARTS_BESIDE_MAX = 256
 
 /** A value in which one list is reduced to its invalid items. */
@@ -49,14 +48,15 @@ export interface WrongItems {
   readonly value: unknown
   /** JSON pointer of the list; '' if it is the value itself. */
   readonly list: string
-  /** Original index of each kept item. */
+  /** Index of each kept item in the original list. */
   readonly places: readonly number[]
 }
 
 /**
- * The value with its long list reduced to the first `itemsMax` items that are invalid individually. Null if
- * there is no long list, or something else is invalid. The list is the value itself or one of its properties.
- * O(items), with one call of `isRight` each.
+ * Reduces the long list in the value to its first `itemsMax` invalid items. The list is the value itself or
+ * one of its properties. Each item is tested alone with `isRight`. Returns null if there is no long list, if
+ * other parts of the value are invalid, or if no item is invalid alone. O(items), with one call of `isRight`
+ * per item.
  */
 export function wrongItemsOf(
   value: unknown,
@@ -82,8 +82,8 @@ export function wrongItemsOf(
 }
 
 /**
- * Name of the property that contains the long list; null if it is the value itself. `undefined` if there is
- * no such list, or there are too many other parts.
+ * Name of the property that contains the long list, or null if the value itself is the list. Returns
+ * `undefined` if there is no such list or if the value has too many other parts.
  */
 function longListIn(value: unknown): string | null | undefined {
   const isLong = (part: unknown) => Array.isArray(part) && part.length >= LONG_LIST_ITEMS_MIN
@@ -107,7 +107,7 @@ function hasMoreParts(value: unknown, max: number): boolean {
   return count(value)
 }
 
-/** Property names in a JSON schema, at any depth. */
+/** Names of all properties in a JSON schema, at any depth. */
 export function propertyNamesIn(schema: unknown): Set<string> {
   if (typeof schema !== 'object' || schema === null) return new Set()
   const own = 'properties' in schema && typeof schema.properties === 'object' ? schema.properties : null

@@ -1,29 +1,32 @@
 /**
- * Sends large responses as fast as their clients read them. The number of buffered bytes is limited per
- * thread and per environment. A slow client can therefore block only large responses that belong to its
- * environment.
+ * Sends large responses at the speed at which their clients read them. The number of bytes that wait to be
+ * sent is limited per thread and per environment. A slow client can therefore block only large responses of
+ * the same environment.
  */
 import { RawBytes, RawPieces, type Reply } from '#http/message/request-reply.ts'
 import { ContentStream } from '#management/content/content-stream.ts'
 import { AuthzError } from '#model/errors.ts'
 
-/** Minimum size of responses that are sent in pieces. Shorter ones are left to the buffer of the library. */
+/**
+ * Minimum size in bytes of responses that are sent in pieces. Shorter responses are buffered by the HTTP
+ * library.
+ */
 const LARGE_BYTES_MIN = 1_024 * 1_024
 /** Number of bytes that are passed to a socket at a time. */
 const PIECE_BYTES = 65_536
-/** Fraction of all buffered bytes that one environment can occupy. */
+/** Fraction of the limit that the responses of one environment can use together. */
 const SHARE = 1 / 2
 
-/** Limit of the buffered bytes of a thread, as a multiple of the maximum list size. */
+/** Limit of the waiting bytes of a thread, as a multiple of the maximum size of a list. */
 const LONGEST_ANSWERS = 4
 
-/** Creates replies from JSON in several parts. */
+/** Creates replies from JSON that is given in several parts. */
 export interface AnswersOfParts {
-  /** Throws `OVERLOADED` if the buffered bytes have reached their limit. */
+  /** Throws `OVERLOADED` if too many bytes wait to be sent. */
   reply(environmentId: string, json: readonly Uint8Array[]): Reply | Promise<Reply>
 }
 
-/** Reply with a list that is known, or promised. */
+/** Creates a reply from a list or from a promise of a list. */
 export function listReply(
   answers: AnswersOfParts,
   environmentId: string,

@@ -1,7 +1,7 @@
 /**
- * Reads large bodies on another thread: parsing a mebibyte takes 10 ms at best, and 100 ms in a form that
- * clients can choose. If a body can be read directly from its bytes, which is fast, this thread reads it
- * (`BYTES_HERE_MAX`).
+ * Passes large bodies to another thread, because parsing takes at least 10 ms per mebibyte, and 100 ms if a
+ * client chooses an unfavorable form. If a body can be read directly from its bytes, which is fast, this
+ * thread reads it (`BYTES_HERE_MAX`).
  */
 import type { BodyOutcome, BodyReader, SharedBody } from '#decisions/body-reading.ts'
 import type { RequestClient } from '#decisions/decision-pool.ts'
@@ -12,26 +12,29 @@ import type { LargeAnswers } from './large-answers.ts'
 import type { Route } from './route.ts'
 
 /**
- * Maximum size of a body that this thread reads directly from its bytes. A body with 10,000 typical checks
- * has half this size and takes a millisecond.
+ * Maximum size in bytes of a body that this thread reads directly from its bytes. A body with 10,000 typical
+ * checks has half this size and takes a millisecond.
  */
 export const BYTES_HERE_MAX = 2 * 1_024 * 1_024
 /**
- * Maximum number of members and elements in unusual queries that this thread reads, at about 30 ns each. If a
- * body has more, another thread reads it from its beginning.
+ * Maximum number of members and elements in queries that match no template, if this thread reads the body.
+ * Each takes about 30 ns. If a body has more of them, another thread reads the whole body.
  */
 export const UNLIKE_PARTS_MAX = 32_768
 
-/** A large body that has arrived completely, in memory that it owns. */
+/** A large body that has arrived completely. It owns its memory until it is released. */
 export interface WholeBody extends SharedBody {
-  /** The body for readers in this thread, until it is released. Throws errors of the memory allocation. */
+  /**
+   * The body for readers in this thread. Valid until the body is released. Throws the error of the memory
+   * allocation if it fails.
+   */
   readonly view: DataView
   /**
-   * The body for readers in another thread, until it is released. Throws `OVERLOADED` if there is no memory
-   * for it.
+   * The body for readers in another thread. Valid until the body is released. Throws `OVERLOADED` if there is
+   * no memory for it.
    */
   readonly segments: readonly SharedArrayBuffer[]
-  /** Releases the memory of the body. Safe to repeat. */
+  /** Releases the memory of the body. Repeated calls have no effect. */
   release(): void
 }
 
@@ -42,7 +45,7 @@ export interface LargeRequest {
   readonly caller: RequestClient & RequestNames
   readonly contentEncoding: string | undefined
   readonly body: WholeBody
-  /** Throws the error for the client if the key is no longer valid. */
+  /** Checks the key of the request again. Throws the error for the client if the key is no longer valid. */
   readonly identify: () => void
 }
 
@@ -50,15 +53,15 @@ export class LargeBodies {
   readonly #reader: BodyReader
   readonly #answers: LargeAnswers
 
-  /** `answers` holds the longest responses until they are sent. */
+  /** `answers` sends the largest responses in pieces. */
   constructor(reader: BodyReader, answers: LargeAnswers) {
     this.#reader = reader
     this.#answers = answers
   }
 
   /**
-   * Whether another thread processes requests of the route. These are decisions whose checks are entirely in
-   * the body.
+   * Whether another thread can answer requests of this route. It can if the route makes decisions and all
+   * checks are in the body.
    */
   takes({ family, access, body, paramNames, query }: Route): boolean {
     const isDecision = (family === 'native' || family === 'access') && access === 'environment'
@@ -66,9 +69,9 @@ export class LargeBodies {
   }
 
   /**
-   * Reads, validates and processes the request. Null: no thread could be started, and this thread must read
-   * the body. Rejects with the same errors as reading in this thread, and with `OVERLOADED` if too many
-   * requests wait.
+   * Reads, validates and answers the request on another thread. Resolves to null if no thread could be
+   * started; the calling thread must then read the body. Rejects with the same errors as the calling thread
+   * would throw, and with `OVERLOADED` if too many requests wait.
    */
   async answer(request: LargeRequest): Promise<Reply | null> {
     const outcome = await this.#read(request, false)
@@ -80,7 +83,9 @@ export class LargeBodies {
     return { status, body: new RawBytes(bytes) }
   }
 
-  /** Only reads and validates. Rejects like `answer`. Returns false if no thread could be started. */
+  /**
+   * Like `answer`, but only reads and validates the request. Resolves to false if no thread could be started.
+   */
   async check(request: LargeRequest): Promise<boolean> {
     return (await this.#read(request, true)) !== null
   }

@@ -1,7 +1,7 @@
-/** Finds the limit that caused an error, for metrics. */
+/** Determines which limit caused an error, for the metrics. */
 import { AuthzError, type ErrorDetail, type LimitName } from '#model/errors.ts'
 
-/** Null if the error has another cause. */
+/** Null if the error was not caused by a limit. */
 export function limitOf(error: unknown): LimitName | null {
   if (!(error instanceof AuthzError)) return null
   if (error.limit !== null || error.detail.length === 0) return error.limit
@@ -12,7 +12,10 @@ export function limitOf(error: unknown): LimitName | null {
   return null
 }
 
-/** For limits that are part of a schema. Only the finding identifies them. */
+/**
+ * Determines the limit from a finding of the validation. This is necessary for limits that are part of a
+ * schema.
+ */
 function limitOfFinding({ loc, type }: ErrorDetail): LimitName | null {
   if (type === 'depth') return 'depth'
   if (type === 'maxItems') return 'batch'

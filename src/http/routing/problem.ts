@@ -1,10 +1,10 @@
 /**
- * Maps error codes to statuses and to the error formats of the path families (native.md A.1, B.1, 0.10, 0.13
- * and 0.19).
+ * Maps error codes to HTTP statuses and to the error format of each path family (native.md A.1, B.1, 0.10,
+ * 0.13 and 0.19).
  *
- * The compiler verifies that the table is complete. Codes of internal failures have a public message here,
- * because the message of the error could contain hosts, directories or store keys. That message is only
- * logged.
+ * The compiler verifies that the table is complete. For codes of internal failures, the table contains a
+ * public message. The message of the error itself is only logged, because it could contain hosts, directories
+ * or store keys.
  */
 import { randomUUID } from 'node:crypto'
 import { type Answer, JSON_TYPE } from '#http/message/answer.ts'
@@ -14,17 +14,20 @@ import { AuthzError, type ErrorCode, type ErrorDetail, errorToData } from '#mode
 import type { ManagementError, ManagementErrorCode, NativeError } from '#model/wire/problem.ts'
 import { MethodNotAllowedError } from './router.ts'
 
-/** Representation of one error code on the wire. */
+/** Status, code and texts of the response for one error code. */
 interface ProblemSpec {
   readonly status: number
-  /** Status in the management API if it differs: invalid input is 422 there. */
+  /**
+   * Status in the management API if it differs. For example, the management API responds to invalid input
+   * with 422.
+   */
   readonly managementStatus?: number
   /** `error_code` of the management API. */
   readonly errorCode: ManagementErrorCode
   readonly title: string
   /**
-   * Sent instead of the error's message, unless the error has its own message for the client
-   * (`publicMessage`).
+   * Message that is sent and replaces the message of the error. If the error has its own `publicMessage`,
+   * that message is sent.
    */
   readonly publicMessage?: string
 }
@@ -96,7 +99,8 @@ const PROBLEMS: Readonly<Record<ErrorCode, ProblemSpec>> = {
     title: 'Unexpected error',
     publicMessage: 'the service failed to answer this request',
   },
-  // Not 409, which means "already exists" here. Clients must know that they should retry.
+  // The status is not 409, because 409 means "already exists" in this API. Clients must know that they can
+  // retry.
   REVISION_CONFLICT: {
     status: 503,
     errorCode: 'CONCURRENT_OPERATION_DISALLOWED',
@@ -129,12 +133,12 @@ const PROBLEMS: Readonly<Record<ErrorCode, ProblemSpec>> = {
   },
 }
 
-/** Value of `Retry-After` for 429 and 503. */
+/** Value of `Retry-After` in responses with the status 429 or 503. */
 const RETRY_AFTER_SECONDS = '1'
 
 /**
- * The response to a failed request. Any error other than an `AuthzError` is answered as `INTERNAL`, without
- * its message.
+ * Creates the response to a failed request. If the error is not an `AuthzError`, the client gets the code
+ * `INTERNAL` without the message of the error.
  */
 export function problemAnswer(error: unknown, family: ErrorFamily): Answer {
   const { code, message, detail, publicMessage } = errorToData(error)
@@ -157,7 +161,7 @@ function statusOf({ status, managementStatus }: ProblemSpec, family: ErrorFamily
   return family === 'management' ? (managementStatus ?? status) : status
 }
 
-/** Titles and error codes that use a status in a family, for the OpenAPI document. */
+/** Titles and error codes of all errors with this status in this family, for the OpenAPI document. */
 export function reasonsOf(status: number, family: ErrorFamily): Pick<ProblemSpec, 'title' | 'errorCode'>[] {
   return Object.values(PROBLEMS).filter(spec => statusOf(spec, family) === status)
 }
@@ -177,11 +181,12 @@ function bodyText(family: ErrorFamily, { status, spec, message, detail }: Proble
     id: randomUUID(),
     title: spec.title,
     error_code: spec.errorCode,
-    // Clients examine the beginning of the message to distinguish a missing entity from other failures.
+    // Published clients examine the beginning of the message. They distinguish a missing entity from other
+    // failures by the title.
     message: spec === PROBLEMS.NOT_FOUND ? `${spec.title}: ${message}` : message,
     support_link: null,
     additional_info: null,
-    // The error might not contain its location, but clients expect the list.
+    // Clients expect a list in `detail` for the status 422, even if the error has no list of findings.
     ...((status === 422 || detail.length > 0) && { detail: findings(detail, message) }),
   }
   return JSON.stringify(error)
@@ -200,7 +205,7 @@ function opaCode(status: number): string {
   return status < 500 ? 'invalid_parameter' : 'internal_error'
 }
 
-/** The tag of the current state, if the request expected another one. */
+/** `ETag` header with the current entity tag, if the request required another one. */
 function tagIn(error: unknown): Readonly<Record<string, string>> {
   return error instanceof AuthzError && error.tag !== null ? { ETag: error.tag } : {}
 }

@@ -1,15 +1,15 @@
 /**
- * Parses the query of a URL into typed values. All values in a query are text. The schema of a route defines
- * which parameters are numbers, booleans or lists, and the text is converted strictly before it is validated:
- * only `true`, `false` and decimal digits are accepted.
+ * Parses the query of a URL into typed values. All values in a query are text, and the schema of a route
+ * defines which parameters are numbers, booleans or lists. The conversion is strict and takes place before
+ * the validation: it accepts only `true`, `false` and decimal digits.
  *
- * A list is a repeated parameter. Repeating any other parameter is an error, because choosing one value would
- * be a guess. An object consists of all parameters whose names begin with its prefix; its members have these
- * names without the prefix.
+ * A list is sent as a repeated parameter. If any other parameter is repeated, the request is rejected,
+ * because the choice of a value would be a guess. An object is sent as several parameters whose names begin
+ * with the same prefix. The rest of each name is the name of a member.
  *
- * Unknown parameters are ignored (native.md B.1), except in lists of the management API: ignoring an unknown
- * filter would return more than the client requested. These lists reject unknown parameters, apart from the
- * tolerated ones.
+ * Unknown parameters are ignored (native.md B.1), except in lists of the management API. If such a list
+ * ignored an unknown filter, it would return more than the client requested. Therefore these lists reject
+ * unknown parameters, apart from those in `tolerated-parameters.ts`.
  */
 import type { TObject } from 'typebox'
 import type { ErrorDetail } from '#model/errors.ts'
@@ -17,7 +17,7 @@ import { NAME_PREFIX } from '#model/wire/building-blocks.ts'
 import { DETAILS_MAX, Shape, shapeError } from './shape.ts'
 import { TOLERATED_PARAMETERS } from './tolerated-parameters.ts'
 
-/** Converts a text to a value; `undefined` if the text is not valid. */
+/** Converts a text to a value. Returns `undefined` if the text is not valid. */
 type Convert = (text: string) => string | number | boolean | undefined
 
 interface Parameter {
@@ -28,8 +28,8 @@ interface Parameter {
 }
 
 /**
- * Allows more digits than a number can represent exactly. The schema of the parameter rejects numbers that
- * are too large.
+ * The pattern allows more digits than a number can represent exactly. If a number is too large, the schema of
+ * the parameter rejects it.
  */
 const INTEGER = /^-?\d{1,40}$/
 const DECIMAL = /^-?\d{1,15}(\.\d{1,15})?$/
@@ -38,7 +38,7 @@ const BOOLEANS = new Map([
   ['false', false],
 ])
 
-/** All parameters whose names have the same prefix. */
+/** An object parameter, sent as several parameters whose names have the same prefix. */
 interface PrefixedParameters {
   readonly name: string
   readonly prefix: string
@@ -64,7 +64,7 @@ export class QueryShape {
     this.#refusesUnknown = refusesUnknown
   }
 
-  /** Parses an encoded query without its question mark. Throws `INVALID_SHAPE`. */
+  /** Parses a query, given in encoded form without its question mark. Throws `INVALID_SHAPE`. */
   read(query: string): Record<string, unknown> {
     const sent = parametersOf(query)
     const illegible = illegibleIn(query)
@@ -96,7 +96,10 @@ export class QueryShape {
     return values
   }
 
-  /** Reads a parameter that has no schema, or returns the error in it. */
+  /**
+   * Reads a parameter that has no schema. Returns the findings, or an empty list if the parameter is
+   * accepted.
+   */
   #readOther(
     name: string,
     {
@@ -121,13 +124,17 @@ export class QueryShape {
     const [text, ...others] = texts
     if (others.length > 0) return [{ loc, msg: 'must be given once', type: 'type' }]
     const known = (values[prefixed.name] ??= {}) as object
-    // Defined as an own property, because the name could be that of an accessor such as `__proto__`.
+    // The value is defined as an own property. An assignment could call an accessor, because a client could
+    // choose a name such as `__proto__`.
     Object.defineProperty(known, name.slice(prefixed.prefix.length), { value: text, enumerable: true })
     return []
   }
 }
 
-/** Names of the parameters that cannot be decoded. `URLSearchParams` would replace the invalid parts. */
+/**
+ * Names of the parameters that cannot be decoded. They are searched for here, because `URLSearchParams` would
+ * replace invalid parts without an error.
+ */
 function illegibleIn(query: string): ReadonlySet<string> {
   const names = new Set<string>()
   for (const pair of query.split('&')) {
@@ -138,14 +145,15 @@ function illegibleIn(query: string): ReadonlySet<string> {
 }
 
 /**
- * Parses the text with a leading `&`, because `URLSearchParams` would strip a question mark at the beginning.
+ * Parses a query. A leading `&` is added because `URLSearchParams` would remove a question mark at the
+ * beginning of the text.
  */
 function parametersOf(text: string): URLSearchParams {
   return new URLSearchParams(`&${text}`)
 }
 
 function isLegible(text: string): boolean {
-  // Character with which the HTTP library replaces invalid UTF-8.
+  // The HTTP library replaces invalid UTF-8 with this character.
   if (text.includes('\uFFFD')) return false
   try {
     decodeURIComponent(text)
@@ -155,7 +163,10 @@ function isLegible(text: string): boolean {
   }
 }
 
-/** Adds the value of the parameter to `values`, or returns the error in its texts. */
+/**
+ * Converts the texts of a parameter and stores the value in `values`. If they are not valid, returns the
+ * finding.
+ */
 function readParameter(
   parameter: Parameter,
   texts: string[],
@@ -179,7 +190,7 @@ function parameterOf(name: string, schema: unknown): Parameter {
   return { name, isList, ...conversionTo(isList ? typeOf((schema as { items?: unknown }).items) : type) }
 }
 
-/** JSON Schema type. A schema without one, such as a union of strings, counts as text. */
+/** JSON Schema type of a parameter. A schema without a type, such as a union of strings, counts as text. */
 function typeOf(schema: unknown): unknown {
   return (schema as { type?: unknown } | undefined)?.type
 }

@@ -7,8 +7,9 @@ import type { Principal } from '#model/principal.ts'
 import type { Route } from './route.ts'
 
 /**
- * The body as JSON, not validated. `undefined` if the route has no body, or its optional body is absent.
- * Throws the error for the client. `contentEncoding`: header of the request.
+ * Parses the body as JSON without validating it. Returns `undefined` if the route has no body, or if its body
+ * is optional and absent. Throws the error for the client if the body is not valid JSON. `contentEncoding`:
+ * value of this request header.
  */
 export function parseBody(route: Route, body: DataView, contentEncoding: string | undefined): unknown {
   if (route.body === null) return undefined
@@ -26,8 +27,8 @@ export function parseBody(route: Route, body: DataView, contentEncoding: string 
 }
 
 /**
- * Reads a common body directly from its bytes, otherwise parses and validates it. For routes that use no
- * other part of a request.
+ * Reads a common body directly from its bytes. If this is not possible, parses and validates the body. Only
+ * for routes that use no other part of a request.
  */
 export function readBody(
   route: Route,

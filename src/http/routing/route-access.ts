@@ -1,11 +1,12 @@
 /**
- * Checks whether a client can use a route. This is the first check after the path (native.md D-38).
- * `threads/channel/api-key-authentication.ts` maps keys to principals, through `Authenticate`.
+ * Checks whether a client can use a route. After the route for the path was found, this is the first check of
+ * a request (native.md D-38). `threads/channel/api-key-authentication.ts` implements `Authenticate`, which
+ * maps API keys to principals.
  *
- * Missing, malformed and unknown credentials cause the same response, 401, so clients cannot find out which
- * keys exist. A path with another project or environment than that of the key is also rejected here, before
- * other errors in the request. Whether the entities in the path exist is checked later. Tokens never appear
- * in messages.
+ * The response to missing, malformed and unknown credentials is always the same 401, so that clients cannot
+ * find out which keys exist. If the path names another project or environment than that of the key, the
+ * request is also rejected here, before other errors in it are reported. Whether the entities in the path
+ * exist is checked later. Error messages never contain tokens.
  */
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -15,7 +16,7 @@ import type { Principal } from '#model/principal.ts'
 /**
  * Clients that can call a route:
  * - `public`: all clients. Credentials are not read.
- * - `optional-key`: all clients, but credentials must be valid if they are sent (native.md 0.14).
+ * - `optional-key`: all clients. If a client sends credentials, they must be valid (native.md 0.14).
  * - `any-key`: clients with any valid key.
  * - `organization`: clients with an organization key. Others get 403.
  * - `project`: clients with an organization key or a project key (native.md B.13). Others get 403.
@@ -25,12 +26,13 @@ import type { Principal } from '#model/principal.ts'
 export type RouteAccess = 'public' | 'optional-key' | 'any-key' | 'organization' | 'project' | 'environment'
 
 /**
- * The principal of an `Authorization` header; null if it is not valid. Called once per request with this
- * header, and again after a wait for a revision. `bearer-token.ts` parses the header.
+ * Returns the principal for an `Authorization` header, or null if the header or its key is not valid. Called
+ * when the head of a request has arrived, and again after the request waited for a revision.
+ * `bearer-token.ts` parses the header.
  */
 export type Authenticate = (authorization: string) => Principal | null
 
-/** The principal, if the route needs one. Throws `UNAUTHENTICATED` or `FORBIDDEN`. */
+/** Returns the principal, or null if the route needs no key. Throws `UNAUTHENTICATED` or `FORBIDDEN`. */
 export function identifyCaller(
   access: RouteAccess,
   authorization: string | undefined,
@@ -61,22 +63,22 @@ function requireKind(access: RouteAccess, kind: Principal['kind']): void {
   }
 }
 
-/** Environment of the client, for routes that require environment keys. */
+/** Environment of the client. Must only be called for routes that require environment keys. */
 export function environmentOf(principal: Principal | null): string {
   assert(principal?.kind === 'environment', 'only keys of environments make decisions')
   return principal.environmentId
 }
 
 /**
- * Project and environment in a path, by key or ID. Null if the path does not contain it, `undefined` if it
- * cannot be decoded.
+ * Project and environment in a path, each given as a key or ID. A value is null if the path does not contain
+ * it, and `undefined` if it cannot be decoded.
  */
 export interface PathScope {
   readonly project: string | null | undefined
   readonly environment: string | null | undefined
 }
 
-/** Throws `FORBIDDEN` if the project or environment in the path does not match that of the key. */
+/** Throws `FORBIDDEN` if the path contains another project or environment than that of the key. */
 export function requireOwn(principal: Principal, path: PathScope): void {
   if (principal.kind === 'organization') return
   if (!isNamed(path.project, principal.projectKey, principal.projectId)) {

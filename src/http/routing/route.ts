@@ -1,10 +1,10 @@
 /**
- * A route as a value: method, path, access, schemas and handler. Everything else is derived from it: the
- * static types of the handler's input, the validators (created here, compiled at first use), the router and
- * the OpenAPI document.
+ * A route as a value: method, path, access, schemas and handler. Other code derives everything else from it:
+ * the static types of the handler's input, the validators, the router and the OpenAPI document. Validators
+ * are created here and compiled at first use.
  *
- * A route does not depend on sockets. Its handler is called only with parts that passed the schemas of the
- * route. `{name}` in a path matches exactly one nonempty segment.
+ * A route does not depend on sockets. Its handler is called only with values that match the schemas of the
+ * route. A placeholder such as `{name}` in a path matches exactly one nonempty segment.
  */
 import type { Static, TObject, TSchema } from 'typebox'
 import type { HeaderField, RequestHeaderField } from '#http/message/header-fields.ts'
@@ -20,20 +20,23 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export interface Response {
   readonly description: string
   readonly schema?: TSchema
-  /** Default: JSON. */
+  /** Content type of the response. Default: JSON. */
   readonly contentType?: string
-  /** Headers in addition to `X-Request-ID`, which every response has. */
+  /** Response headers, in addition to `X-Request-ID`, which every response has. */
   readonly headers?: readonly HeaderField[]
 }
 
-/** Successful responses of a route by status. Used for the OpenAPI document, not enforced. */
+/**
+ * Successful responses of a route by status. They are used for the OpenAPI document. The service does not
+ * check that handlers return them.
+ */
 export type Responses = Readonly<Record<number, Response>>
 
 type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParamNames<Rest>
   : never
 
-/** Without a schema, the parameters are the strings in the path. */
+/** If a route has no schema for its parameters, they are the strings in the path. */
 type ParamsOf<Path extends string, Params> = Params extends TSchema
   ? Static<Params>
   : Readonly<Record<ParamNames<Path>, string>>
@@ -44,7 +47,7 @@ type BodyOf<Body, OptionalBody> = Body extends TSchema
     ? Static<OptionalBody> | undefined
     : undefined
 
-/** A streamed body: its content type, and the schema of its lines. */
+/** A streamed body: its content type, and the schema of each line. */
 export interface BodyInPieces {
   readonly contentType: string
   readonly description: string
@@ -55,7 +58,7 @@ export interface BodyInPieces {
 /** Definition of a route, as written in the source. */
 export interface RouteDefinition<Path extends string, Params, Query, Body, OptionalBody, FromBytes = never> {
   readonly method: Method
-  /** Template of the path: `/v2/schema/{proj_id}/{env_id}/groups/{group}`. */
+  /** Template of the path, for example `/v2/schema/{proj_id}/{env_id}/groups/{group}`. */
   readonly path: Path
   readonly operationId: string
   readonly summary: string
@@ -63,21 +66,27 @@ export interface RouteDefinition<Path extends string, Params, Query, Body, Optio
   readonly access: RouteAccess
   readonly params?: Params
   readonly query?: Query
-  /** Schema of a required JSON body. Exclusive with `optionalBody`. Without both, a body is ignored. */
+  /**
+   * Schema of a required JSON body. Cannot be combined with `optionalBody`. If neither is set, the body of a
+   * request is ignored.
+   */
   readonly body?: Body
-  /** Schema of an optional body. An empty body is passed as `undefined`. */
+  /** Schema of an optional body. If the body is empty, the handler gets `undefined`. */
   readonly optionalBody?: OptionalBody
   /**
-   * Reads the body directly from its bytes. Returns the value that the handler gets instead of the body; null
-   * if the body must be parsed and validated. Must not accept a body that the parser or the schema would
-   * reject, and must not throw.
+   * Reads the body directly from its bytes. Returns the value that the handler gets as its body, or null if
+   * the body must be parsed and validated. This function must not accept a body that the parser or the schema
+   * would reject, and it must not throw.
    */
   readonly readBytes?: ((body: DataView, principal: Principal | null) => FromBytes | null) | undefined
-  /** Converts the body format of older clients to the documented format, before it is validated. */
+  /**
+   * Converts a body in the format of older clients to the documented format. Called before the body is
+   * validated.
+   */
   readonly presentForm?: (body: unknown) => unknown
   /**
-   * Streams a body of any length: the handler gets a `PieceSource`. Exclusive with the other bodies. The
-   * content type is documentation and is not checked.
+   * The body has any length and is streamed: the handler gets a `PieceSource`. Cannot be combined with the
+   * other bodies. The content type is only documented and not checked.
    */
   readonly bodyInPieces?: BodyInPieces | undefined
   /** Rejects requests whose content type is missing or is not `application/json` (authzen.md 2). */
@@ -85,31 +94,35 @@ export interface RouteDefinition<Path extends string, Params, Query, Body, Optio
   /** Headers that the route reads, in addition to those of every route. */
   readonly headers?: readonly RequestHeaderField[]
   /**
-   * The handler reads only headers with a field in `HeaderList`, so others need not be kept. Reading another
-   * one throws `InvariantError`. Default: false. For a path with parameters, all headers are kept.
+   * Whether the handler reads only headers that have a field in `HeaderList`. If so, other headers are not
+   * kept, and reading one of them throws `InvariantError`. Default: false. If the path has parameters, all
+   * headers are kept.
    */
   readonly ignoresHeaders?: boolean
-  /** The endpoint is polled by monitoring, so its requests are not traced. Default: false. */
+  /**
+   * Whether the endpoint is polled by monitoring. Requests to such an endpoint are not traced. Default:
+   * false.
+   */
   readonly isProbe?: boolean
   /** Whether the OpenAPI document contains the route. Default: true. */
   readonly isDescribed?: boolean
   readonly deprecated?: boolean
   readonly earlyAccess?: boolean
-  /** The route changes nothing. Default: the method determines this. */
+  /** Whether the route changes nothing. By default, this follows from the method. */
   readonly isRead?: boolean
   readonly responses: Responses
-  /** Error statuses in addition to those that follow from the rest of the definition. */
+  /** Error statuses that do not follow from the rest of the definition. */
   readonly refusals?: readonly number[]
   handle(
     call: Call<ParamsOf<Path, Params>, QueryOf<Query>, BodyOf<Body, OptionalBody> | FromBytes>,
   ): Reply | Promise<Reply>
 }
 
-/** A defined route without the static types of its parts, as stored in the route table. */
+/** A defined route, as stored in the route table. It has no static types for the parts of a request. */
 export interface Route {
   readonly method: Method
   readonly path: string
-  /** Path of the route of which this one is an alias; null if it is not an alias. */
+  /** If this route is an alias, the path of the original route; otherwise null. */
   readonly standsFor: string | null
   /** Names of the path parameters, in order. */
   readonly paramNames: readonly string[]
@@ -120,7 +133,7 @@ export interface Route {
   readonly params: Shape | null
   readonly query: QueryShape | null
   readonly body: { readonly shape: Shape; readonly isRequired: boolean } | null
-  /** Limit in addition to that of the server; see `withBodyCeilings`. */
+  /** Maximum body size of this route. The limit of the server also applies (see `withBodyCeilings`). */
   readonly bodyBytesMax: number
   readonly readBytes: ((body: DataView, principal: Principal | null) => unknown) | null
   readonly presentForm: ((body: unknown) => unknown) | null
@@ -142,7 +155,10 @@ export interface Route {
   handle(call: Call): Reply | Promise<Reply>
 }
 
-/** Creates a route with its validators. Throws if the definition is contradictory, which ends the startup. */
+/**
+ * Creates a route with its validators. Throws if the definition contradicts itself, which makes the startup
+ * of the service fail.
+ */
 export function defineRoute<
   const Path extends string,
   Params extends TObject | undefined = undefined,
@@ -189,7 +205,8 @@ export function defineRoute<
       .filter(({ required }) => required !== undefined)
       .map(({ name }) => name.toLowerCase()),
     singleHeaders: [
-      // RFC 9112, section 3.2. A route that ignores headers does not read it.
+      // RFC 9112, section 3.2, forbids a repeated `Host` header. If the route ignores headers, this one is
+      // not available.
       ...(definition.ignoresHeaders ? [] : ['host']),
       ...headers.filter(({ isSingle }) => isSingle).map(({ name }) => name.toLowerCase()),
     ],
@@ -200,17 +217,20 @@ export function defineRoute<
     isRead: definition.isRead ?? definition.method === 'GET',
     responses: definition.responses,
     refusals: definition.refusals ?? [],
-    // The validators above guarantee the types that the handler declares.
+    // The validators above ensure that the handler gets values of the types that it declares.
     handle: definition.handle as Route['handle'],
   }
 }
 
-/** Whether the query belongs to a paginated list of the management API. */
+/** Whether this is the query schema of a paginated list in the management API. */
 function isOfList(family: ErrorFamily, { properties }: TObject): boolean {
   return family === 'management' && 'page' in properties
 }
 
-/** Name of the parameter for which a segment of a path template stands; null for a fixed segment. */
+/**
+ * Name of the parameter in a segment of a path template, such as `name` for `{name}`. Null if the segment is
+ * fixed.
+ */
 export function paramNameOf(part: string): string | null {
   return part.startsWith('{') && part.endsWith('}') ? part.slice(1, -1) : null
 }

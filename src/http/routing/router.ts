@@ -1,26 +1,29 @@
 /**
- * Finds the route for a method and a path. Fixed segments take precedence over parameters. If a path with
- * fixed segments does not lead to a route, the parameters are tried, so `/users/bulk` and `/users/{user_id}`
- * can coexist. The most specific route *that has the method* is selected, as in the service whose API this
- * is.
+ * Finds the route for a method and a path. Fixed segments take precedence over parameters. If the fixed
+ * segments do not lead to a route, the parameters are tried. Therefore routes such as `/users/bulk` and
+ * `/users/{user_id}` can coexist. The router selects the most specific route *that has the method*, like the
+ * service with which this API is compatible.
  *
- * HEAD is routed like GET. The response writer omits the body.
+ * A HEAD request gets the route of GET. The response writer omits the body.
  *
- * Paths are compared as sent: no case folding, no trailing slashes, no decoding of fixed segments. Matching
- * is O(segments). `server.ts` lets the HTTP library match routes without parameters, including all decisions,
- * so they reach this code only if they do not match.
+ * Paths are compared as sent: the router does not ignore case or trailing slashes, and it does not decode
+ * fixed segments. Matching is O(segments). The HTTP library itself matches routes without parameters, which
+ * include all decisions (see `server.ts`). Requests for these paths reach this code only if the library did
+ * not match them.
  */
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import { paramNameOf, type Route } from './route.ts'
 
-/** A route and the raw, encoded values of its path parameters, in order. */
+/** A route and the values of its path parameters, in order. The values are not decoded. */
 export interface RouteMatch {
   readonly route: Route
   readonly rawParams: readonly string[]
 }
 
-/** The path is known, but none of its routes has the method. `allow` lists the methods that exist. */
+/**
+ * Error for a known path without a route for the method. `allow` lists the methods that exist for the path.
+ */
 export class MethodNotAllowedError extends AuthzError {
   readonly allow: string
 
@@ -74,11 +77,11 @@ export class Router {
 interface RouteQuery {
   readonly parts: readonly string[]
   readonly method: string
-  /** Collects the methods of all routes that match the path. */
+  /** Receives the methods of all routes that match the path. */
   readonly methods: Set<string>
 }
 
-/** The depth of the recursion is limited by the longest route template, even if the path is longer. */
+/** The depth of the recursion is limited by the longest route template, even for a longer path. */
 function find(
   node: Node,
   wanted: RouteQuery,
@@ -98,7 +101,7 @@ function find(
   return find(node.parameter, wanted, depth + 1, [...rawParams, part])
 }
 
-/** Segments of the path. The empty string before the first slash is not a segment. */
+/** Splits a path into its segments. The empty string before the first slash is not a segment. */
 function partsOf(path: string): string[] {
   return path.split('/').slice(1)
 }

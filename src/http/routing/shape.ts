@@ -1,11 +1,11 @@
 /**
- * Validates values with a schema and reports findings in the format of the specification: location, message
+ * Validates values with a schema. Findings are reported in the format of the specification: location, message
  * and type (native.md B.1, status 422).
  *
- * Validation is open: fields that the schema does not contain are ignored (native.md A.1, D-24), and the
- * value is passed on unchanged, without conversions or defaults. Findings contain locations, keys and limits,
- * but never values from the request. The library reports each branch of a union separately; this module
- * merges them to one finding per location.
+ * Fields that the schema does not contain are ignored (native.md A.1, D-24). The value is passed on
+ * unchanged, without conversions or defaults. Findings contain locations, keys and limits, but never values
+ * from the request. The validation library reports the branches of a union separately; this file merges them
+ * into one finding per location.
  */
 import type { TSchema } from 'typebox'
 import type { TLocalizedValidationError as Finding } from 'typebox/error'
@@ -14,12 +14,12 @@ import { AuthzError, type ErrorDetail } from '#model/errors.ts'
 import { MOMENT_FORM, NULL_HINT } from '#model/wire/building-blocks.ts'
 import { EXCERPT_PARTS_MAX, excerptOf, propertyNamesIn, type WrongItems, wrongItemsOf } from './excerpt.ts'
 
-/** Part of a request that a schema validates; the first element of every `loc`. */
+/** Part of a request that is validated. It is the first element of every `loc`. */
 export type ShapePlace = 'body' | 'query' | 'path'
 
 /**
- * Maximum number of reported findings. The library itself stops at eight, but each can contain many missing
- * properties.
+ * Maximum number of reported findings. The validation library stops at eight findings, but each of them can
+ * list many missing properties.
  */
 export const DETAILS_MAX = 16
 
@@ -36,8 +36,8 @@ export class Shape {
   }
 
   /**
-   * Compiled at first use: a thread has 231 schemas, which take 40 ms together, and most of them are never
-   * used.
+   * The schema is compiled at first use. A thread has 231 schemas, whose compilation takes 40 ms in total,
+   * and most of them are never used.
    */
   get #validator(): Validator {
     return (this.#compiled ??= Compile(this.schema))
@@ -62,22 +62,25 @@ export class Shape {
   }
 }
 
-/** Error for findings. Its message contains all of them with their locations. */
+/** Creates the error for the findings. Its message contains all findings with their locations. */
 export function shapeError(detail: readonly ErrorDetail[]): AuthzError {
   const message = detail.map(entry => `${placeName(entry.loc)}: ${entry.msg}`).join('; ')
   return new AuthzError('INVALID_SHAPE', message, { detail })
 }
 
 /**
- * Location as text: `user.key`, `roles[0].key`, `query.page`. The prefix `body` is omitted, unless the body
- * itself is meant.
+ * Location as text, for example `user.key`, `roles[0].key` or `query.page`. The prefix `body` is written only
+ * if the location is the body itself.
  */
 function placeName(loc: ErrorDetail['loc']): string {
   const way = loc[0] === 'body' && loc.length > 1 ? loc.slice(1) : loc
   return way.map((step, i) => (typeof step === 'number' ? `[${step}]` : i === 0 ? step : `.${step}`)).join('')
 }
 
-/** Replaces the index of an item in the reduced list by its original index. */
+/**
+ * Corrects the location of a finding: replaces the index of an item in the reduced list by its index in the
+ * original list.
+ */
 function inAll(finding: Finding, { list, places }: WrongItems): Finding {
   const inList = `${list}/`
   const { instancePath } = finding
@@ -86,7 +89,10 @@ function inAll(finding: Finding, { list, places }: WrongItems): Finding {
   return { ...finding, instancePath: inList + [places[Number(item)], ...further].join('/') }
 }
 
-/** Converts a finding to details: one, or one for each missing property. */
+/**
+ * Converts a finding to details. Missing properties become one detail each; any other finding becomes a
+ * single detail.
+ */
 function describe(finding: Finding, place: ShapePlace, value: unknown, schema: TSchema): ErrorDetail[] {
   const loc = [place, ...pointerToWay(finding.instancePath, value)]
   if (finding.keyword === 'required') {
@@ -101,7 +107,7 @@ function describe(finding: Finding, place: ShapePlace, value: unknown, schema: T
   return [{ loc, msg, type: finding.keyword }]
 }
 
-/** Hint of the schema about the value to send instead of null, if the value is null. */
+/** If the value is null, returns the hint of the schema about the value to send in its place. */
 function nullHint({ instancePath, schemaPath }: Finding, value: unknown, schema: TSchema): string | null {
   if (at(value, instancePath) !== null) return null
   const refused = at(schema, schemaPath.replace(/^#/, '')) as { readonly [NULL_HINT]?: string } | undefined
@@ -126,7 +132,7 @@ function alternatives(values: readonly unknown[]): string {
   return values.map(value => JSON.stringify(value)).join(' or ')
 }
 
-/** Parses a JSON pointer. The value determines whether a step is an index or a name. */
+/** Splits a JSON pointer into its steps. Whether a step is an index or a name depends on the value. */
 function pointerToWay(pointer: string, value: unknown): (string | number)[] {
   let current = value
   return pointer
@@ -141,10 +147,10 @@ function pointerToWay(pointer: string, value: unknown): (string | number)[] {
 }
 
 /**
- * Merges the findings of each union to one per location. If the value has the type of no branch, the types
- * are listed ("must be string or null"). If it has the type of one branch and fails deeper inside, only the
- * deeper findings are kept. Inner unions are reported before outer ones, so merging in order works from the
- * inside out.
+ * Merges the findings of each union into one finding per location. If no branch has the type of the value,
+ * the finding lists the types of all branches ("must be string or null"). If a branch has this type but the
+ * value fails deeper inside, only the deeper findings are kept. The library reports inner unions before outer
+ * ones, so merging in this order works from the inside out.
  */
 function mergeUnions(findings: readonly Finding[]): Finding[] {
   let merged: Finding[] = []

@@ -1,11 +1,12 @@
 /**
- * Parameters that published clients send to lists of the management API although they have no effect there,
- * each with the client that sends it. Ignoring them does not return more results. All other unknown
- * parameters are rejected (`query-string.ts`).
+ * Parameters that published clients send to lists of the management API, although they have no effect there,
+ * each with the client that sends it. The lists ignore these parameters, because doing so does not return
+ * more results than requested. The lists reject all other unknown parameters (`query-string.ts`).
  */
 export const TOLERATED_PARAMETERS: ReadonlyMap<string, string> = new Map([
-  // Changes the format of some lists, but not their content.
+  // This parameter changes the format of some lists, but not their content.
   ['include_total_count', 'clients generated from the published interface'],
-  // Sent for attributes of users. It can only refer to the resource that has these attributes.
+  // Sent to the list of user attributes. There it can only refer to the resource that has these attributes,
+  // so it has no effect.
   ['resource_id', 'permit-golang'],
 ])
