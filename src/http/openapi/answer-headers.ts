@@ -1,4 +1,4 @@
-/** Response headers in the OpenAPI document. Each is a shared component. */
+/** Response headers in the OpenAPI document. Each header is a component that several responses share. */
 import type { HeaderField } from '#http/message/header-fields.ts'
 import type { Json, SchemaComponents } from './schema-components.ts'
 

@@ -1,7 +1,7 @@
 /**
- * OpenAPI 3.1 document of a route table. All of it is derived from the routes and from the schemas that
- * validate requests, so it describes only what is enforced or returned. New routes are included automatically
- * unless they opt out.
+ * Creates an OpenAPI 3.1 document from a route table. The whole document is derived from the routes and from
+ * the schemas that validate requests. It therefore describes only what the service enforces or returns. New
+ * routes are included automatically, unless they set `isDescribed` to false.
  */
 import type { Route } from '#http/routing/route.ts'
 import type { Resumable } from '#model/resumable.ts'
@@ -36,16 +36,16 @@ const SECURITY_SCHEMES = {
   organizationKey: bearer('API key of the organization: manages everything. Makes no decisions.'),
 }
 
-/** Settings that appear in the description. */
+/** Settings on which the content of the document depends. */
 export interface DescribedSettings {
-  /** Public base URL of the service. Null: clients use the host from which they loaded this document. */
+  /** Public base URL of the service. If null, clients use the host from which they loaded the document. */
   readonly publicUrl: string | null
   readonly hasStrictHeaders: boolean
 }
 
 /**
- * Creates the document. Yields after each route, which takes less than a millisecond: creating all of it at
- * once would delay decisions for too long.
+ * Creates the document. The generator yields after each route, which takes less than a millisecond. Creating
+ * the whole document without a pause would delay decisions for too long.
  */
 export function* createDocument(
   table: readonly Route[],
@@ -86,7 +86,7 @@ export function* createDocument(
   }
 }
 
-/** `otherPaths`: alternative path by the path that it stands for. */
+/** `otherPaths`: maps an alternative path to the original path. */
 function* pathsOf(
   routes: readonly Route[],
   otherPaths: ReadonlyMap<string, string>,

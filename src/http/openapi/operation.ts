@@ -19,7 +19,10 @@ const ENVIRONMENT = { environmentKey: [] }
 const PROJECT = { projectKey: [] }
 const ORGANIZATION = { organizationKey: [] }
 
-/** Credentials that a route accepts, as alternatives. An empty object means none. */
+/**
+ * Credentials that a route accepts, as a list of alternatives. An empty object means that no credentials are
+ * needed.
+ */
 const SECURITY: Readonly<Record<RouteAccess, readonly Json[]>> = {
   public: [],
   'optional-key': [{}, ENVIRONMENT, PROJECT, ORGANIZATION],
@@ -59,7 +62,7 @@ export function operationOf(route: Route, components: Components): Json {
         },
       },
     }),
-    // A deny can have the same status as an error. Its description then covers both.
+    // A deny can have the same status as an error response. The description of that status then covers both.
     responses: { ...components.refusals.of(route), ...successes(route, components) },
   }
 }

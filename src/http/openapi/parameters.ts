@@ -1,6 +1,6 @@
 /**
- * Parameters of operations: path, query and headers. The first parameter of a name becomes a shared
- * component.
+ * Parameters of operations in the path, query and headers. The first parameter with a name becomes a
+ * component that operations share.
  */
 import type { TObject, TSchema } from 'typebox'
 import { MIN_REVISION, REQUEST_ID } from '#http/message/header-fields.ts'
@@ -12,15 +12,15 @@ export class ParameterComponents {
   readonly #hasStrictHeaders: boolean
   readonly #components = new Map<string, Json>()
 
-  /** `hasStrictHeaders`: whether requests without a required header are rejected. */
+  /** `hasStrictHeaders`: whether the service rejects requests without a required header. */
   constructor(schemas: SchemaComponents, hasStrictHeaders: boolean) {
     this.#schemas = schemas
     this.#hasStrictHeaders = hasStrictHeaders
   }
 
   /**
-   * References to the parameters of a route. A parameter that differs from the component of its name is
-   * included inline.
+   * References to the parameters of a route. If a parameter differs from the component with the same name,
+   * the operation contains the parameter itself.
    */
   of(route: Route): Json[] {
     return [...this.#ofPath(route), ...this.#ofQuery(route), ...this.#ofHeaders(route)].map(parameter =>
@@ -68,7 +68,7 @@ export class ParameterComponents {
 
   #share(parameter: Json): Json {
     const { name, in: place, required = false } = parameter
-    // The prefix prevents a parameter from having the name of a schema.
+    // The prefix is necessary because a parameter must not have the same name as a schema.
     const isRequiredHeader = place === 'header' && required === true
     const key = `${String(place)}.${String(name)}${isRequiredHeader ? '.required' : ''}`
     const shared = this.#components.get(key) ?? parameter

@@ -1,6 +1,7 @@
 /**
- * Rewrites schemas to forms that client generators can convert to types. If the same values can be described
- * in two ways, the form that all generators support is used. Each function returns other schemas unchanged.
+ * Rewrites schemas to forms that client generators can convert to types. If there are two ways to describe
+ * the same values, the result uses the one that all generators support. A function that does not apply to a
+ * schema returns it unchanged.
  */
 import { assert } from '#model/assert.ts'
 
@@ -27,7 +28,7 @@ export function withoutConstant(schema: Json): Json {
   return typeof value === 'string' ? { ...rest, type: 'string', enum: [value] } : rest
 }
 
-/** The string of an enumeration with one value. */
+/** Value of an enumeration that contains a single string. */
 function constantOf(schema: Json): unknown {
   const { enum: values } = schema
   return Array.isArray(values) && values.length === 1 ? values[0] : undefined
@@ -41,9 +42,9 @@ export function withType(schema: Json): Json {
 }
 
 /**
- * Rewrites a nullable schema so that `null` is among its types. A reference to a schema that is not an object
- * is replaced by the schema. For a reference to an object, null remains an alternative. `resolve` looks up a
- * reference.
+ * Rewrites a nullable schema so that `null` is one of its types. If the schema is a reference to an object,
+ * null remains an alternative. A reference to any other schema is replaced by that schema. `resolve` returns
+ * the schema for a reference.
  */
 export function withNullType(schema: Json, resolve: (reference: string) => Json): Json {
   const { anyOf, ...rest } = schema

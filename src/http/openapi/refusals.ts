@@ -1,6 +1,6 @@
 /**
- * Error responses of an operation. The route determines the possible statuses. The table of errors and the
- * family of the path determine their meaning and format (native.md 0.10, 0.13 and 0.19).
+ * Error responses of an operation. The route determines which statuses are possible. The table of errors and
+ * the path family determine their meaning and format (native.md 0.10, 0.13 and 0.19).
  */
 import {
   ALLOW,
@@ -31,7 +31,8 @@ export function refusalStatuses(route: Route): number[] {
     [404, hasPlace],
     [405, true],
     [408, body !== null || bodyInPieces !== null],
-    // Applies to operations in an environment. Routes about the organization list it themselves.
+    // Applies only to operations in an environment. Routes about the organization list the status 409 in
+    // `refusals`.
     [409, isManagement && method === 'POST' && !isRead && access === 'any-key'],
     [413, body !== null],
     [422, isManagement && (hasPlace || query !== null || body !== null)],
@@ -45,8 +46,8 @@ export function refusalStatuses(route: Route): number[] {
 }
 
 /**
- * Status that the HTTP library returns for a head that is too long. The library does not read such a head
- * completely.
+ * Status with which the HTTP library responds to a head that is too long. The library does not read the rest
+ * of the head, so the response has no request ID.
  */
 const LONG_HEAD = 431
 const LONG_HEAD_ANSWER = {

@@ -1,12 +1,13 @@
 /**
  * Schemas of an OpenAPI document, derived from the schemas that validate requests. A named schema becomes a
- * component at its first use and is referenced after that. The same applies to every object with properties.
- * It gets a name from its position, because client generators would otherwise invent names, which can collide
- * with others.
+ * component when it is first used, and is then referenced. Every other object with properties also becomes a
+ * component. Its name is derived from its position, because client generators would otherwise invent names
+ * that can collide.
  *
- * The schemas of the library are valid JSON Schema, but three of its forms need changes. A map with arbitrary
- * keys is a pattern that matches anything. An enumeration has no type. The schema of an optional property is
- * a copy. `portable-forms.ts` performs the other conversions.
+ * The schema library creates valid JSON Schema, but three of its forms must be changed. A map with arbitrary
+ * keys is described by a pattern that matches anything. An enumeration has no type. The schema of an optional
+ * property is a copy of the original and not the same object. `portable-forms.ts` performs further
+ * conversions.
  */
 import type { TSchema } from 'typebox'
 import { assert } from '#model/assert.ts'
@@ -17,7 +18,7 @@ export type { Json }
 
 /** Keywords whose value is a list of schemas. */
 const SCHEMA_LISTS = ['anyOf', 'allOf', 'oneOf', 'prefixItems']
-/** Keywords whose value is a schema, with the suffix that they add to a name. */
+/** Keywords whose value is a schema. The suffix is appended to the name of that schema. */
 const SCHEMA_VALUES: Readonly<Record<string, string>> = {
   items: 'Item',
   additionalProperties: 'Value',
@@ -28,10 +29,10 @@ const REFERENCE = '#/components/schemas/'
 
 export class SchemaComponents {
   readonly #names: ReadonlyMap<object, string>
-  /** Name by JSON text; null if several named schemas have this text. */
+  /** Name of a schema by its JSON text. Null if several named schemas have this text. */
   readonly #namesByText = new Map<string, string | null>()
   readonly #components = new Map<string, Json | null>()
-  /** Generated names of objects that have no name in the source, with their JSON texts. */
+  /** Generated names of objects that have no name in the source, each with the JSON text of its object. */
   readonly #given = new Map<string, string>()
   readonly #taken: ReadonlySet<string>
 
@@ -45,8 +46,8 @@ export class SchemaComponents {
   }
 
   /**
-   * A reference for a named schema or an object, otherwise the schema itself. `place`: name of the position,
-   * from which the name of an object is derived.
+   * Returns a reference if the schema is named or an object, otherwise the schema itself. `place`: position
+   * of the schema; the name of an object is derived from it.
    */
   refer(schema: TSchema, place: string): unknown {
     return this.#refer(schema, place)
@@ -62,7 +63,8 @@ export class SchemaComponents {
     const name = this.#names.get(schema) ?? this.#namesByText.get(JSON.stringify(schema))
     if (!name) return this.#unnamed(schema, place)
     if (!this.#components.has(name)) {
-      // Set before the parts are converted, because they can contain references to this schema.
+      // The name is reserved before the parts of the schema are converted, because the parts can refer to the
+      // schema.
       this.#components.set(name, null)
       this.#components.set(name, this.#translate(schema, name))
     }
@@ -72,7 +74,8 @@ export class SchemaComponents {
   #unnamed(schema: object, place: string): unknown {
     const isObject = 'properties' in schema
     const isEnvelope = isObject && Object.hasOwn(schema.properties as object, 'page_count')
-    // In a list that is either an array or an object, the object is an envelope of the same items.
+    // If a response is either an array or an object, the object is an envelope for the items of the array. It
+    // is named accordingly.
     const named = isEnvelope ? `${place.replace(/(List)?Of\d+$/, '')}Envelope` : place
     if (!isObject) return this.#translate(schema, place)
     const text = JSON.stringify(schema)
@@ -110,7 +113,7 @@ export class SchemaComponents {
     )
   }
 
-  /** The alternatives of a nullable schema need no number in their names. */
+  /** A nullable schema has a single alternative apart from null, so its name needs no number. */
   #alternatives(parts: readonly object[], place: string): unknown[] {
     const isNullable = parts.length === 2 && Reflect.get(parts[1]!, 'type') === 'null'
     return parts.map((part, index) => this.#refer(part, isNullable ? place : `${place}Of${index + 1}`))
@@ -128,7 +131,7 @@ function withOpenMap(schema: Json): Json {
   if (patterns.length !== 1) return schema
   const [pattern, value] = patterns[0]!
   if (pattern === ANY_KEY) return { ...rest, additionalProperties: value }
-  // Every key must match the pattern, so the schema is also a map.
+  // If a schema allows only keys that match the pattern, it describes a map.
   if (schema['additionalProperties'] === false && !('properties' in schema)) {
     return { ...rest, propertyNames: { type: 'string', pattern }, additionalProperties: value }
   }
@@ -136,8 +139,8 @@ function withOpenMap(schema: Json): Json {
 }
 
 /**
- * Converts the name prefix of an object in a query to a pattern. Such an object stands for all parameters
- * whose names begin with the prefix.
+ * Converts the name prefix of an object in a query to a pattern. This object represents all parameters whose
+ * names begin with the prefix.
  */
 function withPrefixedNames(schema: Json): Json {
   const { [NAME_PREFIX]: prefix, ...rest } = schema
@@ -145,7 +148,10 @@ function withPrefixedNames(schema: Json): Json {
   return { ...rest, propertyNames: { type: 'string', pattern: `^${String(prefix)}.` } }
 }
 
-/** Removes the properties that are accepted but not described. The result allows additional properties. */
+/**
+ * Removes properties that the service accepts but that are not documented. The resulting schema allows
+ * additional properties.
+ */
 function withoutUndescribed(schema: Json): Json {
   const properties = Object.entries((schema['properties'] as Json | undefined) ?? {})
   const described = properties.filter(([, part]) => Reflect.get(part as object, UNDESCRIBED) !== true)

@@ -1,8 +1,8 @@
 /**
- * Names of the schemas in the OpenAPI document, which are their names in the source. A schema that is used
- * more than once must be exported from its file in `model/wire`, and a new file must be listed here. Do not
- * export an enumeration that shares a value with an exported one: in Go clients of openapi-generator, the
- * constants of both have the same name.
+ * Names of the schemas in the OpenAPI document, which are their export names in the source. A schema that is
+ * used more than once must be exported from its file in `model/wire`. A new file must be added to the list
+ * here. An exported enumeration must not share a value with another exported one: in Go clients of
+ * openapi-generator, the constants of both would have the same name.
  */
 import { assert } from '#model/assert.ts'
 import * as access from '#model/wire/access.ts'
@@ -97,7 +97,7 @@ export function schemaNames(): ReadonlyMap<object, string> {
   return names
 }
 
-/** Files also export constants, functions and sets of fields. */
+/** Files also export constants, functions and sets of fields, which are not schemas. */
 function isSchema(value: unknown): value is object {
   return typeof value === 'object' && value !== null && '~kind' in value
 }

@@ -1,13 +1,16 @@
 /**
- * Groups the operations of the API reference by the prefix of their paths, in the order in which readers need
- * the groups.
+ * Groups the operations of the API reference by the prefixes of their paths. The table lists the groups in
+ * the order in which readers need them.
  */
 import { assert } from '#model/assert.ts'
 
 interface Tag {
   readonly name: string
   readonly description: string
-  /** Path prefixes. If several match, the longest one counts. */
+  /**
+   * Prefixes of the paths in this group. If prefixes of several groups match a path, the longest prefix
+   * determines the group.
+   */
   readonly paths: readonly string[]
 }
 
@@ -132,7 +135,9 @@ const TAGS: readonly Tag[] = [
   },
 ]
 
-/** The tag of a path template. Throws if none matches; in that case, add a line to the table. */
+/**
+ * Returns the group of a path template. Throws if no prefix matches. In that case, add a line to the table.
+ */
 export function tagOf(path: string): string {
   let best: { readonly name: string; readonly length: number } | null = null
   for (const { name, paths } of TAGS) {
@@ -144,7 +149,7 @@ export function tagOf(path: string): string {
   return best.name
 }
 
-/** Tags in the order of the document, without those that no operation uses. */
+/** Groups in the order of the document. Groups that no operation uses are omitted. */
 export function tagsAmong(used: ReadonlySet<string>) {
   return TAGS.filter(({ name }) => used.has(name)).map(({ name, description }) => ({ name, description }))
 }

@@ -1,7 +1,7 @@
 /**
- * Serves the web console: a page and the files that it loads, from the build output of `console`. The files
- * are public because they contain no customer data. The page loads its data from this API, with the key that
- * its user entered.
+ * Serves the web console from the build output of the `console` folder: a page and the files that it loads.
+ * These files are public because they contain no customer data. The page loads its data from this API with
+ * the key that its user enters.
  */
 import { readdirSync, promises as files } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,10 @@ const PAGE_HEADERS = {
   'Referrer-Policy': 'no-referrer',
 }
 
-/** The names of these files contain a hash of their content. */
+/**
+ * Headers for files whose names contain a hash of their content. Clients can cache such files without
+ * revalidation.
+ */
 const FILE_HEADERS = {
   'Cache-Control': 'public, max-age=31536000, immutable, no-transform',
   'Cross-Origin-Resource-Policy': 'same-origin',
@@ -35,7 +38,8 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 const NOT_BUILT = 'the console is not built: run npm ci with development packages, then npm run build'
 
 /**
- * `directory` contains `index.html`, and the other files in `console`. Files are read at the first request.
+ * `directory` contains `index.html`, and its subdirectory `console` contains all other files. A file is read
+ * at its first request.
  */
 export function consoleRoutes(directory: string): Route[] {
   const page = new StaticContent(
@@ -63,7 +67,7 @@ export function consoleRoutes(directory: string): Route[] {
       },
       handle: call => page.reply(call),
     }),
-    // With a slash at the end of its path, the page would resolve relative paths incorrectly.
+    // This path has no slash at its end. With a slash, the page would resolve relative paths incorrectly.
     defineRoute({
       method: 'GET',
       path: '/console/',

@@ -1,7 +1,8 @@
 /**
- * Health endpoints: whether the process runs, whether it can make decisions, and whether it receives changes
- * of other nodes (native.md A.7). The last two differ if Redis fails: all nodes then continue to make
- * decisions. If a load balancer considered them not ready, the whole service would be unavailable.
+ * Health endpoints (native.md A.7). They report three states: the process runs, the node can make decisions,
+ * and the node receives changes of other nodes. The last two states are separate because of failures of
+ * Redis, during which all nodes continue to make decisions. If a load balancer then considered the nodes not
+ * ready, the whole service would be unavailable.
  */
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { assert } from '#model/assert.ts'
@@ -14,7 +15,7 @@ export interface HealthSource {
   isReady(): boolean
   /** Whether this node receives changes of other nodes. */
   isFresh(): boolean
-  /** Reason why the last change could not be written. Null if it was written, or this is unknown. */
+  /** Reason why the last change could not be written. Null if it was written, or if the result is unknown. */
   writeRefusal(): string | null
 }
 
@@ -23,7 +24,7 @@ export function healthRoutes(source: HealthSource): Route[] {
   return [...probes, ...CONTAINER_PROBES.map(([path, standsFor]) => aliasOf(probes, path, standsFor))]
 }
 
-/** Probes of the commercial service's container, with the equivalent probes of this service. */
+/** Health paths in the container of the commercial service, each with the equivalent path of this service. */
 const CONTAINER_PROBES = [
   ['/healthchecks/opa/healthy', '/healthy'],
   ['/healthchecks/opa/ready', '/ready'],

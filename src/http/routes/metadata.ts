@@ -7,9 +7,9 @@ import { Metadata } from '#model/wire/access.ts'
 const WELL_KNOWN = '/.well-known/authzen-configuration'
 
 /**
- * `publicUrl` is returned unchanged. Null: the URL is derived from the request, which proxies and clients can
- * manipulate, so use this only as a fallback. If the base URL has a path, the document is also available with
- * this path after the well-known prefix.
+ * `publicUrl` is returned unchanged. If it is null, the URL is derived from the request. Proxies and clients
+ * can manipulate a request, so this is only a fallback. If the base URL has a path, the document is also
+ * available under the well-known prefix followed by this path.
  */
 export function metadataRoutes(publicUrl: string | null): Route[] {
   const basePath = publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/$/, '')

@@ -9,7 +9,7 @@ import { AuthzError } from '#model/errors.ts'
 
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** `token`: bearer token that a scraper must send. Null: scraping needs no token. */
+/** `token`: bearer token that a Prometheus server must send. If null, no token is needed. */
 export function metricsRoute(source: NodeSource, token: string | null): Route {
   return defineRoute({
     method: 'GET',
@@ -36,7 +36,7 @@ export function metricsRoute(source: NodeSource, token: string | null): Route {
   })
 }
 
-/** Compares in constant time. */
+/** Compares the tokens in constant time, so that the duration reveals nothing about the correct token. */
 function isSame(token: string, sent: string | null): boolean {
   return sent !== null && timingSafeEqual(digest(token), digest(sent))
 }

@@ -1,9 +1,9 @@
 /**
- * The nodes of this deployment, and the recent activity of the responding node, for pages that operators use.
+ * The nodes of this deployment and the recent activity of the node that responds, for the pages of operators.
  *
- * The list is available to any key. It contains only data about processes and about the environment of the
- * key. The activity covers all environments. If `METRICS_TOKEN` is set, `/metrics` requires it, and the
- * activity is not available to keys of projects and environments.
+ * Any key can read the list of nodes. The list contains only data about processes and about the environment
+ * of the key. The activity covers all environments. Therefore, if `METRICS_TOKEN` is set, keys of projects
+ * and environments cannot read it. `/metrics` then also requires the token.
  */
 import { RawJson } from '#http/message/request-reply.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'

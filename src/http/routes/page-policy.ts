@@ -1,14 +1,14 @@
 /** Content security policies (`Content-Security-Policy`) of the pages of the service. */
 
 /**
- * Allows only files of the service: no inline scripts or styles, no content of other hosts, and no embedding
- * in frames.
+ * Policy that allows only files of the service: no inline scripts or styles, no content of other hosts, and
+ * no embedding of the page in frames.
  */
 export const OWN_FILES_ONLY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  // Style sheets contain icons as data URLs.
+  // `data:` is needed because style sheets contain icons as data URLs.
   "img-src 'self' data:",
   "connect-src 'self'",
   "base-uri 'none'",
@@ -17,6 +17,7 @@ export const OWN_FILES_ONLY = [
 ].join('; ')
 
 /**
- * In addition, text is never interpreted as markup, so that names of users or tenants cannot inject scripts.
+ * In addition to `OWN_FILES_ONLY`, forbids scripts to interpret text as markup, so that names of users or
+ * tenants cannot inject scripts.
  */
 export const TEXT_STAYS_TEXT = `${OWN_FILES_ONLY}; require-trusted-types-for 'script'; trusted-types 'none'`

@@ -1,6 +1,7 @@
 /**
- * Page of the API reference: Swagger UI for the OpenAPI document of the service. All files are loaded from
- * the service by relative paths, so that the page works behind a proxy that adds a path prefix.
+ * Page of the API reference. It shows the OpenAPI document of the service with Swagger UI. All files are
+ * loaded from the service by relative paths, so that the page also works if a proxy adds a prefix to the
+ * paths.
  */
 
 export const REFERENCE_PAGE = `<!doctype html>
@@ -22,8 +23,8 @@ export const REFERENCE_PAGE = `<!doctype html>
 `
 
 /**
- * Script of the page. A separate file, because the page's policy allows no inline scripts. The validator is
- * disabled because it is a service on another host.
+ * Script of the page. It is a separate file because the content security policy of the page allows no inline
+ * scripts. The validator of Swagger UI is disabled because it is a service on another host.
  */
 export const REFERENCE_START = `SwaggerUIBundle({
   url: 'openapi.json',

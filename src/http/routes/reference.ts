@@ -1,4 +1,4 @@
-/** OpenAPI document and API reference. Public, because they contain no customer data. */
+/** OpenAPI document and API reference. The routes are public, because their content has no customer data. */
 import { promises as files } from 'node:fs'
 import { type TSchema, Type } from 'typebox'
 import { CACHE_CONTROL, ETAG, IF_NONE_MATCH } from '#http/message/header-fields.ts'
@@ -17,7 +17,7 @@ interface Content {
   readonly contentType: string
   readonly schema: TSchema
   readonly headers?: Readonly<Record<string, string>>
-  /** False for a file of the page, which clients do not call directly. */
+  /** Whether the OpenAPI document describes the path. False for files that only the page loads. */
   readonly isDescribed?: boolean
   load(): Promise<Uint8Array> | Uint8Array
 }
@@ -94,7 +94,10 @@ function contentRoute({ contentType, schema, headers, load, ...named }: Content)
   })
 }
 
-/** Yields to the event loop after each step, so that decisions are not delayed. */
+/**
+ * Performs the work step by step, and yields to the event loop after each step, so that decisions are not
+ * delayed.
+ */
 async function inSlices<Answer>(work: Resumable<Answer>): Promise<Answer> {
   for (;;) {
     const step = work.next()

@@ -11,7 +11,7 @@ const Root = Type.Object({
   openapi: Type.String({ description: 'Path of the description for programs.' }),
 })
 
-/** Relative paths, so that they work behind a proxy that adds a path prefix. */
+/** Both paths are relative, so that they also work if a proxy adds a prefix to the paths. */
 const [DOCS, OPENAPI] = ['docs', 'openapi.json']
 
 export function rootRoute(): Route {
@@ -39,7 +39,7 @@ export function rootRoute(): Route {
   })
 }
 
-/** Whether an `Accept` header contains HTML. Browsers always send it, other clients do not. */
+/** Whether an `Accept` header contains HTML. Browsers always send this type, and other clients do not. */
 function asksForHtml(accepted: string): boolean {
   return accepted.split(',').some(part => part.split(';')[0]!.trim().toLowerCase() === 'text/html')
 }

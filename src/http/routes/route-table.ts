@@ -50,10 +50,10 @@ import { referenceRoutes } from './reference.ts'
 
 export interface RouteParts extends DecisionRouteParts {
   readonly management: ManagementGateway
-  /** Authenticates again during streams, to detect revoked keys. */
+  /** Used by streams: they check the key of their client repeatedly, because it can be revoked. */
   readonly authenticate: Authenticate
   readonly health: HealthSource
-  /** Revision of the organization's keys in this thread; null if it is unknown. */
+  /** Returns the revision of the API keys of the organization that this thread has; null if it is unknown. */
   readonly organizationRevision: () => string | null
   readonly node: NodeSource
   /** Path of the directory with the built console. */
@@ -62,7 +62,7 @@ export interface RouteParts extends DecisionRouteParts {
     readonly publicUrl: string | null
     readonly hasStrictHeaders: boolean
     readonly metricsToken: string | null
-    /** Maximum size of the attributes of one entity, in bytes of JSON. */
+    /** Maximum size of the attributes of one entity, in bytes of their JSON. */
     readonly attributesBytesMax: number
   }
 }
@@ -80,7 +80,7 @@ export interface DecisionRouteParts {
     readonly hasBytesPath: boolean
     readonly subjectTypes: readonly string[]
     readonly bulkChecksMax: number
-    /** See `BulkReader`. Absent: no limit. */
+    /** See `BulkReader`. If absent, there is no limit. */
     readonly unlikePartsMax?: number | undefined
   }
 }
@@ -95,7 +95,7 @@ function accessReaders(options: DecisionRouteParts['options']): AccessRouteOptio
   }
 }
 
-/** Routes that are answered only from the index of an environment. */
+/** Routes whose responses depend only on the index of an environment. */
 export function decisionRoutes({ options, ...parts }: DecisionRouteParts): Route[] {
   return [
     ...allowedRoutes(parts.decisions, options, parts.answers),

@@ -1,7 +1,7 @@
 /**
- * Content that does not change until the process ends. Each thread loads it at the first request and
+ * Content that does not change while the process runs. Each thread loads it at the first request and
  * compresses it asynchronously, so that decisions are not delayed. Clients can cache the content but must
- * revalidate it, which takes a response without a body.
+ * revalidate it. If it is unchanged, they get a response without a body.
  */
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -11,7 +11,7 @@ import { isSameTag, strongTag } from '#model/entity-tag.ts'
 
 interface Variant {
   readonly bytes: Uint8Array
-  /** Strong tag, which identifies the exact bytes. */
+  /** Strong entity tag, which identifies the exact bytes. */
   readonly etag: string
 }
 
@@ -27,7 +27,7 @@ export class StaticContent {
   readonly #headers: Readonly<Record<string, string>>
   #variants: Promise<Variants> | null = null
 
-  /** `load` is called once. If it fails, the next request calls it again. */
+  /** `load` is called once, at the first request. If it fails, the next request calls it again. */
   constructor(contentType: string, load: () => Promise<Uint8Array> | Uint8Array, headers = {}) {
     this.#load = load
     this.#headers = {
@@ -66,7 +66,7 @@ function variantOf(bytes: Uint8Array): Variant {
   return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url')}"` }
 }
 
-/** Whether an `Accept-Encoding` header contains gzip or `*`, with a weight other than 0. */
+/** Whether an `Accept-Encoding` header contains `gzip` or `*` with a weight other than 0. */
 function acceptsGzip(accepted: string): boolean {
   return accepted.split(',').some(part => {
     const [name, ...parameters] = part.split(';').map(text => text.trim().toLowerCase())
@@ -76,7 +76,7 @@ function acceptsGzip(accepted: string): boolean {
 }
 
 /**
- * Whether an `If-None-Match` header contains the tag of this content, including tags that a proxy has
+ * Whether an `If-None-Match` header contains the tag of this content, possibly in a form that a proxy has
  * modified.
  */
 function isCurrent(ifNoneMatch: string, etag: string): boolean {

@@ -85,7 +85,7 @@ export function accessSearchRoutes(search: SearchService, options: SearchOptions
   ]
 }
 
-/** Significant members of an entity or an action. Unknown members are ignored, and null means absent. */
+/** Known members of an entity or an action. Other members are ignored, and a null value counts as absent. */
 function known(of: {
   readonly type?: string
   readonly id?: string | null
@@ -96,8 +96,8 @@ function known(of: {
 }
 
 /**
- * Position of the requested page. Without a token, it is the first page. With a token, it is the position in
- * the token; the page size is that of the first page.
+ * Position of the requested page. A request without a token gets the first page. A request with a token gets
+ * the page at the position in the token, with the page size of the first page.
  */
 function positionOf(
   { tokens, searchPageSize, searchPageSizeMax }: SearchOptions,
@@ -119,7 +119,7 @@ function positionOf(
   return position
 }
 
-/** A value that can be given under two names. Throws if both are given and differ. */
+/** Value of a parameter that has two names. Throws if both are given with different values. */
 function oneOf<Value>(
   name: string,
   value: Value | null,
@@ -136,13 +136,16 @@ function oneOf<Value>(
 }
 
 interface Search {
-  /** Parts of the request to which the token for the next page is bound. */
+  /**
+   * Parts of the request that must be the same in the request for the next page. The page token is bound to
+   * them.
+   */
   readonly bound: readonly unknown[]
   readonly position: PagePosition
   readonly found: KeyPage | Promise<KeyPage>
 }
 
-/** The found page, with a token for the next one. */
+/** Response with the found page and a token for the next one. */
 function answer(
   options: SearchOptions,
   { bound, position, found }: Search,

@@ -20,8 +20,8 @@ import { evaluationsAnswer, replyWith } from './bulk-answer.ts'
 import { prebuiltResponse } from './prebuilt-response.ts'
 
 /**
- * Returns a validator for one evaluation. If `isStrict`, a resource without an ID is rejected (native.md
- * 0.15).
+ * Returns a validator for one evaluation. If `isStrict` is true, the validator rejects a resource without an
+ * ID (native.md 0.15).
  */
 export function evaluationReader(isStrict: boolean): (value: unknown) => EvaluationRequest {
   const shape = new Shape(isStrict ? StrictEvaluationRequest : EvaluationRequest, 'body')
@@ -33,11 +33,11 @@ export function evaluationReader(isStrict: boolean): (value: unknown) => Evaluat
 
 export interface AccessRouteOptions {
   readonly isStrict: boolean
-  /** Readers that read common bodies directly from their bytes. Null: all bodies are parsed. */
+  /** Readers that read common bodies directly from their bytes. If null, all bodies are parsed. */
   readonly bytes: { readonly singles: SingleReader; readonly batches: BatchReader } | null
 }
 
-/** Responses to a deny and to an allow. */
+/** Responses to a deny (index 0) and to an allow (index 1). */
 const ANSWERS = [false, true].map(decision => new PrebuiltReply(200, { decision }))
 
 export function accessRoutes(access: AccessService, { isStrict, bytes }: AccessRouteOptions): Route[] {

@@ -31,8 +31,8 @@ export interface AllowedOptions {
   /** Whether responses contain the reasons of decisions. Off by default because it takes time. */
   readonly hasDebug: boolean
   /**
-   * Whether common bodies are read directly from their bytes. Not with debug, because the response repeats
-   * the query.
+   * Whether common bodies are read directly from their bytes. Must be false with `hasDebug`, because the
+   * response then repeats the query, which would not be available.
    */
   readonly hasBytesPath: boolean
   readonly bulkChecksMax: number
@@ -40,10 +40,10 @@ export interface AllowedOptions {
   readonly unlikePartsMax?: number | undefined
 }
 
-/** Number of explained decisions of a bulk that are written without yielding to the event loop. */
+/** Number of explained decisions of a bulk that are written before the thread yields to the event loop. */
 const WRITTEN_AT_ONCE = 64
 
-/** Responses to a deny and to an allow. */
+/** Responses to a deny (index 0) and to an allow (index 1). */
 const ANSWERS = [false, true].map(allow => new PrebuiltReply(200, { allow, result: allow }))
 const ANSWERS_OR_403 = [new PrebuiltReply(403, { allow: false, result: false }), ANSWERS[1]!]
 
@@ -132,7 +132,7 @@ export function allowedRoutes(
   ]
 }
 
-/** Evaluates a check that is not read from bytes. */
+/** Dependencies for a check that was parsed and not read from its bytes. */
 export interface Decider {
   readonly decisions: DecisionService
   readonly hasDebug: boolean
@@ -140,7 +140,7 @@ export interface Decider {
   readonly deniedStatus?: 403
 }
 
-/** Response of `/allowed`, with the reasons of the decision if debug is on. */
+/** Response of `/allowed`. If debug is on, the response contains the reasons of the decision. */
 export function decided(
   { decisions, hasDebug, deniedStatus }: Decider,
   environmentId: string,
@@ -195,8 +195,8 @@ async function explainedBulk(
   const explained = await decisions.explainAll(environmentId, queries, caller)
   const parts: Uint8Array[] = [Buffer.from('{"allow":[')]
   for (const [index, one] of explained.entries()) {
-    // Writes in chunks, as the decisions were explained in chunks, because writing all at once would block
-    // the thread.
+    // Yields to the event loop after each chunk of written decisions, because writing all of them at once
+    // would block the thread. The decisions were also explained in chunks.
     if (index % WRITTEN_AT_ONCE === WRITTEN_AT_ONCE - 1) await new Promise(resolve => setImmediate(resolve))
     parts.push(Buffer.from(`${index === 0 ? '' : ','}${withQuestion(questions[index]!, one)}`))
   }

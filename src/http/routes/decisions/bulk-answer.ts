@@ -1,16 +1,16 @@
 /**
- * Writes the response to a bulk check directly as bytes, without building a value or a string. The bytes are
- * identical to the output of `JSON.stringify`. A string of 10,000 decisions would be a large object of V8:
- * the operating system would allocate memory for it each time. It would also be copied twice.
+ * Writes the response to a bulk check directly as bytes, without creating a JavaScript object or a string.
+ * The bytes equal the output of `JSON.stringify`. A string of 10,000 decisions would be a large object of V8:
+ * V8 would request memory for it from the operating system each time. The string would also be copied twice.
  */
 import { BodyBuffers } from '#http/message/body-buffers.ts'
 import { LentJson, type Reply } from '#http/message/request-reply.ts'
 
-/** Decisions in order: true or 1 allows. */
+/** Decisions in the order of the checks. `true` and 1 mean allow. */
 type Verdicts = ArrayLike<boolean | number>
 
 const ROW = 8
-/** Minimum size of a buffer. It fits bulks of up to several hundred checks. */
+/** Minimum size of a buffer in bytes, which is sufficient for bulks of several hundred checks. */
 const BUFFER_BYTES_MIN = 16 * 1_024
 
 /** Response of `/allowed/bulk`: `{"allow":[{"allow":true,"result":true},…]}`. */
@@ -26,7 +26,7 @@ export const opaBulkAnswer = answerWith(
 /** Response to a batch of evaluations: `{"evaluations":[{"decision":true},…]}`. */
 export const evaluationsAnswer = answerWith('{"evaluations":[', decision => `{"decision":${decision}}`)
 
-/** The reply for decisions that are known, or promised. */
+/** Creates the reply from decisions or from a promise of decisions. */
 export function replyWith(
   verdicts: Verdicts | Promise<Verdicts>,
   write: (verdicts: Verdicts) => LentJson,
@@ -35,7 +35,7 @@ export function replyWith(
   return { status: 200, body: write(verdicts) }
 }
 
-/** Returns a writer of responses with one format. O(decisions). */
+/** Returns a function that writes responses in one format. O(decisions). */
 function answerWith(
   head: string,
   result: (decision: boolean) => string,
@@ -45,7 +45,8 @@ function answerWith(
   const endBytes = Buffer.from(end)
   const results = [Buffer.from(`,${result(false)}`), Buffer.from(`,${result(true)}`)] as const
   const resultBytesMax = Math.max(...results.map(({ length }) => length))
-  // JSON of all combinations of eight results, indexed by their bits. The lowest bit is the first result.
+  // JSON texts of all combinations of eight decisions. The index of a combination is a number whose bits are
+  // the decisions; its lowest bit is the first decision.
   const rows = Array.from({ length: 1 << ROW }, (_, bits) =>
     Buffer.concat(Array.from({ length: ROW }, (_unused, place) => results[(bits >> place) & 1]!)),
   )
@@ -54,7 +55,8 @@ function answerWith(
   return decisions => {
     const bytesMax = headBytes.length + decisions.length * resultBytesMax + endBytes.length
     const bytes = buffers.take(Math.max(bytesMax, BUFFER_BYTES_MIN))
-    // A comma precedes each result. The end of the head overwrites the comma of the first one.
+    // Each result begins with a comma. The writing of results begins at the last byte of the head, so that
+    // this byte overwrites the comma of the first result.
     let at = decisions.length === 0 ? headBytes.length : headBytes.length - 1
     let index = 0
     for (; index + ROW <= decisions.length; index += ROW) {

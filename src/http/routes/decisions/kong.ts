@@ -1,8 +1,8 @@
 /**
  * `/kong` (conditions.md 10.6): decisions for the Open Policy Agent plugin of the Kong gateway. The plugin
- * sends no credentials. Therefore it has a separate listener (`KONG_PORT`), for networks in which only the
- * gateway can reach it. Checks on this listener are about one fixed environment. On the main port, the path
- * requires a key, like all others.
+ * sends no credentials. Therefore these decisions have their own port (`KONG_PORT`), for networks in which
+ * only the gateway can reach it. All checks on this port are made in one fixed environment. On the main port,
+ * `/kong` requires an API key like any other path.
  */
 import type { DecisionService } from '#decisions/decision-service.ts'
 import { questionAtGateway } from '#decisions/kong-query.ts'
@@ -38,8 +38,8 @@ export function kongRoute(decisions: DecisionService): Route {
 }
 
 /**
- * Routes for clients without credentials. `caller` returns the principal on whose behalf they are evaluated,
- * or null while its environment is unknown.
+ * Routes for clients without credentials. `caller` returns the principal with whose access rights their
+ * requests are answered. It returns null while the environment of this principal is unknown.
  */
 export function kongRoutesFor(decisions: DecisionService, caller: () => Principal | null): Route[] {
   const route = kongRoute(decisions)

@@ -1,7 +1,7 @@
 /**
- * `/nginx_allowed` (conditions.md 10.5): a check in headers, for nginx's `auth_request`. nginx allows a
- * request on 2xx and rejects it on 401 and 403, so a deny is 403 here. With any other status, nginx rejects
- * the request with 500.
+ * `/nginx_allowed` (conditions.md 10.5): a check whose parts are in request headers, for `auth_request` of
+ * nginx. nginx allows a request if this route responds with 2xx, and rejects it on 401 and 403. Therefore a
+ * deny has the status 403. With any other status, nginx responds with 500.
  */
 import type { DecisionService } from '#decisions/decision-service.ts'
 import {
@@ -47,8 +47,8 @@ export function nginxRoutes(decisions: DecisionService, hasDebug: boolean): Rout
 }
 
 /**
- * The check in the headers. Throws `MALFORMED_REQUEST` if a required header is missing or a header is empty:
- * an empty name must not change the meaning of the check.
+ * Reads the check from the headers. Throws `MALFORMED_REQUEST` if a required header is missing or if a header
+ * is empty, because an empty name must not change the meaning of the check.
  */
 function questionIn(headers: ReadonlyMap<string, string>): AllowedQuery {
   const read = ({ name, required }: RequestHeaderField): string | undefined => {

@@ -1,13 +1,13 @@
 /**
- * Converts the older format of a native check, which clients of the first decision points send. In it, the
- * user is a string, and the instance is `resource.id`. In the current format, `resource.id` is an unknown
- * member and has no effect.
+ * Converts the older format of a native check, which clients of the first decision points send. In the older
+ * format, the user is a string, and the instance is in `resource.id`. In the current format, `resource.id` is
+ * an unknown member without effect.
  */
 type Members = Readonly<Record<string, unknown>>
 
 /**
- * Converts a check to the current format, before it is validated. A check that names its instance twice with
- * different values stays unchanged and is rejected with 400.
+ * Converts a check to the current format. Called before the check is validated. If the check contains two
+ * different names of its instance, it stays unchanged and is later rejected with 400.
  */
 export function presentForm(question: unknown): unknown {
   if (!isMembers(question) || typeof question['user'] !== 'string') return question

@@ -1,10 +1,11 @@
 /**
- * Endpoints of the second listener (native.md A.7): the decisions of `/allowed`, `/allowed/bulk` and
- * `/allowed/all-tenants`, and the list of `/user-permissions`. Paths and formats are those of an Open Policy
- * Agent with the policy of the original service. For clients that call their policy engine directly.
+ * Endpoints of the second port (native.md A.7), for clients that call a policy engine directly. They provide
+ * the decisions of `/allowed`, `/allowed/bulk` and `/allowed/all-tenants`, and the list of
+ * `/user-permissions`. The paths and formats are those of an Open Policy Agent that runs the policy of the
+ * original service.
  *
- * Not available on the main port. `STRICT_HEADERS` has no effect here because the protocol defines no
- * headers.
+ * The main port does not have these endpoints. `STRICT_HEADERS` has no effect on them, because the protocol
+ * defines no headers.
  */
 import type { DecisionService } from '#decisions/decision-service.ts'
 import { queryOf } from '#decisions/native-query.ts'
@@ -21,7 +22,10 @@ import { opaBulkAnswer, replyWith } from './bulk-answer.ts'
 
 const answer = (allow: boolean): Reply => ({ status: 200, body: { result: { allow } } })
 
-/** Bytes around a list, so that the bytes of its ordinary response can be reused. */
+/**
+ * Bytes that are written before and after a list. The bytes of the list itself are those of the ordinary
+ * response.
+ */
 const RESULT = [Buffer.from('{"result":'), Buffer.from('}')] as const
 const PACKAGE = [Buffer.from('{"result":{"permissions":'), Buffer.from('}}')] as const
 

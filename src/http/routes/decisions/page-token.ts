@@ -1,12 +1,12 @@
 /**
- * Page tokens of searches: the position of the next page, bound to the request to which it belongs. Tokens
- * need no server state. Every node that has the token secret of the store can read them, before and after
- * restarts.
+ * Page tokens of searches. A token contains the position of the next page and is bound to the request that it
+ * continues. Tokens need no state on the server: every node that has the token secret of the store can read
+ * them, even after a restart.
  *
- *     base64url( MAC 16 │ digest of the request 16 │ JSON [limit, after] )
+ *       base64url( MAC 16 │ digest of the request 16 │ JSON [limit, after] )
  *
- * The MAC (truncated HMAC-SHA256) covers the rest. A token reveals nothing new to its client: `after` is the
- * last key of the page with which it was returned.
+ * The MAC (truncated HMAC-SHA256) protects the rest of the token. The token contains no information that its
+ * client does not have: `after` is the last key of the page that was returned with the token.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { AuthzError } from '#model/errors.ts'
@@ -28,7 +28,10 @@ export class PageTokens {
     this.#secret = secret
   }
 
-  /** Creates a token. `request`: all parts of the request that determine the results, except the page. */
+  /**
+   * Creates a token. `request`: all parts of the request that determine its results, except the requested
+   * page.
+   */
   issue(request: readonly unknown[], position: PagePosition): string {
     const body = Buffer.concat([
       digestOf(request),
@@ -37,7 +40,7 @@ export class PageTokens {
     return Buffer.concat([this.#mac(body), body]).toString('base64url')
   }
 
-  /** Throws `INVALID_INPUT` unless the token was issued for this request. */
+  /** Returns the position in a token. Throws `INVALID_INPUT` unless the token was issued for this request. */
   read(request: readonly unknown[], token: string): PagePosition {
     const bytes = Buffer.from(token, 'base64url')
     const body = bytes.subarray(MAC_BYTES)
@@ -65,7 +68,7 @@ function digestOf(request: readonly unknown[]): Buffer {
   return createHash('sha256').update(JSON.stringify(request, sortMembers)).digest().subarray(0, DIGEST_BYTES)
 }
 
-/** Sorts the members of objects, so that their order does not make requests different. */
+/** Sorts the members of objects, so that two requests that differ only in this order have the same digest. */
 function sortMembers(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const sorted = Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1))

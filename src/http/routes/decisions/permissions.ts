@@ -57,7 +57,10 @@ export function permissionRoutes(permissions: PermissionService, answers: Answer
   ]
 }
 
-/** Page of the request. `page` and `per_page` must be given together. */
+/**
+ * Page that the request asks for; null if it asks for all results. `page` and `per_page` must be given
+ * together.
+ */
 function pageOf({ page, per_page: size }: UserPermissionsPage): { number: number; size: number } | null {
   if (page === undefined && size === undefined) return null
   if (page !== undefined && size !== undefined) return { number: page, size }

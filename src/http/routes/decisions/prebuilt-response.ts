@@ -1,8 +1,11 @@
-/** Response to a single decision. There are two possible responses, which are created once and reused. */
+/** Response to a single decision. Only two responses are possible. They are created once and reused. */
 import type { PrebuiltReply } from '#http/message/answer.ts'
 import type { Reply } from '#http/message/request-reply.ts'
 
-/** `answers`: responses to a deny and to an allow. The decision is known, or promised. */
+/**
+ * Selects the response to a decision or to a promise of a decision. `answers`: responses to a deny (index 0)
+ * and to an allow (index 1).
+ */
 export function prebuiltResponse(
   answers: readonly PrebuiltReply[],
   decided: boolean | Promise<boolean>,

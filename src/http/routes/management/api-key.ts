@@ -1,6 +1,6 @@
 /**
- * Scope of the client's key (native.md B.2), which is the first call of every SDK, and management of keys
- * (native.md B.13).
+ * API keys. The first route returns the scope of the client's key (native.md B.2), which every SDK calls
+ * first. The other routes manage keys (native.md B.13).
  */
 import { REVISION } from '#http/message/header-fields.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
@@ -20,7 +20,10 @@ import type { ManageOrganization } from './managed.ts'
 const API_KEYS = '/v2/api-key'
 const API_KEY = `${API_KEYS}/{api_key_id}`
 
-/** `revision`: revision of the organization's keys in this thread; null if it is unknown. */
+/**
+ * `revision`: returns the revision of the API keys of the organization that this thread has; null if it is
+ * unknown.
+ */
 export function apiKeyScopeRoute(revision: () => string | null): Route {
   const description = 'The scope; an organization key has no project.'
   return defineRoute({
@@ -41,8 +44,8 @@ export function apiKeyScopeRoute(revision: () => string | null): Route {
           project_id: principal.kind === 'organization' ? null : principal.projectId,
           environment_id: principal.kind === 'environment' ? principal.environmentId : null,
         },
-        // During startup, the keys can be known before their revision is. Clients that begin with this call
-        // already get a response.
+        // During startup, a thread can have the keys before it knows their revision. The response then has no
+        // `X-Revision` header, so that clients can already make this call.
         ...(known !== null && { headers: { 'x-revision': known } }),
       }
     },

@@ -1,4 +1,4 @@
-/** Audit log: changes through the management API, with their keys and times. */
+/** Audit log: changes that were made through the management API, each with its API key and time. */
 import type { Route } from '#http/routing/route.ts'
 import { AuditEntryEnvelope, AuditPath, AuditQuery, OrganizationAuditQuery } from '#model/wire/audit.ts'
 import { managed, type ManagementGateway, type ManageOrganization } from './managed.ts'

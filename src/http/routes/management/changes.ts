@@ -52,7 +52,7 @@ export function changesRoute(gateway: ManagementGateway, authenticate: Authentic
         headers: {
           'content-type': EVENTS_TYPE,
           'cache-control': 'no-store, no-transform',
-          // Prevents proxies from buffering the stream.
+          // Tells proxies not to buffer the stream.
           'x-accel-buffering': 'no',
           'x-revision': revision,
         },
@@ -61,7 +61,7 @@ export function changesRoute(gateway: ManagementGateway, authenticate: Authentic
   })
 }
 
-/** Clients send an empty header if they have not received an ID yet. */
+/** An empty header counts as absent: clients send it if they have not received an event ID yet. */
 function sinceOf(header: string | undefined, query: string | undefined) {
   if (header) return parsePosition(header, ['header', LAST_EVENT_ID.name])
   return query === undefined ? null : parsePosition(query, ['query', 'since'])

@@ -32,7 +32,7 @@ import { FACTS_BASE, type Manage, managed, type ManagementGateway, SCHEMA_BASE }
 const SETS = `${SCHEMA_BASE}/condition_sets`
 const SET = `${SETS}/{condition_set_id}`
 
-/** Evaluates a trial on the index of its environment. */
+/** Evaluates the samples of a trial against the index of its environment. */
 export type EvaluateTrial = (
   trial: ConditionTrial,
   caller: Call['caller'],
@@ -46,7 +46,9 @@ export function conditionSetRoutes(gateway: ManagementGateway, evaluate: Evaluat
 const BUDGET_EXCEEDED =
   'the conditions exceed the evaluation budget of a check for this sample: the remaining tests are unknown'
 
-/** Evaluates the samples of a trial that the main thread has checked. */
+/**
+ * Evaluates the samples of a trial. The main thread has already checked the trial and passes it on as JSON.
+ */
 async function tried(json: string, evaluate: EvaluateTrial, caller: Call['caller']): Promise<string> {
   const trial = parsedJson(json) as ConditionTrial
   const { valid, findings } = trial

@@ -1,7 +1,7 @@
 /**
- * Paths that scripts and charts of the commercial service's container call to make it fetch data or policies.
- * Facts and policies take effect before the response to their change is sent, so there is nothing to fetch
- * and the calls return immediately.
+ * Paths that scripts and charts for the container of the commercial service call to make the container fetch
+ * data or policies. In this service, a change of facts or policies takes effect before the response to the
+ * change is sent. There is nothing to fetch, so these calls return immediately.
  */
 import { Type } from 'typebox'
 import { PrebuiltReply } from '#http/message/answer.ts'
@@ -60,7 +60,7 @@ function refreshRoute(gateway: ManagementGateway): Route {
     query: Type.Object({}),
     responses: RESPONSES,
     handle: async call => {
-      // The read checks that the environment exists.
+      // The list is requested only to check that the environment exists.
       await listing.handle({ ...call, query: { per_page: 1 } })
       return UP_TO_DATE
     },

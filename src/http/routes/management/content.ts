@@ -1,6 +1,6 @@
 /**
- * Export and import of the whole content of an environment as lines of JSON, and export of its model as a
- * model file.
+ * Export and import of the whole content of an environment as lines of JSON. Export of the model of an
+ * environment as a model file.
  */
 import { REVISION } from '#http/message/header-fields.ts'
 import { type Call, RawPieces, type Reply } from '#http/message/request-reply.ts'
@@ -111,7 +111,7 @@ async function exported(
   }
 }
 
-/** A body without content. */
+/** Source of an empty body. */
 const NOTHING: PieceSource = { next: () => Promise.resolve(null), cancel: () => {} }
 
 function contentRequest(

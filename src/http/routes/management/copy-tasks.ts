@@ -1,6 +1,7 @@
 /**
- * Copies of environments for clients that submit a task and request its result. The copy is complete before
- * the response is sent, so its task is always done. The ID of the task is the ID of the new environment.
+ * Copies of environments, for clients that submit a copy task and then request its result. This service
+ * completes the copy before it responds, so the task is always done. The ID of the task is the ID of the new
+ * environment.
  */
 import { RawBytes, RawJson, type Reply } from '#http/message/request-reply.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
@@ -18,7 +19,10 @@ import {
 
 const TASKS = '/v2/projects/{proj_id}/envs/{env_id}/copy/async'
 
-/** `environments`: the routes of environments. Two of them do the work. */
+/**
+ * `environments`: the routes of environments. Their routes `copyEnvironment` and `getEnvironment` do the
+ * work.
+ */
 export function copyTaskRoutes(environments: readonly Route[]): Route[] {
   const [copy, get] = ['copyEnvironment', 'getEnvironment'].map(name => {
     const route = environments.find(({ operationId }) => operationId === name)
@@ -66,8 +70,8 @@ export function copyTaskRoutes(environments: readonly Route[]): Route[] {
 function taskOf({ body, headers }: Reply, status: number): Reply {
   assert(body instanceof RawJson || body instanceof RawBytes, 'the response with an environment is JSON')
   const text = body instanceof RawJson ? body.text : Buffer.from(body.bytes).toString()
-  // The copy does not return the email configuration, but the read does. Both must return the same result of
-  // the task.
+  // Removes the email configuration, which only the read returns. The result of the task must be the same in
+  // both responses.
   const { email_configuration: _email, ...result } = parsedJson(text) as Partial<EnvironmentWithEmail> &
     Environment
   return {

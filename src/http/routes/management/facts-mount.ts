@@ -1,7 +1,7 @@
 /**
- * Facts under `/facts`, like in a decision point (conditions.md 10.8): each route of
- * `/v2/facts/{proj_id}/{env_id}`, with project and environment taken from the key. Derived from the routes
- * themselves, so the two sets of routes cannot diverge.
+ * Facts under `/facts`, as in a decision point (conditions.md 10.8). For each route of
+ * `/v2/facts/{proj_id}/{env_id}`, there is a route that takes the project and environment from the API key.
+ * These routes are derived from the originals, so the two sets of routes cannot diverge.
  */
 import type { Route } from '#http/routing/route.ts'
 import { Shape } from '#http/routing/shape.ts'
@@ -14,7 +14,7 @@ import { inOwnEnvironment } from './own-environment.ts'
 const MOUNT = '/facts'
 const PLACE = Object.keys(environmentPath)
 
-/** Takes routes of facts. The results require environment keys. */
+/** Derives the routes from the routes of facts. The derived routes require environment keys. */
 export function factsMount(routes: readonly Route[]): Route[] {
   return routes.map(route => {
     assert(route.path.startsWith(`${FACTS_BASE}/`), `${route.operationId} is about facts`)

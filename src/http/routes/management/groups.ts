@@ -1,4 +1,4 @@
-/** Groups API (native.md B.3). `/direct` is matched before `/{group}`. */
+/** Groups API (native.md B.3). The path `/direct` takes precedence over `/{group}`. */
 import { Type } from 'typebox'
 import type { Route } from '#http/routing/route.ts'
 import {

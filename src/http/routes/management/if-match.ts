@@ -6,14 +6,15 @@ import { AuthzError } from '#model/errors.ts'
 const NAME = IF_MATCH.name.toLowerCase()
 const NEW_NAME = GRANT_IF_NONE_MATCH.name.toLowerCase()
 /**
- * An element of the list, up to the next one: a weak or strong tag, or nothing. The pattern matches blanks in
- * one way only, so it cannot backtrack.
+ * Matches one element of the list with its comma: a weak tag, a strong tag, or nothing. The pattern can match
+ * blanks in only one way, so it cannot backtrack.
  */
 const ELEMENT = /[ \t]*(?:(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y
 
 /**
- * The tags in `If-Match`; null if the header is absent. Weak tags count as strong ones: our tags identify the
- * content, and proxies weaken them. Throws `MALFORMED_REQUEST` if the header is not a list of tags.
+ * Returns the tags in `If-Match`, or null if the header is absent. Weak tags count as strong ones: the tags
+ * of this service identify the exact content, but proxies can change them to weak ones. Throws
+ * `MALFORMED_REQUEST` if the header is not a list of tags.
  */
 export function expectedTags(headers: ReadonlyMap<string, string>): ExpectedTags | null {
   const text = headers.get(NAME)
@@ -29,8 +30,8 @@ export function expectedTags(headers: ReadonlyMap<string, string>): ExpectedTags
 }
 
 /**
- * Precondition for the grant that the request is about; null if there is none. `If-None-Match` does not apply
- * to removals.
+ * Precondition for the grant that the request changes; null if there is none. For removals, `If-None-Match`
+ * is ignored.
  */
 export function grantCondition(
   headers: ReadonlyMap<string, string>,

@@ -1,4 +1,4 @@
-/** Completions of a partially typed key. */
+/** Completes a partially typed key. */
 import type { Route } from '#http/routing/route.ts'
 import { KeyCompletions, KeyCompletionsPath, KeyCompletionsQuery } from '#model/wire/key-completion.ts'
 import { FACTS_BASE, type Manage } from './managed.ts'

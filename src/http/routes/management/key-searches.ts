@@ -1,4 +1,4 @@
-/** Substring search of keys, names and email addresses. Each request performs a bounded step. */
+/** Substring search in keys, names and email addresses. One request performs a limited part of the search. */
 import type { Route } from '#http/routing/route.ts'
 import { KeySearch, KeySearchPath, KeySearchQuery } from '#model/wire/key-search.ts'
 import { FACTS_BASE, type Manage } from './managed.ts'

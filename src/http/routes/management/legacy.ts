@@ -1,6 +1,6 @@
 /**
- * Lists over all environments that a key can access (native.md B.14): plain arrays in pages, sorted by
- * environment.
+ * Lists over all environments that a key can access (native.md B.14). The responses are plain arrays in
+ * pages, sorted by environment.
  */
 import { type TSchema, Type } from 'typebox'
 import { REVISION } from '#http/message/header-fields.ts'

@@ -15,7 +15,7 @@ import {
 import { FACTS_BASE, managed, type ManagementGateway } from './managed.ts'
 import { inOwnEnvironment } from './own-environment.ts'
 
-/** Page number after which a list is always empty, because there are never that many assignments. */
+/** Page number from which a list is always empty, because no environment has that many assignments. */
 const PAGES_MAX = 1_000_000_000
 
 export function localAssignmentsRoute(gateway: ManagementGateway): Route {
@@ -52,7 +52,10 @@ export function localAssignmentsRoute(gateway: ManagementGateway): Route {
   })
 }
 
-/** Assignments in the response of the list. It is an array because no total is requested. */
+/**
+ * Extracts the role assignments from the response of the list. The response is an array because the request
+ * does not ask for a total.
+ */
 function assignmentsIn({ body }: Reply): RoleAssignment[] {
   assert(body instanceof RawJson || body instanceof RawBytes, 'the response with a list is JSON')
   return JSON.parse(

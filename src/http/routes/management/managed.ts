@@ -1,6 +1,6 @@
 /**
- * Short definitions of management routes: each names an operation and the schemas of its input. The compiler
- * checks that input which passes the schemas fits the operation.
+ * Defines management routes in a short form: each definition names an operation and the schemas of its input.
+ * The compiler checks that every input that passes the schemas fits the operation.
  */
 import type { Static, TObject, TSchema } from 'typebox'
 import {
@@ -35,25 +35,31 @@ import { inexactIntegerIn } from '#model/json-numbers.ts'
 import { grantCondition, expectedTags } from './if-match.ts'
 
 export interface ManagementReply {
-  /** Response as JSON; null if there is none. */
+  /** Response as JSON; null if the response has no JSON. */
   readonly json: string | Uint8Array | null
-  /** Whether the subject of the response was created, if the operation reports this in the status. */
+  /**
+   * Whether the operation created the entity in the response. Only for operations whose status reports this.
+   */
   readonly isCreated: boolean
   /** Warning for the client about the change. */
   readonly warning: string | null
-  /** Revision of the state that the response reflects, or several, separated by commas. */
+  /** Revision of the state that the response reflects. Several revisions are separated by commas. */
   readonly revision: string
-  /** The response, if it is sent in pieces. */
+  /** Set if the response is sent in pieces. */
   readonly pieces?: PieceSource
-  /** The response, if it is a live stream. `isAdmitted` checks whether the client's key is still valid. */
+  /**
+   * Set if the response is a live stream. The stream calls `isAdmitted` to check whether the key of the
+   * client is still valid.
+   */
   readonly stream?: (isAdmitted: () => boolean) => LiveBytes
 }
 
-/** Forwards requests to the main thread, which performs the writes. */
+/** Forwards requests to the main thread, which executes all management operations. */
 export interface ManagementGateway {
   /**
-   * Resolves when the change, if any, has taken effect. Rejects with the operation's `AuthzError`. If the
-   * client disconnects, work that has not begun is dropped, and long work stops at its next checkpoint.
+   * Executes an operation. Resolves when its change, if any, has taken effect. Rejects with the `AuthzError`
+   * of the operation. If the client disconnects, work that has not begun is dropped, and long work stops at
+   * its next checkpoint.
    */
   execute(request: ManagementRequest, by: AskedBy): Promise<ManagementReply>
 }
@@ -86,49 +92,54 @@ interface ManagedDefinition<Name, Params, Query, Body, OptionalBody> {
   readonly body?: Body
   readonly optionalBody?: OptionalBody
   /**
-   * Operation that reads the entity at this path, or the entity that contains it, by the path parameters
-   * alone. Its responses have the tag of the entity, and so have the responses to changes, whose bodies are
-   * the same. Changes accept `If-Match`. Absent: the path does not identify an entity, or the entity cannot
-   * be changed there.
+   * Name of the operation that reads the entity at this path, or the entity that contains it. The path
+   * parameters must be its only input. Responses to this operation have the tag of the entity. Responses to
+   * changes have the tag if their body is the same entity, and changes accept `If-Match`. Absent if the path
+   * does not identify an entity, or if the entity cannot be changed at this path.
    */
   readonly thing?: ThingOperation<Params>
-  /** The response contains only a part of the entity, so it has no tag. */
+  /** Set if the response contains only a part of the entity. Such a response has no tag. */
   readonly answersPart?: true
   /**
-   * How the operation changes the single grant that it identifies. It accepts `If-Match` with the tag of the
-   * grant. If it creates a grant or changes an expiration time, it also accepts `If-None-Match`. Absent: the
-   * operation is about no grant, or about several.
+   * Set if the operation identifies a single grant: `made` if it creates or changes the grant, and `removed`
+   * if it removes the grant. The operation then accepts `If-Match` with the tag of the grant. With `made`, it
+   * also accepts `If-None-Match`.
    */
   readonly grant?: 'made' | 'removed'
   readonly deprecated?: boolean
   readonly earlyAccess?: boolean
   readonly refusals?: readonly number[]
-  /** The operation changes nothing. Absent: the method determines this. */
+  /** Set if the operation changes nothing, although its method suggests a change. */
   readonly isRead?: true
-  /** Schema of a successful response, with 200. Absent: 204 without a body. */
+  /**
+   * Schema of a successful response with the status 200. If absent, the response has the status 204 and no
+   * body.
+   */
   readonly answer?: TSchema
-  /** The response can have the status 201 instead of 200: the operation returns `Created`. */
+  /** Whether the response can have the status 201 and not 200. The operation then returns `Created`. */
   readonly mayCreate?: boolean
-  /** The response can be empty, with 204 instead of 200. */
+  /** Whether the response can be empty, with the status 204 and not 200. */
   readonly mayBeEmpty?: boolean
-  /** The response always has the status 201 instead of 200: the operation returns `Created`. */
+  /** Whether the response always has the status 201 and never 200. The operation then returns `Created`. */
   readonly alwaysCreates?: boolean
-  /** The response can have a `Warning`: the operation returns `Warned`. */
+  /** Whether the response can have a `Warning` header. The operation then returns `Warned`. */
   readonly mayWarn?: boolean
-  /** Adapts the query to the client, which is identified by headers. Absent: the query is used unchanged. */
+  /**
+   * Adapts the query to the client, which is recognized by a header. If absent, the query is used unchanged.
+   */
   readonly forCaller?: ForCaller<Query>
-  /** Completes the response in this thread. */
+  /** Completes the JSON of the response in the thread that received the request. */
   readonly complete?: (json: string, call: Call) => Promise<string>
 }
 
-/** Operations that read something by these parameters alone. */
+/** Names of the operations that read something and whose only input are these path parameters. */
 type ThingOperation<Params> = {
   [Name in ReadOperationName]: Input<Params, undefined, undefined, undefined> extends OperationInput<Name>
     ? Name
     : never
 }[ReadOperationName]
 
-/** How a query depends on the client. */
+/** How the query of a route depends on the client. */
 interface ForCaller<Query> {
   readonly header: RequestHeaderField
   queryOf(
@@ -137,7 +148,7 @@ interface ForCaller<Query> {
   ): Query extends TObject ? Static<Query> : never
 }
 
-/** Type check: whether the input that the schemas accept fits an operation. */
+/** Type check: fails to compile unless the input that the schemas accept fits the operation. */
 type Fits<Given, Taken> = Given extends Taken
   ? unknown
   : { readonly operation: 'the schemas do not fit the input of this operation' }
@@ -197,12 +208,12 @@ export function managed(gateway: ManagementGateway, headers = NO_HEADERS) {
   }
 }
 
-/** Whether the call has no query parameters. */
+/** Whether the request has no query parameters. */
 function isBare({ query }: Call): boolean {
   return Object.keys(query as object).length === 0
 }
 
-/** Factory of the routes of one gateway. */
+/** Factory of the management routes of one gateway. */
 export type Manage = ReturnType<typeof managed>
 
 /** Creates routes about the organization itself. `access`: the kinds of keys that can call a route. */
@@ -240,7 +251,7 @@ export type ManageOrganization = ReturnType<typeof managedByOrganization>
 interface RouteKind {
   readonly access: RouteAccess
   readonly headers: readonly RequestHeaderField[]
-  /** Headers of every successful response. */
+  /** Headers that every successful response has. */
   readonly answered: readonly HeaderField[]
 }
 
@@ -275,7 +286,7 @@ function routeOf(
   return defineRoute({ ...route, ...common } as Parameters<typeof defineRoute>[0])
 }
 
-/** The names as plain values, which can be posted to another thread. */
+/** Copies the IDs of a request to a plain object, which can be posted to another thread. */
 export function plainNames({ requestId, traceparent }: RequestNames): RequestNames {
   return { requestId, traceparent }
 }
@@ -304,7 +315,7 @@ async function forward(
   return gateway.execute(request, { caller: call.caller, isRead })
 }
 
-/** Whether the body of a request, or a part of it, is stored. */
+/** Whether the operation can store the body of a request or a part of it. */
 function mayWrite({
   method,
   isRead,
@@ -317,7 +328,10 @@ function mayWrite({
   return method !== 'GET' && !isRead && (body !== undefined || optionalBody !== undefined)
 }
 
-/** Adds a warning to the reply if the body contains an integer that conditions cannot compare. O(body). */
+/**
+ * Adds a warning to the reply if the body contains an integer that is too large for conditions to compare
+ * exactly. O(body).
+ */
 function warned(reply: ManagementReply, body: unknown): ManagementReply {
   const integer = reply.warning === null ? inexactIntegerIn(body) : null
   if (integer === null) return reply
@@ -326,14 +340,14 @@ function warned(reply: ManagementReply, body: unknown): ManagementReply {
 }
 
 /**
- * `thing`: set if the body represents an entity. `isTagged`: whether the response has the tag for later
- * changes.
+ * Creates the reply. `thing`: given if the body represents an entity. `isTagged`: whether the response has an
+ * entity tag for later changes.
  */
 function replyOf(
   { json, isCreated, warning, revision }: ManagementReply,
   thing: { readonly isTagged: boolean } | null,
 ): Reply {
-  // 299 is a persistent warning; `-` stands for an unspecified agent.
+  // 299 is the code of a persistent warning. The agent `-` means that no agent is named.
   const headers = {
     'x-revision': revision,
     ...(thing && json !== null && { ...UNTRANSFORMED, ...(thing.isTagged && { ETag: tagOf(json) }) }),
@@ -347,7 +361,7 @@ function rawText(json: string | Uint8Array): string {
   return typeof json === 'string' ? json : Buffer.from(json).toString()
 }
 
-/** JSON that the main thread has created. */
+/** Wraps JSON that the main thread has created, so that it is sent unchanged. */
 export function rawJson(json: string | Uint8Array): RawJson | RawBytes {
   return typeof json === 'string' ? new RawJson(json) : new RawBytes(json)
 }

@@ -1,4 +1,4 @@
-/** The organization and its members, for clients that first request them. */
+/** The organization and its members. Some clients request them before all other data. */
 import type { Route } from '#http/routing/route.ts'
 import {
   MemberList,

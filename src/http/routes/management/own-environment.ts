@@ -1,10 +1,13 @@
-/** Calls about the environment of the client's key, as if the path contained it. */
+/**
+ * Calls without a project and environment in their path. They are handled as if the path contained those of
+ * the client's key.
+ */
 import type { Call } from '#http/message/request-reply.ts'
 import { assert } from '#model/assert.ts'
 
 /**
- * Converts a call to that of a route under `{proj_id}/{env_id}`. The route of the given call must require
- * environment keys.
+ * Converts such a call to a call of a route under `{proj_id}/{env_id}`. The route that received the call must
+ * require environment keys.
  */
 export function inOwnEnvironment(call: Call): Call {
   const { principal, params } = call

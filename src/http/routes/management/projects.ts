@@ -1,4 +1,4 @@
-/** Projects and their environments (native.md B.13), for keys of the organization and of the project. */
+/** Projects and their environments (native.md B.13), for organization keys and project keys. */
 import type { Route } from '#http/routing/route.ts'
 import {
   Environment,

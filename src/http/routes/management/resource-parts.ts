@@ -279,7 +279,8 @@ function relationRoutes(gateway: ManagementGateway): Route[] {
 }
 
 /**
- * These clients expect a plain array. Other clients get the envelope of the published API (native.md 0.9).
+ * Name prefixes of clients that expect a plain array. Other clients get the envelope of the published API
+ * (native.md 0.9).
  */
 const READERS_OF_ARRAYS = /^(node|java):/
 

@@ -1,4 +1,4 @@
-/** Resource types (native.md B.4). Their parts and roles are in separate files. */
+/** Resource types (native.md B.4). The routes for their parts and roles are in separate files. */
 import type { Route } from '#http/routing/route.ts'
 import {
   Resource,

@@ -1,4 +1,4 @@
-/** Role assignments (native.md B.8). `/detailed` and `/bulk` are separate paths. */
+/** Role assignments (native.md B.8), including the paths `/detailed` and `/bulk`. */
 import type { Route } from '#http/routing/route.ts'
 import {
   AssignmentsCreated,

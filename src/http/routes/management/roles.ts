@@ -141,7 +141,7 @@ function derivationRoutes(gateway: ManagementGateway): Route[] {
       body: DerivationCreate,
     }),
     setConditions,
-    // The Java client uses this method.
+    // The Java client uses POST for this operation.
     { ...setConditions, method: 'POST', isDescribed: false },
   ]
 }
@@ -217,7 +217,7 @@ function tenantRoleRoutes(gateway: ManagementGateway): Route[] {
   ]
 }
 
-/** The parents of a role are the roles that it `extends`. */
+/** Routes for the parents of a role, which are the roles that it `extends`. */
 function inheritanceRoutes(gateway: ManagementGateway): Route[] {
   const manage = managed(gateway)
   const ofTenant = {

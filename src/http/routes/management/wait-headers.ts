@@ -1,7 +1,7 @@
 /**
- * Headers of facts that are written through a decision point (native.md A.8). They limit the wait until a
- * change takes effect. In this service, it takes effect before the response is sent, so the headers are
- * validated but have no effect.
+ * Headers that clients send when they write facts through a decision point (native.md A.8). The headers limit
+ * how long such a client waits until its change takes effect. In this service, a change takes effect before
+ * the response is sent. The headers are therefore validated and then ignored.
  */
 import { TIMEOUT_POLICY, WAIT_TIMEOUT } from '#http/message/header-fields.ts'
 import { AuthzError } from '#model/errors.ts'
