@@ -1,4 +1,7 @@
-/** Interface of the service for commands: requests and responses, independent of where the service runs. */
+/**
+ * Interface through which commands call the service. It contains requests and responses, but does not depend
+ * on where the service runs.
+ */
 import { type Static, type TSchema, Type } from 'typebox'
 import { Check } from 'typebox/schema'
 import { parsedJson } from '#model/json-numbers.ts'
@@ -6,7 +9,7 @@ import { ApiError, RefusedError } from './exit-codes.ts'
 
 export interface ApiAnswer {
   readonly status: number
-  /** Parsed JSON of the response, or its text if it is not JSON. Undefined without a body. */
+  /** Parsed JSON of the response. If the body is not JSON, its text. Undefined if there is no body. */
   readonly body: unknown
   /** Text of the `Warning` header; null if there is none. */
   readonly warning: string | null
@@ -35,8 +38,8 @@ export async function request(
 }
 
 /**
- * Sends a request whose response must match the schema. Throws `ApiError` with the message of the service
- * otherwise.
+ * Sends a request whose response must match the schema. Otherwise throws `ApiError` with the message of the
+ * service.
  */
 export async function ask<Schema extends TSchema>(
   api: Api,
@@ -49,8 +52,8 @@ export async function ask<Schema extends TSchema>(
 }
 
 /**
- * Body of a successful response. Throws `ApiError` for any other response; `asked` identifies the request in
- * messages.
+ * Returns the body of a successful response. Throws `ApiError` for any other response. `asked` names the
+ * request in the message.
  */
 export function resultOf<Schema extends TSchema>(
   schema: Schema,
@@ -60,7 +63,8 @@ export function resultOf<Schema extends TSchema>(
   if (answer.status === 401) throw keyRefused(answer)
   if (answer.status >= 400 && answer.status < 500) throw new RefusedError(`${asked}: ${messageOf(answer)}`)
   if (answer.status >= 300) throw new ApiError(`${asked}: ${messageOf(answer)}`)
-  // A response of a proxy, a login page or another program must not count as a decision of the service.
+  // The response might come from a proxy, a login page or another program. It must not count as a decision of
+  // the service.
   if (!Check(schema, answer.body)) throw foreignAnswer(asked)
   return answer.body
 }
@@ -76,7 +80,7 @@ export function foreignAnswer(asked: string): ApiError {
   )
 }
 
-/** Error messages in text form: a single line that is not HTML. */
+/** Recognizes an error message that is sent as text: a single line that is not HTML. */
 const SENTENCE = /^(?!\s*<)[^\n]{1,500}\n?$/
 
 /** Message of an error response, in any of the formats of the service. */
@@ -99,7 +103,8 @@ export function bodyOf(text: string): unknown {
 }
 
 /**
- * Text of a `Warning` header, which consists of a code, an agent and a quoted text. Null if there is none.
+ * Text of a `Warning` header. The header consists of a code, an agent and a quoted text. Null if there is no
+ * such header.
  */
 export function warningOf(header: string | null | undefined): string | null {
   const text = bodyOf(/^\d+ \S+ (".*")$/.exec(header ?? '')?.[1] ?? '')

@@ -5,12 +5,12 @@ import { BACKUP_FORMAT, BACKUP_MANIFEST_BYTES_MAX, BackupManifest } from '#model
 import { EncodingError, utf8Text } from '#model/utf8-text.ts'
 import { UsageError } from './exit-codes.ts'
 
-/** Receives the files of a backup one after another. */
+/** Receiver for the files of a backup. The files arrive one after another. */
 export interface BackupSink {
   /** Starts a file. */
   begin(path: string): Promise<void>
   write(bytes: Uint8Array): Promise<void>
-  /** Ends the current file after its digest was verified. */
+  /** Ends the current file. Called after the digest of the file was verified. */
   end(): Promise<void>
 }
 
@@ -52,7 +52,7 @@ function manifestIn(line: Uint8Array | null): BackupManifest {
     manifest = JSON.parse(line === null ? '' : utf8Text(line))
   } catch (error) {
     if (error instanceof EncodingError) throw new UsageError(`the backup:${error.message}`)
-    // Other errors are reported below.
+    // The text is not JSON. The next line reports this.
   }
   if (!Check(BackupManifest, manifest)) throw new UsageError('this is not a Verdict backup')
   if (manifest.format !== BACKUP_FORMAT) {
@@ -73,7 +73,7 @@ class Bytes {
     this.#pieces = pieces[Symbol.asyncIterator]()
   }
 
-  /** Returns at most `max` of the next bytes; null at the end. */
+  /** Returns at least one and at most `max` of the next bytes. Returns null at the end. */
   async next(max: number): Promise<Uint8Array | null> {
     while (this.#rest.length === 0) {
       const step = await this.#pieces.next()
@@ -86,8 +86,8 @@ class Bytes {
   }
 
   /**
-   * Returns the bytes up to the first line feed. Null if there is none within the maximum length of a
-   * manifest.
+   * Returns the bytes up to the first line feed. Returns null if a manifest of the maximum length would have
+   * ended before.
    */
   async line(): Promise<Uint8Array | null> {
     const parts: Uint8Array[] = []

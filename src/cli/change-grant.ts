@@ -1,4 +1,4 @@
-/** Creates or revokes the grant of a role, and reports unknown names. */
+/** Creates or revokes a grant, and reports names in it that do not exist. */
 import { Check } from 'typebox/schema'
 import { formatInstanceReference } from '#model/instance-reference.ts'
 import { GroupRead, GroupRecord } from '#model/wire/group.ts'
@@ -10,8 +10,9 @@ import type { Grant } from './grants.ts'
 import { unknownInGrant } from './unknown-names.ts'
 
 /**
- * Creates or revokes a grant. Returns whether this changed anything. `end`: expiration time for the body of
- * the request. Throws `RefusedError` with the unknown names and similar existing names.
+ * Creates or revokes a grant. Returns whether this changed anything. `end`: fields with the expiration time
+ * for the body of the request. If names are unknown, throws `RefusedError` with these names and with similar
+ * existing names.
  */
 export async function changeGrant(
   api: Api,
@@ -35,7 +36,7 @@ export async function changeGrant(
   return true
 }
 
-/** Throws `RefusedError` if any of the names is unknown. */
+/** Throws `RefusedError` if a name in the grant is unknown. */
 async function refuseUnknown(api: Api, place: string, grant: Grant, isNew: boolean): Promise<void> {
   const sentences = await unknownInGrant(api, place, grant)
   if (sentences.length === 0) return
@@ -50,8 +51,9 @@ function userRequest(place: string, { holder, role, instance, tenant }: Grant) {
 }
 
 /**
- * Builds the request for a grant to a group. The service would create a missing instance in the tenant of the
- * group. A typo must not cause this, so the existence of the instance is checked first.
+ * Builds the request for a grant to a group. If the instance did not exist, the service would create it in
+ * the tenant of the group. A typo must not have this effect, so this function first checks whether the
+ * instance exists.
  */
 async function groupRequest(api: Api, place: string, grant: Grant, isNew: boolean) {
   const { holder, role, instance, tenant } = grant

@@ -1,6 +1,6 @@
 /**
- * The command line as a function from arguments to output and an exit code (`exit-codes.ts`). Each command is
- * a file in `commands`; this file defines the common options.
+ * Runs the command line: a function that maps arguments to output and an exit code (`exit-codes.ts`). Each
+ * command is a file in `commands`. This file defines the options that all commands share.
  */
 import yargs, { type Argv } from 'yargs'
 import { VERSION } from '#model/version.ts'
@@ -31,7 +31,7 @@ const HELP_WIDTH_MAX = 110
 export async function runCommandLine(args: readonly string[], streams: Streams): Promise<ExitCode> {
   let session: Session | null = null
   const run: Run = action => async options => {
-    // Loaded here because help does not need it.
+    // The module is loaded here, because the help does not need it.
     const { Session } = await import('./session.ts')
     const opened = await Session.open(streams, options)
     session = opened
@@ -42,14 +42,15 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
     const words = args[0] === COMPLETION_FLAG ? args.slice(1) : null
     const parsed = words === null ? args : completionArguments(words)
     const parser = await parserOf(parsed, run)
-    // Without the callback, the parser would print help directly instead of to the given streams.
+    // With this callback, the text of the help goes to the given streams. Without it, the parser would print
+    // the text itself.
     await parser.parseAsync([...parsed], {}, (_error: unknown, _options: unknown, text: string) => {
       const lines = words === null ? [text] : completionLines(text, words)
       for (const line of lines) if (line !== '') print(line)
     })
     return exitCodeOf(session)
   } catch (error) {
-    // The reader of the output has closed it.
+    // The program that reads the output has closed it.
     if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return EXIT.usage
     if (!isExpected(error)) {
       streams.stderr.write(defectMessage(error))
@@ -60,7 +61,7 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
   }
 }
 
-/** The parser of the commands that these arguments can refer to. */
+/** Creates a parser for the commands that these arguments can refer to. */
 async function parserOf(args: readonly string[], run: Run): Promise<Argv<CommonOptions>> {
   let parser: Argv<CommonOptions> = yargs([...args])
     .scriptName('verdict')
@@ -83,16 +84,16 @@ async function parserOf(args: readonly string[], run: Run): Promise<Argv<CommonO
     })
     .option('output', { alias: 'o', choices: ['auto', 'table', 'json'], describe: 'format of results' })
     .strict()
-    // Not the language of the terminal: `usage-hints.ts` parses the messages, and all other texts are
-    // English.
+    // The language is not that of the terminal, because `usage-hints.ts` parses the messages and all other
+    // texts are English.
     .locale('en')
-    // Without groups of short options: the parser would interpret --for -8h as the options 8 and h. The
-    // latter is help, which exits with the same code as a successful grant.
+    // Groups of short options are disabled. Otherwise the parser would read `--for -8h` as the options `8`
+    // and `h`. `h` prints the help with the exit code of a successful grant.
     .parserConfiguration({ 'dot-notation': false, 'short-option-groups': false })
     .check(options => {
-      // Options must not be repeated; only the list of files can have several values.
+      // An option must not be repeated. Only the list of files can have several values.
       const repeated = Object.keys(options).find(
-        // The list also contains the aliases of the option.
+        // The keys of `options` also include the aliases of an option.
         name => name.length > 1 && name !== 'files' && Array.isArray(options[name]),
       )
       if (repeated !== undefined) throw new UsageError(`--${repeated}: given more than once`)
@@ -102,8 +103,8 @@ async function parserOf(args: readonly string[], run: Run): Promise<Argv<CommonO
     .version(VERSION)
     .help()
     .alias('h', 'help')
-    // Line breaking takes a quarter of the time of help. The parser prepares help for each command, even if
-    // it is not shown.
+    // The width is limited only if the help is requested. The parser prepares the help of each command even
+    // if it is not shown, and breaking its lines takes a quarter of the time.
     .wrap(args.length > 1 && isAskedForHelp(args) ? HELP_WIDTH_MAX : null)
     .epilogue(EPILOGUE)
     .exitProcess(false)
@@ -112,7 +113,8 @@ async function parserOf(args: readonly string[], run: Run): Promise<Argv<CommonO
     })
   for (const listing of COMMANDS) {
     const [name = ''] = listing.usage.split(' ', 1)
-    // The word could be the value of an option. In that case, one more command is loaded than necessary.
+    // The word could also be the value of an option. In that case, this loads one command more than
+    // necessary.
     parser = args.includes(name)
       ? (await listing.load())(listing, parser, run)
       : parser.command(listing.usage, listing.description)
@@ -120,7 +122,7 @@ async function parserOf(args: readonly string[], run: Run): Promise<Argv<CommonO
   return parser
 }
 
-/** Error message of the parser. */
+/** An error that the parser reports. */
 class ParserError extends UsageError {}
 
 async function messageOf(error: Error, args: readonly string[], run: Run): Promise<string> {
@@ -147,10 +149,10 @@ function exitCodeOf(session: Session | null): ExitCode {
   return session?.exitCode ?? EXIT.yes
 }
 
-/** Whether the error is not a defect of Verdict. */
+/** Whether the error is an expected one and not a defect of Verdict. */
 function isExpected(error: unknown): error is Error {
   if (!(error instanceof Error)) return false
   const kinds = [ApiError, UsageError, ModelFileError]
-  // Errors of system calls, for example for missing files or a full disk, contain the name of the call.
+  // Errors of system calls contain the name of the call. Examples are a missing file and a full disk.
   return kinds.some(kind => error instanceof kind) || ('syscall' in error && 'code' in error)
 }

@@ -2,7 +2,10 @@
 import type { Argv } from 'yargs'
 import type { CommonOptions, Session } from './session.ts'
 
-/** Adds a command to the parser with its usage and description. `run` opens the session of the command. */
+/**
+ * Adds a command with its usage and description to the parser. `run` opens the session and executes the
+ * command.
+ */
 export type Command = (listing: CommandListing, parser: Argv<CommonOptions>, run: Run) => Argv<CommonOptions>
 
 export type Run = <Options extends CommonOptions>(

@@ -1,7 +1,7 @@
 /**
- * List of the commands in the order of the help text. The implementation of a command is loaded when it is
- * called: `apply` and `test` run an in-process service, and loading it would take longer than the request of
- * `check`.
+ * List of the commands in the order of the help. The implementation of a command is loaded only when the
+ * command is called. `apply` and `test` run the service in this process, and loading their code would take
+ * longer than the request of `check`.
  */
 import type { CommandListing } from './command.ts'
 

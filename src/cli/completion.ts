@@ -1,19 +1,22 @@
 /**
- * Completions of an unfinished command, for the scripts of the shells (`shell-scripts.ts`). The parser
- * provides commands and options. Its other suggestions are removed, so that the shell offers files where a
- * file is expected.
+ * Completes an unfinished command for the scripts of the shells (`shell-scripts.ts`). The parser suggests
+ * commands and options. Its other suggestions are removed, so that the shell can suggest files where a file
+ * is expected.
  */
 import { COMMANDS } from './commands.ts'
 
-/** The first argument in requests of a shell, and the corresponding flag of the parser. */
+/**
+ * First argument with which a shell script requests completions, and the flag of the parser for the same
+ * purpose.
+ */
 export const COMPLETION_FLAG = '--complete-words'
 const PARSER_FLAG = '--get-yargs-completions'
 
 const DESCRIPTIONS = new Map(COMMANDS.map(({ usage, description }) => [nameOf(usage), description]))
 
 /**
- * Arguments that make the parser print completions of these words. The words are those after the program
- * name; the last one is unfinished.
+ * Converts the words after the program name to arguments with which the parser prints completions. The last
+ * word is unfinished.
  */
 export function completionArguments(words: readonly string[]): string[] {
   // bash splits `--output=t` into three words.
@@ -21,14 +24,15 @@ export function completionArguments(words: readonly string[]): string[] {
 }
 
 /**
- * Converts the output of the parser to lines. Each line is a name; for a command, a tab and its description
- * follow.
+ * Converts the output of the parser to lines. Each line contains a name. For a command, the name is followed
+ * by a tab and a description.
  */
 export function completionLines(output: string, words: readonly string[]): string[] {
   const current = words.at(-1) ?? ''
   const isCommandGiven = words.slice(0, -1).some(word => DESCRIPTIONS.has(word))
   return output.split('\n').flatMap(offered => {
-    // For some shells, which the parser detects by environment variables, it appends descriptions.
+    // If an environment variable indicates certain shells, the parser appends a description to each name. It
+    // is removed here.
     const name = offered.replace(/(\t|(?<!\\):).*$/, '')
     if (name === '' || !name.startsWith(current) || name.startsWith('-') !== current.startsWith('-'))
       return []

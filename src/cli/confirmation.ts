@@ -1,4 +1,4 @@
-/** Prompts for confirmation. Without a terminal, there is no confirmation. */
+/** Asks the user for confirmation. Without a terminal, the user cannot confirm. */
 import { createInterface } from 'node:readline/promises'
 import type { Session } from './session.ts'
 
@@ -7,12 +7,12 @@ export async function confirm(session: Session, question: string): Promise<boole
   return /^y(es)?$/i.test((await answerTo(session, `${question} [y/N] `)) ?? '')
 }
 
-/** Whether the user types the name, for operations that cannot be undone. */
+/** Whether the user types the given name. Used to confirm operations that cannot be undone. */
 export async function isNameTyped(session: Session, name: string, what: string): Promise<boolean> {
   return (await answerTo(session, `Type ${name} to ${what}: `)) === name
 }
 
-/** Null without a terminal. */
+/** Reads an answer from the terminal. Returns null if there is no terminal. */
 async function answerTo({ streams }: Session, question: string): Promise<string | null> {
   if (streams.stdin.isTTY !== true || streams.stderr.isTTY !== true) return null
   const prompt = createInterface({ input: streams.stdin, output: streams.stderr })

@@ -9,7 +9,10 @@ export class ContentLineError extends Error {
 }
 
 const KINDS = Object.keys(CONTENT_LINES) as ContentKind[]
-/** Compiled at the first line of a kind: files can have millions of lines, but few kinds. */
+/**
+ * Validators by kind of line. Each is compiled when the first line of its kind is read, because a file can
+ * have millions of lines but has few kinds.
+ */
 const VALIDATORS = new Map<ContentKind, ReturnType<typeof Compile>>()
 
 /** Parses a line. Throws `ContentLineError`. */
@@ -20,7 +23,8 @@ export function contentLineOf(text: string): ContentLine {
   const validator = VALIDATORS.get(kind) ?? Compile(CONTENT_LINES[kind])
   VALIDATORS.set(kind, validator)
   if (validator.Check(value)) return value as ContentLine
-  // Many programs write null for absent fields. The API treats null the same way.
+  // Fields with null are removed, because many programs write null for absent fields. The API also treats
+  // null as absent.
   const fields = Object.fromEntries(Object.entries(value!).filter(([, field]) => field !== null))
   if (validator.Check(fields)) return fields as ContentLine
   const [, [finding]] = validator.Errors(value)

@@ -1,4 +1,7 @@
-/** Deletes objects that cannot be restored. The user must type the name, or confirm with an option. */
+/**
+ * Deletes objects that cannot be restored. The user must confirm the deletion by typing the name or with an
+ * option.
+ */
 import { request } from './api.ts'
 import { isNameTyped } from './confirmation.ts'
 import { EXIT } from './exit-codes.ts'

@@ -5,16 +5,16 @@
 
 export interface StreamEvent {
   readonly event: string
-  /** Absent: the position does not change. */
+  /** Position in the stream after this event. If absent, the position does not change. */
   readonly id?: string
   readonly data: string
 }
 
 export class EventReader {
   readonly #decoder = new TextDecoder()
-  /** Time that a client should wait before it reconnects, as stated by the service. */
+  /** Time in milliseconds that a client must wait before it reconnects. The service can change it. */
   retryMs = 1_000
-  /** Received text of an incomplete event. */
+  /** Received text of the last event, which is incomplete. */
   #rest: string
 
   constructor() {
@@ -32,7 +32,7 @@ export class EventReader {
     }
   }
 
-  /** Null for a comment. */
+  /** Parses one event. Returns null for a comment. */
   #eventOf(block: string): StreamEvent | null {
     let [event, data, id]: [string, string | null, string | null] = ['message', null, null]
     for (const line of block.split('\n')) {

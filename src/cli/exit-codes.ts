@@ -1,17 +1,20 @@
-/** Exit codes of the commands, so that scripts can evaluate them. */
+/** Exit codes of the commands, which scripts can evaluate. */
 import { inspect } from 'node:util'
 
 export const EXIT = {
   /** Success, or a positive result. */
   yes: 0,
-  /** Negative result: access denied, a test failed, a plan was not applied, the service is not ready. */
+  /**
+   * Negative result: access was denied, a test failed, a plan was not applied, or the service is not ready.
+   */
   no: 1,
   /** The command or an input file is invalid. */
   usage: 2,
   /** The service could not be reached, rejected the request, or sent an incomplete response. */
   service: 3,
   /**
-   * A defect of Verdict itself. Not 1, the code with which Node exits in this case, because 1 is a result.
+   * A defect of Verdict itself. Node.js exits with the code 1 in this case, but here 1 means a negative
+   * result.
    */
   defect: 4,
 } as const
@@ -24,8 +27,8 @@ export function defectMessage(error: unknown): string {
 }
 
 /**
- * Message for a failed system call on a file. For errors without a path and for rare codes, the original
- * message.
+ * Message for a system call that failed on a file. If the error has no path or its code is rare, returns the
+ * original message.
  */
 export function fileMessage(error: Error): string {
   const { code = '', path } = error as NodeJS.ErrnoException
@@ -58,7 +61,7 @@ export class ApiError extends Error {
   override readonly name: string = 'ApiError'
 }
 
-/** Thrown if the service considers the request invalid. Repeating the same request has no effect. */
+/** Thrown if the service considers the request invalid. It would reject the same request again. */
 export class RefusedError extends ApiError {
   override readonly name = 'RefusedError'
 }

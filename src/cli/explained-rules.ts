@@ -8,12 +8,12 @@ type Side = Rule['user']
 type Leaf = NonNullable<Side['leaf']>
 
 /**
- * Maximum length of a shown value. Longer values are truncated, because usually only a missing or wrong value
- * matters.
+ * Maximum length of a shown value. Longer values are truncated, because the reader usually needs to see only
+ * whether a value is missing or wrong.
  */
 const SHOWN_LENGTH_MAX = 80
 
-/** One line per rule. If any rules allow access, only these are included. */
+/** Returns one line per rule. If some rules allow access, only these rules are included. */
 export function ruleTexts({ rules = [], more }: ExplainedResult): string[] {
   const allowing = rules.filter(({ outcome }) => outcome === 'yes')
   if (allowing.length > 0) return allowing.map(rule => `${nameOf(rule)} allows it`)
@@ -31,7 +31,10 @@ function failuresOf({ user, user_set, resource, resource_set }: Rule): string[] 
   return [failureOf(user, byRole), failureOf(resource, byResource)].filter(text => text !== null)
 }
 
-/** Null if the side matches. `otherwise`: text if no test of an attribute determined the result. */
+/**
+ * Describes why one side of a rule does not match. Returns null if it matches. `otherwise`: text for the case
+ * that no test of an attribute determined the result.
+ */
 function failureOf({ value, leaf }: Side, otherwise: string): string | null {
   if (value === 'true') return null
   return leaf === undefined ? otherwise : leafText(leaf)

@@ -1,4 +1,6 @@
-/** Expiration time of a grant as specified on the command line: a duration from now, or a point in time. */
+/**
+ * Expiration time of a grant from the command line. It is given as a duration from now or as a point in time.
+ */
 import { Compile } from 'typebox/schema'
 import type { Argv } from 'yargs'
 import { expiryMoment, MOMENT_FORM } from '#model/wire/building-blocks.ts'
@@ -12,7 +14,9 @@ const [SECOND, MINUTE, HOUR, DAY, WEEK] = [1, 60, 3_600, 86_400, 604_800].map(un
   number,
 ]
 const UNITS: Readonly<Record<string, number>> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY, w: WEEK }
-/** Ten years. A longer duration is probably a typo; `--until` can express it. */
+/**
+ * Maximum of `--for`, which is ten years. A longer duration is probably a typo. `--until` has no such limit.
+ */
 const FOR_MAX = 3_653 * DAY
 
 export const expiryArguments = <Given>(command: Argv<Given>) =>
@@ -23,7 +27,10 @@ export const expiryArguments = <Given>(command: Argv<Given>) =>
     })
     .option('until', { type: 'string', describe: 'expiration time: 2031-01-31T18:00:00+01:00' })
 
-/** Expiration time in the format of `toISOString`. Null: the grant does not expire. Throws `UsageError`. */
+/**
+ * Returns the expiration time in the format of `toISOString`, or null if the grant does not expire. Throws
+ * `UsageError` if an option is not valid.
+ */
 export function expiryOf(
   { for: time, until }: { readonly for?: string | undefined; readonly until?: string | undefined },
   now: number,

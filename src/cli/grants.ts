@@ -1,6 +1,6 @@
 /**
- * A role of a user or group in the syntax of the command line: `ann editor on document:d1`,
- * `ann auditor in acme`.
+ * A role that a user or group holds, in the syntax of the command line: `ann editor on document:d1`, `ann
+ * auditor in acme`.
  */
 import type { Argv } from 'yargs'
 import type { InstanceKey } from '#model/change.ts'
@@ -13,18 +13,18 @@ export interface Grant {
   readonly holder: string
   readonly isGroup: boolean
   readonly role: string
-  /** Null: the role is held in a tenant. */
+  /** Instance on which the role is held. Null if the role is held in a tenant. */
   readonly instance: InstanceKey | null
   /**
-   * Tenant in which a tenant role is held. For a role on an instance, the tenant in which a missing instance
-   * is created; undefined: the instance must exist.
+   * For a tenant role, the tenant in which it is held. For a role on an instance, the tenant in which the
+   * service creates the instance if it is missing. If undefined, the instance must exist.
    */
   readonly tenant: string | undefined
 }
 
 const WORDS = ['on', 'in'] as const
 
-/** Arguments of `<user> <role> [on|in] [place]`. */
+/** Adds the arguments `<user> <role> [on|in] [place]` to a command. */
 export const grantArguments = <Given>(command: Argv<Given>) =>
   command
     .positional('user', {
@@ -53,7 +53,7 @@ interface GivenGrant {
   readonly tenant?: string | undefined
 }
 
-/** Throws `UsageError` if the place is not valid. */
+/** Parses a grant. Throws `UsageError` if its place is not valid. */
 export function grantOf({ user: holder, role, on: word, place, group: isGroup, tenant }: GivenGrant): Grant {
   if (word !== undefined && place === undefined)
     throw new UsageError(`${word}: expected ${word === 'on' ? 'type:key' : 'the key of a tenant'} after it`)

@@ -1,7 +1,7 @@
 /**
- * HTTP client for the service. Any failure to receive a complete response is an `ApiError`. Uses the client
- * of Node instead of `fetch`, which takes twice as long to load and stops waiting after five minutes. The
- * response to a large import can take longer.
+ * HTTP client for the service. If no complete response is received, an `ApiError` is thrown, whatever the
+ * reason. The class uses the HTTP client of Node.js. `fetch` is not used because it takes twice as long to
+ * load and stops waiting after five minutes, and the response to a large import can take longer.
  */
 import { type ClientRequest, type IncomingMessage, request as overHttp } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -25,12 +25,12 @@ export class HttpApi implements Api {
     return this.#whole(await this.#request(method, path, json, 'application/json'))
   }
 
-  /** Streams a body from its source. Throws the errors of the source. */
+  /** Sends a body that is read from a source while it is sent. If the source fails, throws its error. */
   async upload(path: string, body: AsyncIterable<Uint8Array>, contentType: string): Promise<ApiAnswer> {
     return this.#whole(await this.#request('POST', path, body, contentType))
   }
 
-  /** Streams the body of a successful response. */
+  /** Yields the body of a successful response while it is received. */
   async *download(path: string, method: 'GET' | 'POST' = 'GET'): AsyncIterable<Uint8Array> {
     const response = await this.#request(method, path, null, '')
     if (response.statusCode === 200) yield* this.#pieces(response)
@@ -41,8 +41,8 @@ export class HttpApi implements Api {
   }
 
   /**
-   * Streams the body of a response without a fixed end. Throws `RefusedError` if repeating the request has no
-   * effect.
+   * Yields the body of a response that has no fixed end. Throws `RefusedError` if the service would also
+   * reject the same request later.
    */
   async *stream(path: string): AsyncIterable<Uint8Array> {
     const response = await this.#request('GET', path, null, '')
@@ -58,7 +58,8 @@ export class HttpApi implements Api {
 
   async #whole(response: IncomingMessage): Promise<ApiAnswer> {
     const body = bodyOf(await text(this.#pieces(response)))
-    // The service responded before it received the whole body, so it does not read the rest.
+    // If the service responds before it has received the whole body, it does not read the rest. The upload is
+    // then stopped.
     const sending = (response as IncomingMessage & { readonly req: ClientRequest }).req
     if (!sending.writableFinished) sending.destroy()
     return { status: response.statusCode!, body, warning: warningOf(response.headers['warning'] as string) }
@@ -101,7 +102,9 @@ export class HttpApi implements Api {
   }
 }
 
-/** Yields the pieces. `onFault` receives errors of the source unchanged, before they are rethrown. */
+/**
+ * Yields the pieces of a source. If the source fails, passes the original error to `onFault` and throws it.
+ */
 async function* unspoiled(
   pieces: AsyncIterable<Uint8Array>,
   onFault: (error: unknown) => void,
@@ -115,8 +118,8 @@ async function* unspoiled(
 }
 
 /**
- * Reason of a failed connection that the user can act on. Messages of the underlying libraries refer to their
- * internals.
+ * Reason of a failed connection, in words that help the user. The messages of the underlying libraries
+ * describe internals.
  */
 function reasonOf(error: unknown, url: URL): string {
   const { code = '', message } = error as NodeJS.ErrnoException

@@ -1,11 +1,11 @@
-/** The service inside this process, with an in-memory store. */
+/** Runs the service inside this process, with an in-memory store. */
 import { InProcessService } from '#composition/in-process-service.ts'
 import { assert } from '#model/assert.ts'
 import { type Api, type ApiAnswer, bodyOf, warningOf } from './api.ts'
 
 export class InProcessApi implements Api {
   readonly #service: InProcessService
-  /** Defects that occurred in the service. The first one is reported. */
+  /** Defects that occurred in the service. The first one is reported to the user. */
   readonly #faults: unknown[]
 
   /** `variables`: settings of the service. */

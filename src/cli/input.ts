@@ -5,7 +5,7 @@ import { EncodingError, utf8Text } from '#model/utf8-text.ts'
 import { ModelFileError, UsageError } from './exit-codes.ts'
 
 /**
- * A positional argument for a file. `-` stands for standard input or output; the parser passes it as an empty
+ * Positional argument for a file. `-` means standard input or output. The parser passes it as an empty
  * string.
  */
 export const FILE_ARGUMENT = { type: 'string', coerce: (file: string) => (file === '' ? '-' : file) } as const
@@ -18,8 +18,8 @@ export interface InputLine {
 }
 
 /**
- * Yields the lines of a file, without blank lines and comments, which begin with #. `-` is standard input.
- * Throws `UsageError` for invalid UTF-8.
+ * Yields the lines of a file. Blank lines and comments, which begin with `#`, are skipped. `-` means standard
+ * input. Throws `UsageError` if the file is not valid UTF-8.
  */
 export async function* linesOf(
   file: string,
@@ -38,7 +38,10 @@ export async function* linesOf(
   }
 }
 
-/** Yields the lines of a file as UTF-8, for a streamed body. Throws `UsageError` for invalid UTF-8. */
+/**
+ * Yields the lines of a file as UTF-8, to be sent as a body. Throws `UsageError` if the file is not valid
+ * UTF-8.
+ */
 export async function* checkedBytesOf(
   file: string,
   pieces: AsyncIterable<Uint8Array | string>,
@@ -50,7 +53,7 @@ export async function* checkedBytesOf(
   }
 }
 
-/** Text of a model file. Throws `ModelFileError` for invalid UTF-8. */
+/** Returns the text of a model file. Throws `ModelFileError` if the file is not valid UTF-8. */
 export async function modelTextOf(file: string): Promise<string> {
   const bytes = await readFile(file).catch((error: Error) => {
     throw about(file, error)
@@ -62,7 +65,7 @@ export async function modelTextOf(file: string): Promise<string> {
   }
 }
 
-/** Yields the pieces of a file. Errors contain its path. */
+/** Yields the pieces of a file. If reading fails, the error contains the path of the file. */
 async function* named(file: string): AsyncIterable<Uint8Array> {
   try {
     yield* createReadStream(file) as AsyncIterable<Uint8Array>
@@ -71,7 +74,10 @@ async function* named(file: string): AsyncIterable<Uint8Array> {
   }
 }
 
-/** Adds the path of the file to an error. Errors of system calls on open files do not contain it. */
+/**
+ * Adds the path of a file to an error. If a system call on an open file fails, its error does not contain the
+ * path.
+ */
 function about(file: string, error: Error): Error {
   return Object.assign(error, { path: file })
 }
@@ -88,16 +94,16 @@ async function* counted(
 }
 
 /**
- * Yields the lines in pieces of UTF-8, which can be split at any byte. Throws errors of the source, and
- * `EncodingError`.
+ * Yields the lines of a UTF-8 text that is given in pieces. Pieces can be split at any byte. Throws the
+ * errors of the source, and `EncodingError`.
  */
 export async function* linesIn(pieces: AsyncIterable<Uint8Array | string>): AsyncIterable<string> {
   for await (const lines of lineGroupsIn(pieces)) yield* lines
 }
 
-/** Yields the lines in groups: the lines that end in the same piece. */
+/** Yields the lines in groups. A group consists of the lines that end in the same piece. */
 async function* lineGroupsIn(pieces: AsyncIterable<Uint8Array | string>): AsyncIterable<string[]> {
-  // Pieces of a line whose end has not been read.
+  // Pieces of the current line, whose end has not been read.
   let rest: Uint8Array[] = []
   let count = 0
   for await (const piece of pieces) {

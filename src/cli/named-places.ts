@@ -13,15 +13,15 @@ export const projectsIn = (api: Api) => allOf(api, ProjectList, '/v2/projects')
 export const environmentsIn = (api: Api, project: string) =>
   allOf(api, EnvironmentList, `/v2/projects/${encodeURIComponent(project)}/envs`)
 
-/** Keys of projects and environments by ID. */
+/** Keys of projects and environments, by their IDs. */
 export interface PlaceNames {
   readonly projects: ReadonlyMap<string, string>
   readonly environments: ReadonlyMap<string, string>
 }
 
 /**
- * Keys of the projects and their environments, as far as the caller's key has access to them. Sends at least
- * one request per project, and one for the list of projects.
+ * Keys of the given projects and of their environments, as far as the caller's key can access them. Sends one
+ * or more requests for the list of projects, and one or more for each project.
  */
 export async function namesOfPlaces(api: Api, projectIds: Iterable<string>): Promise<PlaceNames> {
   const projects = new Map((await projectsIn(api)).map(({ id, key }) => [id, key]))
@@ -33,7 +33,7 @@ export async function namesOfPlaces(api: Api, projectIds: Iterable<string>): Pro
   return { projects, environments }
 }
 
-/** All pages of a list that is a plain array. */
+/** Elements of all pages of a list whose response is a plain array. */
 async function allOf<Schema extends TSchema>(api: Api, list: Schema, path: string): Promise<Static<Schema>> {
   const all: unknown[] = []
   for (let page = 1; ; page += 1) {

@@ -1,4 +1,4 @@
-/** Describes near misses, checks that fail because of exactly one condition, in sentences. */
+/** Describes near misses in sentences. A near miss is a check that fails because of exactly one condition. */
 import type { ExplainedResult } from '#model/wire/decision.ts'
 
 type Rebac = ExplainedResult['debug']['rebac']
@@ -6,10 +6,12 @@ type NearMiss = NonNullable<Rebac['near_misses']>[number]
 type Step = NearMiss extends infer Miss ? (Miss extends { path: (infer Each)[] } ? Each : never) : never
 type Instance = Step['subject']
 
-/** Maximum number of steps of a shown path. Longer paths are represented by their first step. */
+/**
+ * Maximum number of steps of a path that is shown in full. For a longer path, only the first step is shown.
+ */
 const STEPS_SHOWN_MAX = 4
 
-/** One line per near miss; empty if the service reports none. */
+/** Returns one line per near miss. The list is empty if the service reports none. */
 export function nearMissTexts(
   user: string,
   { near_misses: misses = [], more_near_misses: more }: Rebac,

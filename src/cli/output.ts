@@ -1,6 +1,6 @@
 /**
- * Output of commands: tables and sentences for people, JSON for programs. Results are written to standard
- * output, all other text to standard error.
+ * Output of commands. People get tables and sentences, and programs get JSON. Results are written to standard
+ * output, and all other text to standard error.
  */
 import { styleText } from 'node:util'
 import { assert } from '#model/assert.ts'
@@ -20,7 +20,7 @@ type Style = Parameters<typeof styleText>[0]
 /** Receives the amount of completed work. */
 export type OnProgress = (done: number) => void
 
-/** Width of a progress bar in characters. */
+/** Width of a progress bar, in characters. */
 const BAR_WIDTH = 30
 
 export class Output {
@@ -29,10 +29,13 @@ export class Output {
   readonly #stdout: OutputStream
   readonly #stderr: OutputStream
 
-  /** Null if the output is for programs. */
+  /** Library for tables. Null if the output is for programs. */
   readonly #tables: typeof import('table') | null
 
-  /** Loads the library for tables only if it is needed, because loading it takes longer than a check. */
+  /**
+   * Creates the output. Loads the library for tables only if it is needed, because loading it takes longer
+   * than a check.
+   */
   static async open(streams: OutputStreams, form: OutputForm): Promise<Output> {
     const isHuman = form === 'auto' ? streams.stdout.isTTY === true : form === 'table'
     return new Output(streams, isHuman ? await import('table') : null)
@@ -45,12 +48,12 @@ export class Output {
     this.isHuman = tables !== null
   }
 
-  /** Prints a result: the value as JSON on one line, or the text for people. */
+  /** Prints a result. Programs get the value as JSON in one line, and people get the text. */
   result(value: unknown, human: () => string): void {
     this.#stdout.write(`${this.isHuman ? human() : JSON.stringify(value)}\n`)
   }
 
-  /** Prints additional information to standard error. */
+  /** Prints a note to standard error. */
   note(text: string): void {
     this.#stderr.write(`${text}\n`)
   }
@@ -72,7 +75,7 @@ export class Output {
     return this.#stdout.isTTY ? styleText(style, text) : text
   }
 
-  /** Performs work of unknown size. Shows a counter on standard error if it is a terminal. */
+  /** Performs work whose size is unknown. If standard error is a terminal, shows a counter on it. */
   async counting<Result>(
     what: string,
     unit: string,
@@ -91,8 +94,8 @@ export class Output {
   }
 
   /**
-   * Performs work with a progress bar on standard error if it is a terminal. The bar ends even if the work
-   * fails.
+   * Performs work. If standard error is a terminal, shows a progress bar on it. The bar is removed even if
+   * the work fails.
    */
   async progress<Result>(
     what: string,
@@ -106,21 +109,22 @@ export class Output {
       format: `${what} {bar} {percentage} % · {value} of {total} ${unit} · {eta_formatted} left`,
       stream: this.#stderr,
       barsize: BAR_WIDTH,
-      // The line is truncated to the width of the terminal here. If the library disabled line wrapping for
-      // this purpose, it would stay disabled if the process is killed.
+      // This code truncates the line to the width of the terminal, so the library must not change the line
+      // wrapping. If the library disabled the wrapping and the process were killed, the terminal would keep
+      // this setting.
       linewrap: true,
     })
     bar.start(total, 0)
     try {
       return await work(done => bar.update(done))
     } finally {
-      // Otherwise its timer keeps the process alive.
+      // Without this call, the timer of the bar would keep the process alive.
       bar.stop()
     }
   }
 }
 
-/** Text of a cell: one line, without control characters. */
+/** Converts a value to the text of a table cell: one line without control characters. */
 function textOf(value: unknown): string {
   const text =
     typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value)

@@ -1,4 +1,4 @@
-/** A check as entered on the command line, and its conversion for `/allowed`. */
+/** A check from the command line, and its conversion to a request for `/allowed`. */
 import type { Argv } from 'yargs'
 import { parseInstanceReference } from '#model/instance-reference.ts'
 import { parsedJson } from '#model/json-numbers.ts'
@@ -16,7 +16,7 @@ export interface SingleQuestion {
 
 /** Attributes and context of a check. */
 export interface AttributesAndContext {
-  /** Attributes that take precedence over stored ones. */
+  /** Attributes of the user and the resource. They take precedence over stored attributes. */
   readonly attributes?: { readonly user?: JsonObject; readonly resource?: JsonObject } | undefined
   readonly context?: JsonObject | undefined
 }
@@ -25,7 +25,7 @@ type JsonObject = Readonly<Record<string, unknown>>
 
 const required = (describe: string) => ({ type: 'string', demandOption: true, describe }) as const
 
-/** Parts of a check as arguments. */
+/** Arguments that describe the parts of a check. */
 export const ARGUMENT = {
   user: required('key of the user'),
   action: required('key of the action'),
@@ -35,7 +35,7 @@ export const ARGUMENT = {
   tenant: { type: 'string', describe: 'tenant of the check' },
 } as const
 
-/** Arguments of `<user> <action> <resource>`. */
+/** Adds the arguments `<user> <action> <resource>` to a command. */
 export const questionArguments = <Given>(command: Argv<Given>) =>
   command
     .positional('user', ARGUMENT.user)
@@ -43,7 +43,7 @@ export const questionArguments = <Given>(command: Argv<Given>) =>
     .positional('resource', ARGUMENT.resource)
     .option('tenant', ARGUMENT.tenant)
 
-/** Options for the attributes and the context of a check. */
+/** Adds the options for the attributes and the context of a check to a command. */
 export const attributeArguments = <Given>(command: Argv<Given>) =>
   command
     .option('attributes', {
@@ -65,7 +65,7 @@ export function questionOf(given: {
   return { user, action, resource, tenant, ...attributesAndContext(given) }
 }
 
-/** Parses the options. Throws `UsageError` if the JSON of an option is invalid. */
+/** Parses the options for attributes and context. Throws `UsageError` if the JSON of an option is invalid. */
 export function attributesAndContext(given: {
   readonly attributes?: string | undefined
   readonly context?: string | undefined

@@ -1,4 +1,4 @@
-/** Searches through the AuthZEN API, including all pages. */
+/** Searches with the AuthZEN API and reads all pages of the results. */
 import { Type } from 'typebox'
 import { ActionSearchResponse, EntitySearchResponse } from '#model/wire/access.ts'
 import { type Api, ask } from './api.ts'
@@ -6,7 +6,7 @@ import type { AttributesAndContext } from './question.ts'
 
 const SearchResponse = Type.Union([EntitySearchResponse, ActionSearchResponse])
 
-/** The part that is searched for. */
+/** The part of a check for which the search returns values. */
 export type SearchedPart = 'subject' | 'resource' | 'action'
 
 export interface SearchQuestion {
@@ -19,10 +19,11 @@ export interface SearchQuestion {
   readonly context?: AttributesAndContext['context']
 }
 
-/** Keys of all results, in the order of the service. */
+/** Returns the keys of all results, in the order in which the service returns them. */
 export async function search(api: Api, part: SearchedPart, question: SearchQuestion): Promise<string[]> {
   const { user, action, type, key, tenant, attributes, context } = question
-  // The tenant is sent as a property and takes precedence over an attribute with that name.
+  // The tenant is sent as a property of the resource. It takes precedence over an attribute with the same
+  // name.
   const properties = { ...attributes?.resource, ...(tenant !== undefined && { tenant }) }
   const body = {
     subject: {

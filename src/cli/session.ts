@@ -22,10 +22,10 @@ export interface CommonOptions {
   readonly output?: string | undefined
 }
 
-/** Environment variable that contains the API key. */
+/** Name of the environment variable that contains the API key. */
 const KEY = 'VERDICT_KEY'
 const ADDRESS_DEFAULT = 'http://127.0.0.1:7766'
-/** Printable ASCII, including blanks. */
+/** Matches printable ASCII characters, including blanks. */
 const KEY_TEXT = /^[ -~]*$/
 
 export class Session {
@@ -51,7 +51,7 @@ export class Session {
     return [this.#options.key, env[KEY], env[fileName(KEY)]].some(place => place !== undefined)
   }
 
-  /** Client for the service that the options or the environment variables specify. */
+  /** Client for the service. Options or environment variables specify the service. */
   get api(): HttpApi {
     this.#api ??= this.#open()
     return this.#api
@@ -61,7 +61,7 @@ export class Session {
     const address = this.#options.url ?? this.streams.env['VERDICT_URL'] ?? ADDRESS_DEFAULT
     if (!/^https?:$/.test(URL.parse(address)?.protocol ?? ''))
       throw new UsageError(`--url: ${JSON.stringify(address)} is not an http or https URL`)
-    // Text from a file ends with a line break.
+    // `trim` removes the line break at the end of a key that was read from a file.
     const key = (this.#options.key ?? this.#keyOfEnvironment())?.trim() ?? null
     if (key !== null && !KEY_TEXT.test(key))
       throw new UsageError('--key: not a valid API key: it contains characters that no key has')
@@ -77,8 +77,8 @@ export class Session {
   }
 
   /**
-   * Client for decisions, which are made in the environment of the key. Throws `ApiError` if the options
-   * select another environment, because the decision would not apply to it.
+   * Client for decisions. The service makes a decision in the environment of the key. Throws `ApiError` if
+   * the options select another environment, because the decision would not apply to it.
    */
   async decisions(): Promise<HttpApi> {
     const { project, env } = this.#options
@@ -89,9 +89,9 @@ export class Session {
   }
 
   /**
-   * Project and environment for paths: those of the key, unless options select others. If the key is not
-   * limited to one environment, the options are required, because commands that replace or remove data must
-   * not guess. Throws `UsageError`.
+   * Project and environment for paths. The options select them. Otherwise they are those of the key. If the
+   * key is not limited to one environment, the options are required, because commands that replace or remove
+   * data must not guess. Throws `UsageError` if they are missing.
    */
   async place(): Promise<string> {
     const { project, env } = this.#options
@@ -108,8 +108,8 @@ export class Session {
   }
 
   /**
-   * The selected project, by key or ID, otherwise that of the key. Throws `UsageError` if the key is not
-   * limited to one project.
+   * Key or ID of the project. An option selects it. Otherwise it is the project of the key. Throws
+   * `UsageError` if the key is not limited to one project.
    */
   async project(): Promise<string> {
     const named =

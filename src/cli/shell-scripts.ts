@@ -1,13 +1,13 @@
 /**
- * Scripts for shell completion of `verdict`. They call the command line to get the possible next words
- * (`completion.ts`).
+ * Scripts that complete `verdict` commands in shells. They call the command line to get the possible next
+ * words (`completion.ts`).
  */
 import { COMPLETION_FLAG } from './completion.ts'
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
 
-/** Command that starts this program, for systems on which no `verdict` is installed. */
+/** Command that starts this program. The scripts need it on systems on which no `verdict` is installed. */
 export type StartCommand = readonly string[]
 
 export function completionScript(shell: Shell, program: StartCommand): string {

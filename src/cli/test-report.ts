@@ -6,7 +6,7 @@ export function failedIn(tests: readonly TestOutcome[]): number {
   return tests.flatMap(({ outcomes }) => outcomes).filter(({ differences }) => differences.length > 0).length
 }
 
-/** One line per test, followed by the differences. */
+/** Returns one line per test. For a failed test, further lines describe the differences. */
 export function testLines(output: Output, tests: readonly TestOutcome[]): string[] {
   return tests.map(test => testText(output, test))
 }

@@ -1,6 +1,6 @@
 /**
- * Finds unknown names in a check and suggests similar existing names. A check with an unknown name is denied,
- * so users could mistake a typo for a missing permission.
+ * Finds the unknown names in a check and suggests similar existing names. The service denies a check with an
+ * unknown name, so users could mistake a typo for a missing permission.
  */
 import { type Static, type TSchema, Type } from 'typebox'
 import { nearestName } from '#model/nearest-name.ts'
@@ -13,7 +13,7 @@ import { GROUP_TYPE } from './model-file/environment-state.ts'
 import { suggestion } from './model-file/findings.ts'
 import type { SingleQuestion } from './question.ts'
 
-/** Page size of the search for similar names. */
+/** Page size of the requests that search for similar names. */
 const PAGE_SIZE = 100
 
 const Named = Type.Object({ key: Type.String() })
@@ -25,9 +25,9 @@ const ResourceActions = Type.Object({
 })
 
 /**
- * One sentence per unknown name: `there is no user "ana"; did you mean "anna"?`. `place`: project and
- * environment as in paths. The number of requests does not depend on the amount of data. Throws `ApiError` if
- * a request fails.
+ * Returns one sentence per unknown name, for example `there is no user "ana"; did you mean "anna"?`. `place`:
+ * project and environment as in paths. The number of requests does not depend on the amount of data. Throws
+ * `ApiError` if a request fails.
  */
 export async function unknownNames(
   api: Api,
@@ -96,7 +96,7 @@ export async function unknownInGrant(
   return sentences.filter(text => text !== null)
 }
 
-/** Groups can be named with or without their type. */
+/** The name of a group can be given with or without its type. */
 async function unknownGroup(api: Api, list: string, name: string): Promise<string | null> {
   const { status } = await api.send('GET', `${list}/${encodeURIComponent(name)}`)
   if (status !== 404) return null
@@ -110,20 +110,21 @@ async function unknownGroup(api: Api, list: string, name: string): Promise<strin
 interface Fact {
   readonly what: string
   readonly key: string
-  /** Name in paths and messages. */
+  /** Name of the object in paths and messages. */
   readonly name: string
 }
 
 /**
- * Sentence about a fact that does not exist; null if it exists. `list`: path of the list of its kind,
- * optionally with a filter.
+ * Returns a sentence if the fact does not exist, and null if it exists. `list`: path of the list that
+ * contains facts of this kind, optionally with a filter.
  */
 async function unknownFact(api: Api, list: string, { what, key, name }: Fact): Promise<string | null> {
   const [path = ''] = list.split('?', 1)
   if ((await found(api, `${path}/${encodeURIComponent(name)}`, Named, key)) !== null) return null
   const prefix = name.slice(0, name.length - key.length)
-  // A typo of at most two letters leaves one third of the key unchanged. Searching for each third finds
-  // similar names among many. The first page is sufficient if there are few.
+  // The key is split into three parts, and similar names are found by searching for each part. If a typo
+  // affects at most two letters, at least one part is unchanged. If the list is short, its first page is
+  // sufficient.
   const third = Math.ceil(key.length / 3)
   const thirds = [key.slice(0, third), key.slice(third, 2 * third), key.slice(2 * third)]
   const parts = ['', ...thirds.filter(part => part !== '')]
@@ -133,7 +134,10 @@ async function unknownFact(api: Api, list: string, { what, key, name }: Fact): P
   return `there is no ${what} ${JSON.stringify(name)}${hint}`
 }
 
-/** The object at a path, which can also contain an ID; null unless its key is the given one. */
+/**
+ * Returns the object at a path. The path can also contain an ID, so the function returns null unless the key
+ * of the object is the given one.
+ */
 async function found<Schema extends TSchema>(
   api: Api,
   path: string,
@@ -146,7 +150,7 @@ async function found<Schema extends TSchema>(
   return (result as { readonly key: string }).key === key ? result : null
 }
 
-/** First keys of a list that contain the text. */
+/** First keys in a list that contain the given text. */
 async function namesIn(api: Api, list: string, text: string): Promise<string[]> {
   const search = text === '' ? '' : `&search=${encodeURIComponent(text)}`
   const path = `${list}${list.includes('?') ? '&' : '?'}per_page=${PAGE_SIZE}${search}`

@@ -1,4 +1,7 @@
-/** Explains errors in a command line. The parser only counts arguments and suggests no similar names. */
+/**
+ * Explains errors in a command line in more detail than the parser, which only counts arguments and suggests
+ * no similar names.
+ */
 import { nearestName } from '#model/nearest-name.ts'
 
 const TOO_FEW = /^Not enough non-option arguments: got (\d+), need at least \d+$/
@@ -7,11 +10,11 @@ const UNKNOWN = /^Unknown (?:argument|command)s?: (.*)$/s
 const INVALID = /^ {2}Argument: (\S+), Given: (.*), Choices: (.*)$/m
 
 /**
- * `help`: help text of the called command, as far as it was recognized. Returns the message of the parser if
- * it is sufficient.
+ * Returns a message for an error of the parser. If the message of the parser is sufficient, it is returned
+ * unchanged. `help`: help of the command, if the parser recognized the command.
  */
 export function usageMessage(message: string, args: readonly string[], help: string): string {
-  // First line of the help text: the command and its arguments.
+  // The first line of the help contains the command and its arguments.
   const usage = help.trimStart().split('\n', 1)[0] ?? ''
   const words = usage.split(' ').filter(word => /^\w/.test(word))
   const called = words.join(' ')
@@ -31,7 +34,7 @@ export function usageMessage(message: string, args: readonly string[], help: str
 
 interface Called {
   readonly usage: string
-  /** Words of the command. */
+  /** The words of the called command. */
   readonly called: string
   readonly help: string
 }

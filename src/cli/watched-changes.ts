@@ -1,4 +1,7 @@
-/** Change stream of an environment. Reconnects after a connection ends, as long as the service allows it. */
+/**
+ * Reads the change stream of an environment. If the connection ends, it is opened again, unless the service
+ * rejects the request.
+ */
 import { EventReader, type StreamEvent } from './event-stream.ts'
 import { ApiError, RefusedError } from './exit-codes.ts'
 import type { HttpApi } from './http-api.ts'
@@ -10,13 +13,16 @@ export interface Watching {
   /** Path of the stream, without `since`. */
   readonly path: string
   readonly query: URLSearchParams
-  /** Revision after which the stream starts; null: now. */
+  /** Revision after which the stream starts. If null, the stream starts with the next change. */
   readonly since: string | null
-  /** Called when the connection has ended and before it is reopened. */
+  /** Called after the connection has ended, before it is opened again. */
   onLost(reason: string): void
 }
 
-/** Throws `RefusedError` for invalid requests, and `ApiError` if the first connection fails. */
+/**
+ * Yields the events of the stream. Throws `RefusedError` if the request is invalid, and `ApiError` if the
+ * first connection fails.
+ */
 export async function* watchedChanges(
   api: HttpApi,
   { path, query, since, onLost }: Watching,

@@ -23,7 +23,10 @@ import { EncodingError } from '#model/utf8-text.ts'
 import type { ModelFile } from '#model/model-file.ts'
 import type { ContentLine } from '#model/wire/environment-content.ts'
 
-/** Maximum number of similar steps that are shown in full. For further ones, only their number is shown. */
+/**
+ * Maximum number of similar steps that are shown in full. If there are more, only the number of the others is
+ * shown.
+ */
 const ALIKE_SHOWN_MAX = 20
 
 export const applyCommand: Command = ({ usage, description }, parser, run) =>
@@ -105,8 +108,9 @@ interface States {
 }
 
 /**
- * The desired state of the file, and the current state as far as the plan needs it. Throws `ModelFileError`
- * with all errors in the file. The file can also refer to names of the environment, unless they are pruned.
+ * Returns two states: the desired state from the file, and the part of the current state that the plan needs.
+ * Throws `ModelFileError` with all errors in the file. The file can also refer to names that exist in the
+ * environment, unless they are going to be removed (`pruned`).
  */
 async function statesOf(session: Session, source: ModelSource, pruned: PruneOptions): Promise<States> {
   const form = formFindings(source)
@@ -116,7 +120,8 @@ async function statesOf(session: Session, source: ModelSource, pruned: PruneOpti
   const mentioned = mentionedTexts(source.root.value)
   const current = await readCurrentState(session, desired, mentioned, pruned.facts).catch(
     (error: unknown) => {
-      // Errors in the form of the file are reported even if the service does not respond.
+      // If the service cannot be reached but the form of the file is wrong, the errors in the form are
+      // reported.
       throw isFormed || !(error instanceof ApiError) ? error : source.errorOf(form)
     },
   )
@@ -140,8 +145,8 @@ function plannedSteps(
 }
 
 /**
- * All texts in the file, and the key in each `type:key`. Includes every name in the environment to which the
- * file refers. O(file).
+ * All texts in the file. For texts such as `type:key`, the key alone is also included. The result contains
+ * every name in the environment to which the file refers. O(file).
  */
 function mentionedTexts(file: unknown): ReadonlySet<string> {
   const texts = new Set<string>()
@@ -161,7 +166,7 @@ function mentionedTexts(file: unknown): ReadonlySet<string> {
   return texts
 }
 
-/** The current state, as far as the file mentions it. */
+/** Reads the current state. Facts that the file does not mention are skipped if they are not needed. */
 async function readCurrentState(
   session: Session,
   desired: EnvironmentState,

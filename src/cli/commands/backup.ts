@@ -19,13 +19,13 @@ export const backupCommand: Command = ({ usage, description }, parser, run) =>
         .example('$0 backup verdict.backup', 'writes a file for restore'),
     run(async ({ api, output }, { file }) => {
       const part = `${file}.part`
-      // Opened first, so that an invalid path is reported before the request. Only the owner can read the
-      // file because it contains keys. An existing file is removed first: it could belong to another user or
-      // be readable by others.
+      // The file is opened before the request is sent, so that an invalid path is reported first. Only its
+      // owner can read it, because it contains API keys. An existing temporary file is removed first, because
+      // it could belong to another user or be readable by others.
       await rm(part, { force: true })
       const handle = await open(part, 'wx', 0o600)
       try {
-        // A file that is replaced keeps its permissions.
+        // If the backup replaces a file, it gets the permissions of that file.
         const existing = await stat(file).catch(() => null)
         if (existing) await chmod(part, existing.mode)
         await pipeline(() => api.download('/v2/backup', 'POST'), handle.createWriteStream({ flush: true }))

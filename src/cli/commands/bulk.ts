@@ -11,7 +11,7 @@ import { QuestionAttributes } from '#model/model-file.ts'
 import { AttributeMap } from '#model/wire/building-blocks.ts'
 import { BulkAllowedResult } from '#model/wire/decision.ts'
 
-/** Number of checks per request, below the default limit of the service. */
+/** Number of checks per request. It is below the default limit of the service. */
 const QUESTIONS_PER_REQUEST = 1_000
 
 export const bulkCommand: Command = ({ usage, description }, parser, run) =>

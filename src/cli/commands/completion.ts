@@ -28,7 +28,10 @@ export const completionCommand: Command = ({ usage, description }, parser, run) 
     }),
   )
 
-/** Command line of this program with this runtime, because the `node` in the path could be too old. */
+/**
+ * Command that runs this program. It contains the path of the current runtime, because the `node` in `PATH`
+ * could be too old.
+ */
 function thisProgram(): string[] {
   const entry = new URL('bin/verdict.js', import.meta.resolve('#package.json'))
   return [process.execPath, '--disable-warning=ExperimentalWarning', fileURLToPath(entry)]

@@ -14,7 +14,7 @@ const ENVIRONMENT = {
 } as const
 const NAME = { type: 'string', describe: 'display name; default: the key' } as const
 
-/** Kinds of objects that are counted in an environment, as named by the service. */
+/** Kinds of objects whose number the service reports for an environment. */
 const COUNTED = [
   'resources',
   'roles',

@@ -35,7 +35,7 @@ export const explainCommand: Command = ({ usage, description }, parser, run) =>
     }),
   )
 
-/** Prints unknown names to standard error. A failure to find them does not affect the decision. */
+/** Prints unknown names to standard error. If the search for them fails, the explanation is still printed. */
 async function printUnknown(session: Session, question: SingleQuestion): Promise<void> {
   try {
     for (const text of await unknownNames(session.api, await session.place(), question)) {

@@ -8,7 +8,10 @@ import { FILE_ARGUMENT } from '#cli/input.ts'
 import type { OnProgress } from '#cli/output.ts'
 import type { Session } from '#cli/session.ts'
 
-/** The last line, which contains the number of lines before it. Without it, the file is incomplete. */
+/**
+ * Matches the last line of an export, which contains the number of lines before it. If this line is missing,
+ * the export is incomplete.
+ */
 const END = /(?:^|\n)\{"kind":"end","lines":(\d+)\}\n$/
 const LAST_LINE_BYTES_MAX = 100
 const MEBIBYTE = 1_048_576
@@ -31,7 +34,7 @@ export const exportCommand: Command = ({ usage, description }, parser, run) =>
         await receive(session, session.streams.stdout as Writable, false)
         return
       }
-      // Target of a symbolic link.
+      // If the file is a symbolic link, the export replaces its target.
       const target = await realpath(file).catch(() => file)
       const lines = (await isReplaceable(target))
         ? await receiveWhole(session, target)
@@ -40,21 +43,24 @@ export const exportCommand: Command = ({ usage, description }, parser, run) =>
     }),
   )
 
-/** Whether the export can replace the file. Pipes and devices are written to instead. */
+/**
+ * Whether the export can replace the file. Pipes and devices cannot be replaced, so the export is written to
+ * them.
+ */
 async function isReplaceable(file: string): Promise<boolean> {
   const there = await lstat(file).catch(() => null)
   return there === null || there.isFile()
 }
 
-/** Writes to a temporary name until the file is complete. */
+/** Writes the export under a temporary name and renames it when it is complete. */
 async function receiveWhole(session: Session, file: string): Promise<number> {
   const part = `${file}.part`
-  // Opened first, so that an invalid path is reported before the request. An existing file is removed first,
-  // because others might be able to read it.
+  // The file is opened before the request is sent, so that an invalid path is reported first. An existing
+  // temporary file is removed first, because others might be able to read it.
   await rm(part, { force: true })
   const handle = await open(part, 'wx', 0o600)
   try {
-    // A file that is replaced keeps its permissions.
+    // If the export replaces a file, it gets the permissions of that file.
     const existing = await stat(file).catch(() => null)
     if (existing) await chmod(part, existing.mode)
     const lines = await receive(session, handle.createWriteStream(), true)
@@ -66,9 +72,9 @@ async function receiveWhole(session: Session, file: string): Promise<number> {
   }
 }
 
-/** Writes the response as it arrives. Returns its number of lines. */
+/** Writes the response to the target as it arrives. Returns the number of lines. */
 async function receive(session: Session, target: Writable, ends: boolean): Promise<number> {
-  // Inside the pipeline, which closes the target if the request fails.
+  // The request is sent inside the pipeline, so that the pipeline closes the target if the request fails.
   const source = async function* () {
     yield* session.api.download(`/v2/projects/${await session.environmentPath()}/export`)
   }
@@ -86,7 +92,7 @@ async function receive(session: Session, target: Writable, ends: boolean): Promi
   await session.output.counting('exporting', 'MiB', onProgress =>
     pipeline(source, count(onProgress), target, { end: ends }),
   )
-  // The total includes the last line itself.
+  // `lines` also counts the last line, which is not included in its own number.
   if (Number(END.exec(tail.toString('latin1'))?.[1]) !== lines - 1) {
     throw new ApiError('the response is truncated: its last line is missing')
   }

@@ -29,7 +29,7 @@ export const importCommand: Command = ({ usage, description }, parser, run) =>
         .example('$0 import backup.ndjson --replace', 'replaces the content; later changes are lost'),
     run(async (session, { file, replace }) => {
       const path = `/v2/projects/${await session.environmentPath()}/import?replace=${replace}`
-      // Opened first, so that an invalid path is reported before the request.
+      // The file is opened before the request is sent, so that an invalid path is reported first.
       const handle = file === '-' ? null : await open(file)
       const found = await handle?.stat()
       if (found?.isDirectory()) {

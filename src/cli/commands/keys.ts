@@ -76,8 +76,9 @@ export const keysCommand: Command = ({ usage, description }, parser, run) =>
   )
 
 /**
- * Checks an ID. A secret that is passed by mistake must not be sent in a path, which proxies can log, and
- * must not be printed. Secrets can consist of hexadecimal digits, so an ID must be written with hyphens here.
+ * Checks the ID of a key. If a user passes the secret of a key by mistake, it must not be printed or sent in
+ * a path, because proxies can log paths. A secret can consist of hexadecimal digits, so the ID must be
+ * written with hyphens.
  */
 function checkedId(id: string): string {
   if (idFrom(id) === id.toLowerCase()) return id
@@ -94,7 +95,7 @@ async function allKeys(session: Session): Promise<ApiKey[]> {
   }
 }
 
-/** A key with the names of its project and environment, as far as they are known. */
+/** A key with the names of its project and environment. A name is null if the caller cannot read it. */
 interface NamedKey extends ApiKey {
   readonly project: string | null
   readonly environment: string | null
@@ -121,12 +122,15 @@ function opens({ object_type, project_id, environment_id, project, environment }
     : `${environment ?? environment_id} of project ${ofProject}`
 }
 
-/** Creator of a key. Null: the service created the key, or did not record the creator. */
+/** Creator of a key. Null if the service created the key or did not record the creator. */
 function maker({ created_by: by }: ApiKey): string | null {
   return by ? (by.name ?? by.api_key_id ?? 'ADMIN_API_KEY') : null
 }
 
-/** Sends no further requests before the secret is shown, because the secret would be lost if one failed. */
+/**
+ * Prints a new key. No request is sent before the secret is printed, because the secret would be lost if that
+ * request failed.
+ */
 function show({ output }: Session, key: ApiKey): void {
   output.result(key, () => {
     const opened = opens({ ...key, project: null, environment: null })

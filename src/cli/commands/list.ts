@@ -65,7 +65,10 @@ export const listCommand: Command = ({ usage, description }, parser, run) =>
 
 const HEADERS = { resource: 'RESOURCE', subject: 'USER', action: 'ACTION' } as const
 
-/** Names in the format of the search; attributes and context in the format of the options. */
+/**
+ * Arguments of the command. The names are those of the search. Attributes and context are texts, as the
+ * options contain them.
+ */
 type ListArguments = Omit<SearchQuestion, 'attributes' | 'context'> &
   Parameters<typeof attributesAndContext>[0]
 
@@ -85,7 +88,9 @@ async function printFound(
   )
 }
 
-/** Throws `UsageError` for attributes of the searched entity, because the service ignores them. */
+/**
+ * Throws `UsageError` if attributes of the searched entity are given, because the service would ignore them.
+ */
 function requireOfGivenSide(part: SearchedPart, attributes: AttributesAndContext['attributes']): void {
   const searched = part === 'subject' ? 'user' : part
   if (searched === 'action' || attributes?.[searched] === undefined) return

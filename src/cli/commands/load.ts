@@ -1,6 +1,6 @@
 /**
- * `verdict load`: adds facts, condition sets and rules of a file to an environment. Existing ones are updated
- * or left unchanged, so an interrupted load can be repeated.
+ * `verdict load`: adds the facts, condition sets and rules in a file to an environment. Objects that already
+ * exist are updated or stay unchanged. Therefore a load that was interrupted can be repeated.
  */
 import { type Api, request, resultOf } from '#cli/api.ts'
 import { stat } from 'node:fs/promises'
@@ -57,11 +57,11 @@ export const loadCommand: Command = ({ usage, description }, parser, run) =>
     }),
   )
 
-/** Sends facts in the order of their lines. Consecutive facts of the same kind are sent together. */
+/** Sends facts in the order of their lines. Consecutive facts of the same kind share a request. */
 class Loader {
   /** Number of stored facts by kind. */
   readonly counts: Record<string, number> = {}
-  /** Number of facts that were skipped because they have expired. The service rejects such grants. */
+  /** Number of facts that were skipped because they have expired. The service would reject them. */
   ended = 0
   readonly #api: Api
   readonly #place: string
@@ -75,8 +75,8 @@ class Loader {
   }
 
   /**
-   * Adds the fact of a line. Throws `UsageError` for a line that is not a fact, after the facts before it are
-   * stored; otherwise like `send`.
+   * Adds the fact in a line. If the line is not a valid fact, stores the facts before it and throws
+   * `UsageError`. Otherwise throws the same errors as `send`.
    */
   async add(line: InputLine): Promise<void> {
     let fact: Fact
@@ -97,7 +97,10 @@ class Loader {
     this.#batch.push({ fact, number: line.number })
   }
 
-  /** Sends the pending facts. Throws `ApiError` with the line and the number of stored facts. */
+  /**
+   * Sends the facts that are waiting. If the service rejects one, throws `ApiError` with its line and with
+   * the number of stored facts.
+   */
   async send(): Promise<void> {
     const batch = this.#batch
     if (batch.length === 0) return
@@ -106,7 +109,7 @@ class Loader {
       await this.#sendTogether(batch)
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      // The whole batch was rejected. Send its facts one by one until the invalid one is found.
+      // The service rejected the whole batch. Its facts are sent one by one until the invalid one is found.
       if (error instanceof RefusedError) {
         for (const each of batch) {
           await this.#sendTogether([each]).catch((reason: unknown) => {
@@ -165,7 +168,9 @@ function lineOf(text: string): ContentLine {
   }
 }
 
-/** Sends facts of one kind, in one request if a bulk operation exists. */
+/**
+ * Sends facts of one kind. If the service has a bulk operation for this kind, a single request is sufficient.
+ */
 async function sendFacts(api: Api, place: string, facts: readonly Fact[]): Promise<void> {
   const base = `/v2/facts/${place}`
   const operations = facts.map(bodyOf)
@@ -177,7 +182,7 @@ async function sendFacts(api: Api, place: string, facts: readonly Fact[]): Promi
       await request(api, 'POST', `${base}/set_rules/bulk`, { operations })
       return
     case 'tenant':
-      // There is no bulk operation that creates or replaces tenants.
+      // The service has no bulk operation that creates or replaces tenants.
       for (const tenant of operations) await putTenant(api, base, tenant as { readonly key: string })
       return
     case 'user':

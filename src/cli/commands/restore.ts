@@ -1,4 +1,7 @@
-/** `verdict restore`: creates the directory of an embedded store from a backup. Sends no requests. */
+/**
+ * `verdict restore`: creates the directory of an embedded store from a backup. The command does not need a
+ * running service.
+ */
 import { createReadStream } from 'node:fs'
 import { type FileHandle, mkdir, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -23,7 +26,8 @@ export const restoreCommand: Command = ({ usage, description }, parser, run) =>
       const target = resolve(directory)
       await requireEmpty(target)
       await mkdir(dirname(target), { recursive: true })
-      // Filled under a temporary name next to the target, so that the target never contains a partial store.
+      // The files are written to a temporary directory next to the target, which is then renamed. The target
+      // therefore never contains a partial store.
       const part = await mkdtemp(`${target}.part-`)
       const files = new RestoredFiles(part)
       try {
@@ -51,7 +55,7 @@ async function requireEmpty(directory: string): Promise<void> {
     throw new UsageError(`${directory} is not empty; restore a store into an empty directory`)
 }
 
-/** Writes the files below a directory. Each file is synced to disk before the next one begins. */
+/** Writes the files of a backup to a directory. Each file is synced to disk before the next one begins. */
 class RestoredFiles implements BackupSink {
   readonly #directory: string
   #file: FileHandle | null = null

@@ -1,6 +1,6 @@
 /**
- * `verdict serve`, as listed in the help text. The program starts the service before it parses arguments
- * (`src/verdict.js`).
+ * Entry of `verdict serve` in the help. The command does not reach this code, because the program starts the
+ * service before it parses the arguments (`src/verdict.js`).
  */
 import type { Command } from '#cli/command.ts'
 import { UsageError } from '#cli/exit-codes.ts'

@@ -9,7 +9,7 @@ import { envelope } from '#model/wire/building-blocks.ts'
 import { Health } from '#model/wire/health.ts'
 import { NativeError } from '#model/wire/problem.ts'
 
-/** Counted objects, and the list from which each number is taken. */
+/** Counted kinds of objects, each with the list that returns their number. */
 const COUNTED = [
   ['resources', 'schema', 'resources'],
   ['roles', 'schema', 'roles'],
@@ -55,7 +55,8 @@ export const statusCommand: Command = ({ usage, description }, parser, run) =>
  */
 async function readiness(api: Api): Promise<boolean> {
   const answer = await api.send('GET', '/ready')
-  // A proxy in front of an unavailable service also returns this status.
+  // A proxy also returns the status 503 if the service is unavailable. Only the error format of the service
+  // proves that the service responded.
   if (answer.status === 503 && Check(NativeError, answer.body)) return false
   resultOf(Health, answer, 'GET /ready')
   return true
@@ -68,8 +69,8 @@ async function versionOf(api: Api): Promise<string | null> {
 }
 
 /**
- * Counts of the environment. Prints a note and returns null if the key has access to several environments and
- * none is selected. The health of the service is still useful then.
+ * Numbers of objects in the environment. If the key can access several environments and none is selected,
+ * prints a note and returns null, because the health of the service is still useful.
  */
 async function countsIfPlaced(session: Session): Promise<Record<string, number> | null> {
   try {

@@ -1,4 +1,4 @@
-/** `verdict test`: runs the tests in model files in this process, with the real engine. */
+/** `verdict test`: runs the tests in model files. The tests use the real engine, in this process. */
 import type { Command } from '#cli/command.ts'
 import { ModelFileError, EXIT } from '#cli/exit-codes.ts'
 import { modelTextOf } from '#cli/input.ts'
@@ -45,7 +45,10 @@ interface FileOutcome {
   readonly warnings: readonly StepWarning[]
 }
 
-/** Throws `ModelFileError` with all errors in the file, including those that the service would report. */
+/**
+ * Runs the tests of a file. Throws `ModelFileError` with all errors in the file, including those that the
+ * service would report.
+ */
 async function testFile(file: string): Promise<FileOutcome> {
   const source = ModelSource.read(await modelTextOf(file), file)
   const { tests: expected = [], ...model } = checkedModel(source, KnownNames.of(source.root))
@@ -55,7 +58,10 @@ async function testFile(file: string): Promise<FileOutcome> {
   return { file, tests, warnings }
 }
 
-/** Outcome of each file. Throws one `ModelFileError` with the errors of all files. */
+/**
+ * Runs the tests of each file. If files contain errors, throws one `ModelFileError` with the errors of all
+ * files.
+ */
 async function outcomesOf(files: readonly string[]): Promise<FileOutcome[]> {
   const outcomes: FileOutcome[] = []
   const wrong: string[] = []

@@ -1,4 +1,4 @@
-/** `verdict watch`: prints the changes of an environment, one line per change, until it is stopped. */
+/** `verdict watch`: prints the changes of an environment, one line per change, until the user stops it. */
 import type { Command } from '#cli/command.ts'
 import { EXIT, UsageError } from '#cli/exit-codes.ts'
 import type { Session } from '#cli/session.ts'
@@ -75,7 +75,8 @@ async function watch(session: Session, options: WatchOptions): Promise<void> {
       session.exitCode = EXIT.no
       if (!isHuman) streams.stdout.write(`${JSON.stringify({ kind: 'reset', reason, revision })}\n`)
     }
-    // Events without a period in their names are about the stream itself.
+    // Events about changes have a period in their names. All other events are about the stream itself and are
+    // skipped.
     if (!event.includes('.')) continue
     streams.stdout.write(`${isHuman ? lineOf(JSON.parse(data) as WatchedChange) : data}\n`)
     printed += 1
@@ -141,7 +142,10 @@ interface AccessItem {
   readonly many?: readonly Readonly<Record<string, string>>[]
 }
 
-/** Maximum number of pairs and scopes that a line lists. For further ones, it contains their number. */
+/**
+ * Maximum number of pairs and scopes that a line lists. If there are more, the line contains the number of
+ * the others.
+ */
 const NAMED_MAX = 5
 
 function accessText({ type, action, gained, lost, many = [] }: AccessItem): string {

@@ -1,11 +1,17 @@
-/** Executes a plan: sends its requests in order and combines those that one bulk operation can perform. */
+/**
+ * Executes a plan. Sends its requests in order, and combines consecutive requests that a bulk operation can
+ * perform.
+ */
 import { Check } from 'typebox/schema'
 import { type Api, type ApiAnswer, Done, resultOf } from '#cli/api.ts'
 import { ApiError } from '#cli/exit-codes.ts'
 import { SetRulesCreated } from '#model/wire/set-rule.ts'
 import type { PlannedRequest, Step } from './plan-step.ts'
 
-/** Number of elements per bulk operation, far below the limit, so that each commit is short. */
+/**
+ * Number of elements per bulk operation. It is far below the limit of the service, so that each commit is
+ * short.
+ */
 const BULK_ELEMENTS = 1_000
 
 /** A warning of the service about a request. */
@@ -21,8 +27,8 @@ export interface StepRequest {
 }
 
 /**
- * Returns the warnings of the service. `place`: the environment as in paths: `default/default`. Throws
- * `ApiError` with the number of completed requests.
+ * Executes the plan and returns the warnings of the service. `place`: the environment as in paths, for
+ * example `default/default`. If a request fails, throws `ApiError` with the number of completed requests.
  */
 export async function applyPlan(
   api: Api,
@@ -54,7 +60,7 @@ export async function applyPlan(
 }
 
 /**
- * Warnings of a response. If only some elements of a bulk operation cause a warning, the response contains
+ * Warnings in a response. If only some elements of a bulk operation caused the warning, the response contains
  * their indexes.
  */
 export function warningsOf({ warning, body }: ApiAnswer, batch: readonly StepRequest[]): StepWarning[] {
@@ -66,7 +72,7 @@ export function warningsOf({ warning, body }: ApiAnswer, batch: readonly StepReq
   })
 }
 
-/** Body of a request, or of the bulk operation for several requests. */
+/** Body for one request, or for the bulk operation that performs several requests. */
 export function requestBody(calls: readonly PlannedRequest[]): unknown {
   const bodies = calls.map(({ body }) => body)
   const bulk = calls[0]?.bulk

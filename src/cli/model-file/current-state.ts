@@ -11,19 +11,19 @@ import {
   tupleName,
 } from './environment-state.ts'
 
-/** Selects the facts that are kept. */
+/** Selects which facts of the environment are kept. */
 export type FactFilter = (
   kind: 'tenants' | 'users' | 'instances' | 'assignments' | 'tuples',
   name: string,
 ) => boolean
 
-/** Collects the lines of an export. */
+/** Collects the state from the lines of an export. */
 export class CurrentState {
   readonly state = new EnvironmentState()
   readonly #isOfInterest: FactFilter
-  /** Purpose of the relations that the groups API created, by `type#relation`. */
+  /** Purpose of each relation that the groups API created, by `type#relation`. */
   readonly #groupUses = new Map<string, { readonly use: string; readonly role?: string }>()
-  /** Number of lines so far. */
+  /** Number of lines that were read. */
   #lines = 0
   #isWhole = false
 
@@ -31,7 +31,7 @@ export class CurrentState {
     this.#isOfInterest = isOfInterest
   }
 
-  /** Whether the last line has arrived and its number of lines is correct. */
+  /** Whether the last line has arrived and its number of lines matches. */
   get isWhole(): boolean {
     return this.#isWhole
   }

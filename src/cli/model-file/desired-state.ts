@@ -1,4 +1,4 @@
-/** Desired state of a model file, with its shorthand expanded. */
+/** Builds the desired state from a model file. Shorthand forms in the file are expanded. */
 import { DEFAULT_TENANT } from '#model/decision.ts'
 import type { Model, ModelGroup, ModelResource, ModelRole } from '#model/model-file.ts'
 import {
@@ -82,7 +82,7 @@ function desiredResource(resource: ModelResource, key: string): ResourceState {
 
 type DerivationEntries = NonNullable<NonNullable<ModelRole['granted_to']>['users_with_role']>
 
-/** Entries of `inherited_roles` for one role, in the form of its `granted_to`. */
+/** Entries of `inherited_roles` for one role, converted to the form of `granted_to`. */
 function inheritedEntries(
   role: string,
   relations: Readonly<Record<string, string>>,
@@ -123,7 +123,7 @@ function desiredGroup(group: ModelGroup): GroupState {
   }
 }
 
-/** Parts of a group, each given as a name or with its expiration time. */
+/** Parts of a group. Each is given in the file as a name, or as a name with an expiration time. */
 function parts<Name extends string>(
   items: readonly (string | ({ readonly [Key in Name]: string } & { readonly until?: string }))[] | undefined,
   name: Name,

@@ -1,9 +1,11 @@
 /**
- * Performs a dry run of a plan in memory with the real engine. Changes that the service would reject are
- * reported with their locations in the file, and the tests of the file run on the resulting environment.
+ * Performs a dry run of a plan in memory, with the real engine. If the service would reject a change, this
+ * change is reported with its location in the file. Otherwise the tests of the file run on the resulting
+ * environment.
  *
  * The environment in memory contains the whole current model, but only those current facts that the file
- * mentions. So the tests are about the facts of the file, independent of the number of other facts.
+ * mentions. The tests are therefore about the facts in the file, and the dry run does not depend on the
+ * number of other facts.
  */
 import { InProcessApi } from '#cli/in-process-api.ts'
 import { type Api, type ApiAnswer, messageOf } from '#cli/api.ts'
@@ -21,16 +23,16 @@ import type { PlannedRequest, PruneOptions, Step } from './plan-step.ts'
 const PLACE = 'default/default'
 
 export interface DryRun {
-  /** Changes that the service would reject. If there are any, the tests did not run. */
+  /** Changes that the service would reject. If the list is not empty, the tests did not run. */
   readonly refusals: readonly Finding[]
   readonly warnings: readonly StepWarning[]
   readonly tests: readonly TestOutcome[]
 }
 
-/** Maximum value of the setting: the real service enforces its own limit. */
+/** Settings with the maximum limit, because the real service enforces its own limit. */
 const SERVICE_CEILINGS = { MAX_ATTRIBUTES_BYTES: '16777216' }
 
-/** `current`: current state of the objects that the file mentions; null for a self-contained file. */
+/** `current`: current state of the objects that the file mentions. Null if the file is self-contained. */
 export async function performDryRun(
   desired: EnvironmentState,
   tests: readonly ModelTest[],
@@ -40,12 +42,13 @@ export async function performDryRun(
   const api = await InProcessApi.open(current === null ? {} : SERVICE_CEILINGS)
   try {
     const empty = new EnvironmentState()
-    // Initial state of every environment.
+    // Every environment initially contains this tenant.
     empty.tenants.set(DEFAULT_TENANT, { name: 'Default tenant' })
     const before = current === null ? empty : mentionedOf(current, desired, prune)
     before.tenants.set(DEFAULT_TENANT, before.tenants.get(DEFAULT_TENANT) ?? { name: 'Default tenant' })
     const none = { model: false, facts: false }
-    // Rejections of the current state are ignored: it exists, but was possibly created under other limits.
+    // Rejections of the current state are ignored: it already exists in the service and was possibly created
+    // under other limits.
     const { refusals: ignored } = await tryPlan(api, planOf(empty, before, none))
     const { refusals, warnings } = await tryPlan(
       api,
@@ -61,7 +64,8 @@ export async function performDryRun(
 }
 
 /**
- * The current model, with the independent facts. Facts that connect these are in the file or irrelevant for
+ * The current model, and the current facts that the file mentions and that depend on no other facts. Facts
+ * that connect others, such as role assignments, are omitted: they are either in the file or irrelevant for
  * it.
  */
 function mentionedOf(
@@ -79,7 +83,7 @@ function mentionedOf(
   copy(current.roles, state.roles)
   copy(current.conditionSets, state.conditionSets)
   copy(current.rules, state.rules)
-  // The number of facts that will be removed can be large, so they are not copied.
+  // If unmentioned facts will be removed, they are not copied, because their number can be large.
   const staying = <Value>(from: ReadonlyMap<string, Value>, named: ReadonlyMap<string, unknown>) =>
     prune.facts ? new Map([...from].filter(([name]) => named.has(name))) : from
   copy(staying(current.tenants, desired.tenants), state.tenants)
@@ -98,8 +102,8 @@ function mentionedOf(
 }
 
 /**
- * Executes the requests of a plan. After a rejected request, later phases are skipped because they might
- * depend on it.
+ * Executes the requests of a plan. If a request is rejected, later phases are skipped, because their requests
+ * might depend on it.
  */
 async function tryPlan(
   api: Api,
@@ -122,7 +126,7 @@ async function tryPlan(
     if (refusedIn !== null && phase > refusedIn) break
     if (await send(batch)) continue
     refusedIn = phase
-    // Send the requests one by one to find the rejected one.
+    // The batch was rejected. Its requests are sent one by one to find out which of them is invalid.
     if (batch.length > 1) for (const each of batch) await send([each])
   }
   return { refusals, warnings }
@@ -133,7 +137,7 @@ function findingsOf(answer: ApiAnswer, { location = [], what }: Step, request: P
   const details = Check(ManagementError, body) ? (body.detail ?? []) : []
   if (details.length === 0 || request.bulk !== undefined)
     return [{ location, message: `${what}: ${messageOf(answer)}`, isAboutKey: true }]
-  // The body has the same structure as the file.
+  // The path in the body is also valid in the file, because both have the same structure.
   return details.map(({ loc, msg }) => ({
     location: [...location, ...loc.slice(1)],
     message: msg,

@@ -1,7 +1,8 @@
 /**
- * Content of an environment in the terms of a model file: the desired state of a file, or the current state
- * from the lines of an export. Both have the same form, so a plan is their difference. Assignments, relations
- * and tuples that the groups API manages appear as groups in both.
+ * Content of an environment, in the terms of a model file. It is either the desired state from a file or the
+ * current state from the lines of an export. Both states have the same form, so a plan can be computed as
+ * their difference. In both, the assignments, relations and tuples that the groups API manages are
+ * represented as groups.
  */
 import { parseInstanceReference } from '#model/instance-reference.ts'
 import type { ModelConditionSet } from '#model/model-file.ts'
@@ -9,7 +10,7 @@ import type { ConditionSetType } from '#model/wire/condition-set.ts'
 import type { RoleBlock } from '#model/wire/role.ts'
 import type { ValuePath } from './located-value.ts'
 
-/** Plain fields by name. An absent field is not specified. */
+/** Simple fields by name. If a field is absent, the file does not specify it. */
 export type Fields = Readonly<Record<string, unknown>>
 
 export interface RoleState {
@@ -32,8 +33,8 @@ export interface ResourceState {
   readonly actions: ReadonlyMap<string, Fields>
   readonly attributes: ReadonlyMap<string, Fields>
   /**
-   * Resource at the other end of each relation, by the key of the relation. Relations that the groups API
-   * created are omitted.
+   * Resource at the other end of each relation, by the key of the relation. Does not contain the relations
+   * that the groups API created.
    */
   readonly relations: ReadonlyMap<string, string>
   readonly roles: ReadonlyMap<string, RoleState>
@@ -51,8 +52,8 @@ export interface ConditionSetState {
 
 export interface RuleState {
   /**
-   * Key of a set, a role or a resource. State that was read from an environment contains only sets, including
-   * computed ones.
+   * Key of a set, a role or a resource. If the state was read from an environment, it is always the key of a
+   * set, which can be a computed set.
    */
   readonly user_set: string
   /** `type:action`. */
@@ -63,15 +64,18 @@ export interface RuleState {
 /** Expiration time in the format of `toISOString`. Null: no expiration. */
 export type Until = string | null
 
-/** Replaces an expiration time in the past: the desired state does not contain the grant. */
+/**
+ * Value that replaces an expiration time in the past. A grant with this value is not part of the desired
+ * state.
+ */
 export const EXPIRED = 'ended'
 
 export interface GroupState {
   readonly tenant: string
-  /** Expiration time by member. */
+  /** Expiration time of each member. */
   readonly members: Map<string, Until>
   readonly groups: Map<string, Until>
-  /** Expiration time by `type:key#role`. */
+  /** Expiration time of each role, by `type:key#role`. */
   readonly roles: Map<string, Until>
 }
 
@@ -105,19 +109,19 @@ export class EnvironmentState {
   readonly rules = new Map<string, RuleState>()
   readonly tenants = new Map<string, Fields>()
   readonly users = new Map<string, Fields>()
-  /** By `type:key`, like groups. */
+  /** Instances by `type:key`. Groups are keyed in the same way. */
   readonly instances = new Map<string, InstanceState>()
   readonly groups = new Map<string, GroupState>()
   readonly assignments = new Map<string, AssignmentState>()
   readonly tuples = new Map<string, TupleState>()
   /**
-   * Locations in the file of objects that cannot be found by their key: `group …`, `rule …`, `assignment …`,
-   * `tuple …`, each with its name.
+   * Locations in the file of objects that cannot be found by their key. The keys of this map are `group …`,
+   * `rule …`, `assignment …` and `tuple …`, each with the name of the object.
    */
   readonly locations = new Map<string, ValuePath>()
 }
 
-/** Type of groups that are named without one. */
+/** Type of a group whose name contains no type. */
 export const GROUP_TYPE = 'group'
 export const MEMBER = 'member'
 
@@ -130,7 +134,7 @@ export function assignmentName({
   return JSON.stringify([user, role, resource_instance ?? null, resource_instance ? null : tenant])
 }
 
-/** Equal rules have equal names. */
+/** Name of a rule. Two equal rules have the same name. */
 export function ruleName({ user_set, permission, resource_set }: RuleState): string {
   return JSON.stringify([user_set, permission, resource_set])
 }
@@ -168,7 +172,7 @@ export function roleState(
   }
 }
 
-/** Describes a derivation. Different derivations of a role have different descriptions. */
+/** Describes a derivation. Two different derivations of a role have different descriptions. */
 function describeDerivation({ role, on_resource, linked_by_relation, when }: DerivationState): string {
   const guard = when.no_direct_roles_on_object ? ', without direct roles' : ''
   return `${on_resource}#${role} by ${linked_by_relation}${guard}`

@@ -1,4 +1,4 @@
-/** Compares the expectations in a model file with the responses of a service. */
+/** Compares the expectations in a model file with the decisions of a service. */
 import { type Api, ask } from '#cli/api.ts'
 import { ruleTexts } from '#cli/explained-rules.ts'
 import { nearMissTexts } from '#cli/near-misses.ts'
@@ -71,7 +71,7 @@ function searchAbout(
   return search(api, part, { ...rest, type, key })
 }
 
-/** All combinations of users, actions and resources. */
+/** Single checks for all combinations of the given users, actions and resources. */
 function singlesOf({ user, action, resource, ...rest }: Question): SingleQuestion[] {
   return [user]
     .flat()

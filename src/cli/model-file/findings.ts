@@ -5,19 +5,22 @@ import type { ValuePath } from './located-value.ts'
 export interface Finding {
   readonly location: ValuePath
   readonly message: string
-  /** Whether the key at the end of the path is wrong, and not its value. */
+  /** Whether the finding is about the key at the end of the path and not about its value. */
   readonly isAboutKey?: boolean
 }
 
-/** Maximum number of reported findings. The file needs another run after these are fixed anyway. */
+/**
+ * Maximum number of reported findings. If there are more, the user must run the command again after fixing
+ * these.
+ */
 export const FINDINGS_MAX = 100
 
-/** Maximum number of names that are listed if none is similar. */
+/** Maximum number of valid names that a message lists if none of them is similar. */
 const NAMES_TOLD_MAX = 8
 
 /**
- * Suggestion for a message: `; did you mean "viewer"?`, or a list of the valid names if they are few. Empty
- * if there is none.
+ * Suggestion for a message: `; did you mean "viewer"?`, or a list of the valid names if there are only a few.
+ * Returns an empty text if there is no suggestion.
  */
 export function suggestion(given: string, names: Iterable<string>): string {
   const all = [...names]

@@ -1,9 +1,9 @@
 /**
- * A value in a model file with its path. If the value does not have the expected form, it reads as empty. So
- * names can be checked even if the form of the file has errors.
+ * A value in a model file, together with its path. If the value does not have the expected form, its methods
+ * return empty results. Names can therefore be checked even if the form of the file has errors.
  */
 
-/** Keys of maps and indexes of lists, outermost first. */
+/** Path of a value: keys of maps and indexes of lists, beginning at the root. */
 export type ValuePath = readonly (string | number)[]
 
 export class LocatedValue {
@@ -15,7 +15,9 @@ export class LocatedValue {
     this.location = location
   }
 
-  /** Value of a key. If the key does not exist, a place with an undefined value. */
+  /**
+   * Returns the value of a key. If the key does not exist, the result has this path and an undefined value.
+   */
   at(key: string): LocatedValue {
     const map = this.#map
     return new LocatedValue(map && Object.hasOwn(map, key) ? map[key] : undefined, [...this.location, key])
@@ -40,7 +42,10 @@ export class LocatedValue {
       : []
   }
 
-  /** Name at this location: either a plain text, or a map that contains the name under the key. */
+  /**
+   * Name at this location. The location contains either the name as a text, or a map that contains the name
+   * under `key`.
+   */
   named(key: string): LocatedValue {
     return this.isMap ? this.at(key) : this
   }

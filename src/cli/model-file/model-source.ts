@@ -1,8 +1,9 @@
 /**
- * Parses the text of a model file, which is YAML (JSON is a subset of YAML), and locates values in it by line
- * and column.
+ * Parses the text of a model file, and finds the line and column of values in it. The format is YAML, of
+ * which JSON is a subset.
  *
- * A key is used exactly as written, independent of its type in YAML: an unquoted 007 or 1e3 is a name.
+ * A key is used exactly as it is written, even if YAML gives it another type. For example, an unquoted `007`
+ * or `1e3` is a name.
  */
 import {
   type Document,
@@ -23,7 +24,10 @@ import { jsonNumber } from '#model/json-numbers.ts'
 import { type Finding, FINDINGS_MAX } from './findings.ts'
 import { LocatedValue, type ValuePath } from './located-value.ts'
 
-/** Maximum number of nodes that aliases can stand for, so that a few lines cannot expand to gigabytes. */
+/**
+ * Maximum number of nodes to which aliases can expand. Without a limit, a few lines could expand to
+ * gigabytes.
+ */
 const ALIASED_NODES_MAX = 1_000
 
 export class ModelSource {
@@ -34,13 +38,13 @@ export class ModelSource {
   readonly #lines: LineCounter
   readonly #problems: readonly Problem[]
 
-  /** Throws `ModelFileError` for invalid YAML. */
+  /** Parses a model file. Throws `ModelFileError` if the YAML is not valid. */
   static read(text: string, name: string): ModelSource {
     const lines = new LineCounter()
     const document = parseDocument(text, {
       lineCounter: lines,
       prettyErrors: false,
-      // Duplicate keys are found below: the check of the library takes quadratic time.
+      // Duplicate keys are detected below, because the check of the YAML library takes quadratic time.
       uniqueKeys: false,
     })
     const problems = [...document.errors, ...document.warnings].map(({ message, pos }) => ({
@@ -55,7 +59,7 @@ export class ModelSource {
     this.name = name
     this.#document = document
     this.#lines = lines
-    // Before conversion: replaces keys by their texts.
+    // Called before the document is converted to a value, because it replaces keys by their texts.
     this.#problems = problemsOfScalars(document)
     try {
       this.root = new LocatedValue(document.toJS({ maxAliasCount: ALIASED_NODES_MAX }) ?? {})
@@ -66,25 +70,26 @@ export class ModelSource {
 
   /**
    * Whether the file contains keys or numbers that are valid in YAML but not in a model file. `errorOf`
-   * reports them.
+   * includes them in its error.
    */
   get hasProblems(): boolean {
     return this.#problems.length > 0
   }
 
-  /** Error with all findings in the order of the file, without duplicates. */
+  /** Creates an error with all findings, in the order of the file and without duplicates. */
   errorOf(findings: readonly Finding[]): ModelFileError {
     const placed = findings.map(({ location, message, isAboutKey = false }) => ({
       offset: this.#offsetOf(location, isAboutKey),
       message: location.length === 0 ? `the file: ${message}` : `${location.join('.')}: ${message}`,
     }))
     const places = new Set(placed.map(({ offset }) => offset))
-    // Findings about the form are more specific, so they replace problems at the same location.
+    // If a finding and a problem have the same location, only the finding is reported, because it is more
+    // specific.
     const others = this.#problems.filter(({ offset }) => !places.has(offset))
     return new ModelFileError(problemText(this.name, this.#lines, [...others, ...placed]))
   }
 
-  /** Text of an unquoted value to which YAML gives another type, such as 007; null for all others. */
+  /** Text of an unquoted value to which YAML gives another type, such as `007`. Null for all other values. */
   unquotedText(location: ValuePath): string | null {
     const node = this.#nodeAt(location)
     return isScalar(node) && node.type === Scalar.PLAIN && typeof node.value !== 'string' && node.source
@@ -92,7 +97,10 @@ export class ModelSource {
       : null
   }
 
-  /** Offset of the value at the end of the path. If the value is missing, the offset of its container. */
+  /**
+   * Offset of the value at the end of the path. If the value is missing, returns the offset of the map or
+   * list that should contain it.
+   */
   #offsetOf(location: ValuePath, isAboutKey: boolean): number {
     for (let length = location.length; length > 0; length -= 1) {
       const step = location[length - 1]!
@@ -100,7 +108,7 @@ export class ModelSource {
       const pair = isMap(outer) ? outer.items.find(item => keyText(item.key, this.#document) === step) : null
       const node =
         isAboutKey && pair && length === location.length ? pair.key : this.#nodeAt(location.slice(0, length))
-      // If a key has no value, its own offset is used.
+      // If a key has no value, the offset of the key is used.
       for (const each of [node, pair?.key]) {
         const start = isNode(each) ? each.range : null
         if (start && (each === pair?.key || start[1] > start[0])) return start[0]
@@ -138,7 +146,7 @@ function problemText(name: string, lines: LineCounter, problems: readonly Proble
   return [...distinct.slice(0, FINDINGS_MAX), ...(more > 0 ? [`${name}: and ${more} more`] : [])].join('\n')
 }
 
-/** Text of a key as written; null if the key is not a scalar. */
+/** Text of a key as it is written in the file. Null if the key is not a scalar. */
 function keyText(key: unknown, document: Document.Parsed): string | null {
   const node = isAlias(key) ? key.resolve(document) : key
   if (!isScalar(node)) return null
@@ -146,8 +154,8 @@ function keyText(key: unknown, document: Document.Parsed): string | null {
 }
 
 /**
- * Replaces each key by its text and each number by one with all its digits. Returns keys and numbers that
- * JSON does not support.
+ * Replaces each key by its text, and each number by a number with all its digits. Returns the keys and
+ * numbers that JSON does not support.
  */
 function problemsOfScalars(document: Document.Parsed): Problem[] {
   const problems: Problem[] = []
@@ -188,7 +196,9 @@ function problemsOfScalars(document: Document.Parsed): Problem[] {
   return problems
 }
 
-/** Number with all digits in the file. YAML also has hexadecimal and octal integers. */
+/**
+ * Returns a number with all digits that the file contains. YAML also allows hexadecimal and octal integers.
+ */
 function numberOf(source: string, value: number): number | bigint {
   if (/^0[xo]/u.test(source)) return Number.isSafeInteger(value) ? value : BigInt(source)
   return jsonNumber(source.replace('+', ''))

@@ -146,8 +146,8 @@ const GROUP_PARTS = ['members', 'groups', 'roles'] as const
 type GroupPart = (typeof GROUP_PARTS)[number]
 
 /**
- * Request that adds a part of a group. The removal differs only in its method. Paths are relative to that of
- * the group.
+ * Request that adds a part to a group. The request that removes the part has the same path and another
+ * method. The path is relative to that of the group.
  */
 function partRequest(tenant: string, part: GroupPart, item: string) {
   switch (part) {
@@ -166,7 +166,7 @@ function partRemoval(group: string, tenant: string, part: GroupPart, item: strin
   return { phase: PHASES.factRemovals, method: 'DELETE', base: 'schema', path, body }
 }
 
-/** Expiration time as a part of a request body. */
+/** Field of a request body with the expiration time. */
 function expiryOf(until: Until) {
   return until === null ? {} : { expires_at: until }
 }
@@ -215,8 +215,8 @@ interface GrantPlan<There> {
 }
 
 /**
- * Steps that make a grant have this expiration time. Empty if it already has it. A grant that has expired in
- * the file is removed.
+ * Steps after which a grant has this expiration time. The list is empty if the grant already has it. If the
+ * grant in the file has expired, a step removes the grant.
  */
 function granted<There extends { readonly until: Until }>(
   there: There | undefined,
@@ -252,7 +252,7 @@ function tupleRemoval({ subject, relation, object }: TupleState): PlannedRequest
   return { phase: PHASES.factRemovals, method: 'DELETE', base: 'facts', path: 'relationship_tuples', body }
 }
 
-/** Whether an instance already has a tenant, or gets one when a fact refers to it. */
+/** Whether an instance already belongs to a tenant, or is assigned to one when a fact refers to it. */
 function isKnown(name: string, ...states: readonly EnvironmentState[]): boolean {
   return states.some(({ instances, groups }) => instances.has(name) || groups.has(name))
 }
@@ -271,7 +271,8 @@ export function planFactRemovals(current: EnvironmentState, desired: Environment
   }
   for (const [name, group] of current.groups)
     steps.push(...groupRemovals(name, group, desired.groups.get(name)))
-  // Instances of kept tuples and assignments exist because of these.
+  // Instances that are mentioned only in tuples and assignments of the file. They are not removed, because
+  // these facts need them.
   const mentioned = new Set([
     ...[...desired.tuples.values()].flatMap(({ subject, object }) => [subject, object]),
     ...[...desired.assignments.values()].map(({ resource_instance }) => resource_instance),

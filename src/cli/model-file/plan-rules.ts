@@ -1,6 +1,6 @@
 /**
- * Plans changes of condition sets and their rules. No intermediate state must allow access that neither the
- * old nor the new state allows. Therefore rules are removed before sets change, and added after all other
+ * Plans changes of condition sets and their rules. No intermediate state must allow access that both the old
+ * and the new state deny. Therefore rules are removed before sets change, and rules are added after all other
  * changes.
  */
 import { resourceSetName, userSetName } from '#cli/rule-names.ts'
@@ -52,11 +52,14 @@ function newSet(key: string, { type, resource, parent, conditions, fields }: Con
   return { mark: '+', what: `condition set ${key}`, location: [SETS, key], details, requests: [call] }
 }
 
-/** Difference in a property of a set that cannot be changed; null if there is none. */
+/**
+ * Describes a difference in a property of a set that cannot be changed. Returns null if there is no such
+ * difference.
+ */
 function conflictOf(key: string, there: ConditionSetState, desired: ConditionSetState): string | null {
   const what = `condition set ${key}`
   if (there.type !== desired.type) return `${what} is a ${there.type} and cannot become a ${desired.type}`
-  // A set inherits the resource of its parent, so the file need not specify it.
+  // The file need not specify the resource, because a set inherits it from its parent.
   if (desired.resource === null || desired.resource === there.resource) return null
   return `${what} is limited to ${there.resource ?? 'no resource'}, which cannot become ${desired.resource}`
 }
@@ -105,7 +108,10 @@ export function planRuleRemovals(current: EnvironmentState, desired: Environment
     .map(([, rule]) => ruleStep('-', rule, { phase: PHASES.ruleRemovals, method: 'DELETE', bulk: 'idents' }))
 }
 
-/** Children before parents, because a parent cannot be deleted while it has children. */
+/**
+ * Plans the removal of sets. Children are removed before their parents, because a parent cannot be deleted
+ * while it has children.
+ */
 export function planConditionSetRemovals(current: EnvironmentState, desired: EnvironmentState): Step[] {
   return parentsFirst(current.conditionSets)
     .filter(([key]) => !desired.conditionSets.has(key))
@@ -138,9 +144,9 @@ function ruleStep(
 }
 
 /**
- * Replaces roles and resources in a rule by their computed sets. A name refers to the file first and to the
- * environment second, so that it has the same meaning in every environment. Sets take precedence over roles
- * and resources.
+ * Replaces the roles and resources in a rule by their computed sets. If a set has the same name, the rule
+ * refers to the set. A name is first searched for in the file and then in the environment, so that the file
+ * has the same meaning in every environment.
  */
 function withComputedSides(rule: RuleState, current: EnvironmentState, desired: EnvironmentState): RuleState {
   const computed = (key: string, part: 'roles' | 'resources') => {
@@ -155,15 +161,15 @@ function withComputedSides(rule: RuleState, current: EnvironmentState, desired: 
 }
 
 /**
- * Orders sets so that parents come first. Cycles do not occur in a service; in the file, a cycle is broken at
- * an arbitrary set.
+ * Sorts sets so that parents come before their children. The service allows no cycles. A cycle in the file is
+ * broken at an arbitrary set.
  */
 function parentsFirst(sets: ReadonlyMap<string, ConditionSetState>): [string, ConditionSetState][] {
   const ordered = new Map<string, ConditionSetState>()
   for (const key of sets.keys()) {
     const chain: string[] = []
     for (let at: string | null = key; at !== null && !ordered.has(at); at = sets.get(at)?.parent ?? null) {
-      // A parent that is not in the map exists already.
+      // If the parent is not in the map, it already exists.
       if (!sets.has(at) || chain.includes(at)) break
       chain.push(at)
     }

@@ -19,7 +19,7 @@ import {
 
 const { resources, parts, relations, roles, extensions, derivations, derivationRemovals, removals } = PHASES
 
-/** Attributes of entities that are not resources. */
+/** Entities that have attributes but are not resources. */
 const CARRIERS = [
   { what: 'user attribute', path: 'users/attributes', part: 'userAttributes', section: 'user_attributes' },
   {
@@ -106,7 +106,7 @@ function planResource(
   return steps
 }
 
-/** Plans parts of one kind, which are created and changed individually. */
+/** Plans the changes of all parts of one kind. Each part is created or changed by its own request. */
 function planParts(
   what: string,
   path: string,
@@ -168,8 +168,8 @@ function planRole(
 }
 
 /**
- * Individually, because a replacement of all derivations would also include those that the groups API
- * created.
+ * Plans each derivation separately. A request that replaces all derivations would also replace those that the
+ * groups API created.
  */
 function planDerivations(path: string, there: RoleState | undefined, desired: RoleState): PlannedRequest[] {
   const added = [...desired.derivations].filter(([name]) => !there?.derivations.has(name))
@@ -201,7 +201,8 @@ export function planSchemaRemovals(current: EnvironmentState, desired: Environme
     for (const key of without(there.attributes, named.attributes))
       remove(`attribute ${type}.${key}`, `${path}/attributes/${key}`)
   }
-  // After the relations from these resources, because deleting a resource also deletes its relations.
+  // Resources are removed last, because the deletion of a resource also deletes its relations, which are
+  // planned above.
   for (const type of without(current.resources, desired.resources)) {
     if (!isMadeByGroups(type, current, desired)) remove(`resource ${type}`, `resources/${type}`)
   }
@@ -212,8 +213,8 @@ export function planSchemaRemovals(current: EnvironmentState, desired: Environme
 }
 
 /**
- * Whether the groups API manages the type. The first group of a type creates the type. It exists as long as
- * there is a group.
+ * Whether the groups API manages the type. The service creates such a type with its first group and keeps it
+ * as long as a group exists.
  */
 function isMadeByGroups(type: string, ...states: readonly EnvironmentState[]): boolean {
   return states.some(({ groups }) => [...groups.keys()].some(name => name.startsWith(`${type}:`)))

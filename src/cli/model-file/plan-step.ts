@@ -1,18 +1,21 @@
-/** Steps of a plan: their presentation, their requests, and the description of differences. */
+/** Steps of a plan, with their requests, their presentation and the description of their differences. */
 import type { Fields } from './environment-state.ts'
 import type { Finding } from './findings.ts'
 import type { ValuePath } from './located-value.ts'
 
-/** A request of the management API. Requests with a lower phase are sent first. */
+/**
+ * A request to the management API. Requests with a lower phase are sent before requests with a higher one.
+ */
 export interface PlannedRequest {
   readonly phase: number
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Base of the path. */
+  /** First part of the path. */
   readonly base: 'schema' | 'facts'
   readonly path: string
   readonly body?: unknown
   /**
-   * How a bulk operation contains the body as an element: in `operations`, in `idents`, or in a plain array.
+   * Where a bulk operation contains the body of this request: as an element of `operations`, of `idents`, or
+   * of a plain array.
    */
   readonly bulk?: 'operations' | 'idents' | 'array'
 }
@@ -20,10 +23,12 @@ export interface PlannedRequest {
 export interface Step {
   readonly mark: '+' | '~' | '-'
   readonly what: string
-  /** Differences, one per line. */
+  /** Descriptions of the differences, one per line. */
   readonly details: readonly string[]
   readonly requests: readonly PlannedRequest[]
-  /** Location in the file. Absent for removals, because the file does not contain the object. */
+  /**
+   * Location of the object in the file. Absent for a removal, because the file does not contain the object.
+   */
   readonly location?: ValuePath | undefined
 }
 
@@ -37,7 +42,7 @@ export interface PruneOptions {
   readonly facts: boolean
 }
 
-/** Thrown if there are differences that no change can resolve. */
+/** Thrown if the two states have differences that no request can resolve. */
 export class PlanError extends Error {
   override readonly name = 'PlanError'
   readonly conflicts: readonly Finding[]
@@ -48,7 +53,7 @@ export class PlanError extends Error {
   }
 }
 
-/** Order in which requests are sent, independent of the order in which steps are shown. */
+/** Order in which requests are sent. Steps are shown in another order. */
 export const PHASES = {
   resources: 0,
   parts: 1,
@@ -73,8 +78,8 @@ export const PHASES = {
 } as const
 
 /**
- * Desired fields that differ, and a description of the differences. Null and absent are equal in the current
- * state.
+ * Returns the desired fields that differ from the current ones, and a description of the differences. A null
+ * value and an absent field count as equal.
  */
 export function changedFields(
   current: Fields,
@@ -101,7 +106,7 @@ export function setDetails(
   return added.length + removed.length === 0 ? [] : [`${name}: ${[...added, ...removed].join(', ')}`]
 }
 
-/** JSON with sorted members. Null, absent and an empty map are equal. */
+/** JSON with sorted members. Null, an absent value and an empty map have the same result. */
 function canonical(value: unknown): string {
   return JSON.stringify(value ?? {}, (_name, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)

@@ -1,10 +1,10 @@
 /**
- * Plans the changes that bring an environment to the state in a model file: steps to show, and their
- * requests.
+ * Plans the changes that bring an environment to the state in a model file. A plan consists of steps, which
+ * are shown to the user, and of their requests.
  *
- * Objects in the file are changed to match it. Omitted fields stay unchanged, omitted lists become empty.
- * Objects that are not in the file remain, unless they are pruned. There are no steps without differences, so
- * the plan is empty after it was applied.
+ * Objects in the file are changed to match it. If the file omits a field, the field stays unchanged. If the
+ * file omits a list, the list becomes empty. Objects that are not in the file are kept, unless they are
+ * pruned. Every step contains a difference, so the plan is empty after it was applied.
  */
 import type { EnvironmentState } from './environment-state.ts'
 import { planFactRemovals, planFacts } from './plan-facts.ts'
@@ -13,7 +13,7 @@ import { planConditionSetRemovals, planConditionSets, planRuleRemovals, planRule
 import type { Finding } from './findings.ts'
 import { PlanError, type PruneOptions, type Step } from './plan-step.ts'
 
-/** Throws `PlanError` with all differences that no change can resolve. */
+/** Throws `PlanError` with all differences that no request can resolve. */
 export function planOf(current: EnvironmentState, desired: EnvironmentState, prune: PruneOptions): Step[] {
   const conflicts: Finding[] = []
   const steps = [

@@ -36,7 +36,7 @@ export function checkRules(rules: LocatedValue, check: NameCheck): void {
   }
 }
 
-/** `others`: names that are valid in addition to sets. */
+/** `others`: names that are also valid on this side although they are not names of sets. */
 function checkSide(
   side: LocatedValue,
   type: 'userset' | 'resourceset',
@@ -66,7 +66,7 @@ function isAboveItself(key: string, sets: ReadonlyMap<string, KnownSet>): boolea
   return false
 }
 
-/** Resource to which a set is limited: its own, or that of one of its ancestors. */
+/** Resource to which a set is limited. It is specified in the set itself or in one of its ancestors. */
 function limitOf(key: string, sets: ReadonlyMap<string, KnownSet>): string | null {
   const seen = new Set<string>()
   for (let at: string | null = key; at !== null && !seen.has(at);) {
@@ -79,8 +79,8 @@ function limitOf(key: string, sets: ReadonlyMap<string, KnownSet>): string | nul
 }
 
 /**
- * Reports invalid conditions. If there are none, reports conditions that can never be true for the declared
- * attributes.
+ * Reports conditions that are not valid. If all are valid, reports conditions that can never be true with the
+ * declared attributes.
  */
 function checkConditions(conditions: LocatedValue, resource: string | null, check: NameCheck): void {
   if (!conditions.isMap) return

@@ -8,7 +8,10 @@ import type { ValuePath } from '#cli/model-file/located-value.ts'
 import { KEY_FORMS, ModelFile } from '#model/model-file.ts'
 import { MOMENT_FORM } from '#model/wire/building-blocks.ts'
 
-/** Maximum number of errors that the library reports. Several of them can become one finding. */
+/**
+ * Maximum number of errors that the schema library reports. Several of these errors can be merged into one
+ * finding.
+ */
 const ERRORS_MAX = 5_000
 /** Names of JSON types in messages. */
 const TYPE_WORDS: Readonly<Record<string, string>> = {
@@ -21,7 +24,7 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
   null: 'nothing',
 }
 
-/** Findings; empty if the file has the form of a model file. O(file). */
+/** Returns the findings. The list is empty if the file has the form of a model file. O(file). */
 export function formFindings(source: ModelSource): Finding[] {
   const validator = Compile(ModelFile)
   const { value } = source.root
@@ -30,8 +33,8 @@ export function formFindings(source: ModelSource): Finding[] {
 }
 
 /**
- * All errors. By default, the library stops at the eighth. The limit is global to the process, so it is
- * restored.
+ * Returns all errors. By default, the schema library stops after eight errors. Its limit is a global setting
+ * of the process, so it is changed and then restored.
  */
 function errorsOf(validator: ReturnType<typeof Compile>, value: unknown): readonly SchemaError[] {
   const { maxErrors } = Settings.Get()
@@ -43,10 +46,10 @@ function errorsOf(validator: ReturnType<typeof Compile>, value: unknown): readon
   }
 }
 
-/** Errors at one location. */
+/** All errors at one location of the file. */
 interface PlacedErrors {
   readonly location: ValuePath
-  /** Valid types at this location, as words. */
+  /** Types that are valid at this location, in words. */
   readonly types: Set<string>
   /** Valid values at this location. */
   readonly values: Set<string>
@@ -54,8 +57,8 @@ interface PlacedErrors {
 }
 
 /**
- * Merges the errors to one finding per location. For a union, the library reports each branch that does not
- * match, and the union itself.
+ * Merges the errors into one finding per location. For a union, the schema library reports each branch that
+ * does not match, and then the union itself.
  */
 function findingsOf(errors: readonly SchemaError[], source: ModelSource): Finding[] {
   const places = new Map<string, PlacedErrors>()
@@ -102,7 +105,7 @@ function findingsOf(errors: readonly SchemaError[], source: ModelSource): Findin
           message: `expected ${MOMENT_FORM}, got ${shown(source, location)}`,
         })
         break
-      // These errors only indicate that no branch of a union, or no value at all, matches.
+      // These errors only state that no branch of a union matches, or that no value at all is valid.
       case 'anyOf':
       case 'boolean':
         break
@@ -111,7 +114,8 @@ function findingsOf(errors: readonly SchemaError[], source: ModelSource): Findin
     }
   }
   const all = [...places.values()]
-  // If something inside a value is wrong, a type error of the value itself is not helpful.
+  // Errors about the type of a value are dropped if there are errors inside the value, because the latter are
+  // more helpful.
   const withInner = new Set(
     all.flatMap(({ location }) => location.map((_, length) => JSON.stringify(location.slice(0, length)))),
   )
@@ -146,7 +150,7 @@ function patternMessage({ schemaPath }: SchemaError, source: ModelSource, locati
   return `expected ${textOf(description)}, got ${shown(source, location)}`
 }
 
-/** Converts a description to a part of a sentence. */
+/** Adapts a description of the schema for use within a sentence. */
 function textOf(description = 'another text'): string {
   return description.replace(/\.$/, '').replace(/^[A-Z](?=[a-z ])/, first => first.toLowerCase())
 }
@@ -156,7 +160,7 @@ function valueMessage(source: ModelSource, location: ValuePath, values: Readonly
 }
 
 function typeMessage(source: ModelSource, location: ValuePath, types: ReadonlySet<string>): string {
-  // Do not suggest an empty value if other types are valid.
+  // The empty value is not suggested if other types are valid.
   const possible = types.size > 1 ? [...types].filter(type => type !== TYPE_WORDS['null']) : [...types]
   const unquoted = types.has(TYPE_WORDS['string']!) ? source.unquotedText(location) : null
   const hint = unquoted === null ? '' : `: write it in quotes, '${unquoted}'`

@@ -1,7 +1,7 @@
 /**
- * Compares all names in a model file with the known names, so that a mistyped name is reported with its
- * location before anything is changed. Works on files with errors in their form, which `check-form.ts`
- * reports.
+ * Compares all names in a model file with the known names. A mistyped name is thus reported with its location
+ * before the service changes anything. The comparison also works if the form of the file has errors, which
+ * `check-form.ts` reports.
  */
 import type { Finding } from '#cli/model-file/findings.ts'
 import type { KnownNames } from '#cli/model-file/known-names.ts'
@@ -12,7 +12,7 @@ import { NameCheck } from './name-check.ts'
 import { checkResources, checkTenantRoles } from './check-schema.ts'
 import { checkTests } from './check-tests.ts'
 
-/** O(file), and O(known names) per finding. */
+/** Returns findings about unknown names. O(file), plus O(known names) for each finding. */
 export function nameFindings(file: LocatedValue, known: KnownNames): Finding[] {
   const check = new NameCheck(known)
   checkResources(file.at('resources'), check)

@@ -1,6 +1,6 @@
 /**
- * Checks the names in the schema of a model file: resources, roles, role extensions, and roles that are
- * derived through relations.
+ * Checks the names in the schema of a model file: resources, roles, the roles that a role extends, and roles
+ * that are derived through relations.
  */
 import { suggestion } from '#cli/model-file/findings.ts'
 import type { KnownType } from '#cli/model-file/known-names.ts'
@@ -28,8 +28,8 @@ export function checkTenantRoles(roles: LocatedValue, check: NameCheck): void {
 }
 
 /**
- * The type at the other end must be declared. Types of groups do not exist yet when the relations are
- * created.
+ * The type at the other end of a relation must be declared. A type of groups is not sufficient, because it
+ * does not exist yet when the relations are created.
  */
 function checkRelationEnd(end: LocatedValue, check: NameCheck): void {
   const { types } = check.known
@@ -87,11 +87,15 @@ function checkInheritedRoles(inherited: LocatedValue, key: string, type: KnownTy
   }
 }
 
-/** Reports roles that extend themselves, each cycle once. O(roles and their extensions). */
+/**
+ * Reports roles that directly or indirectly extend themselves. Each cycle is reported once. O(roles and their
+ * extensions).
+ */
 function checkCircles(roles: LocatedValue, check: NameCheck): void {
   const done = new Set<string>()
   for (const [start] of roles.entries()) {
-    // Path of the depth-first search. `next`: roles below a step that have not been visited.
+    // Current path of the depth-first search. `next`: roles that the role at this step extends and that have
+    // not been visited.
     const location: { key: string; next: LocatedValue[] }[] = []
     const enter = (key: string) => location.push({ key, next: roles.at(key).at('extends').items() })
     if (!done.has(start)) enter(start)

@@ -1,7 +1,7 @@
 /**
- * Checks the names in the tests of a model file. Checks with unknown names are denied, so a denial or an
- * empty list proves nothing if a name is mistyped. Therefore all names must be known, unless the case has
- * `unknown: true`.
+ * Checks the names in the tests of a model file. The service denies a check with an unknown name. If a name
+ * is mistyped, a denial or an empty list would therefore prove nothing. For this reason, all names must be
+ * known, unless the case has `unknown: true`.
  */
 import type { LocatedValue } from '#cli/model-file/located-value.ts'
 import { parseInstanceReference } from '#model/instance-reference.ts'
@@ -63,8 +63,8 @@ function checkActions(actions: LocatedValue, resources: readonly LocatedValue[],
 }
 
 /**
- * Checks a `type:key` or a type. In an `allow`, the instance can be unknown if no instance of its type is
- * known: tenant roles apply to all instances.
+ * Checks a `type:key` or a type. In an `allow`, the instance can be unknown if no instances of its type are
+ * known, because tenant roles apply to all instances.
  */
 function checkResource(resource: LocatedValue, isAllow: boolean, check: NameCheck): void {
   const { text } = resource

@@ -1,6 +1,6 @@
 /**
- * Compares names with the known names and collects findings. Each check returns whether the name is known, so
- * that one mistake causes one finding.
+ * Compares names with the known names and collects findings. Each method returns whether the name is known,
+ * so that its caller can avoid further findings about the same mistake.
  */
 import { type Finding, FINDINGS_MAX, suggestion } from '#cli/model-file/findings.ts'
 import type { KnownNames, KnownType, NameSet } from '#cli/model-file/known-names.ts'
@@ -16,8 +16,7 @@ export class NameCheck {
   }
 
   /**
-   * Whether the maximum number of reported findings is exceeded. Further searches for similar names would
-   * only take time.
+   * Whether there are more findings than are reported. A search for similar names would then only take time.
    */
   get isFull(): boolean {
     return this.findings.length > FINDINGS_MAX
@@ -45,12 +44,15 @@ export class NameCheck {
     return this.#name(located, 'tenant role', this.known.tenantRoles)
   }
 
-  /** The type with that key. Null if it is unknown, which is reported, or if the value is not a text. */
+  /**
+   * Returns the type with this key. Returns null if the type is unknown, which is reported, or if the value
+   * is not a text.
+   */
   type(located: LocatedValue): KnownType | null {
     return located.text === null ? null : this.#typeNamed(located, located.text)
   }
 
-  /** The type of a `type:key`. */
+  /** Returns the type of a `type:key`. */
   typeOf(located: LocatedValue): KnownType | null {
     const instance = located.text === null ? null : parseInstanceReference(located.text)
     return instance && this.#typeNamed(located, instance.type)
@@ -69,8 +71,8 @@ export class NameCheck {
   }
 
   /**
-   * Checks a part of a type: an action, a role or a relation. `name`: the name, if it is only a part of the
-   * text.
+   * Checks a part of a type: an action, a role or a relation. `name`: given if the name is only a portion of
+   * the text.
    */
   part(
     located: LocatedValue,
