@@ -1,7 +1,7 @@
 /**
- * Starts the process: applies settings that must precede the creation of threads, then starts the first
- * thread. That thread loads its code while this thread loads its own code and opens the store. No module
- * imports this file.
+ * Starts the process: applies the settings that must be applied before threads are created, and then starts
+ * the first thread. This thread loads its code while the main thread loads its own code and opens the store.
+ * No module imports this file.
  */
 import { keepCompiled } from '#composition/compiled-code.ts'
 import { tuneV8 } from '#composition/v8-tuning.ts'
@@ -10,7 +10,7 @@ import { startAhead } from '#threads/channel/waiting-thread.ts'
 
 tuneV8()
 keepCompiled()
-// The first argument can be the command `serve` (`src/verdict.js`). Any other argument requests help or is
-// rejected.
+// The first argument can be the command `serve` (`src/verdict.js`). With any other argument, the process
+// prints the help or an error, so no thread is started here.
 if (process.argv.length === (process.argv[2] === 'serve' ? 3 : 2)) startAhead(WORKER_URLS.http)
 await import('./process.ts')

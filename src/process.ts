@@ -1,8 +1,8 @@
 /**
- * Runs the service process: reads the settings, starts the service, greets the operator, and ends with a
- * defined result. The exit code is 0 after SIGTERM, SIGINT, SIGHUP or SIGQUIT when all requests are
- * completed, and 1 after a fault, which is logged. If an exit would block forever, the process ends by
- * SIGKILL (`composition/process-end.ts`). No module imports this file.
+ * Runs the service process: reads the settings, starts the service, prints a greeting, and ends the process
+ * in a defined way. After SIGTERM, SIGINT, SIGHUP or SIGQUIT, it completes all requests and exits with 0.
+ * After a fault, it logs the fault and exits with 1. If an exit would block forever, the process ends itself
+ * with SIGKILL (`composition/process-end.ts`). No module imports this file.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { format } from 'node:util'
@@ -18,17 +18,23 @@ import { VERSION } from '#model/version.ts'
 import { requireStoreUrl } from '#store/open-store.ts'
 import { createLog } from '#telemetry/log.ts'
 
-/** A shutdown that takes longer is forced, before the 10 s of the supervisor have passed. */
+/**
+ * Maximum time of a shutdown in milliseconds. After this time, the shutdown is forced, before the 10 s of the
+ * supervisor have passed.
+ */
 const STOP_MS_MAX = 9_000
-/** Remaining time of the supervisor's 10 s for threads, and then for writes. */
+/**
+ * Time in milliseconds that a forced shutdown waits for threads, and then for writes. It uses the rest of the
+ * 10 s of the supervisor.
+ */
 const OVERDUE_PATIENCE_MS = 400
 /**
- * How long a shutdown waits for a start. No client depends on the service yet, and a start that waits for its
- * store might never complete.
+ * Maximum time in milliseconds that a shutdown waits for a start to complete. No client uses the service yet,
+ * and a start that waits for its store might never complete.
  */
 const START_MS_MAX = 2_000
 
-/** Maximum number of columns of the help text, on a terminal that has more. */
+/** Maximum width of the help text in columns, even if the terminal is wider. */
 const HELP_WIDTH_MAX = 100
 
 function helpOrRefuseArguments(): void {
@@ -42,7 +48,10 @@ function helpOrRefuseArguments(): void {
   refuseStart(`unknown argument ${words[0]}: settings are environment variables, see --help`)
 }
 
-/** Rejects a start before any work has begun. Prints a sentence on a terminal, and a log line otherwise. */
+/**
+ * Reports why the process cannot start and ends it, before any work has begun. On a terminal, the message is
+ * a sentence. Otherwise it is a log line.
+ */
 function refuseStart(message: string): never {
   if (process.stderr.isTTY) process.stderr.write(message.replaceAll(/^/gm, 'verdict: ') + '\n')
   else createLog('info').fatal(message)
@@ -64,13 +73,13 @@ const config = readConfigOrRefuse(message => warnings.push(message))
 limitHeaderBytes(config.headerBytesMax)
 const log = createLog(config.logLevel)
 for (const message of warnings) log.warn(message)
-// Libraries write to the console, for example lmdb on a full disk. The lines of this thread on standard error
-// are JSON.
+// Some libraries write to the console, for example lmdb if the disk is full. These messages are converted to
+// log lines, because all lines of this thread on standard error are JSON.
 Object.assign(console, {
   error: (...parts: unknown[]) => log.error(format(...parts)),
   warn: (...parts: unknown[]) => log.warn(format(...parts)),
 })
-// If the terminal was closed or the disk is full, that must not end the process.
+// A write can fail because the terminal was closed or the disk is full. This must not end the process.
 process.stdout.on('error', () => {})
 let abandonThreads: (withinMs: number) => Promise<boolean> = () => Promise.resolve(true)
 let ending: Promise<never> | null = null
@@ -83,15 +92,16 @@ const starting = startService(config, log, {
   onDeath: error => failRunning('the service cannot continue', error),
   onThreads: abandon => (abandonThreads = abandon),
 })
-// Installed before the first line is printed, because its reader can stop the service immediately.
+// The handlers are installed before the first line is printed, because a program that reads this line can
+// stop the service immediately.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const) process.on(signal, stop)
 const running = await starting.catch(failStarting)
 isReady = true
 greet(running)
 
 /**
- * An error that states what to do is printed as a sentence on a terminal. A defect is always logged with its
- * stack.
+ * Reports why the service could not start. On a terminal, an error that states what to do is printed as a
+ * sentence. A defect is always logged with its stack.
  */
 function failStarting(error: unknown): Promise<never> {
   const message = `cannot start: ${error instanceof Error ? error.message : String(error)}`
@@ -101,7 +111,9 @@ function failStarting(error: unknown): Promise<never> {
   return end(1)
 }
 
-/** Logs the reason first, so that it is not lost if the shutdown fails. */
+/**
+ * Ends the process after a fault. The reason is logged first, so that it is not lost if the shutdown fails.
+ */
 function failRunning(message: string, error?: unknown): Promise<never> {
   log.fatal({ err: error }, message)
   return end(1)
@@ -112,22 +124,25 @@ function failStopping(): Promise<never> {
   return end(1, { patienceMs: OVERDUE_PATIENCE_MS })
 }
 
-/** The first call determines the exit code. */
+/** Ends the process. If it is called several times, the first call determines the exit code. */
 function end(code: 0 | 1, options: { readonly patienceMs?: number } = {}): Promise<never> {
   ending ??= endProcess(code, { log, letGo: withinMs => abandonThreads(withinMs), ...options })
   return ending
 }
 
 /**
- * A shutdown during the start waits until the start completes, because closing a partial service would be
- * another kind of crash. If that takes longer than `START_MS_MAX`, the process ends as if it had been killed,
- * which loses nothing. Further signals have no effect: a terminal, or a supervisor that signals the process
- * group, also signals npm, which forwards the signal.
+ * Stops the service after a signal. If the service is still starting, the function waits until the start is
+ * complete, because closing a partially started service would be like a crash. If the start takes longer than
+ * `START_MS_MAX`, the process ends as if it had been killed. No data is lost in this case.
+ *
+ * Further signals have no effect. They occur because a terminal, or a supervisor that signals the process
+ * group, also signals npm, and npm forwards the signal.
  */
 async function stop(signal: NodeJS.Signals): Promise<void> {
   if (isStopping) return
   isStopping = true
-  // Before the service is ready, no client was routed here.
+  // The delay is needed only after the service was ready. Before that, no load balancer has routed clients to
+  // it.
   const delayMs = isReady ? config.stopDelayMs : 0
   log.info({ signal }, 'stopping')
   setTimeout(failStopping, STOP_MS_MAX).unref()
@@ -141,7 +156,9 @@ async function stop(signal: NodeJS.Signals): Promise<void> {
   await end(0)
 }
 
-/** Standard output is for the person at the terminal; the log goes to standard error. */
+/**
+ * Prints a greeting to standard output, for the person at the terminal. The log is written to standard error.
+ */
 function greet({ address, generatedApiKey, hasSampleWorkspace }: RunningService): void {
   const lines = [`Verdict ${VERSION} listens on ${address}`]
   lines.push(`Console: ${address}/console`)

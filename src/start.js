@@ -1,22 +1,22 @@
 /**
- * Entry point of `npm start`: checks that the runtime can run the service, then runs it. It is plain
- * JavaScript, because a runtime that is too old cannot read the rest. It prints one clear line instead of a
- * stack trace.
+ * Entry point of `npm start`: checks that the runtime can run the service, and then runs the service. The
+ * file is plain JavaScript, because a runtime that is too old cannot read the other files. With such a
+ * runtime, it prints one clear line and not a stack trace.
  *
- * On Linux, the process first executes itself again with options that apply before the first line of a
- * program runs, unless they are already set, as in `npm start`:
- * - A C library setting that requests huge pages from the kernel. A single decision on millions of facts then
- *   takes 20 % less time. If `GLIBC_TUNABLES` is already set, it is not changed. Other C libraries ignore it.
- * - No startup snapshot. With the snapshot, Node and each thread start 40 ms faster. But every thread then
- *   has thousands of objects that each collection of new objects scans, for 0.024 ms of about 0.11 ms, about
- *   290 times per second near the peak. If `--node-snapshot` or `--no-node-snapshot` is given, it is not
- *   changed.
+ * On Linux, the process first executes itself again with two options that must be set before a program
+ * starts. An option that is already set, as in `npm start`, is not changed.
+ * - `GLIBC_TUNABLES` is set so that the C library requests huge pages from the kernel. A single decision on
+ *   millions of facts then takes 20 % less time. Other C libraries ignore this variable.
+ * - The startup snapshot of Node.js is disabled with `--no-node-snapshot`. With the snapshot, Node.js and
+ *   each thread start 40 ms faster. But every thread then has thousands of objects that each collection of
+ *   new objects scans. The scan takes 0.024 ms of about 0.11 ms, about 290 times per second near the peak
+ *   load.
  */
 import { readdirSync } from 'node:fs'
 
 const isSource = import.meta.url.endsWith('/src/start.js')
 
-/** @returns {string | null} the problem of this runtime, if any */
+/** @returns {string | null} Why this runtime cannot run the service. Null if it can. */
 function runtimeProblem() {
   const { versions, platform, arch } = process
   if (isSource && !('typescript' in process.features && process.features.typescript)) {
@@ -29,8 +29,8 @@ function runtimeProblem() {
 }
 
 /**
- * Marks a process that has executed itself. `GLIBC_TUNABLES` cannot serve as the mark, because the C library
- * removes it from processes with elevated privileges.
+ * Name of a variable that marks a process that has executed itself. `GLIBC_TUNABLES` cannot be used as the
+ * mark, because the C library removes it from processes with elevated privileges.
  */
 const STARTED_AGAIN = 'VERDICT_STARTED_AGAIN'
 const QUIET = '--disable-warning=ExperimentalWarning'
@@ -41,12 +41,12 @@ function startAgain() {
     delete env[STARTED_AGAIN]
     return
   }
-  // The IPC channel to the parent process would not survive.
+  // A process with an IPC channel to its parent is not executed again, because the channel would be lost.
   if (platform !== 'linux' || connected || !('execve' in process)) return
   const tunables = env.GLIBC_TUNABLES ?? 'glibc.malloc.hugetlb=1'
   const isSnapshotDecided = [...execArgv, env.NODE_OPTIONS].some(flag => flag?.includes('node-snapshot'))
   const flags = isSnapshotDecided ? [] : ['--no-node-snapshot']
-  // `verdict serve` does not pass this flag.
+  // `npm start` passes this flag, but `verdict serve` does not.
   if (!execArgv.includes(QUIET)) flags.push(QUIET)
   if (tunables === env.GLIBC_TUNABLES && flags.length === 0) return
   process.execve(execPath, [execPath, ...flags, ...execArgv, ...argv.slice(1)], {
@@ -63,15 +63,17 @@ if (problem !== null) {
 }
 startAgain()
 /**
- * Until `src/process.ts` also listens, there is nothing to close. Without a handler, a signal would also end
- * the process, but with another exit code, and it would be ignored by the first process of a container.
+ * Exits with 0 on a signal until `src/process.ts` installs its own handlers. Until then, there is nothing to
+ * close. Without a handler, a signal would end the process with another exit code, and the first process of a
+ * container would ignore it.
  */
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']) {
   process.on(signal, () => {
     if (process.listenerCount(signal) === 1) process.exit(0)
   })
 }
-// By default, SIGUSR2 ends the process, and SIGUSR1 opens Node's debugger to every user of the machine.
+// Ignores both signals. By default, SIGUSR2 ends the process, and SIGUSR1 opens the debugger of Node.js to
+// every user of the machine.
 for (const signal of ['SIGUSR1', 'SIGUSR2']) process.on(signal, () => {})
 const { entryOf } = await import('#composition/quick-entry.js')
 await import(await entryOf('main', 'src/main.ts'))

@@ -1,6 +1,7 @@
 /**
- * Entry point of the command line, and of the service with `verdict serve`. It is plain JavaScript, because a
- * runtime that is too old cannot read the rest. It prints one clear line instead of a stack trace.
+ * Entry point of the command line, and of the service with `verdict serve`. The file is plain JavaScript,
+ * because a runtime that is too old cannot read the other files. With such a runtime, it prints one clear
+ * line and not a stack trace.
  */
 import module from 'node:module'
 

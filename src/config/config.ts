@@ -1,7 +1,7 @@
 /**
- * Settings: environment variables with their defaults, meanings and names in `Config`. `read-config.ts` reads
- * and validates them. `--help` and docs/settings.md show the meanings. The order matters:
- * `packaging/documents.ts` groups the table by topic.
+ * Settings, which are environment variables. Each row defines the default, the meaning and the name in
+ * `Config`. `read-config.ts` reads and validates the settings. `--help` and docs/settings.md show the
+ * meanings. The order of the rows matters, because `packaging/documents.ts` groups the table by topic.
  */
 import { availableParallelism } from 'node:os'
 import { KEY_OVERLAP_SECONDS_MAX } from '#model/limits.ts'
@@ -332,7 +332,7 @@ export const settings = {
   OTEL_EXPORTER_OTLP_ENDPOINT: setting('otlpEndpoint', {
     shownDefault: 'off',
     meaning: 'OpenTelemetry collector that receives spans by OTLP over HTTP, such as `http://127.0.0.1:4318`',
-    // OpenTelemetry treats an empty variable as unset.
+    // In OpenTelemetry, an empty variable counts as unset.
     parse: value => (value === '' ? null : parseUrl(value)),
     fallback: () => null,
   }),
@@ -373,14 +373,14 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
 type Settings = typeof settings
 
-/** Values of all settings, by their names in the code. */
+/** Values of all settings. Each value has the name that the code uses. */
 export type Config = {
   readonly [Name in keyof Settings as Settings[Name]['as']]: ReturnType<Settings[Name]['parse']>
 }
 
 /**
- * Settings that only the main thread needs: the API keys (threads compare hashes) and the access to the
- * store.
+ * Settings that only the main thread needs: the API keys, because other threads compare only hashes, and the
+ * access to the store.
  */
 type MainThreadOnly = 'apiKey' | 'adminApiKey' | 'storeUrl' | 'redisPassword' | 'redisSentinelPassword'
 

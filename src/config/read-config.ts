@@ -1,7 +1,8 @@
 /**
- * Reads the settings from environment variables and reports all invalid values together, each with its name
- * and the reason. Secrets can be read from files (`NAME_FILE`). Unknown variables are ignored. A variable
- * that resembles a setting causes a warning, or an error if it begins with `VERDICT_`.
+ * Reads the settings from environment variables. All invalid values are reported together, each with its name
+ * and the reason. A secret can be read from a file, whose path is in the variable `NAME_FILE`. Unknown
+ * variables are ignored, unless a variable resembles a setting: this causes a warning, or an error if the
+ * name begins with `VERDICT_`.
  */
 import { AuthzError } from '#model/errors.ts'
 import { type Config, settings } from './config.ts'
@@ -13,7 +14,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 interface ReadOptions {
   /** Called with a sentence for each variable that resembles a setting. */
   readonly onWarning?: (message: string) => void
-  /** Throws an `Error` if the settings of the store are not valid. */
+  /** Throws an `Error` if the settings for the store are not valid. */
   readonly requireStore?: (config: Config) => void
 }
 
@@ -23,14 +24,20 @@ const SECRETS = Object.entries<SettingKind<unknown>>(settings).flatMap(([name, {
 const KNOWN = [...Object.keys(settings), ...SECRETS.map(fileName)]
 
 const OWN_PREFIX = 'VERDICT_'
-/** Variables of the command line, of the start script and of tests. */
+/**
+ * Variables that begin with `VERDICT_` although they are not settings. The command line, the start script or
+ * tests use them.
+ */
 const OTHERS_WITH_OWN_PREFIX = ['KEY', 'KEY_FILE', 'URL', 'OUTPUT', 'FORM', 'STARTED_AGAIN', 'RUNS'].map(
   name => OWN_PREFIX + name,
 )
-/** Variables that Kubernetes sets in every container if a service is called `verdict` or `verdict-…`. */
+/**
+ * Variables that Kubernetes sets in every container if a Kubernetes service is called `verdict` or
+ * `verdict-…`.
+ */
 const OF_KUBERNETES = /^VERDICT_([A-Z0-9_]+_)?(SERVICE_(HOST|PORT)|PORT)(_|$)/
 
-/** Throws `INVALID_INPUT` with one line per invalid value. */
+/** Reads the settings. Throws `INVALID_INPUT` with one line per invalid value. */
 export function readConfig(
   environment: Environment,
   { onWarning = () => {}, requireStore }: ReadOptions = {},
@@ -62,7 +69,7 @@ export function readConfig(
   return Object.freeze(config)
 }
 
-/** Messages for settings that contradict each other. */
+/** Messages about settings that contradict each other. */
 function contradictions(config: Config): string[] {
   const found = []
   if (config.apiKey !== null && config.apiKey === config.adminApiKey) {
@@ -86,7 +93,7 @@ function read(name: string, row: SettingKind<unknown>, environment: Environment)
   return value === undefined ? row.fallback() : row.parse(value)
 }
 
-/** Message for a variable that is not a setting; null if the variable can be ignored. */
+/** Message about a variable that is not a setting. Null if the variable can be ignored. */
 function strangeness(name: string): string | null {
   if (KNOWN.includes(name)) return null
   const isOwn = name.startsWith(OWN_PREFIX)
@@ -97,8 +104,8 @@ function strangeness(name: string): string | null {
 }
 
 /**
- * Whether the names differ in one position only, by at most two letters, or by one letter if the name is
- * short.
+ * Whether two names differ at one position only, by at most two letters. For a short name, by at most one
+ * letter.
  */
 function isNear(name: string, known: string): boolean {
   const length = Math.min(name.length, known.length)

@@ -1,31 +1,31 @@
 /**
- * Reads a secret from an environment variable, or from a file whose path is in a second variable. Used by the
- * service and the command line.
+ * Reads a secret from an environment variable, or from a file whose path is in a second variable. Both the
+ * service and the command line use this.
  */
 import { readFileSync } from 'node:fs'
 import { utf8Text } from '#model/utf8-text.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Name of the variable that contains the path of a file with the secret. */
+/** Name of the second variable, which contains the path of a file with the secret. */
 export function fileName(secret: string): string {
   return `${secret}_FILE`
 }
 
 /**
- * Text of the secret; undefined if neither variable is set. Throws an `Error` if both are set or the file
- * cannot be read. The message never contains the secret.
+ * Text of the secret. Undefined if neither variable is set. Throws an `Error` if both variables are set or if
+ * the file cannot be read. The message of the error never contains the secret.
  */
 export function secretText(name: string, environment: Environment): string | undefined {
   const [value, file] = [environment[name], environment[fileName(name)]]
   if (file === undefined) return value
-  // An empty variable counts as unset, because a container cannot unset a variable of its image.
+  // An empty variable counts as unset, because a container cannot unset a variable that its image sets.
   if (value !== undefined && value !== '')
     throw new Error(`${fileName(name)} is also set; set only one of them`)
   return contentOf(fileName(name), file)
 }
 
-/** Content of the file without a trailing line break, which editors and `echo` append. */
+/** Content of the file. A line break at the end is removed, because editors and `echo` append one. */
 function contentOf(name: string, file: string): string {
   try {
     return utf8Text(readFileSync(file)).replace(/\r?\n$/, '')

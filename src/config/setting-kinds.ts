@@ -1,10 +1,13 @@
-/** Kinds of settings: parsers, and messages for invalid values. */
+/** Kinds of settings. A kind parses a value and creates the message for an invalid one. */
 
 export interface SettingKind<Value> {
-  /** Default as docs/settings.md shows it. */
+  /** Default value in the form in which docs/settings.md shows it. */
   readonly shownDefault: string
   readonly meaning: string
-  /** Whether the value is secret. A secret can also be read from the file that `NAME_FILE` names. */
+  /**
+   * Whether the value is secret. A secret can also be read from a file, whose path is in the variable
+   * `NAME_FILE`.
+   */
   readonly isSecret?: boolean
   /** Parses the text. Throws an `Error` that states the expected form. */
   parse(text: string): Value
@@ -37,12 +40,12 @@ export function integer(
   }
 }
 
-/** A secret that is too long to be guessed. Messages never contain the value. */
+/** A secret that must be too long to be guessed. Messages never contain its value. */
 export function secret(meaning: string, shownDefault: string): SettingKind<string | null> {
   return { shownDefault, meaning, isSecret: true, parse: parseSecret, fallback: () => null }
 }
 
-/** A password for another system: any text that is not empty. */
+/** A password for another system. Any text that is not empty is valid. */
 export function password(meaning: string): SettingKind<string | null> {
   return { shownDefault: 'none', meaning, isSecret: true, parse: nonEmpty, fallback: () => null }
 }
@@ -67,7 +70,7 @@ export function parseInteger(value: string, range: { readonly min: number; reado
   return number
 }
 
-/** One of a few values; the first is the default. */
+/** A setting with a few possible values. The first value is the default. */
 export function choice<const Value extends string>(
   values: readonly [Value, ...Value[]],
   meaning: string,
@@ -94,7 +97,7 @@ export function flag(meaning: string, fallback = false): SettingKind<boolean> {
   return { shownDefault: `\`${fallback}\``, meaning, parse, fallback: () => fallback }
 }
 
-/** Parses an environment, given as the keys of its project and of the environment. */
+/** Parses an environment. The text contains the key of the project and the key of the environment. */
 export function parseEnvironment(text: string): { readonly project: string; readonly environment: string } {
   const [project, environment, ...rest] = text.split('/')
   if (!project || !environment || rest.length > 0) {
@@ -109,7 +112,9 @@ export function parseList(text: string): string[] {
   return items
 }
 
-/** Parses a list of origins in the form that browsers send, or a single `*`. */
+/**
+ * Parses a list of origins. Each origin must have the form that browsers send. A single `*` is also valid.
+ */
 export function parseOrigins(text: string): readonly string[] {
   const origins = parseList(text)
   const strange = origins.find(origin => origin !== '*' && URL.parse(origin)?.origin !== origin)
@@ -121,19 +126,22 @@ export function parseOrigins(text: string): readonly string[] {
 
 export function parseUrl(text: string): string {
   const url = URL.parse(text)
-  // The text is returned unchanged, so anything that the URL parser tolerates (blanks, an empty query) is
-  // rejected.
+  // The text is later used unchanged. Therefore it must not contain parts that the URL parser tolerates, such
+  // as blanks or an empty query.
   const isBase = url && /^https?:$/.test(url.protocol) && !/[?#\\\s]/.test(text)
   const hasLogin = url !== null && (url.username !== '' || url.password !== '')
   if (!isBase || hasLogin) {
-    // The message is logged, so credentials must not appear in it.
+    // The message is logged, so it must not contain the credentials.
     const found = hasLogin ? 'one with credentials' : JSON.stringify(text)
     throw new Error(`expected an http or https URL without query, fragment or credentials, got ${found}`)
   }
   return text
 }
 
-/** Validates headers given as `name=value`, separated by commas. Messages never contain the text. */
+/**
+ * Validates headers, which are given as `name=value` and separated by commas. Messages never contain this
+ * text.
+ */
 export function parseHeaders(text: string): string {
   const isHeader = (entry: string): boolean => /^\s*[\w!#$&'*+.^`|~-]+=[\x21-\x7e ]+$/.test(entry)
   if (!text.split(',').every(isHeader)) throw new Error('expected name=value, several separated by commas')

@@ -1,4 +1,4 @@
-/** Settings as `npm start -- --help` prints them. */
+/** Help about the settings, which `npm start -- --help` prints. */
 import { settings } from './config.ts'
 import { fileName } from './secret-text.ts'
 import type { SettingKind } from './setting-kinds.ts'

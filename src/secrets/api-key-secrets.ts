@@ -1,6 +1,6 @@
 /**
- * Cryptography of API keys: new secrets, the hashes under which they are stored, and encryption with the
- * organization's key.
+ * Cryptography of API keys: creates secrets, computes the hashes under which they are stored, and encrypts
+ * them with the organization's key.
  */
 import { hash, randomBytes } from 'node:crypto'
 import type { KeySecrets } from '#management/organization/key-secrets.ts'
@@ -9,7 +9,7 @@ import { PURPOSE, Seal } from './seal.ts'
 export class ApiKeySecrets implements KeySecrets {
   readonly #seal: Seal
 
-  /** If `adminApiKey` is null, there is no organization's key, and nothing is sealed or unsealed. */
+  /** If `adminApiKey` is null, the organization has no key. Nothing can then be sealed or unsealed. */
   constructor(adminApiKey: string | null) {
     this.#seal = new Seal(adminApiKey, PURPOSE.apiKeys)
   }

@@ -1,9 +1,10 @@
 /**
- * Encrypts secrets at rest with the organization's key (native.md D-35):
+ * Encrypts stored secrets with the organization's key (native.md D-35):
  *
- *     sealed = format u8 │ nonce 12 │ tag 16 │ ciphertext      AES-256-GCM, key = HKDF-SHA256(ADMIN_API_KEY)
+ *       sealed = format u8 │ nonce 12 │ tag 16 │ ciphertext      AES-256-GCM, key = HKDF-SHA256(ADMIN_API_KEY)
  *
- * The id of the owner is authenticated as well, so that a sealed secret can be opened only under its own id.
+ * The ID of the owner is also authenticated. A sealed secret can therefore be opened only with the ID of its
+ * owner.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
@@ -14,8 +15,8 @@ const TAG_BYTES = 16
 const HEAD_BYTES = 1 + NONCE_BYTES + TAG_BYTES
 
 /**
- * Purposes of sealed secrets; each has its own derived key. Never change them: existing sealed secrets could
- * not be opened.
+ * Purposes of sealed secrets. Each purpose has its own derived key. Do not change these texts, because
+ * existing sealed secrets could then not be opened.
  */
 export const PURPOSE = {
   apiKeys: 'verdict sealed API keys 1',
@@ -25,7 +26,7 @@ export const PURPOSE = {
 export class Seal {
   readonly #key: Buffer | null
 
-  /** If `adminApiKey` is null, there is no organization's key, and nothing is sealed or unsealed. */
+  /** If `adminApiKey` is null, the organization has no key. Nothing can then be sealed or unsealed. */
   constructor(adminApiKey: string | null, purpose: (typeof PURPOSE)[keyof typeof PURPOSE]) {
     this.#key = adminApiKey === null ? null : Buffer.from(hkdfSync('sha256', adminApiKey, '', purpose, 32))
   }
@@ -46,7 +47,8 @@ export class Seal {
     try {
       return decipher.update(sealed.subarray(HEAD_BYTES), undefined, 'utf8') + decipher.final('utf8')
     } catch {
-      // Sealed under another key, or tampered with: the cipher does not distinguish the two.
+      // The secret was sealed with another key, or it was modified. The cipher does not distinguish these
+      // cases.
       return null
     }
   }

@@ -1,7 +1,7 @@
 /**
  * Metrics that threads count, one row per metric. A row determines the cells in shared memory and the output
- * of `/metrics`. `npm run documents` derives its line in docs/monitoring.md and a graph in the dashboard.
- * Metrics that the main thread samples at a scrape have their rows in `sampled-metrics.ts`.
+ * of `/metrics`. `npm run documents` creates a line in docs/monitoring.md and a graph in the dashboard from
+ * each row. `sampled-metrics.ts` contains the metrics that the main thread samples when they are scraped.
  */
 
 export type MetricKind = 'counter' | 'gauge' | 'histogram'
@@ -10,19 +10,23 @@ export type MetricKind = 'counter' | 'gauge' | 'histogram'
 export interface MetricRow {
   readonly name: string
   readonly kind: MetricKind
-  /** Description in `/metrics` and docs/monitoring.md: a sentence without capital letter and period. */
+  /**
+   * Description in `/metrics` and docs/monitoring.md: a sentence without a capital letter at its beginning
+   * and without a period.
+   */
   readonly help: string
 }
 
 /**
- * Values of a label that are known when a thread starts: its endpoints, the limits that it counts, its name.
+ * Labels whose values are not known before a thread starts: its endpoints, the limits that it counts, or its
+ * name.
  */
 export type LateValues = 'endpoints' | 'limits' | 'thread'
 
 export interface CountedRow extends MetricRow {
-  /** Values of each label. `/metrics` omits zero values of metrics by endpoint. */
+  /** Values of each label. For a metric with the label of an endpoint, `/metrics` omits values of zero. */
   readonly by?: Readonly<Record<string, readonly string[] | LateValues>>
-  /** Upper bounds of the buckets, ascending; for histograms only. */
+  /** Upper bounds of the buckets in ascending order. Only for histograms. */
   readonly bounds?: readonly number[]
 }
 
@@ -33,12 +37,18 @@ const DELAY_BOUNDS_SECONDS = [1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.25
 const COMMIT_BOUNDS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]
 const BATCH_BOUNDS = [1, 10, 100, 1_000, 10_000, 100_000]
 
-/** Purpose of an endpoint: decisions and lists of an environment, management, and the rest. */
+/**
+ * Purpose of an endpoint. `decisions`: decisions and lists of an environment. `management`: management API.
+ * `other`: all other endpoints.
+ */
 export type EndpointKind = 'decisions' | 'management' | 'other'
 
 /** Outcomes of requests. `aborted`: the connection ended before the response. */
 export const OUTCOMES = ['answered', 'refused', 'failed', 'aborted'] as const
-/** Values of the label `status`: `aborted` without a status, `other` for a status that is not in the list. */
+/**
+ * Values of the label `status`. `aborted`: the response has no status, because the connection ended before.
+ * `other`: the status is not in this list.
+ */
 export const STATUSES = 'aborted 200 201 204 304 400 401 403 404 405 408 409 413 422 429 500 503 other'.split(
   ' ',
 )
@@ -162,7 +172,7 @@ export type CountedName = keyof Rows
 export type HistogramName = {
   [Name in CountedName]: Rows[Name]['kind'] extends 'histogram' ? Name : never
 }[CountedName]
-/** Label values of a metric whose only label has a fixed list of values. */
+/** Label values of a metric that has a single label with a fixed list of values. */
 export type LabelOf<Name extends CountedName> = Rows[Name] extends { readonly by: infer By }
   ? By[keyof By] extends readonly (infer Value extends string)[]
     ? Value

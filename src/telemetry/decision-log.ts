@@ -1,16 +1,17 @@
 /**
- * The decision log of one thread: one JSON line for each decision, or for a sample of them. A bounded buffer
- * holds the lines for an asynchronous writer. Lines that do not fit are dropped and counted. A decision never
- * waits for a disk or for a reader of standard output.
+ * The decision log of one thread. It contains one JSON line for each decision, or for each decision in a
+ * sample. A buffer of limited size holds the lines until an asynchronous writer has written them. Lines that
+ * do not fit are dropped and counted. A decision therefore never waits for a disk or for a program that reads
+ * standard output.
  *
  * Several threads append to the same file. Each write consists of whole lines and is appended atomically, so
- * lines of different threads never mix. On a pipe, this holds for writes of up to 4,096 bytes. Therefore no
- * write is larger, except for a single long line.
+ * lines of different threads never mix. On a pipe, only writes of up to 4,096 bytes are atomic. Therefore no
+ * write is larger, unless it is a single long line.
  */
 import { destination } from 'pino'
 import type { ThreadCounters } from './thread-counters.ts'
 
-/** Fields of a query that are recorded; see `Query`. */
+/** Fields of a query that are logged; see `Query`. */
 interface LoggedQuery {
   readonly user: string
   readonly action: string
@@ -19,37 +20,38 @@ interface LoggedQuery {
   readonly tenant: string | null
 }
 
-/** Queries that are still bytes and are decoded one by one; see `PackedQueries`. */
+/** Several queries whose texts are still bytes. They are decoded one by one; see `PackedQueries`. */
 interface LoggedQueriesInBytes {
   readonly count: number
   query(index: number): LoggedQuery
 }
 
-/** Maximum length of a recorded name, in characters. Names of users, resources and tenants are shorter. */
+/**
+ * Maximum length of a logged name, in characters. Valid names of users, resources and tenants are shorter.
+ */
 const NAME_LENGTH_MAX = 512
 const BUFFERED_BYTES_MAX = 4 * 1_024 * 1_024
 const WRITTEN_AT_ONCE_BYTES = 4_096
-/** Buffered lines are written at least this often, even if there are few. */
+/** Interval in milliseconds at which buffered lines are written, even if there are few. */
 const FLUSH_EVERY_MS = 1_000
-/** Maximum time for which the shutdown of a thread waits for buffered lines. */
+/** Maximum time in milliseconds for which the shutdown of a thread waits for buffered lines. */
 const CLOSE_MS_MAX = 1_000
 
 export interface DecisionLogOptions {
-  /** Path of a file to append to, or `stdout`. */
+  /** Path of the file to which lines are appended, or `stdout`. */
   readonly destination: string
-  /** Share of the decisions that is recorded: greater than 0, at most 1. */
+  /** Share of the decisions that are logged: greater than 0, at most 1. */
   readonly share: number
   /**
-   * Returns a new random number for each decision. The decision is recorded if the number is less than
-   * `share`.
+   * Returns a new random number for each decision. A decision is logged if its number is less than `share`.
    */
   readonly random: () => number
-  /** Time of a record, in milliseconds since 1970. */
+  /** Returns the time for a line, in milliseconds since 1970. */
   readonly now: () => number
   readonly counters: ThreadCounters | null
   /**
-   * Called if the file cannot be opened or written; not called again until a write succeeds. Lines are
-   * dropped until then.
+   * Called if the file cannot be opened or written. Lines are dropped until a write succeeds. Until then,
+   * this function is not called again.
    */
   readonly onFault: (error: unknown) => void
 }
@@ -68,7 +70,7 @@ export class DecisionLog {
       dest: options.destination === 'stdout' ? 1 : options.destination,
       sync: false,
       append: true,
-      // An existing file keeps the permissions that the operator has set.
+      // Mode of a new file. If the file exists, it keeps the permissions that the operator has set.
       mode: 0o600,
       minLength: WRITTEN_AT_ONCE_BYTES - 1,
       maxWrite: WRITTEN_AT_ONCE_BYTES,
@@ -80,12 +82,12 @@ export class DecisionLog {
     this.#timer = setInterval(() => this.#output.flush(), FLUSH_EVERY_MS).unref()
   }
 
-  /** Sets the request ID of the decisions that follow. */
+  /** Sets the request ID for the decisions that follow. */
   readonly begin = (requestId: string): void => {
     this.#requestId = requestId
   }
 
-  /** Records one decision. If `asked` contains packed queries, the decision belongs to the first one. */
+  /** Logs one decision. If `asked` contains packed queries, the decision is about the first one. */
   decided(isAllowed: boolean, environmentId: string, asked: LoggedQuery | LoggedQueriesInBytes): void {
     if (!this.#isDrawn()) return
     this.#record(isAllowed, this.#requestId, environmentId, 'query' in asked ? asked.query(0) : asked)
@@ -99,7 +101,7 @@ export class DecisionLog {
     this.later()(decisions, environmentId, asked)
   }
 
-  /** Returns a recorder for decisions that are made later, under the ID of the current request. */
+  /** Returns a function that logs later decisions with the ID of the current request. */
   later(): (
     decisions: ArrayLike<boolean | number>,
     environmentId: string,
@@ -116,8 +118,8 @@ export class DecisionLog {
   }
 
   /**
-   * Draws the sample and copies the sampled queries, whose decisions follow later. Returns a function that
-   * records the decisions.
+   * Selects the queries in the sample and copies them, because their decisions follow later. Returns a
+   * function that logs these decisions.
    */
   asked(
     environmentId: string,
@@ -144,7 +146,7 @@ export class DecisionLog {
   }
 
   #record(isAllowed: boolean, requestId: string, environmentId: string, asked: LoggedQuery): void {
-    // The subject is not a user (see `packed-queries.ts`), so no decision was made.
+    // The subject is not a user (see `packed-queries.ts`), so no decision was made for this query.
     if (asked.type === '') return
     const { now, counters } = this.#options
     const record = {
@@ -162,7 +164,7 @@ export class DecisionLog {
     counters?.add('decisionLogRecords', 1, isDropped ? 'dropped' : 'written')
   }
 
-  /** Writes the buffered lines, but waits at most `CLOSE_MS_MAX`. */
+  /** Writes the buffered lines. Waits at most `CLOSE_MS_MAX`. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
     const patience = Promise.withResolvers<void>()
@@ -175,13 +177,13 @@ export class DecisionLog {
     clearTimeout(timer)
   }
 
-  /** Passes a line to the writer. Returns true if the line was dropped. */
+  /** Passes a line to the writer. Returns whether the line was dropped. */
   #isDropped(line: string): boolean {
     const before = this.#dropped
     try {
       this.#output.write(line)
     } catch (error) {
-      // The file could not be opened.
+      // The file could not be opened, so the line is dropped.
       this.#fault(error)
       return true
     }
@@ -195,8 +197,8 @@ export class DecisionLog {
 }
 
 /**
- * Limits the length of a name. A long default of a batch would otherwise be copied into the line of each of
- * its queries.
+ * Truncates a long name. Otherwise a long default in a batch would be copied into the line of each of its
+ * queries.
  */
 function cut(name: string): string {
   return name.length > NAME_LENGTH_MAX ? `${name.slice(0, NAME_LENGTH_MAX)}…` : name

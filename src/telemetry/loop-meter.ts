@@ -15,8 +15,8 @@ export class LoopMeter {
   readonly #onBeat: () => void
 
   /**
-   * Runs until `close` is called; does not keep the thread alive. `onBeat` is called at each measurement of
-   * the delay.
+   * Measures until `close` is called. Does not keep the thread alive. `onBeat` is called at each measurement
+   * of the delay.
    */
   constructor(counters: ThreadCounters, onBeat: () => void = () => {}) {
     this.#counters = counters

@@ -1,7 +1,7 @@
 /**
- * Metrics of the process as `/metrics` returns them: the sums of the counters of all threads
- * (`counted-metrics.ts`) and the values that the main thread samples (`sampled-metrics.ts`). Each scrape
- * builds the text from scratch; nothing is computed between scrapes.
+ * Metrics of the process as `/metrics` returns them. They consist of the sums over the counters of all
+ * threads (`counted-metrics.ts`) and of values that the main thread samples (`sampled-metrics.ts`). Each
+ * scrape creates the whole text; nothing is computed between scrapes.
  */
 import type { MetricsText } from './metrics-text.ts'
 import type { MetricSources } from './sampled-metrics.ts'
@@ -13,18 +13,18 @@ export class Metrics {
   readonly #threads: (readonly [name: string, counters: ThreadCounters])[] = []
   #text: Promise<MetricsText> | null = null
 
-  /** `namesEnvironments`: whether a scrape may contain the keys of environments and projects. */
+  /** `namesEnvironments`: whether the metrics can contain the keys of environments and projects. */
   constructor(sources: MetricSources, { namesEnvironments }: { readonly namesEnvironments: boolean }) {
     this.#sources = sources
     this.#namesEnvironments = namesEnvironments
   }
 
-  /** Includes the counters of a thread in later scrapes. */
+  /** Adds the counters of a thread, so that later scrapes include them. */
   addThread(name: string, handle: ThreadCountersHandle): void {
     this.#threads.push([name, new ThreadCounters(handle)])
   }
 
-  /** Counters of each thread; the main thread is first. */
+  /** Counters of each thread, beginning with the main thread. */
   get threads(): readonly (readonly [name: string, counters: ThreadCounters])[] {
     return this.#threads
   }

@@ -1,6 +1,6 @@
 /**
- * Builds the text of a scrape. Loaded at the first scrape: loading the metrics library takes as long as
- * loading all code that the service needs to start.
+ * Creates the text of a scrape. The module is loaded at the first scrape, because loading the metrics library
+ * takes as long as loading all code that the service needs to start.
  */
 import { AggregatorRegistry, Counter, Gauge, Registry } from '@prometheus-io/client'
 import { type MetricSources, OF_ENVIRONMENTS, SAMPLED_METRICS, type SampledRow } from './sampled-metrics.ts'
@@ -10,8 +10,8 @@ export class MetricsText {
   readonly #registry = new Registry()
 
   /**
-   * If `namesEnvironments` is false, a metric has one value for all environments, without keys of
-   * environments and projects.
+   * If `namesEnvironments` is false, each metric has one value for all environments together, and the text
+   * contains no keys of environments and projects.
    */
   constructor(sources: MetricSources, namesEnvironments: boolean) {
     for (const row of SAMPLED_METRICS) {
@@ -20,7 +20,7 @@ export class MetricsText {
     }
   }
 
-  /** Text with the sums of the counters of these threads and with the sampled values. */
+  /** Returns the text. It contains the sums over the counters of these threads, and the sampled values. */
   async of(threads: readonly (readonly [name: string, counters: ThreadCounters])[]): Promise<string> {
     const counted = threads.map(([name, counters]) => counters.metrics(name))
     const own = await this.#registry.getMetricsAsJSON()
@@ -39,7 +39,8 @@ export class MetricsText {
 }
 
 /**
- * Converts the row so that it has one value for all environments, for each combination of its other labels.
+ * Converts a row so that it has one value for all environments together. If the row has other labels, there
+ * is one such value for each combination of them.
  */
 function withoutNames(row: SampledRow): SampledRow {
   const { ofAll } = row

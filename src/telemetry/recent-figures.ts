@@ -1,7 +1,7 @@
 /**
- * Recent activity of this node, for pages of the console: one sample every five seconds, covering the last
- * fifteen minutes. Samples are computed only from the counters behind `/metrics`. The main thread reads the
- * counters of all threads; no further counting is necessary.
+ * Recent activity of this node, for pages of the console. There is one sample for every five seconds of the
+ * last fifteen minutes. The main thread computes the samples from the counters of all threads. These are the
+ * counters of `/metrics`, so nothing else is counted.
  */
 import { COUNTED_METRICS, type EndpointKind } from './counted-metrics.ts'
 import { noRequests, type RequestSums, type ThreadCounters } from './thread-counters.ts'
@@ -15,7 +15,7 @@ const KEPT_MS = SAMPLES_MAX * EVERY_MS
 const LATENCY_BOUNDS = COUNTED_METRICS.requestSeconds.bounds
 const DELAY_BOUNDS = COUNTED_METRICS.loopDelaySeconds.bounds
 
-/** Activity in one interval. Rates are per second. Fields are null if the node does not count them. */
+/** Activity in one interval. Rates are per second. A field is null if the node does not count its value. */
 export interface FiguresSample {
   /** Milliseconds since 1970. */
   readonly at: number
@@ -23,7 +23,10 @@ export interface FiguresSample {
   readonly refused_per_second: number | null
   readonly failed_per_second: number | null
   readonly checks_per_second: { readonly allow: number; readonly deny: number } | null
-  /** Also null if no decision was made in the interval. */
+  /**
+   * Latencies of decisions in milliseconds. Null if no decision was made in the interval, or if the node does
+   * not count them.
+   */
   readonly latency_ms: { readonly p50: number; readonly p99: number } | null
   readonly commits_per_second: number
   readonly loop_delay_p99_ms: { readonly main: number; readonly http: number | null }
@@ -33,12 +36,12 @@ export interface FiguresSample {
 }
 
 export interface RecentSources {
-  /** Counters of each thread; the main thread is first. HTTP threads can be added later. */
+  /** Counters of each thread, beginning with the main thread. HTTP threads can be added later. */
   threads(): readonly (readonly [name: string, counters: ThreadCounters])[]
   stalenessMs(): number
   /** Milliseconds since 1970. */
   now(): number
-  /** Milliseconds of a monotonic clock. */
+  /** Milliseconds of a clock that never goes backward. */
   elapsedMs(): number
 }
 
@@ -49,7 +52,7 @@ interface Reading {
   readonly allowed: number
   readonly denied: number
   readonly commits: number
-  /** Bucket counts by thread name. */
+  /** Numbers of event-loop delays per bucket, by thread name. */
   readonly loopDelays: ReadonlyMap<string, readonly number[]>
 }
 
@@ -57,7 +60,7 @@ export class FiguresRecorder {
   readonly #sources: RecentSources
   #timer: NodeJS.Timeout | null = null
   #last: Reading
-  /** In ascending order of time. */
+  /** Samples in the order of their times. */
   readonly #samples: { readonly elapsedMs: number; readonly sample: FiguresSample }[] = []
 
   constructor(sources: RecentSources) {
@@ -109,7 +112,7 @@ export class FiguresRecorder {
 
   #sampleOf(now: Reading, before: Reading): FiguresSample {
     const seconds = (now.elapsedMs - before.elapsedMs) / 1_000
-    // An empty interval has no rate.
+    // The rate is 0 if the interval is empty.
     const rate = (count: number): number => (seconds > 0 ? rounded(count / seconds) : 0)
     const [[main], ...http] = this.#sources.threads() as [
       [string, ThreadCounters],
@@ -161,9 +164,9 @@ function since(now: readonly number[], before: readonly number[] | undefined): n
 }
 
 /**
- * Estimates a quantile in milliseconds from bucket counts, like `histogram_quantile` of Prometheus: values
- * are assumed to be evenly distributed within a bucket. Values above the highest bound count as that bound.
- * Null if all counts are 0.
+ * Estimates a quantile in milliseconds from the counts of buckets, like `histogram_quantile` of Prometheus.
+ * The estimate assumes that values are evenly distributed within a bucket, and that values above the highest
+ * bound equal this bound. Null if all counts are 0.
  */
 function quantileMs(quantile: number, bounds: readonly number[], counts: readonly number[]): number | null {
   const rank = quantile * counts.reduce((sum, count) => sum + count, 0)
@@ -180,7 +183,7 @@ function quantileMs(quantile: number, bounds: readonly number[], counts: readonl
   return rounded(bounds.at(-1)! * 1_000)
 }
 
-/** Rounds to three decimal places. The values are estimates, so more digits would carry no information. */
+/** Rounds to three decimal places. The values are estimates, so more digits would not be meaningful. */
 function rounded(value: number): number {
   return Math.round(value * 1_000) / 1_000
 }

@@ -1,6 +1,6 @@
 /**
- * Metrics that the main thread samples at a scrape, one row per metric. Metrics that threads count have their
- * rows in `counted-metrics.ts`.
+ * Metrics that the main thread samples when they are scraped, one row per metric. `counted-metrics.ts`
+ * contains the metrics that threads count.
  */
 import type { MetricRow } from './counted-metrics.ts'
 
@@ -8,9 +8,9 @@ import type { MetricRow } from './counted-metrics.ts'
 export interface EnvironmentFigures {
   readonly project: string
   readonly environment: string
-  /** Sequence number of the newest commit in the index. */
+  /** Sequence number of the last commit that the index contains. */
   readonly sequence: number
-  /** Time for which changes of other nodes might be missing; 0 if no other node writes. */
+  /** Time in milliseconds since which changes of other nodes might be missing. 0 if no other node writes. */
   readonly stalenessMs: number
   readonly bytes: Readonly<Record<string, number>>
   readonly facts: Readonly<Record<string, number>>
@@ -26,7 +26,7 @@ export interface EnvironmentStatus {
   readonly isClosed: boolean
 }
 
-/** Values that are read at a scrape. */
+/** Functions that return the current values at a scrape. */
 export interface MetricSources {
   /** Environments that have an index. */
   environments(): Iterable<EnvironmentFigures>
@@ -36,13 +36,13 @@ export interface MetricSources {
   isReady(): boolean
   /** Whether `/fresh` returns 200. */
   isFresh(): boolean
-  /** Number of histories of the store that were replaced. */
+  /** Number of times at which the history of the store was replaced by another one. */
   replacedHistories(): number
-  /** Management requests without a response so far. */
+  /** Number of management requests that have no response yet. */
   managementInFlight(): number
-  /** Running release. */
+  /** Version of the running release. */
   readonly version: string
-  /** Busy seconds of each thread since its start, by its name. */
+  /** Seconds for which each thread was busy since its start, by the name of the thread. */
   activeSeconds(): Iterable<readonly [thread: string, seconds: number]>
 }
 
@@ -52,14 +52,14 @@ export interface SampledRow extends MetricRow {
   readonly kind: 'counter' | 'gauge'
   readonly labels: readonly string[]
   /**
-   * Value of a row by environment in a scrape without names of environments: the sum, the greatest value, or
-   * nothing. Absent if the row has no environment.
+   * How the values of all environments are combined if the scrape must not name environments: their sum, the
+   * greatest value, or no value. Absent if the row has no label for environments.
    */
   readonly ofAll?: 'sum' | 'greatest' | 'nothing'
   values(sources: MetricSources): Iterable<readonly [labels: Labels, value: number]>
 }
 
-/** Labels that exist only with `METRICS_TOKEN`. */
+/** Labels that `/metrics` contains only if `METRICS_TOKEN` is set. */
 export const OF_ENVIRONMENTS: readonly string[] = ['project', 'environment']
 
 const STARTED_AT = Math.round(Date.now() / 1_000 - process.uptime())
@@ -154,7 +154,7 @@ export const SAMPLED_METRICS: readonly SampledRow[] = [
     '`assignments`, `tuples`, and `records` of the entities in them',
     figures => figures.facts,
   ),
-  // Metrics of the process, under their usual names.
+  // Metrics of the process, with the names that Prometheus clients commonly use.
   one(
     'gauge',
     'process_resident_memory_bytes',
@@ -173,7 +173,7 @@ export const SAMPLED_METRICS: readonly SampledRow[] = [
   }),
 ]
 
-/** A value of the whole process. */
+/** Row with a single value for the whole process. */
 function one(
   kind: SampledRow['kind'],
   name: string,
@@ -183,7 +183,7 @@ function one(
   return { name, kind, help, labels: [], values: sources => [[{}, valueOf(sources)]] }
 }
 
-/** A value of each environment. */
+/** Row with one value for each environment. */
 function ofEach(
   kind: SampledRow['kind'],
   name: string,
@@ -201,7 +201,7 @@ function ofEach(
   }
 }
 
-/** Several values of each environment, by another label. */
+/** Row with several values for each environment, which another label distinguishes. */
 function ofEachKind(
   label: string,
   name: string,

@@ -1,6 +1,7 @@
 /**
  * Logs slow requests, at most `LINES_PER_SECOND_MAX` lines per second. Lines are written synchronously, so
- * thousands of them would make an overload worse. The next line contains the number of omitted lines.
+ * thousands of lines would make an overload worse. If lines were omitted, the next line contains their
+ * number.
  */
 import type { Logger } from 'pino'
 
@@ -21,7 +22,7 @@ export class SlowRequestLog {
   #lines = 0
   #omitted = 0
 
-  /** `elapsedMs` returns the milliseconds of a monotonic clock. */
+  /** `elapsedMs` returns the milliseconds of a clock that never goes backward. */
   constructor(log: Logger, elapsedMs: () => number) {
     this.#log = log
     this.#elapsedMs = elapsedMs

@@ -1,9 +1,10 @@
 /**
- * Sends spans to a collector as OTLP over HTTP, from the thread that created them. A bounded queue holds the
- * spans. Spans that do not fit are dropped and counted, so requests never wait for a collector, even if it is
- * unavailable.
+ * Sends spans to a collector as OTLP over HTTP, from the thread that created them. A queue of limited size
+ * holds the spans. Spans that do not fit are dropped and counted. Requests therefore never wait for a
+ * collector, even if it is unavailable.
  *
- * Loaded only if tracing is enabled, because the libraries take several megabytes of heap per thread.
+ * This module is loaded only if tracing is enabled, because the libraries take several megabytes of heap per
+ * thread.
  */
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -25,20 +26,20 @@ import {
 import type { ThreadCounters } from './thread-counters.ts'
 import { Tracing } from './tracing.ts'
 
-/** Maximum number of spans of a thread that are queued or being sent. A span takes about 2 kB. */
+/** Maximum number of spans per thread that are queued or being sent. A span takes about 2 kB. */
 export const QUEUED_SPANS_MAX = 2_048
 /**
- * Maximum number of spans per request to the collector. Encoding a batch of this size as protobuf blocks the
- * thread for about 0.4 ms.
+ * Maximum number of spans per request to the collector. The encoding of this number of spans as protobuf
+ * blocks the thread for about 0.4 ms.
  */
 const BATCH_MAX = 128
-/** Queued spans are sent at least this often, even if there are few. */
+/** Interval in milliseconds at which queued spans are sent, even if there are few. */
 const SEND_EVERY_MS = 1_000
-/** Maximum time for which the shutdown of a thread waits for queued spans. */
+/** Maximum time in milliseconds for which the shutdown of a thread waits for queued spans. */
 const CLOSE_MS_MAX = 1_000
 
 /**
- * Samplers by their OpenTelemetry names. `share`: share of the traces that is kept, greater than 0 and at
+ * Samplers by their names in OpenTelemetry. `share`: share of the traces that are kept, greater than 0 and at
  * most 1.
  */
 const SAMPLERS = {
@@ -51,9 +52,9 @@ const SAMPLERS = {
 } as const satisfies Readonly<Record<string, (share: number) => Sampler>>
 
 export interface SpanExportOptions {
-  /** Base URL of the collector. Spans are sent to `v1/traces` below it. */
+  /** Base URL of the collector. Spans are sent to the path `v1/traces` below this URL. */
   readonly otlpEndpoint: string
-  /** Headers as `name=value`, separated by commas. Null if there are none. */
+  /** Request headers in the form `name=value`, separated by commas. Null if there are none. */
   readonly otlpHeaders: string | null
   readonly tracesSampler: keyof typeof SAMPLERS
   readonly tracesShare: number
@@ -61,13 +62,13 @@ export interface SpanExportOptions {
   readonly version: string
   readonly counters: ThreadCounters | null
   /**
-   * Called if the collector cannot be reached or rejects spans. Not called again until the collector accepts
-   * spans.
+   * Called if the collector cannot be reached or rejects spans. After that, the function is not called again
+   * until the collector has accepted spans.
    */
   readonly onFault: (error: unknown) => void
 }
 
-/** Opens the tracing of one thread. Its spans are sent to a collector. */
+/** Starts the tracing of one thread. Its spans are sent to a collector. */
 export function openTracing(options: SpanExportOptions): Tracing {
   const { tracesSampler, tracesShare, version } = options
   const provider = new TracerProvider({
@@ -80,14 +81,14 @@ export function openTracing(options: SpanExportOptions): Tracing {
       'process.pid': process.pid,
     }).merge(detectResources({ detectors: [envDetector] })),
   })
-  // Export failures have already been reported.
+  // The error is ignored, because failures to send spans have already been reported.
   const end = () => Promise.race([provider.shutdown().catch(() => {}), sleep(CLOSE_MS_MAX)])
   return new Tracing(provider.getTracer('verdict', version), end)
 }
 
 /**
- * Counts sent and dropped spans. Enforces its own limit, because the limit of the library does not include
- * spans that are being sent.
+ * Counts the spans that are sent and dropped. This class enforces the limit of spans itself, because the
+ * limit of the library does not include spans that are being sent.
  */
 class CountedSpans implements SpanProcessor {
   readonly #options: SpanExportOptions

@@ -1,15 +1,15 @@
 /**
- * Counters of one thread in shared memory. Only that thread writes the cells. The main thread reads and sums
- * the cells of all threads when metrics are requested. Counting is one addition to an array element: it does
- * not allocate, send messages or lock.
+ * Counters of one thread in shared memory. Only this thread writes the cells. When metrics are requested, the
+ * main thread reads and sums the cells of all threads. To count means to add to an array element: this does
+ * not allocate memory, send messages or lock.
  *
- * The main thread reads cells while they are written, so a sum can be ahead of its count by one request, as
- * in any scrape. Aligned 64-bit numbers are read and written atomically on all supported platforms.
+ * The main thread reads cells while other threads write them. A sum can therefore contain one request more
+ * than the corresponding count, as in any scrape. Aligned 64-bit numbers are read and written atomically on
+ * all supported platforms.
  *
- * The metrics are stored in the order of their table (`counted-metrics.ts`). Metrics whose number of cells is
- * known only at runtime are stored last. A metric has cells for each combination of its label values. A
- * counter or a gauge has one cell. A histogram has one cell per bound, one for values above the last bound,
- * and one for the sum.
+ * The cells are in the order of the metrics in `counted-metrics.ts`. Metrics whose number of cells is known
+ * only at runtime are last. A metric has cells for each combination of its label values. A counter or a gauge
+ * has one cell. A histogram has one cell per bound, one for values above the last bound, and one for the sum.
  */
 import {
   COUNTED_METRICS,
@@ -24,18 +24,21 @@ import {
   STATUSES,
 } from './counted-metrics.ts'
 
-/** Handle with which another thread reads the counters. Post it after all endpoints are registered. */
+/**
+ * Data with which another thread can read the counters. Send it to that thread after all endpoints are
+ * registered.
+ */
 export interface ThreadCountersHandle {
   readonly cells: Float64Array
-  /** Operation ID by endpoint number. Number 0 stands for requests without a route. */
+  /** Operation ID of each endpoint, by its number. Number 0 represents requests without a route. */
   readonly endpoints: string[]
-  /** Purpose by endpoint number. */
+  /** Purpose of each endpoint, by its number. */
   readonly endpointKinds: EndpointKind[]
   readonly endpointsMax: number
   readonly limits: readonly string[]
 }
 
-/** A metric in the form from which @prometheus-io/client sums the metrics of several registries. */
+/** A metric in the form in which @prometheus-io/client sums the metrics of several registries. */
 export interface CountedMetric {
   readonly name: string
   readonly help: string
@@ -53,7 +56,7 @@ type Outcome = (typeof OUTCOMES)[number]
 /** Counts of completed requests, summed over several threads. */
 export interface RequestSums {
   readonly ended: Readonly<Record<EndpointKind, Record<Outcome, number>>>
-  /** Decisions with a successful response, by the buckets of the latency metric. */
+  /** Number of decisions with a successful response in each bucket of the latency metric. */
   readonly latencies: number[]
 }
 
@@ -69,7 +72,7 @@ const STATUS_MAX = 599
 /** Label value for requests that match no route. */
 const NO_ENDPOINT = 'none'
 
-/** Offset of a status within the cells of an endpoint. */
+/** Offset of each status within the cells of an endpoint. */
 const PLACE_OF_STATUS = new Uint8Array(STATUS_MAX + 1).fill(STATUSES.indexOf('other'))
 PLACE_OF_STATUS[0] = STATUSES.indexOf('aborted')
 for (const [place, status] of STATUSES.entries()) {
@@ -82,7 +85,7 @@ function isSizedLate({ by = {} }: CountedRow): boolean {
   return Object.values(by).some(values => values === 'endpoints' || values === 'limits')
 }
 
-/** Offset of the value of a metric's only label. */
+/** Offset of a label value within the cells of a metric that has a single label. */
 function placeOf(name: CountedName, label: string): number {
   const { by }: CountedRow = COUNTED_METRICS[name]
   const [values] = Object.values(by ?? {})
@@ -115,7 +118,10 @@ function layoutOf(limitCount: number, endpointsMax: number) {
   return { at: at as Readonly<Record<CountedName, number>>, count }
 }
 
-/** Offsets of metrics that are updated with every request or decision. They are the same in all threads. */
+/**
+ * Offsets of the metrics that change with every request or decision. These metrics are stored first, so their
+ * offsets are the same in all threads.
+ */
 const { requestsInFlight: IN_FLIGHT, checks: ALLOWED } = layoutOf(0, 0).at
 const DENIED = ALLOWED + 1
 const LATENCY_BOUNDS = COUNTED_METRICS.requestSeconds.bounds
@@ -123,8 +129,8 @@ const LATENCY_CELLS = cellsOf(COUNTED_METRICS.requestSeconds)
 const STATUS_CELLS = STATUSES.length
 
 /**
- * Queries of a bulk or a batch. In packed queries, `nonUserCount` of them have a subject that is not a user,
- * so no decision is made for these (`packed-queries.ts`).
+ * Queries of a bulk or a batch. In packed queries, the subject of `nonUserCount` queries is not a user. No
+ * decision is made for these queries (`packed-queries.ts`).
  */
 type AskedAtOnce = readonly unknown[] | { readonly nonUserCount: number }
 
@@ -135,7 +141,10 @@ export class ThreadCounters {
   readonly #requestsAt: number
   readonly #requestSecondsAt: number
 
-  /** Creates counters with the value 0 for the named limits and at most `endpointsMax` endpoints. */
+  /**
+   * Creates counters with the value 0. `limits`: names of the counted limits. `endpointsMax`: maximum number
+   * of endpoints.
+   */
   static create(limits: readonly string[], endpointsMax: number): ThreadCounters {
     const { count } = layoutOf(limits.length, endpointsMax)
     const cells = new Float64Array(new SharedArrayBuffer(count * Float64Array.BYTES_PER_ELEMENT))
@@ -148,7 +157,7 @@ export class ThreadCounters {
     })
   }
 
-  /** Wraps the counters of another thread, to read them. */
+  /** Wraps the counters of another thread in order to read them. */
   constructor(handle: ThreadCountersHandle) {
     this.handle = handle
     this.#cells = handle.cells
@@ -157,12 +166,12 @@ export class ThreadCounters {
     this.#requestSecondsAt = this.#at.requestSeconds
   }
 
-  /** Adds to a counter, or to its cell for `label` if the metric has a label. */
+  /** Adds to a counter. If the metric has a label, adds to the cell for `label`. */
   add<Name extends CountedName>(name: Name, by: number, label?: LabelOf<Name>): void {
     this.#cells[this.#at[name] + (label === undefined ? 0 : placeOf(name, label))]! += by
   }
 
-  /** Sets a gauge, or sets a counter to a value that is counted elsewhere. */
+  /** Sets a gauge. Also used for a counter whose value is counted by another component. */
   set(name: CountedName, value: number): void {
     this.#cells[this.#at[name]] = value
   }
@@ -173,8 +182,8 @@ export class ThreadCounters {
   }
 
   /**
-   * Number of an endpoint for counting. Registers an unknown operation ID. Returns 0 for null, or if all
-   * numbers are taken.
+   * Returns the number under which an endpoint is counted. An unknown operation ID is registered. Returns 0
+   * for null, or if all numbers are in use.
    */
   endpoint(operationId: string | null, kind: EndpointKind): number {
     const { endpoints, endpointKinds, endpointsMax } = this.handle
@@ -190,7 +199,7 @@ export class ThreadCounters {
     this.#cells[IN_FLIGHT]! += 1
   }
 
-  /** Counts a completed request. `status` 0: the client disconnected before the response. */
+  /** Counts a completed request. `status` is 0 if the client disconnected before the response. */
   ended(endpoint: number, status: number, elapsedMs: number): void {
     const cells = this.#cells
     cells[IN_FLIGHT]! -= 1
@@ -200,7 +209,7 @@ export class ThreadCounters {
     this.#observe(row, LATENCY_BOUNDS, elapsedMs / 1_000)
   }
 
-  /** Counts an opened (1) or closed (-1) connection. */
+  /** Counts a connection that was opened (1) or closed (-1). */
   connected(change: 1 | -1): void {
     this.add('connections', change)
   }
@@ -223,7 +232,7 @@ export class ThreadCounters {
     return (decisions, environmentId, asked) => this.decidedAll(decisions, environmentId, asked)
   }
 
-  /** Returns a function that counts the decisions of these queries when they are made. */
+  /** Returns a function that counts the decisions about these queries after they were made. */
   asked(
     _environmentId: string,
     asked: AskedAtOnce | { readonly user: string },
@@ -250,12 +259,12 @@ export class ThreadCounters {
     cells[row + bounds.length + 1]! += value
   }
 
-  /** Current value of a counter or a gauge, or of its cell for `label`. */
+  /** Current value of a counter or a gauge. If the metric has a label, the value of the cell for `label`. */
   read<Name extends CountedName>(name: Name, label?: LabelOf<Name>): number {
     return this.#cells[this.#at[name] + (label === undefined ? 0 : placeOf(name, label))]!
   }
 
-  /** Number of event-loop delays in each bucket of the metric. */
+  /** Number of event-loop delays in each bucket of the delay metric. */
   loopDelays(): number[] {
     const from = this.#at.loopDelaySeconds
     const { length } = COUNTED_METRICS.loopDelaySeconds.bounds
@@ -263,7 +272,8 @@ export class ThreadCounters {
   }
 
   /**
-   * Adds the counts of requests by kind and outcome, and the latencies of successful decisions. O(endpoints).
+   * Adds two things to the sums: the numbers of requests by kind and outcome, and the latencies of successful
+   * decisions. O(endpoints).
    */
   addRequestsTo({ ended, latencies }: RequestSums): void {
     const cells = this.#cells
@@ -308,8 +318,8 @@ export class ThreadCounters {
   }
 
   /**
-   * Yields all combinations of label values with their offsets within the cells of a metric. The first label
-   * varies slowest.
+   * Yields all combinations of label values, each with its offset within the cells of a metric. The first
+   * label varies slowest.
    */
   *#combinations(
     by: readonly (readonly [label: string, values: readonly string[] | LateValues])[],

@@ -1,7 +1,7 @@
 /**
- * Spans of requests and of the work for them, according to OpenTelemetry's semantic conventions for HTTP
- * servers. Spans continue the trace of the client (`traceparent` and `tracestate`). The tracer determines
- * where spans are sent (`span-export.ts`).
+ * Spans of requests and of the work for them. They follow the semantic conventions of OpenTelemetry for HTTP
+ * servers, and continue the trace of the client (`traceparent` and `tracestate`). The tracer determines to
+ * which collector they are sent (`span-export.ts`).
  */
 import {
   type Attributes,
@@ -24,19 +24,19 @@ export interface TracedRequest {
 }
 
 export interface TracedRoute {
-  /** Template of the path: `/v2/facts/{proj_id}/{env_id}/users`. */
+  /** Template of the path, for example `/v2/facts/{proj_id}/{env_id}/users`. */
   readonly path: string
   readonly operationId: string
 }
 
 /**
- * Methods that can appear in the name of a span. A client can invent other methods, so their number is
- * unbounded.
+ * Methods that can be part of the name of a span. Other methods are excluded, because clients can invent any
+ * number of them.
  */
 const METHODS = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE'])
-/** Maximum length of a text from a client, in characters. */
+/** Maximum length in characters of a text that a client sent. */
 const TEXT_MAX = 512
-/** A host name or an IPv6 address in brackets, with an optional port. */
+/** Matches a host name or an IPv6 address in brackets, with an optional port. */
 const HOST = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d{1,5}))?$/
 
 const FROM_HEADERS = {
@@ -49,7 +49,7 @@ export class Tracing {
   readonly #tracer: Tracer
   readonly #end: () => Promise<void>
 
-  /** `end` sends the remaining spans and resolves within bounded time. */
+  /** `end` sends the remaining spans. It resolves after a limited time. */
   constructor(tracer: Tracer, end: () => Promise<void>) {
     this.#tracer = tracer
     this.#end = end
@@ -71,7 +71,7 @@ export class Tracing {
     }
   }
 
-  /** Runs a part of the work of a request under a separate span. */
+  /** Runs a part of the work for a request under its own span. */
   async within<Result>(
     operation: string,
     traceparent: string | null,
@@ -103,14 +103,14 @@ export class Tracing {
 }
 
 /**
- * Attributes of the span of a request. The query is omitted because it can contain attributes of users. All
- * attributes are set when the span starts, because the sampler decides at that time.
+ * Attributes of the span of a request. The query is not included, because it can contain attributes of users.
+ * All attributes are set when the span starts, because the sampler decides at that time.
  */
 function attributesOf(route: TracedRoute | null, { method, path, headers }: TracedRequest): Attributes {
   const attributes: Attributes = {
     'http.request.method': METHODS.has(method) ? method : '_OTHER',
     'url.path': kept(path),
-    // Scheme that the client used. A proxy might have terminated TLS.
+    // Scheme that the client used. The header is read because a proxy might have terminated TLS.
     'url.scheme': headers.get('x-forwarded-proto') === 'https' ? 'https' : 'http',
   }
   if (!METHODS.has(method)) attributes['http.request.method_original'] = kept(method)
@@ -127,8 +127,8 @@ function attributesOf(route: TracedRoute | null, { method, path, headers }: Trac
 }
 
 /**
- * Ends the span. `status` 0: the client disconnected before the response. Client errors (4xx) are not errors
- * of the server span.
+ * Ends the span. `status` is 0 if the client disconnected before the response. A client error (4xx) does not
+ * mark the span as failed.
  */
 function endWith(span: Span, status: number): void {
   if (status > 0) span.setAttribute('http.response.status_code', status)
@@ -142,7 +142,7 @@ function fail(span: Span, type: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR })
 }
 
-/** Truncates a text. The result is a copy, because a slice would keep the whole text in memory. */
+/** Truncates a text. A truncated text is copied, because a slice would keep the whole text in memory. */
 function kept(text: string): string {
   return text.length <= TEXT_MAX ? text : Buffer.from(text.slice(0, TEXT_MAX)).toString()
 }
