@@ -1,6 +1,6 @@
 /**
- * Root component of the console: signed-in users see the pages, other users see the sign-in form. Addresses
- * are in the fragment after `#`, which is not sent to servers.
+ * Root component of the console. Users who are signed in see the pages, and other users see the sign-in form.
+ * Addresses are in the fragment after `#`, which browsers do not send to servers.
  */
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect } from 'react'
@@ -27,8 +27,8 @@ const OperationPages = lazy(() => import('./operations/operation-pages.tsx'))
 const QuestionPage = lazy(() => import('./questions/question-page.tsx'))
 
 /**
- * Maximum number of retries. Error responses of the API are not retried, because the result would be the
- * same.
+ * Maximum number of retries of a failed request. An error response of the API is not retried, because the
+ * result would be the same.
  */
 const RETRIES_MAX = 2
 
@@ -57,7 +57,7 @@ export function App() {
 
 function SignedIn() {
   const { key } = useSession()
-  // Different keys can see different data, so the cache is cleared when the key changes.
+  // Clears the cache when the key changes, because different keys can see different data.
   useEffect(
     () => () => {
       queries.clear()
@@ -71,7 +71,7 @@ function SignedIn() {
       <Route path="/">
         <EnvironmentPicker />
       </Route>
-      {/* Such keys do not belong to a project. */}
+      {/* Organization keys do not belong to a project, so this address has no project and environment. */}
       <Route path="/~/operations/*?">
         <PlainFrame>
           <Suspense fallback={<Skeleton />}>
@@ -81,8 +81,8 @@ function SignedIn() {
       </Route>
       <Route path="/:project/:environment/*?">
         {({ project, environment }) => (
-          // Remounts the pages when the environment changes, so that no data of the former environment
-          // remains on the screen while the new data loads.
+          // The key mounts new pages when the environment changes. Data of the former environment therefore
+          // does not remain on the screen while the new data loads.
           <CurrentEnvironmentProvider
             key={`${project}/${environment}`}
             project={partOf(project)}
@@ -101,7 +101,10 @@ function SignedIn() {
   )
 }
 
-/** Pages of an environment. Each folder of pages is loaded when it is opened. */
+/**
+ * Shows the page of the environment that belongs to the address. The code of each group of pages is loaded
+ * when the user opens one of them.
+ */
 function Pages() {
   const [path] = useLocation()
   return (

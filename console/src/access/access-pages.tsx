@@ -1,6 +1,6 @@
 /**
- * Pages about access: the resources that a user can act on, the users who can act on a resource, and the
- * audit log. Each page has its own address.
+ * Pages about access. One lists the resources that a user can act on, one lists the users who can act on a
+ * resource, and one is the audit log. Each page has its own address.
  */
 import { lazy, Suspense } from 'react'
 import { Route, Switch } from 'wouter'

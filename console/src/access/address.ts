@@ -1,7 +1,7 @@
 /**
- * Keeps the filters of a page in its address, so that a view can be shared. The filters are in the fragment
- * after `#`, which is not sent to servers. Keys can contain any character: each part is escaped when it is
- * written and unescaped when it is read.
+ * Stores the filters of a page in its address, so that users can share a view. The filters are in the
+ * fragment after `#`, which browsers do not send to servers. Keys can contain any character. Therefore each
+ * part is escaped when it is written and unescaped when it is read.
  */
 import { useCallback, useMemo, useState } from 'react'
 import { partOf, useAddress } from '../shell/address.ts'
@@ -10,12 +10,15 @@ import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 
 export type Filters<Name extends string> = Readonly<Record<Name, string>>
 
-/** Parts of the address before the filters: `/project/environment/access/view`. Names and values follow. */
+/**
+ * Number of parts of the address before the filters: `/project/environment/access/view`. The names and values
+ * of the filters follow.
+ */
 const PARTS_BEFORE = 5
 
 /**
- * Returns the filters in the address (empty if absent) and a function that navigates to other filters.
- * `names` must not change between renders.
+ * Returns the filters in the address and a function that navigates to other filters. A filter that the
+ * address does not contain is empty. `names` must not change between renders.
  */
 export function useFilters<Name extends string>(
   view: View,
@@ -39,8 +42,8 @@ function readFilters<Name extends string>(address: string, names: readonly Name[
 }
 
 /**
- * Text typed into the fields of a form before it is submitted. When the address changes, for example through
- * the Back button, the fields are filled again.
+ * Holds the text that the user types into the fields of a form before submitting it. When the address
+ * changes, for example because of the Back button, the fields are filled from the address.
  */
 export function useTyped<Name extends string>(
   filters: Filters<Name>,

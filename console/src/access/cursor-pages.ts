@@ -1,6 +1,6 @@
 /**
- * Pagination for lists whose pages return a cursor for the next page. `usePages` is the counterpart for
- * numbered pages.
+ * Pagination for lists in which each page contains a cursor for the next page. For lists with numbered pages,
+ * see `usePages`.
  */
 import type { QueryKey } from '@tanstack/react-query'
 import { useMemo } from 'react'
@@ -13,7 +13,7 @@ export interface CursorPage<Item, Cursor> {
   readonly next: Cursor | null
   /** Total number of items; null if the API does not report it. */
   readonly total: number | null
-  /** True if the page is not full although more items can follow. */
+  /** Whether the page is not full although more items might follow. */
   readonly isCutShort: boolean
 }
 
@@ -56,7 +56,7 @@ export function useCursorPages<Item, Cursor>(
   }
 }
 
-/** Yields the pages one after the other, for example for an export. */
+/** Yields all pages one after the other. Used for exports. */
 export async function* eachPage<Item, Cursor>(
   first: Cursor,
   load: (cursor: Cursor) => Promise<CursorPage<Item, Cursor>>,

@@ -1,4 +1,4 @@
-/** Note that a search stopped before its page was full, so more results can exist. */
+/** Note that a search stopped before its page was full. More results might exist. */
 import { useTexts } from '../texts/texts.tsx'
 
 export function CutShortNote() {

@@ -1,4 +1,4 @@
-/** Note that the session key cannot request access decisions, and why. */
+/** Note that the key of the session cannot request access decisions, with the reason. */
 import type { Decides } from '../session/decides.ts'
 import { useTexts } from '../texts/texts.tsx'
 

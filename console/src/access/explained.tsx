@@ -1,6 +1,6 @@
 /**
- * Explains why a user has access: one path through the stored facts, as text and as a drawing. Loaded when it
- * is opened.
+ * Explains why a user has access: shows one path through the stored facts, as text and as a drawing. The
+ * explanation is requested when the user opens it.
  */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
@@ -19,7 +19,7 @@ interface Asked {
   readonly action: string
   readonly type: string
   readonly instance: string
-  /** Empty: the tenant in which the instance is stored. */
+  /** Tenant of the check. If it is empty, the tenant in which the instance is stored is used. */
   readonly tenant: string
 }
 
@@ -81,7 +81,7 @@ function EdgeShown({ edge: { text, notes, end } }: { readonly edge: Path['edges'
   )
 }
 
-/** One node of the path, as a link to its page if it has one. */
+/** One node of the path. If a page about the node exists, the node is a link to it. */
 function NodeShown({ node, action }: { readonly node: PathNode; readonly action: string }) {
   const environment = useCurrentEnvironment()
   const { kind, kindText, type, key, role } = node
@@ -102,7 +102,10 @@ function NodeShown({ node, action }: { readonly node: PathNode; readonly action:
   )
 }
 
-/** Address of a user or resource with the same action filter, so that the user can continue from there. */
+/**
+ * Address of the page about a user or resource, with the same action as its filter, so that the user can
+ * continue from there.
+ */
 function addressWithAction(environment: CurrentEnvironment, node: PathNode, action: string): string | null {
   const { kind, type, key } = node
   if (kind === 'user') return viewAddress(environment, 'users', { user: key, action })

@@ -1,6 +1,6 @@
 /**
- * Exports a list to a file. Pages are written one by one in the browser; the button shows the progress and
- * can stop the export.
+ * Exports a list to a file. The browser requests and writes one page after the other. The button shows the
+ * progress and can stop the export.
  */
 import { useEffect, useRef, useState } from 'react'
 import { Action } from '../parts/action.tsx'

@@ -1,6 +1,6 @@
 /**
- * Form with the filters of a list. A search starts only on submit, because a partly typed key matches
- * nothing.
+ * Form with the filters of a list. The search starts only when the form is submitted, because a partly typed
+ * key matches nothing.
  */
 import type { ReactNode } from 'react'
 import { Form } from 'react-aria-components/Form'

@@ -1,4 +1,4 @@
-/** An instance as `type:key`, or a group, with a link to its page. */
+/** Shows an instance as `type:key`, or a group by its name, with a link to its page. */
 import { Link } from 'wouter'
 import { Badge } from '../parts/page.tsx'
 import { addressOf } from '../shell/links.ts'

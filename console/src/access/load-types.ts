@@ -19,7 +19,7 @@ function typesOf(
   return answerOf(answer).then(itemsOf)
 }
 
-/** Returns a function that loads a page of types. Each page is cached until the model changes. */
+/** Returns a function that loads one page of types. Loaded pages are cached until the model changes. */
 export function useLoadTypes(): LoadTypes {
   const queries = useQueryClient()
   const { path, key } = useCurrentEnvironment()

@@ -1,5 +1,6 @@
 /**
- * Direct grants on an instance: roles of users, and related entities, such as groups that hold a role on it.
+ * Direct grants on an instance. These are the roles of users on it, and the entities that are related to it,
+ * such as groups that hold a role.
  */
 import { Link } from 'wouter'
 import { answerOf, type Schemas, service } from '../interface/client.ts'

@@ -1,10 +1,10 @@
-/** Searches for users and resources by effective permission, page by page. */
+/** Searches for users and resources by their effective permissions. Results are loaded page by page. */
 import { answerOf, type Schemas, service } from '../interface/client.ts'
 import type { CursorPage } from './cursor-pages.ts'
 
 /**
- * Search for instances on which a user can perform an action. An empty `type` means all types, one after the
- * other. An empty `tenant` means the tenant in which each instance is stored.
+ * Search for instances on which a user can perform an action. If `type` is empty, all types are searched one
+ * after the other. If `tenant` is empty, each instance is checked in the tenant in which it is stored.
  */
 export interface ResourcesAsked {
   readonly user: string
@@ -25,7 +25,10 @@ export interface Instance {
   readonly id: string
 }
 
-/** Position in the list: the index of a type among all types, and a token within its instances. */
+/**
+ * Position in the list. It consists of the index of a type among all types and of a page token for the
+ * instances of this type.
+ */
 interface ResourceCursor {
   readonly type: number
   readonly token: string
@@ -35,13 +38,13 @@ export const FIRST_RESOURCE: ResourceCursor = { type: 0, token: '' }
 
 /** Subjects of the searches are users. */
 const SUBJECT = 'user'
-/** Maximum number of searches to fill one page. After that, the page is shown even if it is not full. */
+/** Maximum number of searches for one page. After that, the page is shown even if it is not full. */
 const SEARCHES_MAX = 8
 export const TYPES_A_PAGE = 100
-/** Page size of exports. It can be large because these pages are not displayed. */
+/** Page size of exports. It can be larger than other page sizes, because these pages are not displayed. */
 export const EXPORT_PAGE_SIZE = 1000
 
-/** Loads a page of the types of the environment. Pages are counted from 1. */
+/** Loads one page of the types in the environment. The first page is 1. */
 export type LoadTypes = (page: number) => Promise<readonly Schemas['Resource'][]>
 
 interface Search {
@@ -106,8 +109,8 @@ function searchResources(
 }
 
 /**
- * Page parameters of a search. A search that was started keeps its page size, so a token is sent without a
- * limit.
+ * Page parameters of a search. The first request determines the page size. Later requests send a token
+ * without a limit.
  */
 function pageIn(token: string, limit: number): { token: string } | { limit: number } {
   return token === '' ? { limit } : { token }
@@ -139,7 +142,7 @@ class TypesWithAction {
     this.#load = load
   }
 
-  /** Finds the first type with the action, starting at the given position. */
+  /** Finds the first type that has the action, beginning at the given position. */
   async seek({ type, token }: ResourceCursor): Promise<TypePlace | null> {
     for (let index = type; ; index += 1) {
       const types = await this.#load(Math.floor(index / TYPES_A_PAGE) + 1)

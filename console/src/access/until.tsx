@@ -1,4 +1,4 @@
-/** Expiration time of a grant in a table cell. The tooltip shows the exact time. */
+/** Expiration time of a grant in a table cell. Its tooltip shows the exact time. */
 import { EndText } from '../parts/ends.tsx'
 
 export function Until({ end }: { readonly end: string | undefined }) {

@@ -1,4 +1,7 @@
-/** Shows the resources that a user can act on, and the roles that are assigned to the user directly. */
+/**
+ * Page about a user: shows the resources that the user can act on, and the roles that are assigned to the
+ * user directly.
+ */
 import { completeActions, completeTenants, completeTypes, completeUsers } from '../interface/completions.ts'
 import { KeyInput } from '../parts/fields.tsx'
 import { Page } from '../parts/page.tsx'

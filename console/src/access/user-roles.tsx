@@ -1,5 +1,6 @@
 /**
- * List of the roles that are assigned to a user directly, in tenants and on instances, with expiration times.
+ * List of the roles that are assigned to a user directly, either in tenants or on instances, with their
+ * expiration times.
  */
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas, service, userInPath } from '../interface/client.ts'

@@ -1,4 +1,4 @@
-/** Edges of a path: labels for the drawing, and the same as sentences. */
+/** Edges of a path. Each edge has a label for the drawing and a sentence for the text. */
 import { GROUP, groupReference } from '../shell/links.ts'
 import { type Derivation, type Instance, resourceName } from './explained.ts'
 import type { Words } from './path-nodes.ts'
@@ -7,9 +7,12 @@ export interface PathEdge {
   readonly text: string
   /** Additional notes about the edge, one per line. */
   readonly notes: readonly string[]
-  /** Expiration time; absent if the fact does not expire. */
+  /** Expiration time. Absent if the fact does not expire. */
   readonly end?: string | undefined
-  /** `missing`: the fact would have to exist; `void`: the fact exists, but has no effect. */
+  /**
+   * `there`: the fact exists. `missing`: the fact does not exist but is needed. `void`: the fact exists but
+   * has no effect.
+   */
   readonly state: 'there' | 'missing' | 'void'
   /** The edge described as a sentence. */
   readonly sentence: string
@@ -22,7 +25,10 @@ export function plainEdge(text: string, sentence: string, end?: string): PathEdg
   return { text, notes: [], state: 'there', sentence, ...endOf(end) }
 }
 
-/** Edge for a role that the user holds on an instance. On a group, the role can be the membership. */
+/**
+ * Edge for a role that the user holds on an instance. If the instance is a group, the role can be the
+ * membership.
+ */
 export function heldEdge(
   user: string,
   { role, instance, end }: { readonly role: string; readonly instance: Instance; readonly end?: string },
@@ -37,7 +43,7 @@ export function derivedEdge(step: Derivation, state: PathEdge['state'], { path }
   const { subject, relation, object, role, derivation } = step
   const from = resourceName(subject)
   const to = resourceName(object)
-  // If both nodes have the same role, the nodes already show it.
+  // If the role stays the same along the edge, the nodes already show it.
   const becomes = derivation.role === role ? [] : [path.becomes(derivation.role, role)]
   const edge = { state, ...endOf(step.expires_at) }
   const notes = derivation.guarded ? [path.guarded] : []
@@ -62,8 +68,8 @@ export function derivedEdge(step: Derivation, state: PathEdge['state'], { path }
 }
 
 /**
- * Kind of an edge. Grants to groups and nested groups are stored as generated relations; their internal names
- * are not shown.
+ * Kind of an edge. Grants to groups and nested groups are stored as relations that the service generates. The
+ * internal names of these relations are not shown.
  */
 function kindOf({
   subject,

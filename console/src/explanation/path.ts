@@ -1,6 +1,6 @@
 /**
- * Path that explains why a check is allowed: nodes from the user to the resource, and the edges between them.
- * The drawing and the text on every page are generated from the same path.
+ * Path that explains why a check is allowed. It consists of nodes from the user to the resource and of the
+ * edges between them. Every page generates both the drawing and the text from this path.
  */
 import { type Explained, type Request, resourceName, type RuleNames, type Step } from './explained.ts'
 import { derivedEdge, heldEdge, type PathEdge, plainEdge } from './path-edges.ts'
@@ -15,7 +15,7 @@ import {
   type Words,
 } from './path-nodes.ts'
 
-/** One edge between each node and the next. */
+/** A path. `edges` contains one edge between each node and the next one. */
 export interface Path {
   readonly nodes: readonly PathNode[]
   readonly edges: readonly PathEdge[]
@@ -56,7 +56,7 @@ export function whyAllowed({ debug }: Explained, { why, ...words }: Words): stri
   return rule === undefined ? why.byUnnamedRule : ruleSentence(rule, request.action, { why, ...words })
 }
 
-/** Earliest expiration time of the edges; null if none of them expires. */
+/** Earliest expiration time of all edges. Null if no edge expires. */
 export function endOfPath({ edges }: Path): string | null {
   const ends = edges.flatMap(({ end }) => (end === undefined ? [] : [end]))
   return ends.toSorted((one, other) => Date.parse(one) - Date.parse(other))[0] ?? null

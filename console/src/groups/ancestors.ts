@@ -1,4 +1,7 @@
-/** Loads the ancestors of a group up to a limit, nearest first, each with its direct grants. */
+/**
+ * Loads the ancestors of a group, beginning with the nearest, up to a maximum number. Each ancestor has its
+ * direct grants.
+ */
 import { useQuery } from '@tanstack/react-query'
 import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import {
@@ -15,20 +18,20 @@ const FIRST = { page: 1, per_page: 10 } as const
 
 interface Ancestor {
   readonly name: string
-  /** Groups that contain this group directly. */
+  /** Groups in which this ancestor is nested directly. */
   readonly parents: readonly string[]
   readonly roles: readonly { readonly role: string; readonly object: string }[]
 }
 
 export interface Ancestors {
-  /** Groups that contain the group directly. */
+  /** Groups in which the group is nested directly. */
   readonly parents: readonly string[]
   readonly above: readonly Ancestor[]
-  /** True if groups or roles beyond the limit are omitted. */
+  /** Whether groups or roles beyond the maximum are omitted. */
   readonly isPart: boolean
 }
 
-/** `reference`: the group; null if no group is selected. */
+/** `reference`: name of the group. Null if no group is selected. */
 export function useAncestors(reference: string | null): Ancestors | undefined {
   const environment = useCurrentEnvironment()
   const calls = useGroupCalls()
@@ -78,8 +81,8 @@ function shownRole(granted: GroupRole): Ancestor['roles'][number] {
 }
 
 /**
- * Chain from the top-level group down to the direct parents. If a level has several parents, the chain starts
- * at that level.
+ * Chain of groups from the top-level group down to the direct parents. If the groups at a level have several
+ * parents, the chain starts at that level.
  */
 export function chainOf({ parents, above }: Ancestors): readonly (readonly string[])[] {
   const chain: (readonly string[])[] = []

@@ -1,4 +1,4 @@
-/** Key completion for the dialogs on groups. */
+/** Completes keys in the dialogs about groups. */
 import { useMemo } from 'react'
 import {
   type Complete,
@@ -47,7 +47,7 @@ function completions({ path, key }: Pick<CurrentEnvironment, 'path' | 'key'>) {
   }
 }
 
-/** Groups are named by their key, or by `type:key`. */
+/** The user can name a group by its key or by `type:key`. */
 function completeGroups({ path }: Pick<CurrentEnvironment, 'path'>, tenant: string): Complete {
   return async (text, signal) => {
     const colon = text.indexOf(':')

@@ -1,4 +1,7 @@
-/** Dialog that deletes a group. The deletion cannot be undone, and the dialog lists what is also deleted. */
+/**
+ * Dialog that deletes a group. The deletion cannot be undone. The dialog lists what is deleted with the
+ * group.
+ */
 import { useLocation } from 'wouter'
 import { ActionDialog } from '../parts/dialogs.tsx'
 import { useWrite } from '../parts/writes.ts'
@@ -38,15 +41,18 @@ export function DeleteGroup({ group, counts }: { readonly group: Group; readonly
         write({
           make: async () => {
             await calls.remove(name, null)
-            // Leaves the page before its queries request the deleted group again.
+            // Leaves the page of the group first. Otherwise the queries of the page would request the deleted
+            // group again.
             go(environment.to('groups'))
           },
           message: texts.deleted(name),
         })
       }
     >
-      {/* Content in the dialog moves the initial focus away from the delete button, so that a second Enter
-          does not confirm the deletion. */}
+      {/*
+       * With this content, the dialog does not give the initial focus to the delete button. A second Enter
+       * therefore does not confirm the deletion.
+       */}
       {() => null}
     </ActionDialog>
   )

@@ -22,8 +22,8 @@ export function EndDialog({
   const write = useWrite()
   const until = useUntil()
   const seen = useSeen()
-  // Expiration time when the dialog was opened. A concurrent change must not replace it, because the user has
-  // not seen the new value.
+  // Expiration time when the dialog was opened. If another user changes it in the meantime, this value stays,
+  // because the user of the dialog has not seen the new one.
   const [shown, setShown] = useState(present)
   const [end, setEnd] = useState(present)
   return (

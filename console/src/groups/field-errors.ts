@@ -1,11 +1,14 @@
-/** Assigns error messages of the API to form fields, and formats an expiration time within a sentence. */
+/**
+ * Assigns error messages of the API to fields of a form. Also formats an expiration time as a part of a
+ * sentence.
+ */
 import { type FieldProblem, Problem } from '../interface/problem.ts'
 import { useSpoken } from '../texts/texts.tsx'
 import type { End } from '../interface/granted.ts'
 
 /**
- * Finds the error for a field, by its name or by the typed text that the message quotes. Null if there is
- * none.
+ * Finds the error about a field. An error is about the field if it contains the name of the field, or if its
+ * message quotes the typed text. Null if there is none.
  */
 export function fieldErrorOf(problem: unknown, field: string, typed = ''): FieldProblem | null {
   if (!(problem instanceof Problem)) return null
@@ -15,8 +18,8 @@ export function fieldErrorOf(problem: unknown, field: string, typed = ''): Field
 }
 
 /**
- * Suffix for a sentence: ` until 3 Dec 2026`. Empty if the grant does not expire or the typed text is not a
- * date.
+ * Returns the end of a sentence, such as ` until 3 Dec 2026`. The result is empty if the grant does not
+ * expire or if the typed text is not a date.
  */
 export function useUntil(): (end: End) => string {
   const { texts, moment } = useSpoken()

@@ -1,7 +1,7 @@
 /**
- * Grant changes with optimistic concurrency control: a change is written only if the grant still is as the
- * user saw it. After a conflict, nothing is written; the dialog shows the current state, and the user can
- * submit again.
+ * Changes grants with optimistic concurrency control. A change is written only if the grant is still in the
+ * state that the user saw. After a conflict, nothing is written, the dialog shows the current state, and the
+ * user can submit again.
  */
 import { useState } from 'react'
 import { type End, endReportedBy, type Grant } from '../interface/granted.ts'
@@ -11,13 +11,13 @@ import { useUntil } from './field-errors.ts'
 
 interface Seen {
   /**
-   * Last known expiration time; `shown` is the value that was displayed before. Undefined if the role is not
-   * granted.
+   * Last known expiration time of a grant. Undefined if the role is not granted. `shown`: expiration time
+   * that was displayed. It is returned if no conflict response has reported another one.
    */
   readonly endOf: (what: string, shown?: End) => End | undefined
-  /** Awaits a change, and remembers the current state that a conflict response reports. */
+  /** Awaits a change. If the response reports a conflict, stores the current state of the grant. */
   readonly noting: <Done>(what: string, change: Promise<Done>) => Promise<Done>
-  /** Current states reported by conflict responses, by the name of the grant in sentences. */
+  /** Current states that conflict responses have reported. The key is the name of the grant in sentences. */
   readonly reported: ReadonlyMap<string, End | undefined>
   readonly forget: () => void
 }
@@ -41,8 +41,8 @@ export function useSeen(): Seen {
 }
 
 /**
- * Grants something until `end`, or changes the expiration time that was displayed. Undo restores the
- * displayed value.
+ * Creates a grant that expires at `end`, or changes the expiration time of the displayed grant to `end`. The
+ * undo restores the displayed state.
  */
 export function granting(
   grant: Grant,
@@ -56,8 +56,8 @@ export function granting(
 }
 
 /**
- * Note about a concurrent change by another user; renders nothing if there was none. `gone`: text for a grant
- * that was revoked.
+ * Note that another user has changed the grant in the meantime. Renders nothing if there was no such change.
+ * `gone`: text if the grant was revoked.
  */
 export function ConflictNote({
   seen,

@@ -1,4 +1,4 @@
-/** List of the roles that are granted to a group directly, each on an instance. */
+/** List of the roles that are granted to a group directly. Each role is granted on an instance. */
 import { useState } from 'react'
 import type { End } from '../interface/granted.ts'
 import type { Pages } from '../interface/pages.ts'

@@ -17,12 +17,12 @@ interface PageQuery {
 
 type Keyed = Pick<Group, 'group_instance_key' | 'group_resource_type_key'>
 
-/** Name of a group in paths and in the user interface. */
+/** Name of a group, which is used in paths and in the user interface. */
 export function referenceOf({ group_instance_key: key, group_resource_type_key: type }: Keyed): string {
   return groupReference(type, key)
 }
 
-/** Name of a group from typed text, with or without a type. */
+/** Converts typed text, with or without a type, to the name of a group. */
 export function referenceIn(typed: string): string {
   const colon = typed.indexOf(':')
   return colon < 0 ? typed : groupReference(typed.slice(0, colon), typed.slice(colon + 1))
@@ -73,12 +73,12 @@ function groupCalls(path: CurrentEnvironment['path']) {
           body: { group_instance_key: key, group_tenant: tenant },
         }),
       ),
-    /** Reads the group with its first members and roles, and the `ETag` of all that. */
+    /** Reads a group with its first members and roles. The returned `ETag` covers all of them. */
     readWhole: (group: string) =>
       taggedAnswerOf(
         service.GET('/v2/schema/{proj_id}/{env_id}/groups/{group_instance_key}', { params: at(group) }),
       ),
-    /** `tag`: required `ETag`; null for an unconditional deletion. */
+    /** `tag`: `ETag` that the group must have. If it is null, the group is deleted in any case. */
     remove: (group: string, tag: string | null) =>
       answerOf(
         service.DELETE('/v2/schema/{proj_id}/{env_id}/groups/{group_instance_key}', {
@@ -174,7 +174,7 @@ function groupCalls(path: CurrentEnvironment['path']) {
           ),
       }
     },
-    /** Rejects if the instance does not exist, because a grant would create it. */
+    /** Rejects if the instance does not exist. Without this check, the grant would create the instance. */
     requireInstance: (type: string, instance: string) =>
       answerOf(
         service.GET('/v2/facts/{proj_id}/{env_id}/resource_instances/{instance_id}', {
@@ -190,7 +190,7 @@ export interface Granted {
   readonly role: string
 }
 
-/** A group nested in another group, both named as in paths. */
+/** The nesting of one group in another. Both groups have their names in paths. */
 export interface Nesting {
   readonly child: string
   readonly parent: string

@@ -1,6 +1,6 @@
 /**
- * Group pages: the tree of groups next to the selected group. On a narrow screen, they are shown one at a
- * time.
+ * Group pages: the tree of groups and, next to it, the selected group. A narrow screen shows only one of them
+ * at a time.
  */
 import '../styles/groups.css'
 import { useState } from 'react'
@@ -18,7 +18,8 @@ const BASE = '/:project/:environment/groups'
 
 export default function GroupPages() {
   const isNarrow = useIsNarrow()
-  // Expanded rows and the search text are kept while the user views a group.
+  // State of the tree: the expanded rows and the search text. It is held here so that it is kept while the
+  // user views a group.
   const [tree, setTree] = useState<TreeState>(UNTOUCHED)
   return (
     <Switch>

@@ -1,7 +1,8 @@
 /**
- * Tree of nested groups. Top-level groups are loaded first and nested groups when their row is expanded, in
- * pages. A search queries the service and lists the results without nesting. A group with several parents
- * appears several times, so a row is identified by its path from the top.
+ * Tree of nested groups. The top-level groups are loaded first, page by page. Nested groups are loaded when
+ * the user expands their row. For a search, the service returns the matching groups, which are listed without
+ * nesting. A group with several parents appears several times, so a row is identified by its path from the
+ * top.
  */
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
@@ -31,22 +32,19 @@ export interface TreeState {
 
 export const UNTOUCHED: TreeState = { search: '', tenant: '', open: new Set() }
 
-/** Separator between the groups of a path. No key contains it. */
+/** Separator between the groups in a path. Keys never contain this character. */
 const STEP = '\u001f'
-/** Suffix of a path: the row that loads more groups. */
+/** End of the path of a row that loads more groups. */
 const MORE = `${STEP}${STEP}more`
 
-/**
- * Change events that affect the tree: groups that are created or deleted, and groups that are nested in
- * others.
- */
+/** Kinds of changes that affect the tree: groups are created or deleted, or groups are nested in others. */
 const NOUNS = ['resource_instance', 'relationship_tuple'] as const
 
 interface Drawing {
   readonly open: ReadonlySet<string>
-  /** Path of the row to scroll into view once it is rendered; null if there is none. */
+  /** Path of a row that must be scrolled into view after it is rendered. Null if there is none. */
   readonly toShow: { current: string | null }
-  /** Functions that load more groups, by the path of the row. */
+  /** Functions that load more groups. The key is the path of the row. */
   readonly loaders: Map<string, () => void>
 }
 
@@ -72,8 +70,8 @@ export function GroupTree({
     calls.list(
       {
         ...page,
-        // The total requires reading the whole list, so it is requested only for a search, which does so
-        // anyway.
+        // The service must read the whole list to compute the total. A search reads the whole list in any
+        // case, so only a search requests the total.
         ...(search === '' ? { top_level: true, include_total_count: false } : { search }),
         ...(tenant !== '' && { tenant }),
       },
@@ -84,7 +82,7 @@ export function GroupTree({
   const isSearch = search !== ''
   const choose = (way: string): void => {
     if (way.endsWith(MORE)) return loaders.get(way)?.()
-    // Search results are listed without nesting, so they have no path in the tree.
+    // Search results have no path in the tree, because they are listed without nesting.
     setLastWay(isSearch ? null : way)
     go(environment.to('groups', way.split(STEP).at(-1)!))
   }
@@ -97,13 +95,15 @@ export function GroupTree({
     setLastWay(way)
     toShow.current = way
   }
-  // Expands the tree down to the selected group if the user opened it in another way.
+  // If the user did not open the selected group through the tree, the tree is expanded down to this group.
   useEffect(() => {
     if (chosen === null || chosenWay !== null || chain === undefined || isSearch) return
     reveal([...chainOf(chain).flatMap(([first = '']) => first), chosen].join(STEP))
-    // Runs once per group and chain, so that a row that the user collapses stays collapsed.
+    // `chosenWay` is not a dependency: the effect runs once per group and chain, so that a row that the user
+    // collapses stays collapsed.
   }, [chosen, chain, isSearch])
-  // After a search, the tree starts again at its top.
+  // When a search ends, the tree is shown from its top again. The row of the selected group is then scrolled
+  // into view.
   useEffect(() => {
     if (!isSearch && chosenWay !== null) reveal(chosenWay)
   }, [isSearch])
@@ -176,7 +176,7 @@ function groupRow(group: Group | GroupLink, way: string, drawing: Drawing) {
   )
 }
 
-/** Scrolls its row into view if it is the one in `toShow`. */
+/** Marks a row. Scrolls the row into view if its path is in `toShow`. */
 function Sight({ way, toShow }: { readonly way: string } & Pick<Drawing, 'toShow'>) {
   const mark = useRef<HTMLSpanElement>(null)
   useEffect(() => {
@@ -188,7 +188,8 @@ function Sight({ way, toShow }: { readonly way: string } & Pick<Drawing, 'toShow
 }
 
 /**
- * A row can be expanded only if it has a child row. Until the children are loaded, this placeholder is shown.
+ * Children of a row. The tree component can expand a row only if it has a child, so a placeholder is shown
+ * until the children are loaded.
  */
 function Below({ reference, way, drawing }: BranchLook) {
   const texts = useTexts().parts
@@ -223,7 +224,10 @@ function Inside({ reference, way, drawing }: BranchLook) {
   )
 }
 
-/** Row that shows that more groups exist, that they are loading, or why loading failed. */
+/**
+ * Last row of a list of groups. It shows that more groups exist, that they are being loaded, or why loading
+ * failed.
+ */
 function LastRow({
   way,
   pages,
@@ -263,7 +267,7 @@ function Total({ pages: { items, total } }: { readonly pages: Pages<unknown> }) 
   )
 }
 
-/** Shown only if there are several tenants. */
+/** Filter for the tenant. It is shown only if there are several tenants. */
 function TenantFilter({
   value,
   onChange,

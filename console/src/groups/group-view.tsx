@@ -1,5 +1,5 @@
 /**
- * The selected group: its position, the access of its members, and four lists: members, nested groups, roles
+ * The selected group: its position, the access of its members, and lists of its members, nested groups, roles
  * and parent groups.
  */
 import { useQuery } from '@tanstack/react-query'
@@ -43,7 +43,7 @@ export function GroupView({
       ‹ {texts.back}
     </ActionLink>
   ) : null
-  // A group that was deleted since then must not be shown from the cache.
+  // If the group was deleted in the meantime, the cached data must not be shown.
   if (error !== null || data === undefined) {
     return (
       <Page title={reference} actions={back}>
@@ -83,7 +83,7 @@ function Shown({
     calls.parents(name, page, signal),
   )
   const totals = { members, inside, roles, around }
-  // When a row and its focused button are removed, the focus moves to the heading of the list.
+  // Moves the focus to the heading of the list when a row with the focused button was removed.
   const onGone = (): void => heading.current?.focus()
   const shown = { group, heading, onGone }
   return (

@@ -1,6 +1,6 @@
 /**
- * Lists of the nested groups and of the parent groups of the selected group, with expiration times and
- * actions.
+ * Lists of the groups that are nested in the selected group and of its parent groups, with expiration times
+ * and actions.
  */
 import { Link } from 'wouter'
 import type { Pages } from '../interface/pages.ts'
@@ -22,7 +22,7 @@ export function Links({
   isOuter,
 }: PartOfGroup & {
   readonly pages: Pages<GroupLink>
-  /** True if the listed groups are nested in `group`; false if they contain it. */
+  /** True if the listed groups are nested in `group`. False if `group` is nested in the listed groups. */
   readonly isOuter: boolean
 }) {
   const texts = useTexts().groups
@@ -58,7 +58,7 @@ function LinksTable({
   readonly label: string
   readonly empty: string
   readonly pages: Pages<GroupLink>
-  /** Inner and outer group, given the group of the row. */
+  /** Returns the outer and the inner group for the group in a row. */
   readonly nesting: (row: string) => Nesting
   readonly onGone: () => void
 }) {

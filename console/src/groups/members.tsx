@@ -80,7 +80,8 @@ function AddMember({ group }: { readonly group: Group }) {
   const { users } = useCompletions()
   const [user, setUser] = useState('')
   const [end, setEnd] = useState<End>(null)
-  // The problem refers to the submitted text, even if the user has typed something else since.
+  // Text that was submitted last. The error is about this text, even if the user has typed another text since
+  // then.
   const [sent, setSent] = useState('')
   const seen = useSeen()
   const name = referenceOf(group)

@@ -1,4 +1,6 @@
-/** Media query for screens that are too narrow for two columns. Must match `styles/frame.css`. */
+/**
+ * Media query for screens that are too narrow for two columns. It must match the query in `styles/frame.css`.
+ */
 import { useSyncExternalStore } from 'react'
 
 const narrow = matchMedia('(max-width: 50rem)')

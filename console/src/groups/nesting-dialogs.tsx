@@ -12,13 +12,15 @@ import { granting, ConflictNote, useSeen } from './granting.tsx'
 import { type Group, type Nesting, referenceIn, referenceOf, useGroupCalls } from './group-calls.ts'
 import { fieldErrorOf, useUntil } from './field-errors.ts'
 
-/** Nests a typed group in `group`, or `group` in the typed group. */
+/**
+ * Dialog that nests a group in another one. The user types one of the two groups. The other one is `group`.
+ */
 export function NestDialog({
   group,
   isOuter,
 }: {
   readonly group: Group
-  /** True if the typed group is nested in `group`; false for the reverse. */
+  /** True if the typed group is nested in `group`. False if `group` is nested in the typed group. */
   readonly isOuter: boolean
 }) {
   const texts = useTexts().groups
@@ -77,7 +79,10 @@ export function NestDialog({
   )
 }
 
-/** Moves the child from its parent to a typed group. The expiration time of the nesting is kept. */
+/**
+ * Dialog that moves the child from its parent to a group that the user types. The expiration time of the
+ * nesting is kept.
+ */
 export function MoveDialog({
   nesting,
   end: shownEnd,
@@ -100,14 +105,14 @@ export function MoveDialog({
   const { child, parent } = nesting
   const [whatLeft, whatMade] = [texts.placeIn(child, parent), texts.placeIn(child, target)]
   const end = seen.endOf(whatLeft, shown)
-  // Moving a group into its present parent would remove it from there.
+  // If the target were the present parent, the move would remove the group from it.
   const isElsewhere = referenceIn(target) !== parent
   const move = async (): Promise<void> => {
     if (end === undefined) return
     setSent(target)
     const left = calls.nesting(nesting)
     const made = granting(calls.nesting({ child, parent: target }), end, seen.endOf(whatMade))
-    // Both directions add the new parent before they remove the old one, so that no member loses access in
+    // The move and its undo first add the new parent and then remove the old one. No member loses access in
     // between.
     await write({
       make: () =>
@@ -158,7 +163,7 @@ export function MoveDialog({
   )
 }
 
-/** Makes two changes one after the other. If the second one fails, the first one is undone. */
+/** Makes two changes one after the other. If the second one fails, undoes the first one. */
 async function bothOrNone({
   first,
   back,
@@ -173,7 +178,7 @@ async function bothOrNone({
   }
 }
 
-/** Field error about a group. Messages quote the group as typed or with its type. */
+/** Error about the group in a field. Messages quote the group as it was typed or with its type. */
 function groupErrorOf(problem: unknown, typed: string): FieldProblem | null {
   return (
     fieldErrorOf(problem, 'group_instance_key', typed) ??

@@ -78,8 +78,9 @@ export function NewGroup() {
 }
 
 /**
- * The `ETag` that the deletion of the new group requires; it changes with members and roles. Rejects if
- * another user has since added something to the group, granted it something, or nested it in another group.
+ * The `ETag` that the new group must have when an undo deletes it. The tag changes with members and roles.
+ * Rejects if another user has in the meantime added something to the group, granted it a role or nested it in
+ * another group.
  */
 async function tagOfEmpty(calls: GroupCalls, group: string): Promise<string | null> {
   const first = { page: 1, per_page: 1 } as const

@@ -1,4 +1,4 @@
-/** Shows the position of a group and the access that its members get. */
+/** Shows the position of a group in the tree, and the access that its members get. */
 import { Fragment } from 'react'
 import { Link } from 'wouter'
 import { useCurrentEnvironment } from '../shell/current-environment.tsx'
@@ -35,8 +35,8 @@ export function Overview({ group }: { readonly group: Group }) {
 }
 
 /**
- * Breadcrumbs from the top-level group down to this one. If a group has several parents, they are shown side
- * by side, and nothing precedes them.
+ * Breadcrumbs from the top-level group down to this group. If a group has several parents, the breadcrumbs
+ * begin with these parents, side by side.
  */
 function Crumbs({ name, ancestors }: { readonly name: string; readonly ancestors: Ancestors }) {
   const texts = useTexts().groups

@@ -4,7 +4,7 @@
 import type { ReactNode, RefObject } from 'react'
 import type { Group } from './group-calls.ts'
 
-/** Properties of each list of a group. */
+/** Properties that every list of a group has. */
 export interface PartOfGroup {
   readonly group: Group
   readonly heading: RefObject<HTMLHeadingElement | null>

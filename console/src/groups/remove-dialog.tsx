@@ -51,11 +51,11 @@ export function RemoveDialog({
           undo: () => grant.put(present, undefined),
         })
         await seen.noting(what, removal)
-        // Runs after the dialog has closed, because the dialog returns the focus to its button if that still
-        // exists.
+        // Moves the focus after the dialog has closed. When it closes, the dialog returns the focus to its
+        // button, if the button still exists.
         requestAnimationFrame(() => requestAnimationFrame(onGone))
       }}
-      // Without content to read first, the button gets the focus.
+      // If the dialog has no content to read first, its button gets the focus.
       {...(seen.reported.has(what) && { children: () => <ConflictNote seen={seen} what={what} /> })}
     />
   )

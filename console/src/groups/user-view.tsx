@@ -1,4 +1,4 @@
-/** View of a user on the group pages: the direct memberships and the other roles of the user. */
+/** Page about a user within the group pages: the direct memberships and the other roles of the user. */
 import { Link } from 'wouter'
 import { answerOf, type Schemas, service } from '../interface/client.ts'
 import { usePages } from '../interface/pages.ts'
@@ -27,7 +27,7 @@ export function UserView({ user }: { readonly user: string }) {
   )
 }
 
-/** Expiration times of memberships are shown in the list, next to the group. */
+/** The list shows the expiration time of each membership next to its group. */
 function GroupsOf({ user }: { readonly user: string }) {
   const all = useTexts()
   const texts = all.groups

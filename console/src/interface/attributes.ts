@@ -1,7 +1,7 @@
-/** Conversion between attributes and the JSON text that users edit. */
+/** Converts attributes to the JSON text that users edit, and back. */
 import { parsedJson } from './json.ts'
 
-/** Parses attributes from a text; undefined if it is empty, null if it is not a JSON object. */
+/** Parses attributes. Returns undefined if the text is empty, and null if it is not a JSON object. */
 export function attributesIn(text: string): Readonly<Record<string, unknown>> | undefined | null {
   if (text.trim() === '') return undefined
   try {
@@ -12,7 +12,7 @@ export function attributesIn(text: string): Readonly<Record<string, unknown>> | 
   }
 }
 
-/** Formats attributes for editing; empty if there are none. */
+/** Formats attributes for editing. Returns an empty text if there are none. */
 export function attributesText(attributes: Readonly<Record<string, unknown>> | null | undefined): string {
   return attributes === null || attributes === undefined ? '' : JSON.stringify(attributes, null, 2)
 }

@@ -1,4 +1,7 @@
-/** Client of the public HTTP API, with types from its OpenAPI description and the key of the session. */
+/**
+ * Client of the public HTTP API. Its types come from the OpenAPI document, and its requests contain the key
+ * of the session.
+ */
 import createClient, { defaultPathSerializer } from 'openapi-fetch'
 import { currentKey, signOut } from '../session/session.ts'
 import type { components, operations, paths } from '../../types/interface.d.ts'
@@ -8,13 +11,16 @@ import { Problem } from './problem.ts'
 export type Schemas = components['schemas']
 export type Operations = operations
 
-/** Base URL of the service, relative to the page. This also works behind a proxy that adds a path prefix. */
+/**
+ * Base URL of the service, derived from the address of the page. It is also correct if a proxy adds a prefix
+ * to the path.
+ */
 export const SERVICE = new URL('.', document.baseURI.split('#', 1)[0]!).href.replace(/\/$/, '')
 
 export const service = createClient<paths>({ baseUrl: SERVICE, fetch: exactly, pathSerializer: addressOf })
 
 /**
- * Browsers treat these as path segments to resolve, even if they are escaped, so the request would go to
+ * Browsers resolve these path segments, even if they are escaped. A request with such a key would be sent to
  * another path.
  */
 const STEPS: readonly unknown[] = ['.', '..']
@@ -24,7 +30,7 @@ function addressOf(path: string, names: Record<string, unknown>): string {
   return defaultPathSerializer(path, names)
 }
 
-/** Identifier of a user in a path: the key, or the id if the key cannot be part of a path. */
+/** Identifier of a user in a path. It is the key. If the key cannot be part of a path, it is the ID. */
 export async function userInPath(
   path: { readonly proj_id: string; readonly env_id: string },
   user: string,
@@ -37,7 +43,7 @@ export async function userInPath(
   return data.find(({ key }) => key === user)?.id ?? user
 }
 
-/** `fetch` with the key of the session. If the service rejects the key, the session ends. */
+/** Sends a request with the key of the session. If the service rejects the key, the session ends. */
 export async function send(request: Request): Promise<Response> {
   const key = currentKey()
   if (key !== null) request.headers.set('authorization', `Bearer ${key}`)
@@ -54,7 +60,8 @@ async function exactly(request: Request): Promise<Response> {
   const response = await send(request)
   const text = await response.text()
   const headers = new Headers(response.headers)
-  // The client calls `json` only if there is a length, which a compressing proxy omits.
+  // `Content-Length` is set because the client parses a body only if its length is known. Proxies that
+  // compress responses remove this header.
   headers.set('Content-Length', String(text.length))
   const { status, statusText } = response
   const copy = new Response(text === '' ? null : text, { status, statusText, headers })
@@ -67,14 +74,14 @@ interface Answered<Data> {
   readonly response: Response
 }
 
-/** Returns the response data. Throws a `Problem` for an error response. */
+/** Returns the data of a successful response. For an error response, throws a `Problem`. */
 export async function answerOf<Data>(answered: Promise<Answered<Data>>): Promise<Data> {
   const { data, error, response } = await answered
   if (!response.ok) throw Problem.of(response, error)
   return data as Data
 }
 
-/** Returns the response data and its `ETag`, for a conditional write. */
+/** Returns the data of the response and its `ETag`. A later conditional write needs this tag. */
 export async function taggedAnswerOf<Data>(
   answered: Promise<Answered<Data>>,
 ): Promise<{ readonly value: Data; readonly tag: string | null }> {
@@ -84,8 +91,8 @@ export async function taggedAnswerOf<Data>(
 }
 
 /**
- * Header for a conditional change: the service responds with 412 if the entity has another `ETag`. A null tag
- * makes the change unconditional.
+ * Header for a conditional change. If the entity has another `ETag`, the service responds with 412. If `tag`
+ * is null, the change is unconditional.
  */
 export function onlyAs(tag: string | null): { readonly 'If-Match'?: string } {
   return tag === null ? {} : { 'If-Match': tag }

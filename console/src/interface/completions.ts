@@ -1,14 +1,14 @@
 /**
- * Key completion. The first request finds keys by prefix, which is fast for any number of keys. If there are
- * none, further requests search for the text anywhere in the key, name or email address. That search can
- * examine a million entities, so it runs in steps until a match is found, the text changes or the field loses
- * focus.
+ * Completes keys. The first request finds keys by their prefix, which is fast for any number of keys. If
+ * there are none, further requests search for the text at any position in the key, name or email address.
+ * Such a search can examine a million entities. It therefore runs in steps until a match is found, the text
+ * changes or the field loses the focus.
  */
 import { answerOf, type Operations, type Schemas, service } from './client.ts'
 
 export interface Completion {
   readonly id: string
-  /** Text next to the suggestion. */
+  /** Text that is shown next to the suggestion. */
   readonly note?: string | undefined
 }
 
@@ -25,8 +25,8 @@ type SearchedKind = Operations['searchKeys']['parameters']['query']['kind']
 
 const SHOWN_MAX = 20
 /**
- * Number of keys to request if they have to be filtered by tenant in the console, because the service cannot
- * filter them.
+ * Number of keys that are requested if the console must filter them by tenant. The prefix search of the
+ * service has no such filter.
  */
 const SORTED_OUT_OF = 100
 
@@ -63,7 +63,10 @@ export function completeTypes({ path }: Environment): Complete {
   }
 }
 
-/** Completes actions of the type. If there is no such type, completes actions of the first types. */
+/**
+ * Completes the actions of a type. If the type does not exist, completes the actions of the first types in
+ * the list.
+ */
 export function completeActions({ path }: Environment, type: string): Complete {
   return async (text, signal) => {
     const types = await typesLike({ path }, type, signal)
@@ -77,7 +80,7 @@ export function completeActions({ path }: Environment, type: string): Complete {
   }
 }
 
-/** The first types whose key or name contains the text, including built-in types. */
+/** The first types whose key or name contains the text. Built-in types are included. */
 export async function typesLike(
   { path }: Environment,
   text: string,
@@ -88,7 +91,7 @@ export async function typesLike(
   return itemsOf(await answerOf(service.GET('/v2/schema/{proj_id}/{env_id}/resources', { params, signal })))
 }
 
-/** Completes roles of a type; an empty `type` has none. */
+/** Completes the roles of a type. There are no suggestions if `type` is empty. */
 export function completeRoles({ path }: Environment, type: string): Complete {
   return async (text, signal) => {
     if (type === '') return []
@@ -105,7 +108,10 @@ export function completeRoles({ path }: Environment, type: string): Complete {
   }
 }
 
-/** Completes instances of a type; an empty `type` has none. Without `tenant`, instances of all tenants. */
+/**
+ * Completes the instances of a type. There are no suggestions if `type` is empty. If `tenant` is absent,
+ * instances of all tenants are suggested.
+ */
 export function completeInstances({ path }: Environment, type: string, tenant?: string): Complete {
   return async (text, signal) => {
     if (type === '') return []
@@ -113,14 +119,14 @@ export function completeInstances({ path }: Environment, type: string, tenant?: 
     const found = await keysIn({ path }, asked, tenant, signal)
     const sought = { kind: 'resource_instance', text, resource: type, tenant } as const
     const instances = isEnough(found, text, tenant) ? found : await keysWith({ path }, sought, signal)
-    // Without a tenant filter, the tenant is shown to tell equal keys apart.
+    // If the tenant is not fixed, it is shown, because instances of different tenants can have the same key.
     return instances.map(({ key, tenant: its }) =>
       tenant === undefined ? { id: key, note: its ?? undefined } : { id: key },
     )
   }
 }
 
-/** The first keys with this prefix in the tenant; without `tenant`, in all tenants. */
+/** The first keys with this prefix in the tenant. If `tenant` is absent, in all tenants. */
 export async function keysIn(
   environment: Environment,
   asked: { readonly kind: Kind; readonly prefix: string; readonly resource?: string },
@@ -133,8 +139,8 @@ export async function keysIn(
 }
 
 /**
- * The first entities that contain the text. Each request examines a limited number of entities, so that it
- * does not block other requests; further requests are made until a match is found.
+ * The first entities that contain the text. One request examines only a limited number of entities, so that
+ * it does not block other requests. Requests are repeated until a match is found.
  */
 export async function keysWith(
   { path }: Environment,
@@ -161,8 +167,8 @@ export async function keysWith(
 }
 
 /**
- * True if a search would find no further matches: nothing is typed and no tenant filter applies, or matches
- * were found.
+ * Whether a substring search is not needed: matches were found, or no text is typed and the keys are not
+ * filtered by tenant.
  */
 export function isEnough(found: readonly FoundKey[], text: string, tenant?: string): boolean {
   return found.length > 0 || (text === '' && tenant === undefined)
@@ -190,7 +196,7 @@ async function keysLike(
   return data
 }
 
-/** Items of a list response, with or without a total. */
+/** Items of a list response, which is an array or an object with a total. */
 export function itemsOf<Item>(page: readonly Item[] | { readonly data: readonly Item[] }): readonly Item[] {
   return 'data' in page ? page.data : page
 }

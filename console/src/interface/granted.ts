@@ -1,50 +1,59 @@
-/** Optimistic concurrency control for grants: the `ETag` of a grant is its expiration time. */
+/** Optimistic concurrency control for grants. The `ETag` of a grant is its expiration time. */
 import { Problem } from './problem.ts'
 
 /** RFC 3339; null if the grant does not expire. */
 export type End = string | null
 
-/** A grant that can exist or not: a membership, a nesting of groups, or a role. */
+/** A grant, which can exist or not: a membership, the nesting of a group, or a role. */
 export interface Grant {
   /**
-   * Creates the grant or changes its expiration time. `seen`: the last known expiration time; undefined if it
-   * was not granted. Rejects with 412 if the grant is not in that state.
+   * Creates the grant or changes its expiration time. `seen`: the last known expiration time, or undefined if
+   * the grant did not exist. Rejects with 412 if the grant is in another state.
    */
   readonly put: (end: End, seen: End | undefined) => Promise<unknown>
-  /** Revokes the grant. Rejects if its expiration time is not `seen`, or if it no longer exists. */
+  /** Revokes the grant. Rejects if its expiration time is not `seen` or if the grant no longer exists. */
   readonly drop: (seen: End) => Promise<unknown>
 }
 
-/** Header for writing a grant that must have this expiration time; undefined if the grant must not exist. */
+/**
+ * Header for a write that requires the grant to have this expiration time. If `end` is undefined, it requires
+ * that the grant does not exist.
+ */
 export function asSeen(
   end: End | undefined,
 ): { readonly 'If-None-Match': '*' } | { readonly 'If-Match': string } {
   return end === undefined ? { 'If-None-Match': '*' } : onlyWith(end)
 }
 
-/** Header for revoking a grant that must have this expiration time. */
+/** Header for a revocation that requires the grant to have this expiration time. */
 export function onlyWith(end: End): { readonly 'If-Match': string } {
   return { 'If-Match': tagOf(end) }
 }
 
-/** `ETag` for an expiration time. The same time can be written in several ways; the API uses one. */
+/**
+ * `ETag` for an expiration time. The time is converted, because it can be written in several ways and the API
+ * uses only one of them.
+ */
 function tagOf(end: End): string {
   return `"${end === null ? null : new Date(end).toISOString()}"`
 }
 
 /**
- * A quoted expiration time. Proxies that compress change the tag: they add `W/` before it or a suffix such as
- * `-gzip`.
+ * Matches the `ETag` of a grant. A proxy that compresses responses changes the tag: it adds `W/` before the
+ * quotes or a suffix such as `-gzip`.
  */
 const END_TAG = /^(?:W\/)?"(null|\d{4}-\d\d-\d\dT[\d:.]+Z)/
 
-/** Current expiration time as reported by a rejected change; undefined if the grant does not exist. */
+/**
+ * Current expiration time of the grant, as a rejected change reports it. Undefined if the grant does not
+ * exist.
+ */
 export function endReportedBy({ tag }: Problem): End | undefined {
   const end = END_TAG.exec(tag ?? '')?.[1]
   return end === 'null' ? null : end
 }
 
-/** Treats the removal of a grant that no longer exists as successful. */
+/** Waits for the removal of a grant. If the grant no longer exists, the removal counts as successful. */
 export async function dropped(removal: Promise<unknown>): Promise<void> {
   try {
     await removal

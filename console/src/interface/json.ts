@@ -1,11 +1,12 @@
 /**
- * JSON parser and serializer that keep all digits of integers. `JSON.parse` rounds integers beyond 2^53, so a
- * change would write other attributes than the user read. Here such an integer is a `bigint`. Browsers
- * without `JSON.rawJSON` throw an error for it.
+ * JSON parser and serializer that keep all digits of integers. `JSON.parse` rounds integers beyond 2^53. If a
+ * user edited attributes that contain such an integer, saving them would change its value. Therefore this
+ * parser returns such an integer as a `bigint`. In browsers without `JSON.rawJSON`, it throws an error.
  */
 
 /**
- * Numbers that could be beyond 2^53, with the preceding character. A match inside a string only costs time.
+ * Matches numbers that might be beyond 2^53, with the preceding character. It can also match inside a string,
+ * which does no harm but takes time.
  */
 const PERHAPS_LONG = /(?:^|[:,[\s])-?\d(?:\d{15}|[\d.]*[eE])/u
 const DIGITS = /^-?\d+$/u
@@ -33,8 +34,8 @@ Object.defineProperty(BigInt.prototype, 'toJSON', {
 })
 
 /**
- * Like `JSON.parse`, but returns integers beyond 2^53 as `bigint`. Throws an error if the browser cannot keep
- * their digits.
+ * Like `JSON.parse`, but returns integers beyond 2^53 as `bigint`. Throws an error if the text contains such
+ * an integer and the browser cannot keep its digits.
  */
 export function parsedJson(text: string): unknown {
   if (!PERHAPS_LONG.test(text)) return JSON.parse(text)
@@ -45,9 +46,9 @@ export function parsedJson(text: string): unknown {
 
 function exactNumber(value: number, source: string): unknown {
   if (Number.isInteger(value) && DIGITS.test(source)) return BigInt(source)
-  // Other notations are sent as they were typed, because the parsed value can be rounded; only the service
-  // decides which integer it is. `JSON.stringify` would write null for a number beyond the range of doubles,
-  // which the service rejects.
+  // A number in another notation is sent as it was typed, because its parsed value might be rounded. The
+  // service decides which integer it represents. A number beyond the range of doubles is also sent as typed,
+  // so that the service rejects it. `JSON.stringify` would write null.
   const isOther = !Number.isFinite(value) || Number.isInteger(value)
   return isOther && String(value) !== source ? rawJSON(source) : value
 }

@@ -1,7 +1,7 @@
 /**
- * Follows the change stream of the environment, so that changes by other users appear. Reports the kind of
- * entity that each change affects. Reconnects at the last received event. The stream needs an authorization
- * header, which `EventSource` cannot send.
+ * Follows the change stream of the environment, so that the page shows changes by other users. Reports which
+ * kind of entity each change affects. After an interruption, the stream continues after the last received
+ * event. `EventSource` cannot be used, because it cannot send the authorization header.
  */
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import { send, SERVICE } from './client.ts'
@@ -13,9 +13,9 @@ const RETRY_MS = 1000
 export type LiveState = 'connecting' | 'live' | 'off'
 
 /**
- * Follows the changes of an environment until `signal` aborts. `onChange` receives the kind of the changed
- * entity (such as `role_assignment`), or null if changes might have been missed. `off`: the service does not
- * give this key a stream, and no further attempt is made.
+ * Follows the changes in an environment until `signal` aborts. `onChange` is called with the kind of the
+ * changed entity (such as `role_assignment`), or with null if changes might have been missed. The state `off`
+ * means that the service does not give this key a stream. No further attempt is made then.
  */
 export async function followChanges(
   { project, environment }: { readonly project: string; readonly environment: string },
@@ -41,12 +41,12 @@ export async function followChanges(
       if (response.status >= 400 && response.status < 500 && response.status !== 429) return onState('off')
       if (response.ok && response.body !== null) {
         onState('live')
-        // Changes before the stream was opened are unknown.
+        // Changes that were made before the stream was opened are unknown.
         if (last === undefined) onChange(null)
         const events = response.body
           .pipeThrough(new TextDecoderStream())
           .pipeThrough(new EventSourceParserStream())
-        // Streams in Safari do not support `for await`.
+        // `for await` is not used, because streams in Safari do not support it.
         const reader = events.getReader()
         for (let read = await reader.read(); !read.done; read = await reader.read()) {
           const { event = '', id } = read.value
@@ -57,7 +57,7 @@ export async function followChanges(
         }
       }
     } catch {
-      // An unavailable service or a broken connection: the loop reconnects.
+      // The service is unavailable or the connection was interrupted. The loop connects again.
       if (signal.aborted) return
     }
     onState('connecting')
@@ -66,7 +66,7 @@ export async function followChanges(
   }
 }
 
-/** Resolves early if `signal` aborts. */
+/** Waits for the given time, or until `signal` aborts. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     const end = (): void => {

@@ -1,6 +1,6 @@
 /**
- * Pagination: the first page is shown immediately, further pages are loaded on request, and lists are never
- * loaded whole. A `Page` is a list response of the API in either of its two forms.
+ * Pagination. The first page is loaded immediately, and further pages when the user requests them. A list is
+ * never loaded as a whole. A `Page` is a list response of the API, which has one of two forms.
  */
 import type { QueryKey } from '@tanstack/react-query'
 import { useMemo } from 'react'
@@ -8,7 +8,7 @@ import { type See, useSeenPages, withoutRepeats } from './seen-pages.ts'
 
 export const PAGE_SIZE = 50
 
-/** List response of the API: a bare array, or an object with a total. */
+/** List response of the API: an array, or an object with a total. */
 type Page<Item> =
   | readonly Item[]
   | {
@@ -19,11 +19,11 @@ type Page<Item> =
 
 export interface Pages<Item> {
   readonly items: readonly Item[]
-  /** The items grouped by page, for lists that track which pages are visible. */
+  /** The items of each page separately. Needed by lists that report which pages are visible. */
   readonly parts?: readonly (readonly Item[])[]
   /**
-   * Callback that reports which pages are visible. If it is not used, only the first pages and the last one
-   * are reloaded after a change.
+   * Reports which pages are visible. If a list does not call it, only its first pages and its last page are
+   * reloaded after a change.
    */
   readonly see?: See
   /** Total number of items; null if the API does not report it. */
@@ -35,7 +35,7 @@ export interface Pages<Item> {
   readonly loadMore: () => void
 }
 
-/** `load` returns a page, counted from 1. `isEnabled`: whether requests are made. */
+/** `load` returns a page; the first page is 1. `isEnabled`: whether requests are made. */
 export function usePages<Item>(
   key: QueryKey,
   load: (
@@ -50,7 +50,7 @@ export function usePages<Item>(
     next: (last, page) => (itemsOf(last).length < PAGE_SIZE ? null : page + 1),
     load: (page, signal) => load({ page, per_page: PAGE_SIZE }, signal),
     isEnabled,
-    // While the user types a search, the former list is shown until the new one has loaded.
+    // While the user types a search text, the former list stays until the new one has loaded.
     keepsFormer: true,
   })
   const parts = useMemo(() => withoutRepeats(pages.map(itemsOf), idOf), [pages])
@@ -68,7 +68,7 @@ export function usePages<Item>(
   }
 }
 
-/** Most items of API lists have an id. */
+/** Identifies an item: by its ID, or by its JSON if it has no ID. */
 function idOf(item: unknown): string {
   return typeof item === 'object' && item !== null && 'id' in item ? String(item.id) : JSON.stringify(item)
 }

@@ -1,18 +1,15 @@
-/**
- * An error response of the API: its code, its messages, and the field of the request that each message refers
- * to.
- */
+/** An error response of the API: its code, its messages, and the request field that each message is about. */
 
-/** A validation error for a field of the request. */
+/** A validation error about one field of the request. */
 export interface Finding {
   /** Path of the field, such as `['body', 'name']`. */
   readonly place: readonly (string | number)[]
   readonly message: string
-  /** Kind of the error: a keyword of JSON Schema such as `maxLength`, or `missing`. */
+  /** Kind of the error: `missing`, or a keyword of JSON Schema such as `maxLength`. */
   readonly kind: string
 }
 
-/** An error for a form field: a sentence of the console, or an error of the API. */
+/** An error about a form field: either a sentence of the console or an error of the API. */
 export type FieldProblem = string | Finding | Problem
 
 interface MoreOfProblem {
@@ -28,14 +25,16 @@ interface Detail {
 }
 
 export class Problem extends Error {
-  /** 0 if the service could not be reached. */
+  /** HTTP status; 0 if the service could not be reached. */
   readonly status: number
   readonly code: string
   readonly findings: readonly Finding[]
-  /** Current `ETag` if a precondition failed; null if the entity does not exist or has no tag. */
+  /**
+   * Current `ETag` of the entity if a precondition failed. Null if the entity does not exist or has no tag.
+   */
   readonly tag: string | null
 
-  /** The message without the part that its error code already expresses. */
+  /** Specific part of the message, without the part that the error code already expresses. */
   readonly particulars: string
 
   private constructor(status: number, code: string, message: string, more: MoreOfProblem = {}) {
@@ -52,17 +51,17 @@ export class Problem extends Error {
     return new Problem(0, 'UNREACHABLE', '')
   }
 
-  /** Error for a concurrent change by another user, found by reading before a write. */
+  /** Error about a concurrent change by another user that was found before the write. */
   static stale(): Problem {
     return new Problem(412, 'PRECONDITION_FAILED', '')
   }
 
-  /** Error for a name that does not exist and cannot be part of a path. */
+  /** Error about a name that does not exist. Used for names that cannot be part of a path. */
   static nameless(name: string): Problem {
     return new Problem(404, 'NOT_FOUND', `there is no ${JSON.stringify(name)}`)
   }
 
-  /** `error`: the response body, parsed if it was JSON. */
+  /** `error`: body of the response. It is parsed if it was JSON. */
   static of(response: Response, error: unknown): Problem {
     const body: Readonly<Record<string, unknown>> =
       typeof error === 'object' && error !== null ? { ...error } : {}
@@ -76,20 +75,20 @@ export class Problem extends Error {
     })
   }
 
-  /** Error for a field of the request body; null if there is none. */
+  /** Error about a field of the request body. Null if there is none. */
   about(field: string): Finding | null {
     return this.findings.find(({ place }) => place[1] === field || place[0] === field) ?? null
   }
 
   /**
-   * True if the API rejected the request, so that a retry would fail again. False if the service was
-   * unavailable or had an internal failure.
+   * Whether the API rejected the request, so that the same request would fail again. False if the service was
+   * unavailable or failed internally.
    */
   get isRefusal(): boolean {
     return this.status >= 400 && this.status < 500
   }
 
-  /** True if another user has changed the entity since it was read. */
+  /** Whether another user has changed the entity since it was read. */
   get isStale(): boolean {
     return this.status === 412
   }

@@ -1,27 +1,30 @@
 /**
- * Limits which pages of a long list are reloaded after a change: the first, the last and the visible ones.
- * The other pages are reloaded when they become visible. A change therefore costs a few requests, however
- * many pages were loaded.
+ * Determines which pages of a long list are reloaded after a change: the first pages, the last page and the
+ * visible pages. Another page is reloaded when it becomes visible. A change therefore causes only a few
+ * requests, even if many pages were loaded.
  */
 import { type InfiniteData, keepPreviousData, type QueryKey, useInfiniteQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 
-/** Pages that are reloaded for a list that does not report visible pages. */
+/** Number of pages that are reloaded if a list does not report which pages are visible. */
 const FIRST = 3
-/** A page must be visible for this long, so that pages that are only scrolled past are not reloaded. */
+/**
+ * Time in milliseconds for which a page must be visible before it is reloaded. Pages that the user only
+ * scrolls past are not reloaded.
+ */
 const SEEN_MS = 200
 
-/** Called by the component that shows a page. Pages are counted from 0. */
+/** Called by a component when its page becomes visible or invisible. The first page is 0. */
 export type See = (page: number, isInSight: boolean) => void
 
 interface List<Page, Place> {
   readonly key: QueryKey
   readonly first: Place
-  /** Null if there is no further page. */
+  /** Position of the page after `last`. Null if there is none. */
   readonly next: (last: Page, place: Place) => Place | null
   readonly load: (place: Place, signal: AbortSignal) => Promise<Page>
   readonly isEnabled: boolean
-  /** True if the former list stays until the first page of this one has loaded. */
+  /** Whether the former list stays on the screen until the first page of this list has loaded. */
   readonly keepsFormer: boolean
 }
 
@@ -52,7 +55,8 @@ export function useSeenPages<Page, Place>(list: List<Page, Place>) {
   })
   const loadSeen = useRef(() => {})
   loadSeen.current = () => {
-    // A reload in progress might already have skipped the page.
+    // Does not cancel a reload that is in progress. It might already have skipped the page, so the check is
+    // repeated after it.
     if (sight.hasStale)
       void refetch({ cancelRefetch: false }).then(({ isError }) => isError || loadSeen.current())
   }
@@ -60,11 +64,11 @@ export function useSeenPages<Page, Place>(list: List<Page, Place>) {
   return { query, pages: (query.data?.pages ?? []) as readonly Page[], see }
 }
 
-/** Tracks which pages of a list are visible and which were skipped by reloads. */
+/** Records which pages of a list are visible, and which pages reloads have skipped. */
 class Sight {
   readonly #inSight = new Set<number>()
   readonly #stale = new Set<number>()
-  /** Number of pages that each load has processed so far. */
+  /** Number of pages that each load has processed. */
   readonly #loads = new WeakMap<AbortSignal, number>()
   #isReported = false
 
@@ -74,12 +78,15 @@ class Sight {
     else this.#inSight.delete(page)
   }
 
-  /** True if a skipped page is visible. */
+  /** Whether a page that was skipped is visible. */
   get hasStale(): boolean {
     return [...this.#inSight].some(page => this.#stale.has(page))
   }
 
-  /** Index of the page that a reload is at; null if the load fetches the page after the loaded ones. */
+  /**
+   * Index of the page that a reload processes next. Null if the load does not reload pages but adds the page
+   * after the loaded ones.
+   */
   placeIn(load: AbortSignal, isFirst: boolean): number | null {
     const former = this.#loads.get(load)
     if (!isFirst && former === undefined) return null
@@ -89,7 +96,8 @@ class Sight {
   }
 
   /**
-   * Returns whether this page, of `count` pages, is reloaded, and records whether it is now current or stale.
+   * Returns whether a reload of `count` pages includes this page, and records whether the page is now current
+   * or stale.
    */
   takes(page: number, count: number): boolean {
     const isTaken =
@@ -106,8 +114,8 @@ class Sight {
 }
 
 /**
- * Items page by page, without duplicates: an item that moved from a page that was not reloaded to one that
- * was appears in both.
+ * Items of each page, without duplicates. If an item moved from a page that was not reloaded to a page that
+ * was, it is in both pages.
  */
 export function withoutRepeats<Item>(
   pages: readonly (readonly Item[])[],

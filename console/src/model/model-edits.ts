@@ -1,6 +1,6 @@
 /**
- * Editable parts of the model with optimistic concurrency control: each is read with its `ETag` and written
- * only if that is unchanged.
+ * Parts of the model that users can edit, with optimistic concurrency control. A part is read with its
+ * `ETag`, and is written only if the tag is unchanged.
  */
 import { onlyAs, type Schemas, service, taggedAnswerOf } from '../interface/client.ts'
 import type { CurrentEnvironment } from '../shell/current-environment.tsx'
@@ -25,7 +25,7 @@ export interface Tagged<Thing> {
 
 export interface Editable<Thing, Change> {
   readonly load: () => Promise<Tagged<Thing>>
-  /** Returns the new `ETag`. Rejects with 412 if the current one is not `over`. */
+  /** Writes the change and returns the new `ETag`. Rejects with 412 if the current tag is not `over`. */
   readonly change: (to: Change, over: string | null) => Promise<string | null>
 }
 
@@ -103,8 +103,8 @@ export function editableRole(
 }
 
 /**
- * The guard of a role: if true, no derivation of the role has an effect for users with a direct role on the
- * object itself.
+ * The guard of a role. If it is true, the derivations of the role have no effect for users who hold a direct
+ * role on the object.
  */
 export function editableGuard(path: Path, type: string, role: string): Editable<boolean, boolean> {
   const params = { path: { ...path, resource_id: type, role_id: role } }
@@ -121,7 +121,8 @@ export function editableGuard(path: Path, type: string, role: string): Editable<
           body: { no_direct_roles_on_object: isGuarded },
         }),
       )
-      // The response contains only a part of the role, and has no `ETag`.
+      // The response to the write contains only a part of the role and has no `ETag`, so the role is read
+      // again.
       return (await load()).tag
     },
   }

@@ -1,5 +1,6 @@
 /**
- * Extracts roles, relations, derivations and inherited permissions from the types of a model. Pure functions.
+ * Extracts roles, relations, derivations and inherited permissions from the types of a model. All functions
+ * are pure.
  */
 import type { ModelRole, ModelType } from './model-reads.ts'
 
@@ -8,23 +9,23 @@ export interface ModelRelation {
   readonly subject: string
   readonly object: string
   /**
-   * True if a grant to a group created the relation. It passes one role to the group members, and is deleted
-   * with the last such grant.
+   * Whether a grant to a group created the relation. Such a relation passes one role to the members of
+   * groups. It is deleted with the last such grant.
    */
   readonly isOfGroups: boolean
 }
 
 /**
- * Users with `from.role` on an instance of `from.type` have `to.role` on the instances of `to.type` that are
- * related to it by `along`.
+ * A derivation: users who hold `from.role` on an instance of `from.type` get `to.role` on the instances of
+ * `to.type` that are related to this instance by `along`.
  */
 export interface Derivation {
   readonly from: { readonly type: string; readonly role: string }
   readonly to: { readonly type: string; readonly role: string }
   readonly along: string
   /**
-   * The derivation has no effect for users with a direct role on the object. `ofItself`: the derivation has
-   * this guard; `ofRole`: the role has it for all its derivations.
+   * A guard means that the derivation has no effect for users who hold a direct role on the object.
+   * `ofItself`: the derivation itself has a guard. `ofRole`: the role has a guard for all its derivations.
    */
   readonly guard: { readonly ofItself: boolean; readonly ofRole: boolean }
   readonly isOfGroups: boolean
@@ -76,14 +77,14 @@ interface Permitting {
   readonly extends: readonly string[]
 }
 
-/** Extended roles that are not in `roles`. */
+/** Roles that `role` extends and that are not in `roles`. */
 export function unknownParents(role: Permitting, roles: ReadonlyMap<string, Permitting>): readonly string[] {
   return role.extends.filter(parent => !roles.has(parent))
 }
 
 /**
- * Permissions that a role inherits from the roles that it extends, directly or indirectly, each with one role
- * that grants it.
+ * Permissions that a role inherits from the roles that it extends directly or indirectly. For each
+ * permission, one role that grants it.
  */
 export function inheritedPermissions(
   role: Permitting,

@@ -1,4 +1,4 @@
-/** Layout of the model pages: a page with tabs for all model pages above its content. */
+/** Layout of the model pages: tabs for all model pages, and the content of one page below them. */
 import type { ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
 import { Page } from '../parts/page.tsx'

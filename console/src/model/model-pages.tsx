@@ -1,6 +1,6 @@
 /**
- * The model pages: graph of types, permission matrix, condition sets and file. Each page has its own address
- * and is loaded when it is opened.
+ * The model pages: graph of types, permission matrix, condition sets and model file. Each page has its own
+ * address, and its code is loaded when the user opens it.
  */
 import { lazy, Suspense } from 'react'
 import { Route, Switch } from 'wouter'
@@ -14,7 +14,10 @@ const MatrixPage = lazy(() => import('./matrix/matrix-page.tsx'))
 const SetPages = lazy(() => import('./sets/set-pages.tsx'))
 const ModelFilePage = lazy(() => import('./file/model-file-page.tsx'))
 
-/** One route for both cases, with and without a selected type, so that the graph is not remounted. */
+/**
+ * A single route matches addresses with and without a selected type, so that the graph is not mounted again
+ * when the selection changes.
+ */
 const GRAPH = /^\/[^/]+\/[^/]+\/model(?:\/types\/(?<type>[^/]+))?\/?$/
 
 export default function ModelPages() {

@@ -1,6 +1,6 @@
 /**
- * Loads the types of the environment page by page, up to a maximum that the user interface states. Types
- * beyond it are found by search.
+ * Loads the types of the environment page by page, up to a maximum number. If there are more types, the page
+ * states the maximum, and the user can search for the others.
  */
 import { type InfiniteData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
@@ -11,7 +11,7 @@ export type ModelType = Schemas['Resource']
 export type ModelRole = Schemas['ResourceRole']
 export type TenantRole = Schemas['TenantRole']
 
-/** Maximum number of types in the graph; more would not be readable. */
+/** Maximum number of types in the graph. A graph with more types would not be readable. */
 export const TYPES_MAX = 500
 /** Kinds of change events that affect types. */
 export const MODEL_NOUNS = ['resource', 'role', 'relation'] as const
@@ -24,14 +24,14 @@ interface TypePage {
 
 interface KnownTypes {
   readonly types: readonly ModelType[]
-  /** Total number of types. */
+  /** Number of types in the environment, including those that are not loaded. */
   readonly total: number
-  /** True while further pages are loading. */
+  /** Whether further pages are being loaded. */
   readonly isLoading: boolean
   readonly error: Error | null
 }
 
-/** Loads all pages one after the other, and shows each as soon as it has arrived. */
+/** Loads all pages one after the other. Each page is shown when it has arrived. */
 export function useTypes(): KnownTypes {
   const environment = useCurrentEnvironment()
   const query = useInfiniteQuery({
@@ -71,7 +71,7 @@ function joined({ pages }: InfiniteData<TypePage>): { types: readonly ModelType[
   return { types, total: pages[0]?.total_count ?? types.length }
 }
 
-/** Loads one type completely. */
+/** Loads one type with all its parts. */
 export function useType(key: string, isEnabled = true) {
   const environment = useCurrentEnvironment()
   return useQuery({

@@ -1,4 +1,7 @@
-/** API calls that change the model, one function per call. Functions that add something return its `ETag`. */
+/**
+ * API calls that change the model. Each function makes one call. A function that adds something returns the
+ * `ETag` of the new part.
+ */
 import { answerOf, onlyAs, type Schemas, service, taggedAnswerOf } from '../interface/client.ts'
 import type { CurrentEnvironment } from '../shell/current-environment.tsx'
 import {
@@ -28,7 +31,10 @@ export async function addType(path: Path, body: Schemas['ResourceCreate']): Prom
   return (await editableType(path, body.key).load()).tag
 }
 
-/** `tag`: required `ETag`, otherwise the removal is rejected with 412. Null for an unconditional removal. */
+/**
+ * `tag`: `ETag` that the type must have, otherwise the service responds with 412. If it is null, the type is
+ * removed in any case.
+ */
 export function removeType(path: Path, type: string, tag: Tag = null) {
   return answerOf(
     service.DELETE(TYPE, { params: { path: { ...path, resource_id: type }, header: onlyAs(tag) } }),
@@ -101,7 +107,10 @@ export function removeRole(path: Path, type: string | null, role: string, tag: T
       )
 }
 
-/** Adds or removes a single permission, so that concurrent changes by other users are not overwritten. */
+/**
+ * Adds or removes a single permission. A request with all permissions would overwrite concurrent changes by
+ * other users.
+ */
 export function setPermission(
   path: Path,
   {
@@ -173,7 +182,7 @@ export function removeRelation(path: Path, type: string, relation: string, tag: 
   )
 }
 
-/** A derivation is a part of the derived role and is protected by the `ETag` of that role. */
+/** Adds a derivation. It is a part of the derived role, so the returned `ETag` is that of the role. */
 export async function addDerivation(path: Path, { from, to, along, guard }: Derivation): Promise<Tag> {
   await answerOf(
     service.POST(`${TYPE_ROLE}/implicit_grants`, {

@@ -1,4 +1,4 @@
-/** Shows a part of the model by its key, and by its name if that differs. */
+/** Shows a part of the model by its key. Its name is also shown if it differs from the key. */
 export function Named({ of: key, name }: { readonly of: string; readonly name: string }) {
   return (
     <span>

@@ -1,6 +1,6 @@
 /**
- * Section of the panel for one kind of model parts: its title, their number, the list and a control to add
- * one.
+ * Section of the panel about one kind of model parts. It has a title, the number of parts, their list and a
+ * control that adds a part.
  */
 import type { ReactNode } from 'react'
 import { useSpoken } from '../texts/texts.tsx'

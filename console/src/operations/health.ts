@@ -1,23 +1,29 @@
-/** Health of the node that responds, and the list of nodes. Both are polled while they are displayed. */
+/**
+ * Health of the node that responds, and the list of all nodes. Both are requested repeatedly while they are
+ * displayed.
+ */
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas, service } from '../interface/client.ts'
 import { Problem } from '../interface/problem.ts'
 import type { CurrentEnvironment } from '../shell/current-environment.tsx'
 
-/** Polling interval, equal to the sampling interval. Polling pauses while the page is hidden. */
+/**
+ * Polling interval in milliseconds. It equals the sampling interval of the service. Polling pauses while the
+ * page is hidden.
+ */
 export const AGAIN_MS = 5_000
 
-/** Result of a health check, with the reason reported by the service if it fails. */
+/** Result of a health check. If the check fails, it contains the reason that the service reports. */
 interface Standing {
   readonly isGood: boolean
   readonly reason: string | null
-  /** Reason why changes are rejected; null if they are not or if that is unknown. */
+  /** Reason why changes are rejected. Null if they are not rejected or if the reason is unknown. */
   readonly writeRefusal: string | null
 }
 
 /**
- * `/ready`: the node makes decisions. `/fresh`: the node receives the changes of other nodes. A 503 response
- * is a valid result.
+ * Requests `/ready` (whether the node makes decisions) or `/fresh` (whether it receives the changes of other
+ * nodes). A 503 response is a result and not an error.
  */
 export function useStanding(path: '/ready' | '/fresh') {
   return useQuery({
@@ -44,8 +50,8 @@ export function useNodes() {
 }
 
 /**
- * Current revision of the environment, which every response about it contains. There is none without an
- * environment.
+ * Current revision of the environment. Every response about an environment contains it. Null if the page is
+ * not about an environment.
  */
 export function useRevision(environment: CurrentEnvironment | null) {
   return useQuery({

@@ -1,4 +1,6 @@
-/** List of the live nodes. The API returns up to 1,000 nodes at once; they are shown in pages. */
+/**
+ * List of the live nodes. The API returns up to 1,000 nodes in one response. The list shows them in pages.
+ */
 import { useState } from 'react'
 import { PAGE_SIZE } from '../interface/pages.ts'
 import { Badge, Card } from '../parts/page.tsx'
@@ -85,8 +87,8 @@ export function NodesCard() {
 }
 
 /**
- * Short form of a revision: its position, and only as much of the epoch name as is needed to tell two epochs
- * apart.
+ * Short form of a revision. It contains the sequence number, and as much of the epoch as is needed to
+ * distinguish two epochs.
  */
 function briefRevision(revision: string): string {
   const dot = revision.lastIndexOf('.')

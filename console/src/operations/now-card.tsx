@@ -1,6 +1,6 @@
 /**
- * Current state of the node that responds. A node that makes no decisions is a state to show, not an error of
- * the page.
+ * Current state of the node that responds. If the node makes no decisions, this state is shown; it is not an
+ * error of the page.
  */
 import type { ReactNode } from 'react'
 import { Card } from '../parts/page.tsx'
@@ -57,7 +57,7 @@ export function NowCard() {
   )
 }
 
-/** A child that is false or undefined is not known yet. */
+/** A name and its value. If `children` is false or undefined, the value is not known yet. */
 function Figure({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   return (
     <div className="figure">

@@ -1,4 +1,7 @@
-/** Pages for operators. They are about an environment, or about the service alone: `/~/operations`. */
+/**
+ * Pages for operators. They are about an environment, or about the service without an environment
+ * (`/~/operations`).
+ */
 import { Route, Switch } from 'wouter'
 import { NotFound } from '../shell/not-found.tsx'
 import { KeysPage } from './keys/keys-page.tsx'

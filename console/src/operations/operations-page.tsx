@@ -1,4 +1,6 @@
-/** Page about the health of the service: the current state, all nodes, and the last minutes. */
+/**
+ * Page about the health of the service. It shows the current state, all nodes, and plots of the last minutes.
+ */
 import { lazy, Suspense } from 'react'
 import { Page } from '../parts/page.tsx'
 import { Skeleton } from '../parts/paged-table.tsx'

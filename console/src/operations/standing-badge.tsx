@@ -1,4 +1,4 @@
-/** Badge for a good or bad state, by color, mark and word. */
+/** Badge that shows a good or bad state with a color, a mark and a word. */
 import { Badge } from '../parts/page.tsx'
 
 export function StandingBadge({

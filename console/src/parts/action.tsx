@@ -5,8 +5,8 @@ import { Link } from 'wouter'
 
 export interface ActionLook {
   /**
-   * `primary`: the main action of a page; `danger`: a destructive action; `quiet`: an action next to the item
-   * that it affects.
+   * `primary`: the main action of a page. `danger`: an action that deletes or revokes something. `quiet`: an
+   * action next to the item that it affects.
    */
   readonly kind?: 'plain' | 'primary' | 'danger' | 'quiet' | 'quiet danger'
   readonly isSmall?: boolean
@@ -33,7 +33,7 @@ export function ActionLink({
   children,
 }: ActionLook & {
   readonly to: string
-  /** Name for screen readers, if it differs from the visible text. */
+  /** Name for screen readers. Needed if it differs from the visible text. */
   readonly label?: string
   readonly children: ReactNode
 }) {

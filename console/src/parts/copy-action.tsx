@@ -1,4 +1,4 @@
-/** Button that copies a text and shows next to itself whether that succeeded. */
+/** Button that copies a text and then shows whether copying succeeded. */
 import { useState } from 'react'
 import { useTexts } from '../texts/texts.tsx'
 import { Action } from './action.tsx'
@@ -16,11 +16,11 @@ export function CopyAction({
   readonly label?: string
   /** Text after a successful copy. */
   readonly copied: string
-  /** Text after a failure; absent: advice to copy manually. */
+  /** Text after a failure. By default, it advises the user to copy the text manually. */
   readonly notCopied?: string
   /**
-   * Called if the clipboard is not available, as on pages without TLS. Selects the text, so that the user can
-   * copy it manually.
+   * Called if the clipboard is not available, for example on pages without TLS. It should select the text, so
+   * that the user can copy it manually.
    */
   readonly onRefused?: () => void
   readonly autoFocus?: boolean

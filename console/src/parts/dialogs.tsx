@@ -1,6 +1,6 @@
 /**
- * Dialogs: a confirmation with a sentence about the effect, and a form. Both stay open and show the error if
- * the action fails.
+ * Two kinds of dialogs: a confirmation, which has a sentence about the effect of an action, and a form. If
+ * the action fails, the dialog stays open and shows the error.
  */
 import { type ReactNode, useRef, useState } from 'react'
 import { Dialog, DialogTrigger, Heading } from 'react-aria-components/Dialog'
@@ -10,7 +10,7 @@ import { useTexts } from '../texts/texts.tsx'
 import { Action, type ActionLook } from './action.tsx'
 import { ProblemNote } from './problem-note.tsx'
 
-/** Content to show after the action. The dialog then stays open until `close` is pressed. */
+/** Content that is shown after the action. The dialog stays open until the user presses `close`. */
 interface Outcome<Result> {
   readonly title: string
   readonly content: (result: Result) => ReactNode
@@ -23,7 +23,7 @@ interface DialogLook<Result> {
   readonly triggerLook?: ActionLook
   readonly triggerLabel?: string
   readonly title: string
-  /** Effect of the submit button, in one sentence. */
+  /** Effect of the submit button, described in one sentence. */
   readonly sentence: ReactNode
   readonly submit: string
   readonly isDanger?: boolean
@@ -33,14 +33,17 @@ interface DialogLook<Result> {
   /** Rejects if the action failed. */
   readonly onSubmit: () => Promise<Result>
   readonly onOpen?: () => void
-  /** True if a field already shows the error, so that the dialog does not repeat it. */
+  /** Whether a field already shows the error. If so, the dialog does not repeat it. */
   readonly isShownAtField?: (problem: unknown) => boolean
-  /** Absent: the dialog closes after the action. */
+  /** Content after the action. If absent, the dialog closes after the action. */
   readonly outcome?: Outcome<Result>
   readonly onClose?: () => void
 }
 
-/** `children`: the fields, given the last error; absent if the sentence is the only content. */
+/**
+ * `children`: renders the fields; its argument is the last error. If absent, the dialog contains only the
+ * sentence.
+ */
 export function ActionDialog<Result>({
   trigger,
   triggerLook,
@@ -93,10 +96,11 @@ function DialogForm<Result>({
   const [problem, setProblem] = useState<unknown>(null)
   const [isUnderWay, setIsUnderWay] = useState(false)
   const [done, setDone] = useState<{ readonly result: Result } | null>(null)
-  // Prevents a second submission before the button is rendered as disabled.
+  // Prevents a second submission before React has rendered the button as disabled.
   const sending = useRef(false)
   const send = async (): Promise<void> => {
-    // Enter in a field also submits.
+    // The user can also submit by pressing Enter in a field. This does not check whether the button is
+    // disabled.
     if (!isReady || sending.current) return
     sending.current = true
     setIsUnderWay(true)

@@ -1,6 +1,6 @@
 /** Offers a generated file as a download. */
 
-/** Delay before the object URL is released. The browser has read the file by then. */
+/** Delay in milliseconds before the object URL is released. By then, the browser has read the file. */
 const TAKEN_MS = 60_000
 
 export function download(file: Blob, name: string): void {

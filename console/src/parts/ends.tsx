@@ -18,7 +18,8 @@ const SPANS = {
 type Span = keyof typeof SPANS | 'never' | 'moment'
 
 /**
- * `value`: RFC 3339, or null if the grant does not expire. `initial`: the preselected time; absent for none.
+ * `value`: RFC 3339, or null if the grant does not expire. `initial`: time that is preselected; null for
+ * none.
  */
 export function EndInput({
   initial = null,

@@ -1,6 +1,7 @@
 /**
- * Error boundary for a part of the page: its files could not be loaded, for example after an update of the
- * service, or it has a defect. The rest of the page stays usable.
+ * Error boundary for a part of the page. It shows an error if the code of this part has a defect, or if its
+ * files could not be loaded, for example because the service was updated. The rest of the page can still be
+ * used.
  */
 import { Component, type ReactNode } from 'react'
 import { useTexts } from '../texts/texts.tsx'
@@ -8,7 +9,7 @@ import { Action } from './action.tsx'
 import { ProblemNote } from './problem-note.tsx'
 
 interface Props {
-  /** Current address. Navigation to another address resets the error. */
+  /** Current address. If it changes, the error is reset. */
   readonly address: string
   readonly children: ReactNode
 }
@@ -36,8 +37,8 @@ export class ErrorBoundary extends Component<Props, State> {
 }
 
 /**
- * A module that failed to load is not retried, so the page is reloaded. The key stays in the session storage
- * of the tab.
+ * Shows the error and a button that reloads the page. A reload is necessary because browsers do not retry a
+ * module that failed to load. It keeps the key, which is in the session storage of the tab.
  */
 function ErrorPage({ error }: { readonly error: unknown }) {
   const texts = useTexts().parts

@@ -108,8 +108,9 @@ export function Choice({
 }
 
 /**
- * Input for a key with completion, for up to a million candidates: the service searches for matches. The
- * typed text is the value, even if no suggestion was chosen. `load` returns the first matches.
+ * Input for a key, with completion. It supports up to a million candidates, because the service searches for
+ * matches. The value is the typed text, even if the user has chosen no suggestion. `load` returns the first
+ * matches.
  */
 export function KeyInput({
   value,
@@ -122,7 +123,7 @@ export function KeyInput({
 }: FieldLook & {
   readonly value: string
   readonly onChange: (value: string) => void
-  /** Called when a suggestion is chosen, even if it equals the typed text. */
+  /** Called when the user chooses a suggestion, even if the suggestion equals the typed text. */
   readonly onChoose?: (id: string) => void
   readonly queryKey: QueryKey
   readonly load: (search: string, signal: AbortSignal) => Promise<readonly Option[]>
@@ -150,7 +151,7 @@ export function KeyInput({
       className="field"
       allowsCustomValue
       onFocusChange={isFocused => {
-        // Cancels a search whose result is no longer needed.
+        // If the field loses the focus, the search is canceled, because its result is no longer needed.
         if (!isFocused) void queries.cancelQueries({ queryKey: asked, exact: true })
         else if ((isPending || isPlaceholderData) && fetchStatus === 'idle') void refetch()
       }}
@@ -184,15 +185,16 @@ export function KeyInput({
 }
 
 /**
- * Filters the former results by the typed text until the new ones arrive, so that the user cannot choose an
- * option that does not match.
+ * Filters the former suggestions by the typed text until the new ones have arrived. Without the filter, the
+ * user could choose a suggestion that does not match.
  */
 function likelyOf(former: readonly Option[], typed: string): readonly Option[] {
   const wanted = typed.toLowerCase()
   const likely = former.filter(option =>
     Object.values(option).some(text => text?.toLowerCase().includes(wanted)),
   )
-  // A list without options would close and stay closed.
+  // If no former suggestion matches, all of them are kept: a list without options would close and not open
+  // again.
   return likely.length === 0 ? former : likely
 }
 

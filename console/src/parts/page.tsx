@@ -13,7 +13,7 @@ export function Page({
   readonly children: ReactNode
 }) {
   const heading = useRef<HTMLHeadingElement>(null)
-  // After navigation, the focus moves to the heading, so that screen readers start there.
+  // After navigation, moves the focus to the heading, so that screen readers continue there.
   useEffect(() => {
     document.title = `${title} · Verdict`
     if (document.activeElement === document.body || document.activeElement?.closest('nav'))

@@ -1,4 +1,4 @@
-/** A paginated list as a table. On a narrow screen, each row becomes a block. */
+/** A paginated list, shown as a table. On a narrow screen, each row is shown as a block. */
 import { Fragment, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import type { Pages } from '../interface/pages.ts'
 import type { See } from '../interface/seen-pages.ts'
@@ -10,15 +10,15 @@ export interface Column<Item> {
   readonly id: string
   readonly header: string
   readonly cell: (item: Item) => ReactNode
-  /** True for a column of actions, which is at the end and has no heading. */
+  /** Whether the column contains actions. Such a column is the last one and has no heading. */
   readonly isActions?: boolean
 }
 
-/** Details below a row, rendered when they are opened. */
+/** Details below a row. They are rendered when the user opens them. */
 interface RowDetail<Item> {
   /** Text of the button: `Why?` */
   readonly trigger: string
-  /** Name of the button for screen readers, including the name of the row. */
+  /** Name of the button for screen readers. It includes the name of the row. */
   readonly label: (item: Item) => string
   readonly content: (item: Item) => ReactNode
 }
@@ -29,7 +29,7 @@ interface Look<Item> {
   readonly detail?: RowDetail<Item>
 }
 
-/** The first column identifies the row. `empty`: text for an empty list. */
+/** The first column identifies the row. `empty`: text that is shown if the list is empty. */
 export function PagedTable<Item>({
   label,
   pages,
@@ -76,7 +76,7 @@ export function PagedTable<Item>({
           </tr>
         </thead>
         {(pages.parts ?? [items]).map((part, page) => (
-          // Pages have no stable identity other than their index.
+          // The index is used as the key, because pages have no other stable identity.
           <PartRows key={page} page={page} see={pages.see}>
             {part.map(item => (
               <Row key={look.rowKey(item)} item={item} {...look} />
@@ -97,7 +97,7 @@ export function PagedTable<Item>({
   )
 }
 
-/** The rows of a page. Reports whether one of them is visible. */
+/** Rows of one page. Reports whether at least one of them is visible. */
 function PartRows({
   page,
   see,

@@ -25,7 +25,7 @@ export function ProblemSentence({ sentence, words }: ProblemText) {
   )
 }
 
-/** The error as plain text, for places that cannot contain elements. Null without an error. */
+/** The error as plain text, for places that cannot contain elements. Null if there is no error. */
 export function useProblemText(error: unknown): string | null {
   const texts = useTexts()
   const text = problemText(error, texts)

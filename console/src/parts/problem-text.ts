@@ -1,14 +1,13 @@
 /**
- * Texts of an error: a sentence in the language of the console, and the message of the service, which is in
- * English.
+ * Texts about an error: a sentence in the language of the console, and the message of the service in English.
  */
 import { type FieldProblem, type Finding, Problem } from '../interface/problem.ts'
 import type { Texts } from '../texts/en.ts'
 
 export interface ProblemText {
-  /** Empty if the message of the service is sufficient. */
+  /** Sentence of the console. Empty if the message of the service is sufficient. */
   readonly sentence: string
-  /** Message of the service; null if it adds nothing. */
+  /** Message of the service. Null if it contains no further information. */
   readonly words: string | null
 }
 
@@ -25,7 +24,7 @@ export function problemText(error: unknown, { parts, problems }: Texts): Problem
     : { sentence: first, words: error.particulars }
 }
 
-/** Error codes that are too general, so the sentence also depends on the status. */
+/** Error codes that are too general. For these codes, the sentence also depends on the HTTP status. */
 const BROAD_CODES: readonly string[] = ['INVALID_INPUT', 'UNEXPECTED_ERROR']
 
 function firstOf(
@@ -46,7 +45,10 @@ export function fieldProblemText(problem: FieldProblem, texts: Texts): ProblemTe
     : problemText(problem, texts)
 }
 
-/** Pattern in the messages of the service: the format and the maximum length of a key. */
+/**
+ * Matches the pattern for keys in a message of the service. It contains the valid characters and the maximum
+ * length.
+ */
 const KEY_PATTERN = /"\^\[A-Za-z0-9\\-_\]\{1,(\d+)\}\$"/
 
 function findingText({ kind, message }: Finding, { problems: { fields } }: Texts): ProblemText {

@@ -1,4 +1,6 @@
-/** Toasts: messages about completed changes at the lower edge, with an undo button. */
+/**
+ * Toasts: messages about completed changes at the lower edge of the page. A toast can have an undo button.
+ */
 import { Button } from 'react-aria-components/Button'
 import { Text } from 'react-aria-components/Text'
 import {
@@ -17,7 +19,10 @@ interface Notification {
 }
 
 const SHOWN_MS = 12_000
-/** Long enough for users who read slowly or need many key presses to reach the button. */
+/**
+ * Time for which a toast with an undo button is shown. It is long enough for users who read slowly or need
+ * many key presses to reach the button.
+ */
 const UNDO_MS = 60_000
 
 const queue = new ToastQueue<Notification>({ maxVisibleToasts: 3 })
@@ -27,12 +32,15 @@ export function notify(text: string, undo: (() => void) | null = null): void {
   queue.add({ text, problem: null, undo }, { timeout: undo === null ? SHOWN_MS : UNDO_MS })
 }
 
-/** Shows an error that does not belong to a field on the screen. */
+/** Shows an error that is not about a field on the screen. */
 export function notifyProblem(problem: unknown): void {
   queue.add({ text: null, problem, undo: null })
 }
 
-/** Removes all messages when the session ends, because they and their undo belong to that session. */
+/**
+ * Removes all messages. Called when the session ends, because the messages and their undo actions belong to
+ * that session.
+ */
 export function clearNotifications(): void {
   queue.clear()
 }

@@ -1,4 +1,4 @@
-/** Write helper: makes a change, reports it in a toast and offers to undo it. */
+/** Makes a change, reports it in a toast, and offers to undo it. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
 import { useTexts } from '../texts/texts.tsx'
@@ -6,15 +6,15 @@ import { notify, notifyProblem } from './toasts.tsx'
 
 export interface Write {
   readonly make: () => Promise<unknown>
-  /** Sentence in the past tense: `alice is a member of platform now.` */
+  /** Sentence about the completed change: `alice is a member of platform now.` */
   readonly message: string
   /** Restores the former state; absent if that is not possible. */
   readonly undo?: (() => Promise<unknown>) | undefined
 }
 
 /**
- * Makes a change and reloads the data on the screen. Rejects with the `Problem` if the change failed; no
- * message is shown then.
+ * Makes a change and reloads the data on the screen. If the change fails, rejects with the `Problem` and
+ * shows no message.
  */
 export function useWrite(): (write: Write) => Promise<void> {
   const queries = useQueryClient()

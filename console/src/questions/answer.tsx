@@ -1,4 +1,7 @@
-/** Result of a check: allowed or denied, the reason, and the path that leads to it or nearly does. */
+/**
+ * Result of a check. It shows the decision, its reason, and the path that allows access or would allow it
+ * except for one condition.
+ */
 import { useEffect, useRef, useState } from 'react'
 import { resourceName } from '../explanation/explained.ts'
 import { endOfPath, type Path, pathOfAllow } from '../explanation/path.ts'
@@ -103,7 +106,7 @@ function VerdictMark({ allow }: { readonly allow: boolean }) {
   )
 }
 
-/** Reports whether the decision has changed while it was displayed. */
+/** Returns how the decision has changed while it was displayed. Null if it has not changed. */
 function useChange(allow: boolean): 'toAllow' | 'toDeny' | null {
   const before = useRef(allow)
   const [change, setChange] = useState<'toAllow' | 'toDeny' | null>(null)

@@ -1,6 +1,6 @@
 /**
- * Reads the tree of conditions in a response. The API describes it as an untyped object, because its depth is
- * not limited.
+ * Reads the tree of conditions in a response. The OpenAPI document describes the tree as an object without a
+ * type, because its depth is not limited.
  */
 import type { Schemas } from '../interface/client.ts'
 
@@ -15,7 +15,10 @@ export type Tree =
       readonly items: readonly Tree[]
     }
 
-/** The whole tree, or the test that decided; null if no condition did. */
+/**
+ * The whole tree. If the response does not contain it, the test that determined the result. Null if no
+ * condition determined it.
+ */
 export function treeOf({ tree, leaf }: Schemas['ExplainedSide']): Tree | null {
   return (tree as Tree | undefined) ?? leaf ?? null
 }

@@ -1,4 +1,4 @@
-/** Requests an explained check, and repeats it whenever the environment changes. */
+/** Requests a check with its explanation, and repeats the request when the environment changes. */
 import { useQuery } from '@tanstack/react-query'
 import type { Explained } from '../explanation/explained.ts'
 import { answerOf, service } from '../interface/client.ts'
@@ -8,14 +8,17 @@ import { bodyOf, isComplete, type Question } from './question.ts'
 
 export interface Explanation {
   readonly explained: Explained
-  /** The decision reflects this revision, or a newer one. */
+  /** Revision that the decision reflects at least. */
   readonly revision: string | null
-  /** Tenant in which the resource is stored; null if it is not stored, undefined if that is unknown. */
+  /**
+   * Tenant in which the resource is stored. Null if the resource is not stored, and undefined if this is
+   * unknown.
+   */
   readonly storedIn: string | null | undefined
   readonly askedAt: string
 }
 
-/** `isAllowedToAsk`: the key of the session can request decisions. */
+/** `isAllowedToAsk`: whether the key of the session can request decisions. */
 export function useExplanation(question: Question, isAllowedToAsk: boolean) {
   const environment = useCurrentEnvironment()
   return useQuery({
@@ -31,7 +34,7 @@ async function explain(
   question: Question,
   signal: AbortSignal,
 ): Promise<Explanation> {
-  // Ensures that the decision reflects all earlier changes.
+  // The decision must reflect all earlier changes, so the current revision is sent with the request.
   const revision = await revisionOf(environment, signal)
   const explained = await answerOf(
     service.POST('/allowed/explain', {
@@ -60,8 +63,8 @@ async function revisionOf({ path }: CurrentEnvironment, signal: AbortSignal): Pr
 const NAMESAKES_MAX = 100
 
 /**
- * Tenant in which the resource is stored. Uses a list request, because a missing resource is a result and not
- * an error.
+ * Tenant in which the resource is stored. The list of instances is requested, because it is also successful
+ * if the resource does not exist.
  */
 async function tenantOf({ path }: CurrentEnvironment, { type, key }: Question, signal: AbortSignal) {
   if (key === '') return undefined
@@ -69,7 +72,7 @@ async function tenantOf({ path }: CurrentEnvironment, { type, key }: Question, s
     params: { path, query: { resource: type, search: key, per_page: NAMESAKES_MAX } },
     signal,
   })
-  // The decision is valid without it.
+  // If the list cannot be read, the decision is still valid, so the tenant is left unknown.
   if (answered.data === undefined) return undefined
   const found = 'data' in answered.data ? answered.data.data : answered.data
   const stored = found.find(instance => instance.key === key)

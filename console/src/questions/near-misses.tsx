@@ -1,6 +1,6 @@
 /**
- * Near misses of a denied check: each would have allowed it except for one condition, and what would fix
- * that.
+ * Near misses of a denied check. A near miss would have allowed the check except for one condition. The text
+ * states what would fix it.
  */
 import { type Explained, type NearMiss, type Request, resourceName } from '../explanation/explained.ts'
 import { pathOfNearMiss } from '../explanation/near-miss-path.ts'
@@ -52,7 +52,10 @@ function OneMiss({ miss, request }: { readonly miss: NearMiss; readonly request:
   )
 }
 
-/** Hint for users who expect that the role of an editor includes the role of a viewer. */
+/**
+ * Hint that another role that the user holds does not include the needed one. Users might expect, for
+ * example, that the role of an editor includes the role of a viewer.
+ */
 function Extending({ miss }: { readonly miss: Extract<NearMiss, { readonly kind: 'other-role' }> }) {
   const texts = useTexts().explanation
   const extending = miss.held_roles.filter(({ extends_needed: isExtending }) => isExtending)

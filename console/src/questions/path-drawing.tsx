@@ -1,4 +1,7 @@
-/** Drawing of a path: nodes as boxes and edges as arrows. The same path is shown as text next to it. */
+/**
+ * Drawing of a path: nodes are boxes, and edges are arrows. A text next to the drawing describes the same
+ * path.
+ */
 import { type RefObject, useLayoutEffect, useMemo, useState } from 'react'
 import type { PathNode } from '../explanation/path-nodes.ts'
 import type { Path } from '../explanation/path.ts'
@@ -14,7 +17,7 @@ export function PathDrawing({
   readonly path: Path
   readonly layout: Layout
   readonly label: string
-  /** Determines the color of the last box. */
+  /** Decision. It determines the color of the last box. */
   readonly outcome: 'allow' | 'deny'
 }) {
   return (
@@ -46,7 +49,10 @@ export function PathDrawing({
   )
 }
 
-/** Computes the layout again when the available width changes; null until the width is known. */
+/**
+ * Layout of the drawing. It is computed again when the available width changes. Null until the width is
+ * known.
+ */
 export function useLayout(path: Path, room: RefObject<HTMLElement | null>): Layout | null {
   const { texts, moment } = useSpoken()
   const [available, setAvailable] = useState(0)
@@ -70,7 +76,7 @@ export function useLayout(path: Path, room: RefObject<HTMLElement | null>): Layo
   }, [path, available, texts, moment])
 }
 
-/** Icon paths on a grid of 24 × 24. */
+/** Paths of the icons, on a grid of 24 × 24. */
 const MARKS: Readonly<Record<string, string>> = {
   user: 'M12 11.5a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM4.5 20.5c.6-4 3.7-6.5 7.5-6.500s6.9 2.5 7.5 6.5',
   group:

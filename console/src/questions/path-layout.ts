@@ -1,7 +1,7 @@
-/** Layout of a path: horizontal if it fits, otherwise vertical. */
+/** Layout of a path. It is horizontal if it fits into the available width, otherwise vertical. */
 import type { Path } from '../explanation/path.ts'
 
-/** Smallest scale that is used to keep a path horizontal. */
+/** Minimum scale of a horizontal drawing. If the path needs a smaller scale, it is drawn vertically. */
 const SCALE_MIN = 0.85
 export const NODE_HEIGHT = 62
 const ROLE_HEIGHT = 26
@@ -39,7 +39,7 @@ export interface PlacedNode {
 export interface PlacedEdge {
   readonly from: readonly [x: number, y: number]
   readonly to: readonly [x: number, y: number]
-  /** Position of the texts: next to a vertical edge, above and below a horizontal one. */
+  /** Position of the texts. They are next to a vertical edge, or above and below a horizontal one. */
   readonly textAt: readonly [x: number, y: number]
   readonly text: string
   readonly notes: readonly string[]
@@ -49,7 +49,7 @@ export interface Layout {
   readonly isHorizontal: boolean
   readonly width: number
   readonly height: number
-  /** Scale of the drawing; 1 for full size. */
+  /** Scale of the drawing. 1 is the full size. */
   readonly scale: number
   readonly nodes: readonly PlacedNode[]
   readonly edges: readonly PlacedEdge[]
@@ -151,14 +151,14 @@ function nodeTexts({ key, kindText, role }: Path['nodes'][number], width: number
 const canvas = document.createElement('canvas').getContext('2d')
 
 function widthOf(text: string, font: Font): number {
-  // Limits the work for very long keys: more characters never fit.
+  // Only the first characters are measured, to limit the work for very long keys. More characters never fit.
   const shown = text.slice(0, 60)
   if (canvas === null) return shown.length * 8
   canvas.font = FONTS[font]
   return Math.ceil(canvas.measureText(shown).width)
 }
 
-/** Truncates a text in the middle, because keys often differ at their ends. */
+/** Truncates a text in its middle, because keys often differ at their ends. */
 function fitted(text: string, width: number, font: Font): string {
   if (widthOf(text, font) <= width && text.length <= 60) return text
   let kept = Math.min(text.length - 1, 60)

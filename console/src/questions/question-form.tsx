@@ -17,7 +17,7 @@ import { useTexts } from '../texts/texts.tsx'
 import { useType } from './use-type.ts'
 import { ATTRIBUTES, type Field, isComplete, type Question } from './question.ts'
 
-/** Paths of the form fields in error responses. */
+/** Paths of the form fields, as error responses contain them. */
 const PLACES: Readonly<Record<Field, string>> = {
   user: 'user.key',
   action: 'action',
@@ -40,14 +40,15 @@ export function QuestionForm({
   readonly asked: Question
   readonly onAsk: (question: Question) => void
   readonly isUnderWay: boolean
-  /** True if no check can be requested; the page states the reason. */
+  /** Whether no check can be requested. The page then states the reason. */
   readonly isDisabled: boolean
   readonly problem: unknown
 }) {
   const texts = useTexts().questions
   const environment = useCurrentEnvironment()
   const [question, setQuestion] = useState(asked)
-  // A link to another check fills the fields again. After a submission of this form, the focus stays.
+  // Fills the fields again if a link led to another check. After the user has submitted this form, the fields
+  // are not filled, so that the focus stays.
   const [filledWith, setFilledWith] = useState(asked)
   if (JSON.stringify(asked) !== JSON.stringify(filledWith)) {
     setFilledWith(asked)
@@ -133,13 +134,16 @@ export function QuestionForm({
   )
 }
 
-/** Removes surrounding whitespace, which pasted keys often have and keys never do. */
+/** Removes whitespace before and after the values. Pasted keys often have it, and real keys never do. */
 function trimmedOf(question: Question): Question {
   const trimmed = Object.entries(question).map(([field, value]) => [field, String(value).trim()])
   return Object.fromEntries(trimmed) as Question
 }
 
-/** Error for a field of the check, from a message such as `user.key: must not …` or from findings. */
+/**
+ * Error about a field of the check. It is found in the findings, or in a message such as `user.key: must not
+ * …`.
+ */
 function problemAt(problem: unknown, prefix: string): FieldProblem | null {
   if (!(problem instanceof Problem)) return null
   const found = problem.findings.find(({ place: parts }) =>
@@ -152,7 +156,7 @@ function problemAt(problem: unknown, prefix: string): FieldProblem | null {
   return problem.message.startsWith(`${prefix}:`) || problem.message.startsWith(`${prefix}.`) ? problem : null
 }
 
-/** True if a field shows the error. */
+/** Whether a field of the form shows the error. */
 export function isAboutField(problem: unknown): boolean {
   return Object.values(PLACES).some(environment => problemAt(problem, environment) !== null)
 }

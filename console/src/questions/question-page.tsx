@@ -1,6 +1,6 @@
 /**
- * Page for a check: "Why is this denied?" It shows the form, the result and the path that leads to it. The
- * check is in the address, so a link repeats it.
+ * Page for a check ("Why is this denied?"). It shows the form, the result, and the path that explains it. The
+ * address contains the check, so a link repeats it.
  */
 import { useLocation } from 'wouter'
 import { ActionLink } from '../parts/action.tsx'
@@ -22,7 +22,8 @@ export default function QuestionPage() {
   const all = useTexts()
   const texts = all.questions
   const environment = useCurrentEnvironment()
-  // Reads the raw address, because the router decodes it. The router hook only triggers the update.
+  // The hash is read directly, because the router decodes addresses. The hook of the router is used only to
+  // render the page again after a navigation.
   const [, go] = useLocation()
   const { hash } = globalThis.location
   const asked = questionIn(hash)
@@ -58,8 +59,8 @@ function answerHeard(explanation: Explanation, texts: Texts): string {
 }
 
 /**
- * Shown if the key cannot request this check: management keys cannot check access, and environment keys can
- * do so only in their own environment.
+ * Shown if the key cannot request this check. Management keys cannot request decisions, and environment keys
+ * can do so only in their own environment.
  */
 function MayNotDecide({ reason }: { readonly reason: 'manages' | 'elsewhere' }) {
   const texts = useTexts().questions.mayNot

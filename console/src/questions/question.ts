@@ -1,6 +1,6 @@
 /**
- * A check as entered in the form, and its encoding in an address. The address contains everything except the
- * key, so a link repeats the check.
+ * A check, as the user enters it in the form, and its representation in an address. The address contains
+ * everything except the API key, so a link repeats the check.
  */
 import { attributesIn } from '../interface/attributes.ts'
 import type { Schemas } from '../interface/client.ts'
@@ -11,9 +11,9 @@ export interface Question {
   readonly user: string
   readonly action: string
   readonly type: string
-  /** Empty: the check is about the type as a whole. */
+  /** Key of the instance. If it is empty, the check is about the type as a whole. */
   readonly key: string
-  /** Empty: the tenant of the resource, or the default tenant. */
+  /** Key of the tenant. If it is empty, the tenant of the resource is used, or the default tenant. */
   readonly tenant: string
   readonly userAttributes: string
   readonly resourceAttributes: string
@@ -38,13 +38,13 @@ export const ATTRIBUTES = ['userAttributes', 'resourceAttributes', 'context'] as
 const FIELDS = Object.keys(NO_QUESTION) as readonly Field[]
 const REQUIRED: readonly Field[] = ['user', 'action', 'type']
 
-/** Number of address parts before the check: `#/project/environment/questions/…`. */
+/** Number of parts of an address before the check: `#/project/environment/questions/…`. */
 const PARTS_BEFORE = 4
 
 /**
  * Reads the check from the hash of an address. It is the last part of the path and has the form of a query
- * string. A real query (`?`) would be sent to servers. The hash is read directly, because the router decodes
- * it.
+ * string. It is not a real query (`?`), because browsers would send that to servers. The hash is read
+ * directly, because the router decodes addresses.
  */
 export function questionIn(hash: string): Question {
   const sent = new URLSearchParams(hash.split('/').slice(PARTS_BEFORE).join('/'))
@@ -52,13 +52,13 @@ export function questionIn(hash: string): Question {
   return Object.fromEntries(filled) as unknown as Question
 }
 
-/** Address of the page for this check. Other pages link to it. */
+/** Address of the page for this check. Used for links on other pages. */
 export function questionAddress(environment: CurrentEnvironment, question: Partial<Question>): string {
   const filled = FIELDS.flatMap(field => (question[field] ? [[field, question[field]]] : []))
   return `${environment.to('questions')}/${new URLSearchParams(filled).toString()}`
 }
 
-/** True if the check can be sent. */
+/** Whether all required fields are filled, so that the check can be sent. */
 export function isComplete(question: Question): boolean {
   return (
     REQUIRED.every(field => question[field] !== '') &&

@@ -1,4 +1,4 @@
-/** Result by source: tenant roles, resource roles and rules. */
+/** Result of each source of access: tenant roles, resource roles and rules. */
 import type { Explained } from '../explanation/explained.ts'
 import { Badge, Card } from '../parts/page.tsx'
 import { useTexts } from '../texts/texts.tsx'

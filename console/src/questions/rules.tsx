@@ -1,6 +1,6 @@
 /**
- * Results of rules on condition sets: each side of a rule with its conditions as a tree, each true, false or
- * unknown.
+ * Results of rules on condition sets. Each side of a rule shows its conditions as a tree, in which every
+ * condition is true, false or unknown.
  */
 import type { Explained, Rule } from '../explanation/explained.ts'
 import { namesOfRule, resourceSideNode, type PathNode, userSideNode } from '../explanation/path-nodes.ts'
@@ -78,7 +78,7 @@ function Set({ node: { kindText, key } }: { readonly node: PathNode }) {
   )
 }
 
-/** `plain`: text for a side without conditions. */
+/** `plain`: text for a side that has no conditions. */
 function RuleSide({
   title,
   side,
@@ -150,7 +150,10 @@ function TruthMark({ value }: { readonly value: Truth }) {
   )
 }
 
-/** Longer values are truncated. Users mostly look for a value that is missing or different. */
+/**
+ * Maximum length of a shown value. Longer values are truncated, because users usually need to see only
+ * whether a value is missing or different.
+ */
 const VALUE_LENGTH_MAX = 300
 
 function valueText(value: unknown): string {

@@ -1,4 +1,7 @@
-/** Button that copies a link to the check. The link does not contain the key; the recipient signs in. */
+/**
+ * Button that copies a link to the check. The link does not contain the API key, so its recipient must sign
+ * in.
+ */
 import { useState } from 'react'
 import { CopyAction } from '../parts/copy-action.tsx'
 import { TextInput } from '../parts/fields.tsx'

@@ -1,11 +1,11 @@
-/** Loads the type that the form names, while the user types. */
+/** Loads the type whose name is in the form, while the user is typing. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { Schemas } from '../interface/client.ts'
 import { typesLike } from '../interface/completions.ts'
 import { useDebounced } from '../parts/debounce.ts'
 import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 
-/** The type with that name; null if it does not exist, undefined if it is not known yet. */
+/** The type with this name. Null if it does not exist, and undefined if it is not known yet. */
 export function useType(name: string): Schemas['Resource'] | null | undefined {
   const environment = useCurrentEnvironment()
   const type = useDebounced(name)

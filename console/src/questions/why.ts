@@ -1,4 +1,4 @@
-/** Explains a decision in one sentence, and gives hints about a denied check. */
+/** Explains a decision in one sentence. For a denied check, also gives hints. */
 import { resourceName } from '../explanation/explained.ts'
 import { whyAllowed } from '../explanation/path.ts'
 import type { Schemas } from '../interface/client.ts'
@@ -45,7 +45,7 @@ function whyDenied(
   return abac.code === 'disabled' ? byRoles : `${byRoles} ${why.rulesToo}`
 }
 
-/** Hints for a denied check. `type`: resource type, if it is known. */
+/** Hints about a denied check. `type`: resource type, if it is known. */
 export function hintsOf(
   { explained: { allow, debug }, storedIn }: Explanation,
   type: Schemas['Resource'] | null | undefined,
@@ -68,7 +68,10 @@ export function hintsOf(
   return hints
 }
 
-/** Roles of a type that grant an action: directly, through an action group, or through an extended role. */
+/**
+ * Roles of a type that grant an action. They grant it directly, through an action group, or through a role
+ * that they extend.
+ */
 function rolesThatMay({ roles, action_groups: groups }: Schemas['Resource'], action: string) {
   const granted = new Set([
     action,

@@ -1,7 +1,7 @@
 /**
- * Reports whether the key of the session can request decisions about the environment of the page. An
- * environment key can do so for its own environment, whatever the address says; other keys are for
- * management.
+ * Determines whether the key of the session can request decisions about the environment of the page. An
+ * environment key can request decisions only about its own environment, whatever the address contains. Other
+ * keys cannot request decisions.
  */
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, service } from '../interface/client.ts'
@@ -9,7 +9,10 @@ import { Problem } from '../interface/problem.ts'
 import { useCurrentEnvironment } from '../shell/current-environment.tsx'
 import { useScope } from './scope.ts'
 
-/** `elsewhere`: for another environment than that of the page. */
+/**
+ * `here`: about the environment of the page. `elsewhere`: only about another environment. `not`: the key is
+ * for management.
+ */
 export type Decides = 'here' | 'elsewhere' | 'not'
 
 /** Null if it is not known yet. */
@@ -17,8 +20,9 @@ export function useDecides(): Decides | null {
   const { data: scope } = useScope()
   const { path, key } = useCurrentEnvironment()
   const own = scope?.environment_id
-  // An address names an environment by key or by id. The management API resolves both, and rejects all
-  // environments except that of the key.
+  // The address can contain the key or the ID of the environment, so it cannot be compared with the scope.
+  // The management API resolves both, and rejects every environment except that of the key. A request
+  // therefore shows whether they match.
   const { isSuccess, error } = useQuery({
     queryKey: key('none', 'decides'),
     queryFn: ({ signal }) =>

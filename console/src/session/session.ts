@@ -1,7 +1,7 @@
 /**
- * The session: the key that the user typed. It is in the memory and the session storage of this tab, so that
- * it survives a reload. It is removed at sign-out or when the tab is closed, and is never in an address or in
- * persistent storage.
+ * The session, which consists of the API key that the user typed. The key is kept in memory and in the
+ * session storage of this tab, so that a reload does not end the session. It is removed when the user signs
+ * out or closes the tab. It is never in an address or in persistent storage.
  */
 import { useSyncExternalStore } from 'react'
 
@@ -27,7 +27,10 @@ export function signIn(key: string): void {
   change({ key, endedBy: null })
 }
 
-/** Removes the key. `refused`: the service no longer accepts it. */
+/**
+ * Ends the session and removes the key. The reason `refused` means that the service no longer accepts the
+ * key.
+ */
 export function signOut(reason: SignOutReason): void {
   sessionStorage.removeItem(STORED)
   if (session.key !== null) change({ key: null, endedBy: reason })

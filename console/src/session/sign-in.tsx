@@ -1,4 +1,4 @@
-/** Sign-in form: the service validates the typed key before it is stored. */
+/** Sign-in form. The service checks the typed key before the console stores it. */
 import { useState } from 'react'
 import { Form } from 'react-aria-components/Form'
 import { Problem } from '../interface/problem.ts'
@@ -69,8 +69,8 @@ export function SignIn() {
 
 /** Rejects if the service does not accept the key. */
 async function checkKey(key: string): Promise<void> {
-  // Escapes characters that are not valid in a header. Such a text cannot be a key, and the service rejects
-  // it.
+  // Characters that are not valid in a header are escaped. A text with such characters cannot be a key, and
+  // the service rejects it.
   const headers = { authorization: `Bearer ${encodeURI(key)}` }
   const response = await fetch(`${SERVICE}/v2/api-key/scope`, { headers }).catch(() => {
     throw Problem.unreachable()

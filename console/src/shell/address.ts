@@ -1,24 +1,24 @@
 /**
- * The address within the console: the fragment after `#`. Its parts are escaped, because keys can contain any
- * character, and routes receive them as they are in the address.
+ * The address within the console, which is the fragment after `#`. Its parts are escaped, because keys can
+ * contain any character. Routes receive the escaped parts.
  *
- * A page with unsaved edits asks before it is left. Links wait for the response. Back and Forward cannot
- * wait, because the browser has already navigated; they are reverted to the displayed page first. For that
- * purpose, each history entry stores its number.
+ * If a page has unsaved edits, the user is asked before the page is left. A link is followed only after the
+ * user has agreed. After Back and Forward, the browser has already navigated, so the console first returns to
+ * the displayed page. For this purpose, each history entry stores its number.
  */
 import { useSyncExternalStore } from 'react'
 import { holdsEdits, leave } from './leaving.ts'
 
 /**
- * Words of the console in positions where a key can be. They start with `~`, which `escaped` never leaves in
- * a key.
+ * Words of the console at positions of an address where a key is also possible. They start with `~`, which an
+ * escaped key never contains.
  */
 export const NEW = '~new'
 export const USERS = '~users'
 
 /** Address of the displayed page. */
 let shown = addressNow()
-/** Number of the history entry of the displayed page. */
+/** Number of the history entry that belongs to the displayed page. */
 let entry = numberNow() ?? 0
 const listeners = new Set<() => void>()
 
@@ -26,7 +26,7 @@ history.replaceState({ entry }, '')
 addEventListener('popstate', moved)
 
 interface Going {
-  /** Replaces the current history entry instead of adding one. */
+  /** Whether to replace the current history entry. By default, a new entry is added. */
   readonly replace?: boolean
 }
 
@@ -36,25 +36,25 @@ export function useAddress(): [string, (address: string, going?: Going) => void]
 }
 
 /**
- * Address for the router. The router decodes its input, so each `%` is escaped once more and nothing is
- * decoded twice. Otherwise the key `50%25` would lead to the page of `50%`.
+ * Address for the router. The router decodes its input, so each `%` is escaped once more. Otherwise keys
+ * would be decoded twice, and the key `50%25` would lead to the page of `50%`.
  */
 export function useEscapedAddress(): ReturnType<typeof useAddress> {
   const [address, go] = useAddress()
   return [address.replaceAll('%', '%25'), go]
 }
 
-/** Address in the form of a link target. */
+/** Converts an address to the form of a link target. */
 export function hashOf(address: string): string {
   return `#${address}`
 }
 
-/** Escapes a key or another part for an address. Lone surrogates have no escaped form and are replaced. */
+/** Escapes a key or another part of an address. A lone surrogate has no escaped form and is replaced. */
 export function escaped(part: string): string {
   return encodeURIComponent(part.toWellFormed()).replaceAll('~', '%7E')
 }
 
-/** Unescapes a part of an address. A part that is not valid escaped text is returned unchanged. */
+/** Unescapes a part of an address. If the part is not valid, it is returned unchanged. */
 export function partOf(part: string): string {
   try {
     return decodeURIComponent(part)
@@ -74,8 +74,8 @@ function goTo(address: string, { replace = false }: Going = {}): void {
 }
 
 /**
- * Handles navigation by the browser: through the history, or to an address that the user typed, which becomes
- * the next entry.
+ * Handles a navigation by the browser. The user went through the history or typed an address. A typed address
+ * becomes a new history entry.
  */
 function moved(): void {
   const address = addressNow()
@@ -102,7 +102,7 @@ function addressNow(): string {
   return `/${location.hash.replace(/^#?\/?/, '')}`
 }
 
-/** Number of the current history entry; null if the entry is new. */
+/** Number of the current history entry. Null if the entry is new. */
 function numberNow(): number | null {
   const state: unknown = history.state
   return typeof state === 'object' && state !== null && 'entry' in state ? Number(state.entry) : null

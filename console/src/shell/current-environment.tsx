@@ -1,4 +1,7 @@
-/** The environment of the page: its path in the API, and links within it. */
+/**
+ * The environment of the page. It provides the path parameters for the API and the links within the
+ * environment.
+ */
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react'
 import { type Query, useQueryClient } from '@tanstack/react-query'
 import { followChanges, type LiveState } from '../interface/live.ts'
@@ -13,8 +16,8 @@ export interface CurrentEnvironment {
   /** Address of a page in this environment: `to('groups', key)`. */
   readonly to: (...parts: readonly string[]) => string
   /**
-   * Query key for data of this environment. It starts with the noun, or nouns, whose changes make the data
-   * stale, such as `role_assignment`.
+   * Query key for data of this environment. It starts with one or more nouns, such as `role_assignment`. If
+   * an entity of such a kind changes, the data becomes stale.
    */
   readonly key: (noun: Noun | readonly Noun[], ...rest: readonly unknown[]) => readonly unknown[]
   /** State of the change stream that delivers changes by other users. */
@@ -22,8 +25,8 @@ export interface CurrentEnvironment {
 }
 
 /**
- * Subject of a query. Nouns are those of the change stream; `any`: every change makes the data stale; `none`:
- * no change does.
+ * Subject of a query. The nouns are the kinds of entities in the change stream. `any`: every change makes the
+ * data stale. `none`: no change makes it stale.
  */
 type Noun =
   | 'user'
@@ -41,7 +44,9 @@ type Noun =
 
 const CurrentEnvironmentContext = createContext<CurrentEnvironment | null>(null)
 
-/** Changes within this time are combined into one reload. If changes continue, the pauses become longer. */
+/**
+ * Changes within this time cause a single reload. If changes continue, the time increases up to the maximum.
+ */
 const TOGETHER_MS = 300
 const TOGETHER_MS_MAX = 5000
 
@@ -69,7 +74,7 @@ export function CurrentEnvironmentProvider({
   return <CurrentEnvironmentContext value={current}>{children}</CurrentEnvironmentContext>
 }
 
-/** Null if the page is not about an environment. */
+/** The environment of the page. Null if the page is not about an environment. */
 export function useCurrentEnvironmentIfAny(): CurrentEnvironment | null {
   return useContext(CurrentEnvironmentContext)
 }
@@ -80,7 +85,7 @@ export function useCurrentEnvironment(): CurrentEnvironment {
   return current
 }
 
-/** Reloads the data on the screen when the environment changes. */
+/** Reloads the data on the screen when the environment changes. Returns the state of the change stream. */
 function useLiveQueries(project: string, environment: string): LiveState {
   const [state, setState] = useState<LiveState>('connecting')
   const queries = useQueryClient()
@@ -104,8 +109,8 @@ function useLiveQueries(project: string, environment: string): LiveState {
       pauseMs = changed.size > 0 ? Math.min(pauseMs * 2, TOGETHER_MS_MAX) : TOGETHER_MS
       if (changed.size > 0 && !ended.signal.aborted) reloadSoon()
     }
-    // Reloads one after the other; otherwise continuous changes would cancel each reload before its responses
-    // arrive.
+    // The next reload starts after the previous one is complete. If changes never stopped, each reload would
+    // otherwise be canceled before its responses arrive.
     const reloadSoon = (): void => {
       timer ??= setTimeout(() => void reload(), pauseMs)
     }
@@ -115,7 +120,7 @@ function useLiveQueries(project: string, environment: string): LiveState {
     }
     const onState = (now: LiveState): void => {
       setState(now)
-      // Retries failed queries when the service is available again.
+      // The stream works again, so the service is available. Queries that failed are retried.
       if (now === 'live') void queries.refetchQueries({ type: 'active', predicate: hasFailed })
     }
     void followChanges({ project, environment }, { signal: ended.signal, onChange, onState })

@@ -1,5 +1,6 @@
 /**
- * Start page: an environment key leads to its environment; with another key, the user selects an environment.
+ * Start page. With an environment key, the page of its environment opens. With any other key, the user
+ * selects an environment.
  */
 import { useEffect } from 'react'
 import { Link, useLocation } from 'wouter'

@@ -1,4 +1,7 @@
-/** Frame of every environment page: the current environment, the navigation and the sign-out. */
+/**
+ * Frame around every page of an environment. It contains the name of the environment, the navigation and the
+ * sign-out button.
+ */
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
@@ -70,7 +73,10 @@ export function Frame({ children }: { readonly children: ReactNode }) {
   )
 }
 
-/** Names of the project and the environment, if the key can read them. An environment key cannot. */
+/**
+ * Names of the project and the environment. They are shown only if the key can read them, which an
+ * environment key cannot.
+ */
 function EnvironmentName() {
   const texts = useTexts().shell
   const { path, key } = useCurrentEnvironment()

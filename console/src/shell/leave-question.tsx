@@ -1,4 +1,4 @@
-/** Dialog that asks whether to discard unsaved edits. Escape and Enter keep the page. */
+/** Dialog that asks whether to discard unsaved edits. The keys Escape and Enter keep the edits. */
 import { Dialog, Heading } from 'react-aria-components/Dialog'
 import { Modal, ModalOverlay } from 'react-aria-components/Modal'
 import { Action } from '../parts/action.tsx'

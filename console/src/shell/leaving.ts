@@ -1,17 +1,20 @@
 /**
- * Guards unsaved edits: the user is asked before the page that holds them is left. Navigation within the
- * console shows a dialog of the console; leaving the console shows that of the browser.
+ * Protects unsaved edits: the user is asked before the page that contains them is left. For a navigation
+ * within the console, the console shows a dialog. If the user leaves the console, the browser shows its own
+ * dialog.
  */
 import { useEffect, useId, useSyncExternalStore } from 'react'
 
-/** Components that hold edits. */
+/** Components that contain unsaved edits. */
 const holders = new Set<string>()
 
-/** Pending navigation that waits for the user's choice. */
+/**
+ * Navigation that is performed if the user agrees to discard the edits. Null if the user is not being asked.
+ */
 let asked: (() => void) | null = null
 const listeners = new Set<() => void>()
 
-/** While `isEdited` is true, marks this page as holding unsaved edits. */
+/** Marks this page as one with unsaved edits while `isEdited` is true. */
 export function useEdits(isEdited: boolean): void {
   const id = useId()
   useEffect(() => {
@@ -22,15 +25,15 @@ export function useEdits(isEdited: boolean): void {
       holders.delete(id)
       if (holders.size > 0) return
       removeEventListener('beforeunload', askByBrowser)
-      // Without edits, the pending question is obsolete.
+      // If no edits are left, the user need not be asked any more.
       setAsked(null)
     }
   }, [isEdited, id])
 }
 
 /**
- * Forgets all unsaved edits, because they were saved or are obsolete. The page can then be left without a
- * question.
+ * Forgets all unsaved edits, because they were saved or are no longer needed. The page can then be left
+ * without a dialog.
  */
 export function forgetEdits(): void {
   holders.clear()
@@ -41,13 +44,13 @@ export function holdsEdits(): boolean {
   return holders.size > 0
 }
 
-/** Navigates immediately, or after the user agrees to discard the edits. */
+/** Calls `go`. If there are unsaved edits, calls it only after the user has agreed to discard them. */
 export function leave(go: () => void): void {
   if (holdsEdits()) setAsked(go)
   else go()
 }
 
-/** The pending question; null if there is none. */
+/** The question that the user must answer. Null if there is none. */
 export function useLeaveQuestion(): { readonly stay: () => void; readonly discard: () => void } | null {
   const go = useSyncExternalStore(listen, () => asked)
   if (go === null) return null

@@ -3,7 +3,7 @@ import type { CurrentEnvironment } from './current-environment.tsx'
 
 export interface Named {
   readonly kind: 'user' | 'tenant' | 'role' | 'type' | 'set' | 'instance'
-  /** Type of an instance. */
+  /** Type of the instance, if the entity is one. */
   readonly type?: string | undefined
   readonly key: string
 }
@@ -11,10 +11,10 @@ export interface Named {
 /** Views of the access pages. */
 export type View = 'users' | 'resources' | 'audit'
 
-/** Type whose groups are named by their keys alone. */
+/** Type of groups that are named only by their key, without a type. */
 export const GROUP = 'group'
 
-/** Null if no page is about the entity. */
+/** Address of the page about an entity. Null if there is no such page. */
 export function addressOf(environment: CurrentEnvironment, { kind, type, key }: Named): string | null {
   if (kind === 'user') return viewAddress(environment, 'users', { user: key })
   if (kind === 'set') return environment.to('model', 'sets', key)
@@ -25,7 +25,10 @@ export function addressOf(environment: CurrentEnvironment, { kind, type, key }: 
     : viewAddress(environment, 'resources', { type, instance: key })
 }
 
-/** Address of a view with these filters: `access/users/user/bob/action/read`. Empty filters are omitted. */
+/**
+ * Address of a view with these filters, such as `access/users/user/bob/action/read`. Empty filters are
+ * omitted.
+ */
 export function viewAddress(
   environment: CurrentEnvironment,
   view: View,
@@ -35,7 +38,10 @@ export function viewAddress(
   return environment.to('access', view, ...pairs.flat())
 }
 
-/** Name of a group in paths and in the user interface. A bare key has the type `group`. */
+/**
+ * Name of a group, which is used in paths and in the user interface. A name without a type means the type
+ * `group`.
+ */
 export function groupReference(type: string, key: string): string {
   return type === GROUP && !key.includes(':') ? key : `${type}:${key}`
 }

@@ -12,13 +12,13 @@ interface Destination {
 
 export function Navigation({ links }: { readonly links: readonly Destination[] }) {
   const [path] = useLocation()
-  // The longest matching link is the current one.
+  // If several links match the address, the longest one is the current link.
   const [current] = links
     .filter(({ to }) => path === to || path.startsWith(`${to}/`))
     .toSorted((one, other) => other.to.length - one.to.length)
   const { shell } = useTexts()
   const bar = useRef<HTMLElement>(null)
-  // On a narrow screen, the links are in a scrollable row, and the current link is scrolled into view.
+  // On a narrow screen, the links are in a row that can be scrolled. The current link is scrolled into view.
   useEffect(() => {
     const link = bar.current?.querySelector('[aria-current=page]')
     if (!bar.current || !link) return

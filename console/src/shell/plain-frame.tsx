@@ -1,4 +1,4 @@
-/** Frame of the pages that are not about an environment, for organization and project keys. */
+/** Frame around pages that are not about an environment. Used for organization and project keys. */
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { Action } from '../parts/action.tsx'

@@ -10,8 +10,8 @@ export function SkipLink() {
 }
 
 /**
- * Moves the focus instead of following the link, because addresses use the fragment: a fragment link would
- * open another page.
+ * Moves the focus by code. The link cannot be followed, because a change of the fragment would open another
+ * page.
  */
 function skipTo(event: { preventDefault(): void }): void {
   event.preventDefault()

@@ -1,4 +1,4 @@
-/** Light or dark theme: the choice of the user, or that of the system by default. */
+/** Color theme: light or dark. The user selects it. By default, it is that of the system. */
 const STORED = 'verdict.theme'
 
 export const THEMES = ['auto', 'light', 'dark'] as const

@@ -1,7 +1,7 @@
 /**
- * English texts of the console. To add a language, add a file like this one (see `de.ts`) and like
- * `access.en.ts`, and a line in `languages.ts`. Texts with parameters are functions, so that each language
- * chooses the word order. Each page has a section.
+ * English texts of the console. To add a language, add a file like this one (for example `de.ts`), a file
+ * like `access.en.ts` and the other files with texts, and a line in `languages.ts`. A text with parameters is
+ * a function, so that each language determines its word order. Each page has its own section.
  */
 import { accessEn } from './access.en.ts'
 import { explanationEn } from './explanation.en.ts'

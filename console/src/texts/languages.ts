@@ -1,4 +1,4 @@
-/** Languages of the console. A new language needs a line and a file in this folder. */
+/** Languages of the console. To add a language, add a line here and its files to this folder. */
 import type { Texts } from './en.ts'
 
 export const LANGUAGES = {
@@ -8,7 +8,7 @@ export const LANGUAGES = {
 
 export type Language = keyof typeof LANGUAGES
 
-/** A language is loaded when it is selected. */
+/** Functions that load the texts of a language when it is selected. */
 export const LOADERS: Readonly<Record<Language, () => Promise<Texts>>> = {
   en: async () => (await import('./en.ts')).en,
   de: async () => (await import('./de.ts')).de,
@@ -16,7 +16,10 @@ export const LOADERS: Readonly<Record<Language, () => Promise<Texts>>> = {
 
 const STORED = 'verdict.language'
 
-/** The last selected language; otherwise the first preferred language of the browser; otherwise English. */
+/**
+ * The language that was selected last. If there is none, the first language that the browser prefers and the
+ * console has. Otherwise English.
+ */
 export function preferredLanguage(): Language {
   const wanted = [localStorage.getItem(STORED) ?? '', ...navigator.languages].map(tag => tag.slice(0, 2))
   return wanted.find(isLanguage) ?? 'en'

@@ -1,22 +1,23 @@
-/** Texts for API errors. The messages of the service are in English and are shown unchanged. */
+/** Texts for API errors. The service sends its messages in English, and they are shown unchanged. */
 import type { Schemas } from '../interface/client.ts'
 
 export type ProblemCode = Schemas['ManagementErrorCode']
 
 export interface ProblemTexts {
   /**
-   * Sentence before the message of the service; null if the messages are in this language. The compiler
-   * reports a code without a text. For a code that only a newer service knows, only the message is shown.
+   * Sentence that is shown before the message of the service. Null if the messages are already in this
+   * language. The compiler reports a code that has no text. If only a newer service knows the code, only the
+   * message is shown.
    */
   readonly first: {
     readonly codes: Readonly<Record<ProblemCode, string>>
     /**
-     * Sentences by status, for errors without a code and for the general codes `INVALID_INPUT` and
-     * `UNEXPECTED_ERROR`.
+     * Sentences by HTTP status. They are used for errors without a code and for the general codes
+     * `INVALID_INPUT` and `UNEXPECTED_ERROR`.
      */
     readonly statuses: Readonly<Record<number, string>>
   } | null
-  /** Introduces the message of the service after the first sentence. */
+  /** Words between the first sentence and the message of the service. */
   readonly words: string
   /** Texts next to a field, by the kind of the finding. */
   readonly fields: {
@@ -26,7 +27,7 @@ export interface ProblemTexts {
     readonly key: (most: string) => string
     readonly moment: string
     readonly exists: string
-    /** Text for other findings; null if the message of the service is sufficient. */
+    /** Text for all other findings. Null if the message of the service is sufficient. */
     readonly other: string | null
   }
 }

@@ -1,4 +1,7 @@
-/** The author of a change: an API key, shown by name if the session can read it, or the service itself. */
+/**
+ * The author of a change: either an API key, shown with its name if the session can read the key, or the
+ * service itself.
+ */
 import { useTexts } from '../../texts/texts.tsx'
 import { useKeyName } from './keys.ts'
 import type { Entry } from './entry-summary.ts'

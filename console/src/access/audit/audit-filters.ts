@@ -1,7 +1,7 @@
 /** Filters of the audit log and their names in the address. */
 import type { Filters } from '../address.ts'
 
-/** `about` is the kind of the entity whose key is in `named`. */
+/** The filter `about` is the kind of the entity whose key is in the filter `named`. */
 export const AUDIT_FILTERS = ['operation', 'about', 'named', 'key', 'request', 'since', 'until'] as const
 export type AuditFilters = Filters<(typeof AUDIT_FILTERS)[number]>
 export const NO_FILTERS: AuditFilters = {

@@ -1,4 +1,4 @@
-/** List of the audit log entries that match the filters, newest first. */
+/** List of the audit log entries that match the filters. The newest entries come first. */
 import { answerOf, service } from '../../interface/client.ts'
 import { usePages } from '../../interface/pages.ts'
 import { Badge, Card } from '../../parts/page.tsx'
@@ -38,8 +38,8 @@ export function AuditList({ asked }: { readonly asked: AuditFilters }) {
     let former = new Set<string>()
     for (let page = 1; ; page += 1) {
       const { data } = await load(environment, asked, { page, per_page: EXPORT_PAGE_SIZE }, signal)
-      // Entries that are added during the export move the others to later pages: some entries of the former
-      // page are repeated, but none is skipped.
+      // If entries are added during the export, they move the others to later pages. The next page can then
+      // repeat entries of the former page, which are removed here. No entry is skipped.
       yield data.filter(({ id }) => !former.has(id)).map(cellsOf)
       if (data.length < EXPORT_PAGE_SIZE) return
       former = new Set(data.map(({ id }) => id))

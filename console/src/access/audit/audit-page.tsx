@@ -49,16 +49,16 @@ export default function AuditPage() {
 }
 
 /**
- * Removes a kind without a name, because a kind alone filters nothing and must not look like an active
- * filter.
+ * Removes the kind of entity if no name is given. A kind alone filters nothing, so it must not look like an
+ * active filter.
  */
 function whole(typed: AuditFilters): AuditFilters {
   return typed.named === '' ? { ...typed, about: '' } : typed
 }
 
 /**
- * Input for a date and time in the time zone of the browser. `value` is in RFC 3339 format, as in the address
- * and in API requests.
+ * Input for a date and time in the time zone of the browser. `value` has the format of RFC 3339, which is
+ * also used in the address and in API requests.
  */
 function MomentInput({
   label,

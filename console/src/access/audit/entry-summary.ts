@@ -1,6 +1,5 @@
 /**
- * Summarizes the change of an audit log entry as names and values. The fields that identify the changed
- * entity come first.
+ * Summarizes an audit log entry as names and values. The fields that identify the changed entity come first.
  */
 import type { Schemas } from '../../interface/client.ts'
 
@@ -26,14 +25,15 @@ const FIRST = [
 ]
 
 /**
- * Names and values in the request body, as it was sent. A list of changes is shown in full if it is short.
+ * Names and values in the request body. If the body contains a short list of changes, the whole list is
+ * included.
  */
 export function namedIn({ input }: Entry): readonly Named[] {
   const { body, query, ...path } = input
   const asked = isMembers(query) ? Object.entries(query) : []
   const sent = isMembers(body) ? Object.entries(body) : body === undefined ? [] : [['body', body] as const]
-  // When a group is nested in another group, the path names the outer group and the body names the inner
-  // group.
+  // If a field of the body has the same name as a path parameter, it is named `body.…`. For example, when a
+  // group is nested in another group, the path names the outer group and the body names the inner one.
   const fields = sent.map(
     ([name, value]) => [Object.hasOwn(path, name) ? `body.${name}` : name, value] as const,
   )
@@ -47,8 +47,8 @@ function rankOf(name: string): number {
 }
 
 /**
- * The first `max` values that can be shown in one line. An entity that the call named by its id is shown by
- * its key.
+ * The first values, at most `max`, that fit into one line. If the call names an entity by its ID, the key of
+ * the entity is shown.
  */
 export function shortIn(entry: Entry, max: number): readonly (readonly [string, string])[] {
   const keys = new Map(entry.about.map(({ id, key }) => [id, key]))
@@ -60,7 +60,7 @@ export function shortIn(entry: Entry, max: number): readonly (readonly [string, 
     .slice(0, max)
 }
 
-/** Fields of an audit log entry about an expired grant. */
+/** Fields of an audit log entry about a grant that has expired. */
 interface ExpiredGrant {
   readonly what: string
   readonly who: string

@@ -1,4 +1,7 @@
-/** Loads the names of API keys for sessions that are allowed to read them. An environment key is not. */
+/**
+ * Loads the names of API keys. Only sessions that are allowed to read keys can do so. A session with an
+ * environment key is not.
+ */
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas, service } from '../../interface/client.ts'
 import { Problem } from '../../interface/problem.ts'
@@ -9,7 +12,7 @@ import type { Texts } from '../../texts/en.ts'
 const OPTIONS_MAX = 100
 const NAMES_KEPT_MS = 60_000
 
-/** Identifier that the API uses for the key in `ADMIN_API_KEY`. */
+/** Identifier of the key in `ADMIN_API_KEY`, as the API uses it. */
 export const ADMIN = 'admin'
 
 export function useReadsKeys(): boolean {
@@ -47,7 +50,7 @@ async function nameOf(id: string, signal: AbortSignal): Promise<string | null> {
   }
 }
 
-/** Returns the first manageable keys whose name or id contains the search text. */
+/** Returns the first keys that the session can manage and whose name or ID contains the search text. */
 async function listKeys(search: string, signal: AbortSignal): Promise<readonly Schemas['ApiKey'][]> {
   const params = { query: { per_page: OPTIONS_MAX, ...(search === '' ? {} : { search }) } }
   return (await answerOf(service.GET('/v2/api-key', { params, signal }))).data

@@ -14,7 +14,10 @@ export function LogLink({
   readonly about: Subject
   readonly named: string
   readonly isSmall?: boolean
-  /** False or absent: the link text does not contain the name, because the page title already does. */
+  /**
+   * Whether the text of the link contains the name of the entity. Not needed on the page of the entity,
+   * because its title already contains the name.
+   */
   readonly isNameShown?: boolean
 }) {
   const labels = useTexts().access.audit

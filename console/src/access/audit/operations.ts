@@ -1,4 +1,7 @@
-/** Names and labels of the operations in audit log entries: the API calls that change data. */
+/**
+ * Operations that audit log entries can contain, which are the API calls that change data, and the labels of
+ * these operations.
+ */
 import type { Option } from '../../parts/fields.tsx'
 import type { Texts } from '../../texts/en.ts'
 
@@ -28,7 +31,8 @@ const REVOKING: ReadonlySet<string> = new Set<keyof Operations>([
 const EXPIRY = 'expireGrants' satisfies keyof Operations
 
 /**
- * `expired`: a grant expired; `revoked`: an API call revoked it; `call`: an API call changed something else.
+ * Cause of an entry. `expired`: a grant expired. `revoked`: an API call revoked access. `call`: an API call
+ * changed something else.
  */
 type Cause = 'expired' | 'revoked' | 'call'
 
@@ -37,12 +41,15 @@ export function causeOf(operation: string): Cause {
   return REVOKING.has(operation) ? 'revoked' : 'call'
 }
 
-/** Label of an operation; null if this console is older than the service and does not know the operation. */
+/**
+ * Label of an operation. Null if this console does not know the operation, because it is older than the
+ * service.
+ */
 export function wordsOf(operation: string, { access: { operations } }: Texts): string | null {
   return Object.hasOwn(operations, operation) ? operations[operation as keyof Operations] : null
 }
 
-/** Completes operations by name or by label. */
+/** Completes operations. The user can type their name or their label. */
 export function operationsLike({ access: { operations } }: Texts) {
   return (search: string): Promise<readonly Option[]> => {
     const part = search.toLowerCase()

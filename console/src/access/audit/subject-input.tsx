@@ -1,4 +1,7 @@
-/** Selects the subject of the audit log entries: a kind of entity and then one entity of that kind. */
+/**
+ * Selects the subject of audit log entries. The user first selects a kind of entity and then one entity of
+ * that kind.
+ */
 import { Choice, KeyInput } from '../../parts/fields.tsx'
 import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
@@ -12,7 +15,7 @@ export function SubjectInput({
   onKind,
   onName,
 }: {
-  /** Empty if the entries can be about any kind. */
+  /** Selected kind. Empty if the entries can be about any kind. */
   readonly kind: string
   readonly name: string
   readonly onKind: (kind: string) => void

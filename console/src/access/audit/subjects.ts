@@ -39,13 +39,13 @@ export function subjectsLike(environment: CurrentEnvironment, kind: Subject): Co
     case 'condition_set':
       return async (prefix, signal) => {
         const found = await keysIn(environment, { kind, prefix }, undefined, signal)
-        // Roles of several types can have the same key.
+        // Roles of different types can have the same key, so duplicates are removed.
         return [...new Set(found.map(({ key }) => key))].map(id => ({ id }))
       }
   }
 }
 
-/** Completes `type:key`: first the type, then the key. */
+/** Completes `type:key`. The type is completed first, then the key. */
 function completeReferences(environment: CurrentEnvironment): Complete {
   return async (text, signal) => {
     const colon = text.indexOf(':')

@@ -1,7 +1,7 @@
 /**
- * Code editor component: CodeMirror inside a shadow tree. There, its styles are constructed style sheets
- * instead of style elements, so the content security policy stays strict. Tab leaves the editor, as in any
- * field.
+ * Code editor: CodeMirror inside a shadow tree. In a shadow tree, CodeMirror uses constructed style sheets
+ * and no style elements, so that the content security policy can stay strict. The Tab key leaves the editor,
+ * as in any field.
  */
 import { EditorState, type Extension } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
@@ -20,10 +20,10 @@ export function CodeView({
 }: {
   readonly value: string
   readonly onChange?: (value: string) => void
-  /** Label for screen readers: the purpose of the editor and how to leave it. */
+  /** Label for screen readers. It describes the purpose of the editor and how to leave it. */
   readonly label: string
   readonly extensions: Extension
-  /** Set to the editor view while it exists. */
+  /** Receives the editor view. Null while no editor exists. */
   readonly view: RefObject<EditorView | null>
   readonly isReadOnly?: boolean
 }) {
@@ -62,7 +62,7 @@ export function CodeView({
       made.destroy()
     }
   }, [view, label, phrases])
-  // Applies changes from outside the editor, such as an undo.
+  // Applies changes of the value that were made outside the editor, for example by an undo.
   useEffect(() => {
     const made = view.current
     if (made === null || value === reported.current) return

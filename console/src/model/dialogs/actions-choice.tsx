@@ -1,4 +1,4 @@
-/** Selects some of the actions of a type. */
+/** Lets the user select some of the actions of a type. */
 import { Check } from '../check.tsx'
 
 export function ActionsChoice({
@@ -23,7 +23,7 @@ export function ActionsChoice({
           <Check
             key={action}
             isOn={chosen.includes(action)}
-            // Keeps the order of the type.
+            // The selected actions stay in the order of the type.
             onChange={isOn =>
               onChange(actions.filter(each => (each === action ? isOn : chosen.includes(each))))
             }

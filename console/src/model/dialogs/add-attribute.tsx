@@ -1,4 +1,7 @@
-/** Dialog that declares an attribute of a type, so that the editor can check conditions that use it. */
+/**
+ * Dialog that declares an attribute of a type. The conditions editor checks conditions against the declared
+ * attributes.
+ */
 import { useState } from 'react'
 import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'

@@ -1,4 +1,7 @@
-/** Dialog that adds a derivation: users with a role on a related instance get a role on this one. */
+/**
+ * Dialog that adds a derivation: users who hold a role on a related instance get a role on the instance of
+ * this type.
+ */
 import { useState } from 'react'
 import { ActionDialog } from '../../parts/dialogs.tsx'
 import { Choice } from '../../parts/fields.tsx'

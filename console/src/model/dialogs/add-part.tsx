@@ -1,6 +1,6 @@
 /**
- * Dialog that adds a part of the model, with its key, an optional name and further fields. Undo removes the
- * part only if no other user has changed it since.
+ * Dialog that adds a part of the model, with a key, an optional name and further fields. The undo removes the
+ * part only if no other user has changed it in the meantime.
  */
 import { type ReactNode, useState } from 'react'
 import { type FieldProblem, Problem } from '../../interface/problem.ts'
@@ -34,9 +34,9 @@ export function AddPart({
   readonly keyHelp?: string
   /** False if the part has no name. */
   readonly isNamed?: boolean
-  /** Creates the part and returns its `ETag`. Without a name, the key is used as the name. */
+  /** Creates the part and returns its `ETag`. If no name is given, the key is also used as the name. */
   readonly add: (part: { readonly key: string; readonly name: string }) => Promise<string | null>
-  /** Removes the part if it still has this `ETag`. */
+  /** Removes the part if it still has the `ETag` `tag`. */
   readonly remove: (key: string, tag: string | null) => Promise<unknown>
   /** Resets the additional fields when the dialog opens. */
   readonly onOpen?: () => void
@@ -99,7 +99,7 @@ export function AddPart({
   )
 }
 
-/** Error about the key: it is invalid or already in use. Null if the error is about something else. */
+/** Error about the key: it is invalid or already in use. Null if the error is not about the key. */
 function aboutKey(problem: unknown): FieldProblem | null {
   if (!(problem instanceof Problem)) return null
   return problem.status === 409 ? problem : problem.about('key')

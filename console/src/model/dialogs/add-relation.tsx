@@ -1,4 +1,7 @@
-/** Dialog that adds a relation: the type of the subjects that can be related to objects of this type. */
+/**
+ * Dialog that adds a relation. The user selects the type of the subjects that can be related to objects of
+ * this type.
+ */
 import { useState } from 'react'
 import { completeTypes } from '../../interface/completions.ts'
 import { KeyInput } from '../../parts/fields.tsx'

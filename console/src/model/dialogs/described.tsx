@@ -10,7 +10,7 @@ export interface NamedDraft {
 }
 
 export interface DescribedDraft extends NamedDraft {
-  /** JSON; empty if there are no attributes. */
+  /** Attributes as JSON text. Empty if there are none. */
   readonly attributes: string
 }
 
@@ -36,7 +36,7 @@ export function namedChangeOf({ name, description }: NamedDraft) {
   return { name, description: description === '' ? null : description }
 }
 
-/** Null if the attributes are not a JSON object. */
+/** Request body for the draft. Null if the attributes are not a JSON object. */
 export function describedChangeOf(draft: DescribedDraft) {
   const attributes = attributesIn(draft.attributes)
   return attributes === null ? null : { ...namedChangeOf(draft), attributes: attributes ?? null }

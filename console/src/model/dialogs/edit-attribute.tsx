@@ -1,4 +1,4 @@
-/** Dialog that edits the kind of values and the description of an attribute. */
+/** Dialog that edits an attribute: the type of its values and its description. */
 import { TextInput } from '../../parts/fields.tsx'
 import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'

@@ -1,6 +1,6 @@
 /**
- * Dialog that edits the guard of a role. If it is set, no derivation of the role has an effect for users with
- * a direct role on the object itself.
+ * Dialog that edits the guard of a role. With a guard, the derivations of the role have no effect for users
+ * who hold a direct role on the object.
  */
 import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'

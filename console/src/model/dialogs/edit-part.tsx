@@ -1,7 +1,7 @@
 /**
- * Dialog that edits a part of the model with optimistic concurrency control. It reads the part when it opens
- * and writes only if the part has not changed since. After a conflict, it shows the current values next to
- * the typed ones, and the user can save again.
+ * Dialog that edits a part of the model with optimistic concurrency control. The dialog reads the part when
+ * it opens, and writes it only if it has not changed in the meantime. After a conflict, the dialog shows the
+ * current values next to the typed ones, and the user can save again.
  */
 import { type ReactNode, useRef, useState } from 'react'
 import { Problem } from '../../interface/problem.ts'
@@ -12,13 +12,13 @@ import { useWrite } from '../../parts/writes.ts'
 import { useTexts } from '../../texts/texts.tsx'
 import type { Editable, Tagged } from '../model-edits.ts'
 
-/** Values of the fields, and information to show next to them. */
+/** Values of the fields, and further information that the fields show. */
 export interface Edit<Draft> {
   readonly draft: Draft
   readonly set: (fields: Partial<Draft>) => void
-  /** True if the current values have been loaded. Until then, the fields are read-only. */
+  /** Whether the current values have been loaded. The fields are read-only until then. */
   readonly isRead: boolean
-  /** Current values after another user has changed the part; null if there was no conflict. */
+  /** Current values if another user has changed the part. Null if there was no conflict. */
   readonly now: Draft | null
   /** The last error. */
   readonly problem: Problem | null
@@ -57,7 +57,7 @@ export function EditPart<Thing, Draft, Change>({
   const [read, setRead] = useState<Tagged<Thing> | null>(null)
   const [unread, setUnread] = useState<unknown>(null)
   const [draft, setDraft] = useState(blank)
-  /** Identifies the dialog that was opened last. A response for an earlier dialog is ignored. */
+  /** Identifies the dialog that was opened last. A response that belongs to an earlier dialog is ignored. */
   const opened = useRef<symbol | null>(null)
   const open = async (): Promise<void> => {
     const dialog = Symbol('dialog')
@@ -85,7 +85,8 @@ export function EditPart<Thing, Draft, Change>({
           written = await editable.change(change, read.tag)
         },
         message,
-        // Undo must not overwrite later changes by other users.
+        // The undo requires the tag of this write, so that it does not overwrite later changes by other
+        // users.
         undo: before === null ? undefined : () => editable.change(before, written),
       })
     } catch (problem) {

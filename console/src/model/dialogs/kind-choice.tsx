@@ -1,4 +1,4 @@
-/** Selects the kind of values of an attribute. */
+/** Lets the user select the type of the values of an attribute. */
 import type { FieldProblem } from '../../interface/problem.ts'
 import { Choice } from '../../parts/fields.tsx'
 import { useTexts } from '../../texts/texts.tsx'

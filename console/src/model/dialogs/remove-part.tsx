@@ -1,4 +1,4 @@
-/** Dialog that removes a part of the model. A sentence states what is also deleted. */
+/** Dialog that removes a part of the model. A sentence states what is deleted with it. */
 import { useLocation } from 'wouter'
 import { ActionDialog } from '../../parts/dialogs.tsx'
 import { useWrite } from '../../parts/writes.ts'
@@ -18,11 +18,14 @@ export function RemovePart<Removed>({
   readonly title: string
   readonly sentence: string
   readonly message: string
-  /** Address to open if the removed part was the subject of the page. */
+  /** Address that is opened after the removal. Needed if the page was about the removed part. */
   readonly leadsTo?: string
   /** Removes the part and returns the data that `undo` needs. */
   readonly remove: () => Promise<Removed>
-  /** Absent if the removal cannot be undone; the sentence then says so. */
+  /**
+   * Restores the part. Absent if the removal cannot be undone. The sentence of the dialog must then state
+   * this.
+   */
   readonly undo?: (removed: Removed) => Promise<unknown>
 }) {
   const texts = useTexts().model.graph
@@ -42,7 +45,8 @@ export function RemovePart<Removed>({
         return write({
           make: async () => {
             removed = await remove()
-            // Leaves the page before its queries request the removed part again.
+            // Leaves the page of the part first. Otherwise the queries of the page would request the removed
+            // part again.
             if (leadsTo !== undefined) go(leadsTo)
           },
           message,

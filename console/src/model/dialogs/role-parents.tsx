@@ -13,7 +13,7 @@ import { TENANT_ROLES } from '../model-edits.ts'
 import type { ModelRole, TenantRole } from '../model-reads.ts'
 import { setExtends } from '../model-writes.ts'
 
-/** For a role of a type: the choice is a short list. */
+/** Dialog for a role of a type. The user selects from a short list. */
 export function RoleParents({
   type,
   role,
@@ -44,7 +44,7 @@ export function RoleParents({
   )
 }
 
-/** For a tenant role: the choice is a search, because there can be many roles. */
+/** Dialog for a tenant role. The user searches for the other roles, because there can be many. */
 export function TenantRoleParents({ role }: { readonly role: TenantRole }) {
   const texts = useTexts().model.graph.parents
   const { path, key } = useCurrentEnvironment()
@@ -73,7 +73,7 @@ export function TenantRoleParents({ role }: { readonly role: TenantRole }) {
   )
 }
 
-/** `begin`: the initial choice; empty for none. */
+/** `begin`: initially selected roles. */
 function Parents({
   type,
   role,

@@ -1,6 +1,6 @@
 /**
- * Adds a part to the model. Undo removes it only if its `ETag` is unchanged, because another user could have
- * changed it since.
+ * Adds a part to the model. The undo removes it only if its `ETag` is unchanged, because another user could
+ * have changed the part in the meantime.
  */
 import { useCallback } from 'react'
 import { useWrite } from '../../parts/writes.ts'
@@ -9,7 +9,7 @@ interface Addition {
   /** Creates the part and returns its `ETag`. */
   readonly add: () => Promise<string | null>
   readonly message: string
-  /** Removes the part if it still has this `ETag`. */
+  /** Removes the part if it still has the `ETag` `tag`. */
   readonly remove: (tag: string | null) => Promise<unknown>
 }
 

@@ -1,4 +1,6 @@
-/** Shows the model as a file in the format of `verdict apply`, to read, copy or store in a repository. */
+/**
+ * Shows the model as a file for `verdict apply`. The user can read or copy it, or store it in a repository.
+ */
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { answerOf, service } from '../../interface/client.ts'

@@ -1,4 +1,4 @@
-/** Action groups of a type: names that stand for several actions. */
+/** Action groups of a type. An action group is a name for several actions. */
 import { Badge } from '../../parts/page.tsx'
 import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
@@ -14,7 +14,7 @@ export function ActionGroups({ type }: { readonly type: ModelType }) {
   const { path } = useCurrentEnvironment()
   const texts = useTexts().model.graph
   const actions = Object.keys(type.actions)
-  // Without actions, there is nothing to group.
+  // If the type has no actions, there is nothing to group.
   if (actions.length === 0) return null
   return (
     <PanelSection
@@ -42,7 +42,8 @@ export function ActionGroups({ type }: { readonly type: ModelType }) {
               sentence={texts.removeActionGroup.sentence(key, type.key)}
               message={texts.removeActionGroup.done(key, type.key)}
               remove={async () => {
-                // Reads the group just before its removal, so that undo restores exactly what was removed.
+                // Reads the group directly before it is removed, so that the undo restores exactly the
+                // removed content.
                 const { value, tag } = await editableActionGroup(path, type.key, key).load()
                 await removeActionGroup(path, type.key, key, tag)
                 return value

@@ -12,12 +12,15 @@ export function BoxNode({
   onPress,
 }: {
   readonly box: PlacedBox
-  /** Full name of the button for screen readers. */
+  /** Full name of the type, for screen readers. */
   readonly heard: string
   readonly isChosen: boolean
-  /** Appearance while another type is selected: `near` for its neighbors, `dim` for the others. */
+  /**
+   * Appearance while another type is selected. `near`: the type is a neighbor of the selected type. `dim`: it
+   * is not.
+   */
   readonly look: '' | 'near' | 'dim'
-  /** True if the Tab key stops here. */
+  /** Whether the Tab key moves the focus to this button. */
   readonly isStop: boolean
   readonly onElement: (element: SVGGElement | null) => void
   readonly onFocus: () => void

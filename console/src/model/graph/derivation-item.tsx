@@ -1,4 +1,4 @@
-/** A derivation as a sentence: a role that follows from another one. */
+/** A derivation, described in a sentence: users who hold one role get another role. */
 import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { RemovePart } from '../dialogs/remove-part.tsx'

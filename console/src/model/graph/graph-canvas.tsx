@@ -1,6 +1,7 @@
 /**
- * The graph of the model: one button per type, lines for relations and derivations. The whole graph is one
- * Tab stop; arrow keys move to the neighbor in their direction.
+ * The graph of the model. It has one button per type, and lines for relations and derivations. The Tab key
+ * moves the focus to the graph only once. Within the graph, an arrow key moves the focus to the neighbor in
+ * its direction.
  */
 import { type CSSProperties, type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react'
 import { Action } from '../../parts/action.tsx'
@@ -12,7 +13,7 @@ import { LinkLine } from './link-line.tsx'
 import { nextBox } from './next-box.ts'
 import { STEP, useView } from './use-view.ts'
 
-/** Minimum initial scale at which the text is still readable. */
+/** Minimum initial scale. At this scale, the text is still readable. */
 const READABLE = { detailed: 0.6, closed: 0.42 } as const
 /** Below this scale, only names are readable. */
 const FAR = 0.62
@@ -27,7 +28,7 @@ export default function GraphCanvas({
   readonly model: GraphModel
   readonly isDetailed: boolean
   readonly chosen: string | null
-  /** The type that was searched for last. It is scrolled to the center. */
+  /** The type for which the user searched last. It is scrolled to the center. */
   readonly sought: { readonly key: string } | null
   readonly onChoose: (key: string | null) => void
 }) {
@@ -62,15 +63,15 @@ export default function GraphCanvas({
     [focused, chosen].find(key => key !== null && ordered.some(box => box.key === key)) ?? ordered[0]?.key
 
   const isThere = ordered.some(({ key }) => key === chosen)
-  // Scrolls the selected type into view, to the center if it was searched for. Runs again after the panel
-  // next to the graph has taken its space.
+  // Scrolls the selected type into view, or to the center if the user searched for it. Runs again when the
+  // panel next to the graph has appeared and reduced the size of the graph.
   useEffect(() => {
     const box = laidOut.boxes.find(({ key }) => key === chosen)
     if (box !== undefined && size.width > 0) show(box, sought?.key === chosen)
-    // A new layout alone does not scroll.
+    // `laidOut` is not a dependency, because a new layout alone must not scroll the graph.
   }, [chosen, sought, size, isThere])
 
-  // A type that is not in the graph has no neighbors there.
+  // A selected type that is not in the graph has no neighbors in it.
   const lit = chosen !== null && isThere ? neighborsOf(chosen, model.links) : null
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return

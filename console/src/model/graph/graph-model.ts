@@ -1,5 +1,6 @@
 /**
- * Data of the graph: one box per type, and one link per pair of types that relations connect. Pure functions.
+ * Data of the graph: one box per type, and one link per pair of types that have relations. All functions are
+ * pure.
  */
 import { type Derivation, derivationsOf, relationsOf, rolesOf } from '../model-facts.ts'
 import type { ModelType } from '../model-reads.ts'
@@ -10,7 +11,7 @@ export interface Box {
   readonly rows: readonly Row[]
   readonly actionCount: number
   readonly roleCount: number
-  /** Relations of the type to itself. */
+  /** Relations in which both the subjects and the objects have this type. */
   readonly loops: readonly string[]
 }
 
@@ -18,11 +19,11 @@ export interface Box {
 export interface Row {
   readonly role: string
   readonly extends: readonly string[]
-  /** Roles of the same type that this role is derived from, through a relation of the type to itself. */
+  /** Roles of the same type from which this role is derived, through a relation of the type to itself. */
   readonly derivedFrom: readonly string[]
 }
 
-/** Directed from the type of the subject to the type of the object. */
+/** A link. It leads from the type of the subjects to the type of the objects. */
 export interface Link {
   readonly id: string
   readonly from: string
@@ -37,9 +38,9 @@ export interface GraphModel {
 }
 
 /**
- * `withGroups`: includes group types and the relations that grants to groups create. `isDetailed`: one link
- * per relation, so that the graph shows which relation a role is derived through. Types with many relations
- * between them still get a single link.
+ * Builds the graph. `withGroups`: whether to include group types and the relations that grants to groups
+ * create. `isDetailed`: whether each relation has its own link, so that the graph shows through which
+ * relation a role is derived. If there are many relations between two types, they still have a single link.
  */
 export function graphOf(
   types: readonly ModelType[],
@@ -67,7 +68,7 @@ export function graphOf(
   return { boxes: shown.map(boxOf), links: isDetailed ? joined.flatMap(apart) : joined }
 }
 
-/** Maximum number of separate links between the same types. More links are merged into one. */
+/** Maximum number of separate links between two types. If there are more, they are merged into one. */
 const APART_MAX = 4
 
 function apart(link: Link): readonly Link[] {
@@ -81,8 +82,8 @@ function apart(link: Link): readonly Link[] {
 }
 
 /**
- * Types whose instances are groups: their members get roles through grants. They have relations to every
- * other type.
+ * Types whose instances are groups. Their members get roles through grants, so these types can have relations
+ * to every other type.
  */
 export function groupTypesOf(types: readonly ModelType[]): Set<string> {
   return new Set(
@@ -94,7 +95,7 @@ export function groupTypesOf(types: readonly ModelType[]): Set<string> {
   )
 }
 
-/** Types that are directly connected to a type, including itself. */
+/** Types that are directly connected to a type, and the type itself. */
 export function neighborsOf(key: string, links: readonly Link[]): Set<string> {
   return new Set([key, ...links.flatMap(({ from, to }) => (from === key ? [to] : to === key ? [from] : []))])
 }

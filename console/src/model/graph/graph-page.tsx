@@ -1,6 +1,6 @@
 /**
- * Page with the graph of the model, readable for 10 types as well as for 100, and a panel about the selected
- * type.
+ * Page with the graph of the model and a panel about the selected type. The graph must be readable for 10
+ * types as well as for 100.
  */
 import { lazy, Suspense, useMemo, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
@@ -32,7 +32,8 @@ export default function GraphPage({ chosen }: { readonly chosen: string | null }
   const environment = useCurrentEnvironment()
   const [, go] = useLocation()
   const { types: first, total, isLoading, error } = useTypes()
-  // The selected type is in the graph even if it is beyond the maximum number of loaded types.
+  // If there are too many types, the graph shows only the first ones. The selected type is loaded separately,
+  // so that the graph always contains it.
   const isBeyond = chosen !== null && !isLoading && first.every(({ key }) => key !== chosen)
   const { data: beyond } = useType(chosen ?? '', isBeyond)
   const types = useMemo(

@@ -1,7 +1,8 @@
 /**
  * Computes the positions of boxes and lines in the graph. Connected components are laid out separately and
- * packed next to each other, so that a model of many small components does not become one long column. Loaded
- * with the graph, because the layout library is larger than the page.
+ * then packed next to each other. Otherwise a model with many small components would become one long column.
+ * This file is loaded together with the graph, because the layout library is larger than the rest of the
+ * page.
  */
 import { Graph, layout as place } from '@dagrejs/dagre'
 import type { Box, GraphModel, Link } from './graph-model.ts'
@@ -16,9 +17,9 @@ const LOOP = 24
 const PADDING = 12
 const BOX_WIDTH = { min: 112, max: 300 } as const
 const GAP = { detailed: { boxes: 22, ranks: 24 }, closed: { boxes: 12, ranks: 16 }, parts: 36 } as const
-/** Part of the horizontal padding that titles in large letters can use. */
+/** Part of the horizontal padding of a box that its title can use when it is shown in large letters. */
 const FAR_OVERHANG = 12
-/** Number of total widths that are tried. */
+/** Number of total widths that are tried when components are packed. */
 const PACKINGS = 16
 const LABEL_LINES_MAX = 3
 const LABEL_LETTERS = 170
@@ -35,7 +36,9 @@ interface Part {
   readonly height: number
 }
 
-/** `isDetailed`: one row per role; `aspect`: ratio of the available width to the height. */
+/**
+ * `isDetailed`: whether boxes have one row per role. `aspect`: available width divided by available height.
+ */
 export function layout(
   { boxes, links }: GraphModel,
   {
@@ -96,7 +99,7 @@ function drawnBox(box: Box, isDetailed: boolean, words: Words): PlacedBox {
   }
 }
 
-/** Space above a box for the label of its self-relations. */
+/** Height above a box that the label of its self-relations needs. */
 function loopRoom({ loop }: PlacedBox): number {
   return loop === '' ? 0 : LOOP
 }
@@ -125,7 +128,7 @@ function partsOf(
   return [...parts.values()]
 }
 
-/** Grid of the types without relations. */
+/** Grid of the types that have no relations. */
 function gridOf(boxes: readonly PlacedBox[], isDetailed: boolean): Part {
   const gap = isDetailed ? GAP.detailed.boxes : GAP.closed.boxes
   const columns = Math.ceil(Math.sqrt(boxes.length / 2))
@@ -184,8 +187,8 @@ function layered(boxes: readonly PlacedBox[], links: readonly Link[], isDetailed
 }
 
 /**
- * Half-widths of the columns, by the x coordinate of their center. Lines run straight past the boxes of a
- * column.
+ * Half of the width of each column of boxes, by the x coordinate of its center. Lines run straight past the
+ * boxes of a column.
  */
 function columnsOf(boxes: readonly PlacedBox[]): ReadonlyMap<number, number> {
   const columns = new Map<number, number>()
@@ -207,7 +210,7 @@ function labelOf({ relations }: Link) {
   }
 }
 
-/** Packs the components at the width that allows the largest scale. */
+/** Packs the components. The function tries several widths and uses the one that allows the largest scale. */
 function packed(parts: readonly Part[], aspect: number): LaidOut {
   const ordered = parts.toSorted((one, other) => other.height - one.height)
   const widest = Math.max(0, ...parts.map(({ width }) => width))
@@ -221,14 +224,17 @@ function packed(parts: readonly Part[], aspect: number): LaidOut {
   return best!
 }
 
-/** Skyline of the packing: the occupied height, from left to right. */
+/**
+ * Part of the skyline of the packing. The skyline states the occupied height at each position from left to
+ * right.
+ */
 interface Edge {
   readonly from: number
   readonly to: number
   readonly y: number
 }
 
-/** Places each component as high as possible. */
+/** Packs the components within a width. Each component is placed as high as possible. */
 function packedWithin(parts: readonly Part[], wide: number): LaidOut {
   const boxes: PlacedBox[] = []
   const links: PlacedLink[] = []

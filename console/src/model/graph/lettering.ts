@@ -1,7 +1,7 @@
-/** Measures the width of texts in the graph, as rendered by the browser. */
+/** Measures how wide the browser renders texts in the graph. */
 const FAMILY = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', sans-serif"
 
-/** Must match `styles/model-graph.css`. */
+/** Fonts of the texts. They must match `styles/model-graph.css`. */
 const FONTS = {
   title: `600 15px ${FAMILY}`,
   far: `600 20px ${FAMILY}`,
@@ -20,7 +20,7 @@ export function widthOf(text: string, lettering: Lettering): number {
   return pen.measureText(text).width
 }
 
-/** The text, truncated to the given width. */
+/** Returns the text, truncated so that it fits into the given width. */
 export function clipped(text: string, lettering: Lettering, width: number): string {
   if (widthOf(text, lettering) <= width) return text
   let [fits, tooLong] = [0, text.length]

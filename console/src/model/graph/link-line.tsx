@@ -1,4 +1,7 @@
-/** A line for the relations between two types, and lines for the roles that are derived through them. */
+/**
+ * A line for the relations between two types, and lines for the roles that are derived through these
+ * relations.
+ */
 import { LABEL_LINE } from './link-path.ts'
 import type { PlacedLink } from './placed.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Paths of the lines between boxes: they leave sideways, run straight past the boxes of a column, and bend
- * between columns.
+ * Paths of the lines between boxes. A line leaves a box at its left or right side, runs straight past the
+ * boxes of a column, and bends between columns.
  */
 import type { Link } from './graph-model.ts'
 import type { PlacedBox, Point } from './placed.ts'
@@ -22,7 +22,7 @@ export function linkPath(ends: Ends, points: readonly Point[], columns: Readonly
   return pathOf(ends, points, columns, { fromY: PORT_Y, toY: PORT_Y, aside: 0 })
 }
 
-/** Line from role to role. If boxes have no rows, all derivations share one line. */
+/** Line from one role to another. If boxes have no rows for roles, all derivations share one line. */
 export function derivedPath(
   { derivations }: Link,
   ends: Ends,

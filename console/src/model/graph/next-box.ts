@@ -1,4 +1,4 @@
-/** Finds the box that an arrow key moves to. */
+/** Finds the box to which an arrow key moves the focus. */
 import type { PlacedBox } from './placed.ts'
 
 const DIRECTIONS: Readonly<Record<string, readonly [number, number]>> = {
@@ -9,8 +9,8 @@ const DIRECTIONS: Readonly<Record<string, readonly [number, number]>> = {
 }
 
 /**
- * Weight of the distance across the direction of movement: a box to the side counts as farther away than a
- * box ahead.
+ * Weight of the distance perpendicular to the direction of the key. A box to the side counts as farther away
+ * than a box straight ahead.
  */
 const ASIDE = 2
 

@@ -20,17 +20,17 @@ export interface PlacedBox {
   readonly width: number
   readonly height: number
   readonly title: string
-  /** Title in large letters, for a small scale. */
+  /** Title in large letters. It is shown at a small scale. */
   readonly farTitle: string
   readonly subtitle: string
   readonly rows: readonly PlacedRow[]
-  /** Label above the box that lists the self-relations; empty if there are none. */
+  /** Label above the box that lists the relations of the type to itself. Empty if there are none. */
   readonly loop: string
 }
 
 export interface PlacedLink {
   readonly link: Link
-  /** Position of the component. All other coordinates are relative to it. */
+  /** Position of the connected component. All other coordinates are relative to it. */
   readonly offset: Point
   readonly path: string
   readonly derived: readonly string[]

@@ -1,4 +1,7 @@
-/** A role of a type: its permissions, the roles that it extends, its derivations, and actions on it. */
+/**
+ * A role of a type: its permissions, the roles that it extends, its derivations, and the actions that the
+ * user can perform on it.
+ */
 import { Badge } from '../../parts/page.tsx'
 import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
@@ -51,7 +54,10 @@ export function RoleItem({
       {isGuarded ? <span className="soft small">{texts.guard.sentence(type)}</span> : null}
       <span className="row tight-end">
         <RoleParents type={type} role={role} roles={roles} />
-        {/* Without derivations, a guard has no effect. */}
+        {/*
+         * The guard is offered only if the role has one or has derivations, because a guard has no effect
+         * without derivations.
+         */}
         {isGuarded || entries.length > 0 ? <EditGuard type={type} role={role.key} /> : null}
       </span>
     </div>

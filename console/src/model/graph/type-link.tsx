@@ -1,4 +1,4 @@
-/** Name of a type as a link to it. For the displayed type, only the name. */
+/** Shows the name of a type as a link to it. If the page is about this type, the name is not a link. */
 import { Link } from 'wouter'
 import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 

@@ -41,7 +41,7 @@ function Shown({ type, types }: { readonly type: ModelType; readonly types: read
   const roles = rolesOf(type)
   const relations = relationsOf(type)
   const derivations = derivationsOf(type)
-  // Relations and derivations with this type as the subject. They are declared at the type of the object.
+  // Relations and derivations whose subjects have this type. They are declared at the type of their objects.
   const outward = types.filter(({ key }) => key !== type.key)
   const relationsOut = outward.flatMap(relationsOf).filter(({ subject }) => subject === type.key)
   const derivationsOut = outward.flatMap(derivationsOf).filter(({ from }) => from.type === type.key)

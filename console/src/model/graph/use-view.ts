@@ -1,6 +1,6 @@
 /**
- * Viewport of a large drawing: panning by dragging, and zooming by wheel (with Ctrl), by pinching or by
- * buttons.
+ * Viewport of a large drawing. The user can pan it by dragging, and zoom with the wheel (with Ctrl), by
+ * pinching or with buttons.
  */
 import { type PointerEvent, type RefCallback, useCallback, useEffect, useRef, useState } from 'react'
 
@@ -22,14 +22,14 @@ interface Rectangle extends Size {
 
 const SCALE = { min: 0.1, max: 2 } as const
 const MARGIN = 24
-/** Movement in pixels that still counts as a press and not as a drag. */
+/** Maximum movement in pixels that still counts as a press and not as a drag. */
 const TREMBLE = 4
 export const STEP = 1.25
 
 /**
- * `content`: size of the drawing; `start`: identifies the drawing, and a change of it resets the viewport.
- * `readable`: minimum scale at which the text is readable. A drawing that would not fit at that scale starts
- * at its corner.
+ * `content`: size of the drawing. `start`: identifies the drawing; the viewport is reset when it changes.
+ * `readable`: minimum scale at which the text is readable. If the drawing does not fit at this scale, the
+ * viewport starts at its corner.
  */
 export function useView(content: Size, start: string, readable: number) {
   const [size, setSize] = useState<Size>({ width: 0, height: 0 })
@@ -37,7 +37,10 @@ export function useView(content: Size, start: string, readable: number) {
   const [element, setElement] = useState<HTMLElement | null>(null)
   const pointers = useRef(new Map<number, { x: number; y: number }>())
   const isDragging = useRef(false)
-  /** The drawing that the user has moved; null if the viewport still follows the size of its container. */
+  /**
+   * Identifier of the drawing that the user has moved. Null if the viewport still adapts to the size of its
+   * container.
+   */
   const moved = useRef<string | null>(null)
 
   useEffect(() => {
@@ -96,12 +99,16 @@ export function useView(content: Size, start: string, readable: number) {
       const { left, top } = element.getBoundingClientRect()
       zoomBy(Math.exp(-event.deltaY / 200), { x: event.clientX - left, y: event.clientY - top })
     }
-    // React registers passive wheel listeners, which cannot prevent the zoom of the page.
+    // The listener is added directly, because React registers passive wheel listeners, which cannot prevent
+    // the zoom of the page.
     element.addEventListener('wheel', onWheel, { passive: false })
     return () => element.removeEventListener('wheel', onWheel)
   }, [element, zoomBy])
 
-  /** Scrolls by the smallest distance that makes the rectangle visible; with `isCentred`, to the center. */
+  /**
+   * Makes a rectangle visible by scrolling as little as possible. If `isCentred` is true, scrolls the
+   * rectangle to the center.
+   */
   const show = useCallback(
     ({ x, y, width, height }: Rectangle, isCentred = false) =>
       change(now => {
@@ -155,7 +162,9 @@ export function useView(content: Size, start: string, readable: number) {
     ref: setElement as RefCallback<HTMLElement>,
     view,
     size,
-    /** Height at which the whole drawing fits the width of the container; null until the width is known. */
+    /**
+     * Height at which the whole drawing fits into the width of the container. Null until the width is known.
+     */
     wantedHeight:
       size.width === 0
         ? null

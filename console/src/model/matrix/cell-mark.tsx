@@ -1,6 +1,6 @@
 /**
- * Mark for a permission of a role: a tick in a filled box; an arrow in a dashed box if another role grants
- * it; an empty box if the role does not have it.
+ * Mark for a permission of a role. A tick in a filled box: the role has the permission. An arrow in a dashed
+ * box: another role grants it. An empty box: the role does not have it.
  */
 export function CellMark({
   isDirect,

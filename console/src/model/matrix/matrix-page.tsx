@@ -1,5 +1,6 @@
 /**
- * Table of roles and permissions that can be edited in place, for one type or for tenant roles on all types.
+ * Table of roles and permissions, which the user edits in place. It shows the roles of one type, or the
+ * tenant roles with the permissions on all types.
  */
 import { useLocation } from 'wouter'
 import { Choice } from '../../parts/fields.tsx'
@@ -12,10 +13,10 @@ import { TenantMatrix } from './tenant-matrix.tsx'
 import { TypeMatrix } from './type-matrix.tsx'
 import '../../styles/model-matrix.css'
 
-/** Menu value for tenant roles. It cannot be the key of a type, because keys have no colon. */
+/** Value of the menu item for tenant roles. It differs from every type, because keys contain no colon. */
 const TENANTS = ':tenants'
 
-/** `type`: null for tenant roles. */
+/** `type`: null shows the tenant roles. */
 export default function MatrixPage({ type }: { readonly type: string | null }) {
   const { texts: all, number } = useSpoken()
   const texts = all.model.matrix

@@ -4,10 +4,10 @@ import type { Texts } from '../../texts/en.ts'
 export interface PermissionCell {
   readonly id: string
   readonly role: string
-  /** The permission in words. */
+  /** Description of the permission. */
   readonly permission: string
   readonly isDirect: boolean
-  /** An extended role that grants the permission; null if there is none. */
+  /** A role that this role extends and that grants the permission. Null if there is none. */
   readonly through: string | null
 }
 

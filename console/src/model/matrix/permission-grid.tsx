@@ -1,7 +1,7 @@
 /**
- * Table of permissions. Pressing a cell grants or revokes the permission. Arrow keys move, Home and End move
- * to the ends of a row, and Space presses. The effect of a press is described below the table; an error is
- * shown in its cell.
+ * Table of permissions. Pressing a cell grants or revokes its permission. The arrow keys move the focus, Home
+ * and End move it to the ends of a row, and Space presses the cell. A line below the table describes the
+ * effect of a press. If a change fails, the cell shows the error.
  */
 import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react'
 import { useProblemText } from '../../parts/problem-note.tsx'
@@ -15,7 +15,7 @@ interface GridRow {
   readonly cells: readonly PermissionCell[]
 }
 
-/** Rows with a common heading; null for no heading. */
+/** Rows with a common heading. If the heading is null, it is not shown. */
 interface GridGroup {
   readonly key: string
   readonly header: ReactNode | null
@@ -49,7 +49,7 @@ export function PermissionGrid({
   const [busy, setBusy] = useState<ReadonlySet<string>>(new Set())
   const [problems, setProblems] = useState<ReadonlyMap<string, unknown>>(new Map())
   const rows = groups.flatMap(group => group.rows)
-  // The focused row or column might have been removed.
+  // The row or column that had the focus might have been removed.
   const at = {
     row: Math.min(stop.row, rows.length - 1),
     column: Math.min(stop.column, columns.length - 1),

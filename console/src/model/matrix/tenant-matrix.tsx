@@ -1,6 +1,6 @@
 /**
- * Matrix of the tenant roles, one column per role, and the permissions on all types, one row per permission.
- * Types are loaded in pages and can be searched.
+ * Matrix of the tenant roles. It has one column per role, and one row per permission on any type. Types are
+ * loaded page by page, and the user can search for them.
  */
 import { useState } from 'react'
 import { Link } from 'wouter'

@@ -1,4 +1,7 @@
-/** List of the tenant roles in the columns of the matrix: the description of each, and actions on it. */
+/**
+ * List of the tenant roles that are columns of the matrix. It shows the description of each role and the
+ * actions that the user can perform on it.
+ */
 import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { EditRole } from '../dialogs/edit-role.tsx'

@@ -1,7 +1,7 @@
 /**
- * Loads the tenant roles page by page, each with its inherited permissions. Extended roles can be on pages
- * that are not loaded. They are requested with the page, so that no cell shows a granted permission as
- * missing.
+ * Loads the tenant roles page by page, each with its inherited permissions. The roles that a role extends can
+ * be on pages that are not loaded yet. They are requested together with the page, so that no cell shows a
+ * granted permission as missing.
  */
 import { answerOf, service } from '../../interface/client.ts'
 import { itemsOf } from '../../interface/completions.ts'
@@ -13,7 +13,7 @@ import type { TenantRole } from '../model-reads.ts'
 
 export interface RoleWithInherited {
   readonly role: TenantRole
-  /** Each inherited permission, and one role that grants it. */
+  /** For each inherited permission, one role that grants it. */
   readonly inherited: ReadonlyMap<string, string>
 }
 
@@ -30,8 +30,8 @@ export function useTenantRoles(): Pages<RoleWithInherited> {
 }
 
 /**
- * Loads all direct and indirect ancestors of the roles of a page. Needs one request for each extended role on
- * another page.
+ * Loads all roles that the roles of a page extend directly or indirectly. Sends one request for each extended
+ * role on another page.
  */
 async function withAncestors(
   path: CurrentEnvironment['path'],
@@ -39,8 +39,8 @@ async function withAncestors(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, TenantRole>> {
   const known = new Map(roles.map(role => [role.key, role]))
-  // The ancestors of a child include the missing parent and everything that it extends, so one child per
-  // missing parent is enough.
+  // One request per missing parent is sufficient: the ancestors of one of its children include the parent and
+  // everything that the parent extends.
   const childOf = new Map(roles.flatMap(role => unknownParents(role, known).map(parent => [parent, role])))
   const children = new Set([...childOf.values()].map(({ key }) => key))
   const families = await Promise.all(

@@ -1,4 +1,4 @@
-/** Matrix of the roles of a type, one row per role, and its actions, one column per action. */
+/** Matrix of the roles of a type. It has one row per role and one column per action. */
 import { Skeleton } from '../../parts/paged-table.tsx'
 import { ProblemNote } from '../../parts/problem-note.tsx'
 import { useTexts } from '../../texts/texts.tsx'

@@ -1,4 +1,4 @@
-/** Grants a permission to a role or revokes it. The change is reported in a toast and can be undone there. */
+/** Grants or revokes a permission of a role. A toast reports the change and can undo it. */
 import { useCallback } from 'react'
 import { useWrite } from '../../parts/writes.ts'
 import { useCurrentEnvironment } from '../../shell/current-environment.tsx'

@@ -11,14 +11,14 @@ interface Words {
 const ALL = new Set(['allOf', 'and'])
 const ANY = new Set(['anyOf', 'or'])
 
-/** The result has about `lengthMax` characters at most. */
+/** Returns about `lengthMax` characters at most. */
 export function conditionWords(conditions: unknown, words: Words, lengthMax = 160): string {
   let room = lengthMax
   const spend = (text: string): string => {
     room -= text.length
     return text
   }
-  /** Joins the parts; parts beyond the limit are replaced by an ellipsis. */
+  /** Joins the parts with a word. Parts beyond the maximum length are replaced by an ellipsis. */
   const joined = (parts: readonly (() => string)[], word: string, isInner: boolean): string => {
     const texts: string[] = []
     for (const part of parts) {
@@ -91,8 +91,8 @@ export function conditionWords(conditions: unknown, words: Words, lengthMax = 16
 }
 
 /**
- * Operand of a test: a value, or a reference to another attribute. Empty if the test has conditions on
- * members instead.
+ * Operand of a test: a value or a reference to another attribute. Empty if the test has conditions on the
+ * members of a list and no operand.
  */
 export function operandWords(value: unknown): string {
   if (value === undefined) return ''

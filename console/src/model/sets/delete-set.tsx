@@ -1,4 +1,4 @@
-/** Dialog that deletes a condition set and the rules that use it. Undo restores both. */
+/** Dialog that deletes a condition set and the rules that use it. The undo restores both. */
 import { useLocation } from 'wouter'
 import { answerOf, onlyAs, service } from '../../interface/client.ts'
 import { ActionDialog } from '../../parts/dialogs.tsx'
@@ -24,7 +24,8 @@ export function DeleteSet({
   const { data: resting } = useRestingOn(set)
   const remove = async (): Promise<void> => {
     const path = { ...environment.path, condition_set_id: set.key }
-    // If more rules exist than were loaded, undo could restore only some of them.
+    // If more rules use the set than were loaded, the undo could restore only some of them. It is then not
+    // offered.
     const isKept = resting !== undefined && resting.total <= KEPT_RULES_MAX
     const undo = async (): Promise<void> => {
       await restore()
@@ -44,8 +45,8 @@ export function DeleteSet({
             params: { path, header: onlyAs(tag) },
           }),
         )
-        // Discards the edits and leaves the page before its queries request the deleted set. The user must
-        // not be asked about edits of a deleted set.
+        // Discards the edits and leaves the page of the set. Otherwise the queries of the page would request
+        // the deleted set, and the user would be asked whether to discard the edits of a deleted set.
         forgetEdits()
         go(environment.to('model', 'sets'))
       },

@@ -1,4 +1,4 @@
-/** Completion of condition sets, resources, permissions, users and instances. The service searches. */
+/** Completes condition sets, resources, permissions, users and instances. The service performs the search. */
 import { answerOf, service } from '../../interface/client.ts'
 import {
   type Complete,
@@ -17,8 +17,8 @@ import type { SetType } from './set-draft.ts'
 const SHOWN_MAX = 20
 
 /**
- * Completes instances as `type:key`, limited to `resource`. If it is empty, the type comes from the typed
- * text, or all types match.
+ * Completes instances as `type:key`. Only instances of `resource` are suggested. If `resource` is empty, the
+ * typed text determines the type, and without a type, instances of all types are suggested.
  */
 export function loadInstances({ path }: CurrentEnvironment, resource: string): Complete {
   return async (search, signal) => {
@@ -30,7 +30,7 @@ export function loadInstances({ path }: CurrentEnvironment, resource: string): C
   }
 }
 
-/** `of`: key of a saved set whose possible parents are searched; null for a new set. */
+/** Completes possible parents of a set. `of`: key of the set if it is saved; null for a new set. */
 export function loadParents({ path }: CurrentEnvironment, type: SetType, of: string | null): Complete {
   return async (search, signal) => {
     if (of !== null) {
@@ -63,7 +63,10 @@ async function loadSets(
     .map(named)
 }
 
-/** Completes the user side of a rule: user sets, and tenant roles. `roleNote`: text next to a role. */
+/**
+ * Completes the user side of a rule with user sets and tenant roles. `roleNote`: text that is shown next to a
+ * role.
+ */
 export function loadUserSides({ path }: CurrentEnvironment, roleNote: string): Complete {
   return async (search, signal) => {
     const [sets, roles] = await Promise.all([
@@ -81,7 +84,7 @@ export function loadUserSides({ path }: CurrentEnvironment, roleNote: string): C
   }
 }
 
-/** Completes the resource side of a rule: resource sets, and whole resource types. */
+/** Completes the resource side of a rule with resource sets and whole resource types. */
 export function loadResourceSides(environment: CurrentEnvironment, resourceNote: string): Complete {
   return async (search, signal) => {
     const [sets, resources] = await Promise.all([
@@ -94,7 +97,9 @@ export function loadResourceSides(environment: CurrentEnvironment, resourceNote:
   }
 }
 
-/** Completes permissions as `resource:action`, limited to `resource` unless it is empty. */
+/**
+ * Completes permissions as `resource:action`. If `resource` is not empty, only its permissions are suggested.
+ */
 export function loadPermissions({ path }: CurrentEnvironment, resource: string): Complete {
   return async (search, signal) => {
     const [type, action] = search.includes(':') ? splitAtColon(search) : [resource, search]

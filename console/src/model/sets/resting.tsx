@@ -1,6 +1,6 @@
 /**
- * Shows what depends on a condition set and is affected by a change: the rules that use it, and its child
- * sets.
+ * Shows what depends on a condition set and is affected by a change of it: the rules that use the set, and
+ * its child sets.
  */
 import type { ReactNode } from 'react'
 import { useSpoken } from '../../texts/texts.tsx'
@@ -8,7 +8,7 @@ import { RuleText } from './rule-text.tsx'
 import type { ConditionSet } from './set-draft.ts'
 import { NAMED_RULES_MAX, useRestingOn } from './use-set.ts'
 
-/** `sentence`: describes the change, given the number of rules that use the set. */
+/** `sentence`: returns a sentence about the change. Its argument is the number of rules that use the set. */
 export function Resting({
   set,
   sentence,

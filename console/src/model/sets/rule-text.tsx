@@ -3,7 +3,7 @@ import { Fragment } from 'react'
 import { useTexts } from '../../texts/texts.tsx'
 import type { SetRule } from './use-set.ts'
 
-/** Key prefix of generated sets. */
+/** Prefix of the keys of sets that the service generates. */
 const COMPUTED = '__autogen_'
 
 export function RuleText({
@@ -15,7 +15,7 @@ export function RuleText({
   return (
     <>
       {texts.rule.map((part, index) => (
-        // Words with the three parts of the rule between them.
+        // `words` describes the sentence. The three parts of the rule are inserted between its words.
         <Fragment key={index}>
           {part === 'user' ? (
             <SideName side={rule.user_set} what={texts.role} />

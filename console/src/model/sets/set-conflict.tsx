@@ -1,6 +1,6 @@
 /**
- * Notice that another user has changed the set that is being edited: shows the current values next to the
- * typed ones, and the possible ways to continue.
+ * Notice that another user has changed the set that is being edited. It shows the current values next to the
+ * typed ones, and the choices that the user has.
  */
 import { useEffect, useRef } from 'react'
 import { Action } from '../../parts/action.tsx'
@@ -20,7 +20,8 @@ export function SetConflict({
 }) {
   const texts = useTexts().model.sets
   const heading = useRef<HTMLHeadingElement>(null)
-  // Moves the focus here if the user has just pressed Save, but not while the user is typing.
+  // Moves the focus to the notice if the user has just pressed Save. While the user is typing, the focus
+  // stays.
   useEffect(() => {
     if (document.activeElement === document.body) heading.current?.focus()
   }, [])

@@ -29,7 +29,7 @@ export const NEW_SET: SetDraft = {
   text: '{\n  \n}',
 }
 
-/** `parent`: key of the parent set; null for none. */
+/** `parent`: key of the parent set. Null if the set has no parent. */
 export function draftOf(set: ConditionSet, parent: string | null): SetDraft {
   return {
     key: set.key,
@@ -48,7 +48,7 @@ export function written(conditions: unknown): string {
 
 type ReadJson = { readonly value: unknown } | { readonly faultAt: number }
 
-/** Parses JSON; if the text is not valid, returns the position of the error. */
+/** Parses JSON. If the text is not valid, returns the position of the error. */
 export function readJson(text: string): ReadJson {
   try {
     return { value: parsedJson(text) }
@@ -57,7 +57,7 @@ export function readJson(text: string): ReadJson {
   }
 }
 
-/** Browsers report the position only inside the error message. */
+/** Position of an error in the text. Browsers report it only as a part of the error message. */
 function faultPlace(text: string, message: string): number {
   const position = /position (\d+)/.exec(message)
   if (position) return Math.min(Number(position[1]), text.length)
@@ -67,7 +67,7 @@ function faultPlace(text: string, message: string): number {
   return Math.min(before.join('\n').length + Number(place[2]), text.length)
 }
 
-/** A JSON object; undefined if the text is not one, null if it is empty. */
+/** Parses a JSON object. Returns undefined if the text is not a JSON object, and null if it is empty. */
 export function readObject(text: string): Record<string, unknown> | null | undefined {
   if (text.trim() === '') return null
   const read = readJson(text)
@@ -77,7 +77,7 @@ export function readObject(text: string): Record<string, unknown> | null | undef
     : undefined
 }
 
-/** Request body for a change of the set; without conditions if they are not valid JSON. */
+/** Request body for a change of the set. It contains no conditions if they are not valid JSON. */
 export function changesOf(draft: SetDraft) {
   const read = readJson(draft.text)
   return {
@@ -98,7 +98,7 @@ export function bodyOf(draft: SetDraft) {
   }
 }
 
-/** The fields in which two drafts differ. The formatting of conditions is ignored. */
+/** Names of the fields in which two drafts differ. The formatting of conditions is ignored. */
 export function differences(one: SetDraft, other: SetDraft): (keyof SetDraft)[] {
   const fields = ['name', 'description', 'parent', 'text'] as const
   return fields.filter(field =>

@@ -1,4 +1,7 @@
-/** Form with the fields and conditions of a condition set, and the results for samples. */
+/**
+ * Form with the fields and the conditions of a condition set. It also shows the results of the conditions for
+ * samples.
+ */
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { completeTypes } from '../../interface/completions.ts'
 import { Problem } from '../../interface/problem.ts'

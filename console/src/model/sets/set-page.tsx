@@ -1,4 +1,7 @@
-/** Page of one condition set: view, try on samples, edit and delete it, and manage the rules that use it. */
+/**
+ * Page about one condition set. The user can view the set, try it on samples, edit or delete it, and manage
+ * the rules that use it.
+ */
 import { useEffect, useState } from 'react'
 import { useQueryClient } from '@tanstack/react-query'
 import { answerOf, onlyAs, service, taggedAnswerOf } from '../../interface/client.ts'
@@ -40,13 +43,13 @@ export default function SetPage({ setKey }: { readonly setKey: string }) {
   return <SavedSetPage current={data} />
 }
 
-/** `current`: the set as stored now, including changes by other users. */
+/** `current`: the set as it is stored now, including changes by other users. */
 function SavedSetPage({ current }: { readonly current: SavedSet }) {
   const environment = useCurrentEnvironment()
   const texts = useTexts().model.sets
   const write = useWrite()
   const queries = useQueryClient()
-  /** The version that the draft is based on. */
+  /** The version of the set on which the draft is based. */
   const [base, setBase] = useState(current)
   const [draft, setDraft] = useState(current.draft)
   const [problem, setProblem] = useState<unknown>(null)
@@ -55,8 +58,8 @@ function SavedSetPage({ current }: { readonly current: SavedSet }) {
   useEdits(isChanged)
   const decides = changed.includes('text') || changed.includes('parent')
   const isOvertaken = isChanged && current.tag !== base.tag && differences(draft, current.draft).length > 0
-  // Without a conflict (nothing was typed, or the stored set equals the draft), the draft continues from the
-  // current version.
+  // If there is no conflict, the current version becomes the base of the draft. There is no conflict if the
+  // user has typed nothing, or if the stored set equals the draft.
   useEffect(() => {
     if (current.tag === base.tag || isOvertaken) return
     setBase(current)
@@ -91,7 +94,8 @@ function SavedSetPage({ current }: { readonly current: SavedSet }) {
       })
     } catch (refused) {
       if (refused instanceof Problem && refused.isStale) {
-        // If both versions differ, the page shows the current one next to the draft.
+        // If the stored version differs from both the base and the draft, the page shows it next to the
+        // draft.
         notifyProblem(refused)
         await queries.invalidateQueries({ queryKey: environment.key('condition_set') })
         return

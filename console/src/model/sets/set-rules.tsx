@@ -1,6 +1,6 @@
 /**
- * Rules that use a set: users that match one side can perform the action on resources that match the other
- * side.
+ * Rules that use a set. A rule allows the users of its user set to perform an action on the resources of its
+ * resource set.
  */
 import { useState } from 'react'
 import { answerOf, service } from '../../interface/client.ts'
@@ -41,7 +41,7 @@ export function SetRules({ set }: { readonly set: ConditionSet }) {
   )
   const columns: readonly Column<SetRule>[] = [
     { id: 'permission', header: texts.permission, cell: rule => <code>{rule.permission}</code> },
-    // The other side of the new rule is this set.
+    // This set is one side of the new rule. The user selects the other side.
     type === 'userset'
       ? {
           id: 'resource',

@@ -1,4 +1,4 @@
-/** Editor for samples, and the results of the conditions for each. */
+/** Editor for samples. It shows the result of the conditions for each sample. */
 import { completeTenants, completeUsers } from '../../interface/completions.ts'
 import { Action } from '../../parts/action.tsx'
 import { KeyInput, LongTextInput } from '../../parts/fields.tsx'

@@ -1,5 +1,6 @@
 /**
- * Result of a condition (true, false or unknown) as a word, a mark and a color, and the results of its tests.
+ * Shows the result of a condition (true, false or unknown) with a word, a mark and a color, and the results
+ * of its tests.
  */
 import { Badge } from '../../parts/page.tsx'
 import { useTexts } from '../../texts/texts.tsx'
@@ -15,7 +16,7 @@ const LOOKS = {
   unknown: { kind: 'warn', mark: '?' },
 } as const
 
-/** `isWhole`: the result is that of a whole set, so it is labeled as a match. */
+/** `isWhole`: whether the result is that of a whole set. It is then labeled as a match. */
 export function Truth({
   value,
   isWhole = false,

@@ -1,6 +1,6 @@
 /**
- * Attributes for completion in conditions: those that the model declares. Loaded when the user starts to type
- * a name.
+ * Attributes that the model declares, for the completion in conditions. They are loaded when the user starts
+ * to type a name.
  */
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
@@ -43,7 +43,7 @@ export function useAttributes(resource: string): () => Promise<readonly KnownAtt
           staleTime: KEPT_MS,
           retry: false,
         })
-        // If the attributes cannot be loaded, completion works without them.
+        // Completion also works without the attributes, so a failure to load them is ignored.
         .catch(() => [])
       return attributes.map(({ key: name, type, description }) => ({
         path: `${root}.${name}`,

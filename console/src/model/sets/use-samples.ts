@@ -1,4 +1,7 @@
-/** Samples for trying a set. Some are loaded from the start, so that results are visible immediately. */
+/**
+ * Samples on which a set is tried. Some stored entities are loaded as initial samples, so that results are
+ * visible immediately.
+ */
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { completeUsers } from '../../interface/completions.ts'
@@ -36,7 +39,7 @@ export function useSamples(type: SetType, resource: string): Samples {
     }))
     return named.length === 0 ? [emptySample(0)] : named
   }, [data, type])
-  /** Null until the user edits the samples. */
+  /** Samples of the user. Null until the user edits a sample. */
   const [own, setOwn] = useState<readonly SampleDraft[] | null>(null)
   const [surroundings, setSurroundings] = useState<Surroundings>({ tenant: '', context: '' })
   const samples = own ?? given

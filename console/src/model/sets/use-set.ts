@@ -1,6 +1,6 @@
 /**
- * Loads a saved condition set with its `ETag` for conditional writes, and the rules and sets that depend on
- * it.
+ * Loads a saved condition set with its `ETag`, which conditional writes need. Also loads the rules and sets
+ * that depend on it.
  */
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas, service, taggedAnswerOf } from '../../interface/client.ts'
@@ -9,7 +9,7 @@ import { type ConditionSet, draftOf, type SetDraft } from './set-draft.ts'
 
 /** Maximum number of rules that are listed before a change. If there are more, only their number is shown. */
 export const NAMED_RULES_MAX = 5
-/** Maximum number of rules that can be restored with their set. */
+/** Maximum number of rules that an undo can restore together with their set. */
 export const KEPT_RULES_MAX = 100
 
 export interface SavedSet {
@@ -30,8 +30,8 @@ export function useSet(key: string) {
           signal,
         }),
       )
-      // Read after the set. If the parent changes in between, a write with the older tag fails; in the
-      // reverse order, it would restore an outdated parent.
+      // The ancestors are read after the set. If the parent changes between the two reads, a write with the
+      // older tag fails. With the reverse order, such a write would restore an outdated parent.
       const above = await answerOf(
         service.GET('/v2/schema/{proj_id}/{env_id}/condition_sets/{condition_set_id}/ancestors', {
           params: { path, query: { per_page: 1 } },
@@ -46,10 +46,10 @@ export function useSet(key: string) {
 export type SetRule = Schemas['SetRule']
 
 interface RestingOnSet {
-  /** The first rules only. */
+  /** The first rules that use the set. */
   readonly rules: readonly SetRule[]
   readonly total: number
-  /** Child sets, at most one page of them. */
+  /** Child sets. At most one page of them is loaded. */
   readonly below: readonly ConditionSet[]
 }
 

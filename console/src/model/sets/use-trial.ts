@@ -1,4 +1,6 @@
-/** Tries a condition set while it is edited: errors in its conditions, and its results for samples. */
+/**
+ * Tries a condition set while it is edited. Returns the errors in its conditions and its results for samples.
+ */
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { answerOf, type Schemas, service } from '../../interface/client.ts'
@@ -8,7 +10,7 @@ import { useCurrentEnvironment } from '../../shell/current-environment.tsx'
 import { useTexts } from '../../texts/texts.tsx'
 import { readJson, readObject, type SetDraft } from './set-draft.ts'
 
-/** Pause in typing, in milliseconds, after which the text is tried. */
+/** Time in milliseconds for which the user must stop typing before the text is tried. */
 const PAUSE_MS = 300
 
 /** Kinds of changes that can affect the results of samples. */
@@ -20,30 +22,30 @@ export interface SampleDraft {
   readonly id: number
   readonly user: string
   readonly instance: string
-  /** JSON; empty for none. */
+  /** Attributes as JSON text. Empty if there are none. */
   readonly attributes: string
 }
 
 /** Values that all samples share. */
 export interface Surroundings {
   readonly tenant: string
-  /** JSON; empty for none. */
+  /** Context as JSON text. Empty if there is none. */
   readonly context: string
 }
 
 export interface ConditionFinding {
-  /** Path in the conditions; a number is the offset in a text that is not valid JSON. */
+  /** Path in the conditions. If the text is not valid JSON, the offset of the error in the text. */
   readonly place: readonly (string | number)[] | number
   readonly message: string
 }
 
 export interface UsedTrial {
-  /** Findings about the current text; null if they are not known yet. */
+  /** Findings about the current text. Null while the text is being checked. */
   readonly findings: readonly ConditionFinding[] | null
   readonly warnings: readonly string[]
-  /** Results of the samples in request order; null if there are none yet. */
+  /** Results of the samples, in the order of the request. Null if there are no results yet. */
   readonly samples: readonly TriedSample[] | null
-  /** True if the result is about the current draft and samples. */
+  /** Whether the result is about the current draft and the current samples. */
   readonly isCurrent: boolean
   readonly error: Error | null
 }
@@ -110,7 +112,7 @@ function requestOf(
     parent_id: draft.parent === '' ? null : draft.parent,
     samples: samples.map(({ user, instance, attributes }) => ({
       ...(user !== '' && { user }),
-      // The service would reject an incomplete reference.
+      // An incomplete reference to an instance is omitted, because the service would reject it.
       ...(/^[^:]+:.+$/.test(instance) && { resource_instance: instance }),
       ...filled('attributes', readObject(attributes)),
     })),

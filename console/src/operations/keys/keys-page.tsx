@@ -1,6 +1,6 @@
 /**
- * Page of the API keys that the key of the session manages: list, create, rotate and revoke. An environment
- * key manages none.
+ * Page about the API keys that the session manages. The user can list, create, rotate and revoke keys. A
+ * session with an environment key manages no keys.
  */
 import { useState } from 'react'
 import { answerOf, service } from '../../interface/client.ts'
@@ -44,8 +44,8 @@ export function KeysPage() {
 }
 
 /**
- * `ownProject`: project of the key of the session, if it manages only the keys of that project; null if it
- * manages all keys.
+ * `ownProject`: project of the session if it manages only the keys of that project. Null if it manages all
+ * keys.
  */
 function KeyList({ ownProject }: { readonly ownProject: string | null }) {
   const { texts, moment } = useSpoken()
@@ -134,8 +134,8 @@ function KeyName({ apiKey }: { readonly apiKey: ApiKey }) {
 }
 
 /**
- * Creation time of a key, and the key that created it. That key might no longer exist; its name was stored at
- * creation.
+ * Creation time of a key, and the key that created it. The name of the creator was stored at that time,
+ * because the creator might no longer exist.
  */
 function Made({ apiKey: { created_at: at, created_by: by } }: { readonly apiKey: ApiKey }) {
   const { texts, moment } = useSpoken()

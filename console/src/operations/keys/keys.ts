@@ -1,22 +1,22 @@
-/** API keys as listed by the API. Secrets are never in a list or in the query cache. */
+/** API keys, as the API lists them. A list and the query cache never contain secrets. */
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas, service } from '../../interface/client.ts'
 import { useTexts } from '../../texts/texts.tsx'
 
 export type ApiKey = Schemas['ApiKey']
 
-/** First element of the query keys for API keys. */
+/** First element of all query keys that are about API keys. */
 export const KEYS = 'keys'
 
-/** Name of the key within sentences. */
+/** Name of a key for use in a sentence. */
 export function useKeyName({ id, name }: ApiKey): string {
   const { unnamed } = useTexts().operations.keys
   return name ?? unnamed(id.slice(0, 8))
 }
 
 /**
- * Names of the project and environment that a key is scoped to. Ids, if the names are not loaded yet or
- * cannot be read.
+ * Names of the project and environment to which a key is scoped. IDs are returned if the names are not loaded
+ * yet or cannot be read.
  */
 export function useOpenedNames({ project_id, environment_id }: ApiKey): {
   readonly project: string | null

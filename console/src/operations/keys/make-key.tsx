@@ -17,7 +17,7 @@ const FIELDS = ['name', 'project_id', 'environment_id']
 
 type Kind = ApiKey['object_type']
 
-/** `ownProject`: project in which the session can create keys; null if it can create any key. */
+/** `ownProject`: project in which the session can create keys. Null if it can create keys in all projects. */
 export function MakeKey({ ownProject }: { readonly ownProject: string | null }) {
   const texts = useTexts().operations.keys
   const current = useCurrentEnvironmentIfAny()
@@ -27,7 +27,7 @@ export function MakeKey({ ownProject }: { readonly ownProject: string | null }) 
   const [project, setProject] = useState('')
   const [environment, setEnvironment] = useState('')
   const debouncedProject = useDebounced(project)
-  /** A partly typed key does not name a project yet. */
+  /** Whether the typed text names a project. A partly typed key does not name one yet. */
   const isProject = async (typed: string, signal: AbortSignal): Promise<boolean> =>
     typed !== '' &&
     (typed === ownProject || (await projectsLike(typed, signal)).some(({ id }) => id === typed))

@@ -1,4 +1,7 @@
-/** Dialog that revokes a key and its previous secret. This cannot be undone, and the dialog says so. */
+/**
+ * Dialog that revokes a key together with its previous secret. This cannot be undone, which the dialog
+ * states.
+ */
 import { useQueryClient } from '@tanstack/react-query'
 import { answerOf, service } from '../../interface/client.ts'
 import { ActionDialog } from '../../parts/dialogs.tsx'
@@ -41,7 +44,7 @@ export function RevokeKey({ apiKey }: { readonly apiKey: ApiKey }) {
   )
 }
 
-/** Moves the focus to the top, because the focused row was removed. */
+/** Moves the focus to the top of the page, because the row that had the focus was removed. */
 function readFromTop(): void {
   requestAnimationFrame(() => {
     if (document.activeElement === document.body) document.querySelector<HTMLElement>('h1')?.focus()

@@ -1,5 +1,6 @@
 /**
- * Dialog that gives a key a new secret and shows it. The previous secret stays valid for the selected time.
+ * Dialog that gives a key a new secret and shows this secret. The previous secret stays valid for the time
+ * that the user selects.
  */
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -21,7 +22,8 @@ export function RotateKey({ apiKey }: { readonly apiKey: ApiKey }) {
   const queries = useQueryClient()
   const [overlap, setOverlap] = useState<Overlap>(HOUR)
   const { id, object_type, former_secret_valid_until: former } = apiKey
-  // The key could be that of the session, which would end before the user has read the new secret.
+  // An organization key might be the key of the session. If its previous secret became invalid immediately,
+  // the session would end before the user has read the new secret.
   const isMaybeOwn = object_type === 'org'
   return (
     <ActionDialog

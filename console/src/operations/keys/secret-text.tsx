@@ -1,4 +1,4 @@
-/** Shows a secret once. It is not stored anywhere and is removed when its dialog closes. */
+/** Shows a secret once. The console does not store the secret, and removes it when the dialog closes. */
 import { useRef } from 'react'
 import { CopyAction } from '../../parts/copy-action.tsx'
 import { useTexts } from '../../texts/texts.tsx'
@@ -11,7 +11,7 @@ export function SecretText({ secret }: { readonly secret: string }) {
       <p>
         <strong>{texts.secretOnce}</strong>
       </p>
-      {/* Not an input field, so that the copy button gets the initial focus. */}
+      {/* The secret is not in an input field, so that the copy button gets the initial focus. */}
       <p className="secret">
         <span className="heard">{texts.secret}: </span>
         <code ref={shown}>{secret}</code>

@@ -1,15 +1,18 @@
-/** Configures uPlot for one plot. Colors come from the page: those of the legend, the text and the lines. */
+/**
+ * Configures uPlot for one plot. The colors are those of elements on the page: the legend, the text and the
+ * lines.
+ */
 import uPlot from 'uplot'
 import type { SpokenFigures } from '../spoken-figures.ts'
 import type { PlotKind } from './plot-list.ts'
 import { type Sample, SHOWN_MS } from './recent.ts'
 
 export const HEIGHT_PX = 170
-/** Width per character of the axis labels, and the space next to them. */
+/** Width of one character of an axis label in pixels, and the margin next to labels. */
 const LETTER_PX = 7
 const MARGIN_PX = 14
 const SECONDS_SHOWN_MAX = SHOWN_MS / 1_000
-/** Minimum time range, for a node that has just started. */
+/** Minimum time range of a plot in seconds, for a node that has just started. */
 const SECONDS_SHOWN_MIN = 120
 const MINUTE_SECONDS = 60
 const DASHES = [6, 4]
@@ -27,7 +30,7 @@ export function columnsOf({ lines }: PlotKind, samples: readonly Sample[]): uPlo
   return [times, ...lines.map(({ read }) => samples.map(read))]
 }
 
-/** `onCursor` receives the index of the sample under the cursor; null if there is none. */
+/** `onCursor` receives the index of the sample under the cursor, or null if there is none. */
 export function optionsOf(
   plot: PlotKind,
   {
@@ -76,7 +79,7 @@ export function optionsOf(
         ...(plot.isLogarithmic && {
           grid: { ...axis.grid, filter: (_, values) => values.map(ifPowerOfTen) },
         }),
-        // The value is null for grid lines without a label.
+        // For a grid line without a label, the value is null.
         values: (_, values: readonly (number | null)[]) =>
           values.map(value => (value === null ? '' : figures.brief(value))),
       },
@@ -93,7 +96,10 @@ export function optionsOf(
   }
 }
 
-/** The last minutes up to the last sample. For a single sample, uPlot would choose a range of one day. */
+/**
+ * Time range that ends with the last sample. It is set explicitly, because uPlot would choose a range of one
+ * day for a single sample.
+ */
 function lastMinutes({ data: [times] }: uPlot): uPlot.Range.MinMax {
   const end = times.at(-1) ?? 0
   const span = Math.min(Math.max(end - (times[0] ?? end), SECONDS_SHOWN_MIN), SECONDS_SHOWN_MAX)
@@ -104,14 +110,14 @@ function rangeFromZero(_: uPlot, _from: number | null, to: number | null): uPlot
   return [0, to !== null && to > 0 ? to * 1.1 : 1]
 }
 
-/** Range from one power of 10 to another. */
+/** Range that begins and ends at a power of 10. */
 function logarithmicRange(_: uPlot, from: number | null, to: number | null): uPlot.Range.MinMax {
   return from === null || to === null || from <= 0 ? [0.1, 10] : uPlot.rangeLog(from, to, 10, true)
 }
 
 /**
- * Points to draw if samples are too dense for points: a sample between two gaps has no line, so it gets a
- * point.
+ * Samples that are drawn as points although the others are too dense for points. A sample between two gaps
+ * needs a point, because no line leads to it.
  */
 function alone({ data }: uPlot, series: number, isShown: boolean): number[] | null {
   if (isShown) return null
@@ -123,7 +129,8 @@ function alone({ data }: uPlot, series: number, isShown: boolean): number[] | nu
 }
 
 /**
- * Draws grid lines only at powers of 10. The positions of other lines on a logarithmic axis are hard to read.
+ * Keeps only the grid lines at powers of 10. On a logarithmic axis, the positions of other lines are hard to
+ * read.
  */
 function ifPowerOfTen(value: number): number | null {
   const power = Math.log10(value)

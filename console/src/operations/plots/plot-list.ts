@@ -1,4 +1,4 @@
-/** List of the plots, and the values that each one draws per sample. Null is a gap. */
+/** List of the plots. For each sample, a plot has one value per line. A null value is drawn as a gap. */
 import type { operationsEn } from '../../texts/operations.en.ts'
 import type { Sample } from './recent.ts'
 

@@ -1,6 +1,6 @@
 /**
- * One plot: a description, the lines, their values at the cursor or the last sample, and a table of all
- * values.
+ * One plot. It shows a description, the lines, their values at the cursor or at the last sample, and a table
+ * of all values.
  */
 import { useEffect, useId, useMemo, useRef, useState } from 'react'
 import uPlot from 'uplot'
@@ -93,7 +93,7 @@ export function Plot({ plot, samples }: { readonly plot: PlotKind; readonly samp
   )
 }
 
-/** The colors currently shown on the page. */
+/** Colors that elements of the plot currently have on the page. */
 function colorsIn(figure: HTMLElement): Colors {
   const { color, borderTopColor } = getComputedStyle(figure.querySelector('.plot-canvas')!)
   const marks = [...figure.querySelectorAll('.mark')]

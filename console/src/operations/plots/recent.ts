@@ -1,6 +1,6 @@
 /**
- * Samples of the last minutes, by node. Behind a load balancer, responses come from alternating nodes: the
- * last response of each node is kept, and each response is complete.
+ * Samples of the last minutes, separately for each node. Behind a load balancer, responses come from
+ * different nodes. Each response is complete for its node, so the last response of each node is kept.
  */
 import { useQuery } from '@tanstack/react-query'
 import { answerOf, type Schemas, service } from '../../interface/client.ts'
@@ -12,7 +12,10 @@ export type Sample = Recent['samples'][number]
 
 export const SHOWN_MS = 15 * 60_000
 
-/** Last responses of all nodes seen while the page is open, in the order of their first response. */
+/**
+ * Last response of each node that has responded while the page is open, in the order of their first
+ * responses.
+ */
 export function useRecent() {
   return useQuery<readonly Recent[]>({
     queryKey: ['recent'],
@@ -20,7 +23,7 @@ export function useRecent() {
       const answered = await answerOf(service.GET('/v2/nodes/this/recent', { signal }))
       return withAnswer(client.getQueryData<readonly Recent[]>(['recent']) ?? [], answered)
     },
-    // Polling stops if the session is not allowed to read this.
+    // Polling stops if the session is not allowed to read the samples.
     refetchInterval: ({ state: { error } }) =>
       error instanceof Problem && error.status === 403 ? false : AGAIN_MS,
   })

@@ -1,4 +1,7 @@
-/** Table of all samples of a plot, newest first, as an accessible alternative. Rendered when it is opened. */
+/**
+ * Table of all samples of a plot, beginning with the newest. It is the accessible alternative to the drawing,
+ * and is rendered when the user opens it.
+ */
 import { useState } from 'react'
 import { useTexts } from '../../texts/texts.tsx'
 import { useSpokenFigures } from '../spoken-figures.ts'

@@ -1,4 +1,4 @@
-/** Counter that changes when the colors of the page change, so that canvases are redrawn. */
+/** Counter that changes when the colors of the page change. Canvases are then drawn again. */
 import { useSyncExternalStore } from 'react'
 
 let changes = 0

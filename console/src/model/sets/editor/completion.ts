@@ -1,5 +1,6 @@
 /**
- * Completion in the conditions editor: attributes, operators and connectives that are valid at a position.
+ * Completion in the conditions editor. It suggests the attributes, operators and connectives that are valid
+ * at a position.
  */
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete'
 import { syntaxTree } from '@codemirror/language'
@@ -22,7 +23,7 @@ export interface Vocabulary {
   }
 }
 
-/** Operators as documented in `docs/conditions.md`, each with a template for its operand. */
+/** Operators (see `docs/conditions.md`), each with a template for its operand. */
 const OPERATORS = {
   equals: '""',
   'not-equals': '""',
@@ -50,7 +51,7 @@ type Operator = keyof typeof OPERATORS
 
 const CONNECTIVES = { allOf: '[]', anyOf: '[]', not: '{}' } as const
 
-/** Roots of paths for which the model declares no attributes. */
+/** Attributes that exist although the model does not declare them. */
 const ROOTS: readonly KnownAttribute[] = [
   { path: 'user.key', type: 'string' },
   { path: 'user.roles', type: 'array' },
@@ -102,9 +103,9 @@ export function completionOf(vocabulary: Vocabulary) {
 
 interface WrittenPlace {
   readonly names: readonly string[]
-  /** True for the position of a member name, false for a value. */
+  /** Whether the position is that of a member name. False if it is that of a value. */
   readonly isName: boolean
-  /** Start of the replaced text: inside the quotes, if there are any. */
+  /** Start of the text that a suggestion replaces. If the text is quoted, the start is after the quote. */
   readonly from: number
   readonly to: number
   readonly isQuoted: boolean
@@ -120,7 +121,7 @@ function placeAt(context: CompletionContext, node: SyntaxNode): WrittenPlace | n
     const names = namesAround(state, isName ? node.parent! : node)
     return { names, isName, from: node.from + 1, to: isClosed ? node.to - 1 : node.to, isQuoted: true }
   }
-  // An unclosed string does not have its own node in the syntax tree.
+  // The text before the position is examined, because an unclosed string has no node in the syntax tree.
   const before = /"([\w.:-]*)$/.exec(state.sliceDoc(Math.max(0, pos - 300), pos))
   const object = enclosing(node)
   if (object === null || object.name !== 'Object') return null
@@ -150,8 +151,8 @@ function listed<Word extends string>(
 }
 
 /**
- * Inserts the label and, if nothing follows yet, the template after it. The cursor is moved to where typing
- * continues.
+ * Inserts the label of a suggestion. If nothing follows it, also inserts the template. Then moves the cursor
+ * to the position at which the user continues to type.
  */
 function inserted(label: string, value: string, isQuoted: boolean): Pick<Completion, 'label' | 'apply'> {
   return {

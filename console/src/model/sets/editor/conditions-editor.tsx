@@ -26,7 +26,7 @@ export default function ConditionsEditor({
 }: {
   readonly text: string
   readonly onChange: (text: string) => void
-  /** Findings about the current text; null if they are not known yet. */
+  /** Findings about the current text. Null while the text is being checked. */
   readonly findings: readonly ConditionFinding[] | null
   readonly attributes: Vocabulary['attributes']
 }) {
@@ -49,7 +49,7 @@ export default function ConditionsEditor({
       override: [completionOf({ attributes: () => known.current(), words: texts.words })],
       icons: false,
       activateOnTypingDelay: 50,
-      // No delay, so that users who type fast accept the first suggestion.
+      // Disables the delay, so that a user who types fast can accept the first suggestion.
       interactionDelay: 0,
     }),
     EditorView.lineWrapping,
@@ -57,7 +57,7 @@ export default function ConditionsEditor({
       '.cm-scroller': { maxHeight: 'max(20rem, 60vh)' },
       '.cm-content, .cm-gutter': { minHeight: '10rem' },
     }),
-    // Tab is not bound, so it leaves the editor as it leaves any field.
+    // Tab is not bound to a command. It leaves the editor, as it leaves any other field.
     keymap.of([
       ...closeBracketsKeymap,
       ...defaultKeymap,

@@ -1,6 +1,6 @@
 /**
- * Maps between positions in the text of conditions and their meaning: from the path in an API error to a text
- * range, and from a position to what is valid there.
+ * Relates positions in the text of conditions to their meaning. Converts the path in an API error to a text
+ * range, and determines what is valid at a position.
  */
 import { ensureSyntaxTree, syntaxTree } from '@codemirror/language'
 import type { EditorState } from '@codemirror/state'
@@ -16,8 +16,8 @@ export interface Span {
 }
 
 /**
- * Text range for a path. If the path does not exist, the range of its last existing element. A member is
- * represented by its name.
+ * Text range for a path. If the path does not exist, the range of its last existing element. The range of a
+ * member is that of its name.
  */
 export function spanOf(state: EditorState, path: readonly (string | number)[]): Span {
   const tree = ensureSyntaxTree(state, state.doc.length, READ_MS_MAX) ?? syntaxTree(state)
@@ -33,19 +33,20 @@ export function spanOf(state: EditorState, path: readonly (string | number)[]): 
       continue
     }
     const property: SyntaxNode | null = node.name === 'Object' ? propertyOf(state, node, String(part)) : null
-    // A single object is accepted in place of a list with one element.
+    // The API accepts a single object in place of a list with one element. The index 0 then means the object
+    // itself.
     if (property === null && part === 0) continue
     if (property === null) break
     span = property.getChild('PropertyName') ?? property
     node = valueIn(property)
   }
-  // A member with a scalar value is marked completely; for an object or a list, marking its name is
-  // sufficient.
+  // If the value of a member is a string, number or literal, the whole member is marked. If it is an object
+  // or a list, only its name is marked.
   const isShort = node !== null && node.name !== 'Object' && node.name !== 'Array'
   return { from: span.from, to: isShort ? node!.to : span.to }
 }
 
-/** If a name occurs several times, the last member counts. */
+/** If a name occurs several times, the last member with this name counts. */
 function propertyOf(state: EditorState, object: SyntaxNode, name: string): SyntaxNode | null {
   return object.getChildren('Property').findLast(property => nameOf(state, property) === name) ?? null
 }
@@ -77,8 +78,8 @@ function valuesIn(node: SyntaxNode): SyntaxNode[] {
 }
 
 /**
- * Kind of a position: members of a condition or a test, the path of a `ref`, or `value`, the operand of an
- * operator.
+ * Kind of a position. `condition` and `test`: members of a condition or a test. `ref`: the path of a
+ * reference. `value`: the operand of an operator.
  */
 export type Place =
   | { readonly kind: 'condition' | 'ref' }
@@ -89,8 +90,8 @@ const CONNECTIVES = new Set(['allOf', 'and', 'anyOf', 'or', 'not'])
 const MATCHES = new Set(['object_match', 'any_match', 'all_match'])
 
 /**
- * `names`: names of the members that enclose the position, outermost first, without lists. Null if nothing is
- * known about the position.
+ * `names`: names of the members that enclose the position, beginning with the outermost one. Lists are not
+ * included. Returns null if nothing is known about the position.
  */
 export function placeOf(names: readonly string[]): Place | null {
   let at: 'condition' | 'test' | 'operand' | 'match' | 'tests' | 'ref' = 'condition'
@@ -119,7 +120,10 @@ export function placeOf(names: readonly string[]): Place | null {
   return at === 'operand' ? { kind: 'value', path, operator } : null
 }
 
-/** Names of the members that enclose a node, outermost first, without the name of the node itself. */
+/**
+ * Names of the members that enclose a node, beginning with the outermost one. The name of the node itself is
+ * not included.
+ */
 export function namesAround(state: EditorState, node: SyntaxNode): string[] {
   const names: string[] = []
   for (let around = node.parent; around !== null; around = around.parent) {
