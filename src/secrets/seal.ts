@@ -1,7 +1,7 @@
 /**
  * Encrypts stored secrets with the organization's key (native.md D-35):
  *
- *       sealed = format u8 │ nonce 12 │ tag 16 │ ciphertext      AES-256-GCM, key = HKDF-SHA256(ADMIN_API_KEY)
+ *     sealed = format u8 │ nonce 12 │ tag 16 │ ciphertext      AES-256-GCM, key = HKDF-SHA256(ADMIN_API_KEY)
  *
  * The ID of the owner is also authenticated. A sealed secret can therefore be opened only with the ID of its
  * owner.

@@ -2,7 +2,7 @@
  * Processes a request, given as plain values, from its head and body to a reply. This file defines the order
  * of the checks:
  *
- *    head ─► path and method ─► credentials ─► content type ─┐ (`find`, `admit`: before the body is kept;
+ *     head  ─► path and method ─► credentials ─► content type ─┐   (`find`, `admit`: before the body is kept;
  *                                                              │    also rejects keys of other environments)
  *     body  ───────────────────────────────────────────────────┴─► JSON ─► shape ─► handler      (`answer`)
  *

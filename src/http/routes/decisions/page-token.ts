@@ -3,7 +3,7 @@
  * continues. Tokens need no state on the server: every node that has the token secret of the store can read
  * them, even after a restart.
  *
- *       base64url( MAC 16 │ digest of the request 16 │ JSON [limit, after] )
+ *     base64url( MAC 16 │ digest of the request 16 │ JSON [limit, after] )
  *
  * The MAC (truncated HMAC-SHA256) protects the rest of the token. The token contains no information that its
  * client does not have: `after` is the last key of the page that was returned with the token.
