@@ -1,6 +1,7 @@
 /**
  * Draws plots of the results on this machine: latency by load, cost of a check by the size of a bulk and by
- * the number of facts, and the comparison with other products. Plots without results are not changed.
+ * the number of facts, and the comparison with other products. If a plot has no results, its file is not
+ * changed.
  *
  *     npm run bench -- plots
  */
@@ -10,7 +11,7 @@ import { RESULTS } from './lib/measure.ts'
 
 const PLOTS = new URL('../docs/plots/', import.meta.url)
 const SIZE = { width: 640, height: 320 }
-/** Leaves space below the plot for the axis title and the legend. */
+/** The bottom margin has space for the axis title and the legend. */
 const GRID = { left: 70, right: 30, top: 40, bottom: 80 }
 
 interface Axis {
@@ -42,7 +43,10 @@ function chart(title: string, axes: { readonly x: Axis; readonly y: Axis }, line
   }
 }
 
-/** Range of whole decades around all values; by default, a logarithmic axis starts at 1. */
+/**
+ * Range of whole powers of ten that contains all values. It is set explicitly, because a logarithmic axis
+ * starts at 1 by default.
+ */
 function decadesOf(lines: readonly Line[]) {
   const values = lines.flatMap(({ points }) => points.map(([, value]) => value))
   return {
@@ -51,7 +55,7 @@ function decadesOf(lines: readonly Line[]) {
   }
 }
 
-/** Results of a bench; null if it was never run. */
+/** Results of a bench. Null if the bench was never run on this machine. */
 function results<Raw>(name: string): Raw | null {
   const file = new URL(`${name}.json`, RESULTS)
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { raw: Raw }).raw : null
@@ -74,7 +78,7 @@ function drawPlots(): void {
   if (measured) {
     const rungs = Object.values(measured.rungs)
     const peak = Math.max(...rungs.map(({ requestsPerSecond }) => requestsPerSecond))
-    // Beyond the peak, more connections only increase the latency.
+    // Only loads up to the peak are drawn. Beyond the peak, more connections only increase the latency.
     const rising = rungs.slice(0, rungs.findIndex(({ requestsPerSecond }) => requestsPerSecond === peak) + 1)
     const line = (name: 'p50' | 'p99' | 'p999'): Line => ({
       name,

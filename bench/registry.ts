@@ -1,28 +1,31 @@
-/** Registry of all benches: results, duration and command of each. `run.ts` starts them. */
+/** List of all benches: what each shows, how long it takes, and its command. `run.ts` starts the benches. */
 
 export interface Bench {
   readonly name: string
   readonly shows: string
-  /** Duration on the reference machine with two cores. */
+  /** Duration of the bench on the reference machine, which has two cores. */
   readonly takes: string
-  /** Path below `bench`; null for the claims, which vitest runs. */
+  /** Path of the program below `bench`. Null for the claims, which vitest runs. */
   readonly program: string | null
-  /** Arguments before the options of the caller. */
+  /** Arguments of the program. The options of the user follow them. */
   readonly args?: readonly string[]
   /** Flags of Node. */
   readonly flags?: readonly string[]
   /**
-   * Runs on the second core only. The program pins the processes that it starts. Other benches use both
-   * cores.
+   * Whether the bench runs on the second core only. The program itself assigns cores to the processes that it
+   * starts. All other benches use both cores.
    */
   readonly isPinned?: true
-  /** Memory from huge pages, as in the service. */
+  /** Whether memory is allocated in huge pages, as in the service. */
   readonly hasHugePages?: true
 }
 
 const LARGE_HEAP = '--max-old-space-size=12000'
 
-/** A part of `service.ts`, which accepts several names and shares their measurements. */
+/**
+ * A bench that is a part of `service.ts`. If several of these benches are selected, the program runs them
+ * together, and they share measurements.
+ */
 const ofService = (name: string, takes: string, shows: string): Bench => ({
   name,
   shows,
@@ -337,7 +340,7 @@ export const BENCHES: readonly Bench[] = [
   },
 ]
 
-/** Benches that run if no name is given. They take about 15 minutes. */
+/** Benches that run if no name is given. Together, they take about 15 minutes. */
 export const USUAL = [
   'single',
   'bulk',

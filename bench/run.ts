@@ -2,7 +2,7 @@
  * Runs benches of the registry with their flags, core and memory settings.
  *
  *     npm run bench                       the default benches, about 15 minutes
- *     npm run bench -- NAME… [options]    these, in order; options are passed to the program
+ *     npm run bench -- NAME… [options]    these benches, in order; options are passed to the program
  *     npm run bench -- --list             list of all benches
  *
  * Requires Linux (`taskset`) and two cores without other load. The exit code is 1 if a bench failed.
@@ -50,7 +50,9 @@ interface Command {
   readonly env: NodeJS.ProcessEnv
 }
 
-/** One command per program: all selected parts of a program run in one process. */
+/**
+ * Returns one command per program. If several selected benches use the same program, they run in one process.
+ */
 function commandsOf(benches: readonly Bench[]): Command[] {
   return [...Map.groupBy(benches, ({ program }) => program).values()].map(together => {
     const [{ program, flags = [], isPinned, hasHugePages }] = together as [Bench]

@@ -1,6 +1,6 @@
 /**
- * Benches of the service that share one stage: prints a table for each, writes its results, and draws the
- * plots.
+ * Runs the benches of the service, which share one stage. For each bench, prints a table and writes its
+ * results. At the end, draws the plots.
  *
  *     npm run bench -- NAME…
  *

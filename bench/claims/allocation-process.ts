@@ -10,7 +10,7 @@ import { SharedEngine } from '#testing/engines/shared-engine.ts'
 
 const [mode, checks] = [process.argv[2], Number(process.argv[3])]
 const BATCH = 1_000
-/** Enough passes for the code to be optimized, and for scratch lists to reach their final size. */
+/** Number of passes after which the code is optimized and scratch lists have reached their final size. */
 const WARM_PASSES = 12
 
 const drive = new Drive('small', 0.01)
@@ -36,7 +36,10 @@ function checkSinglyFromBytes(): void {
   }
 }
 
-/** The list of results belongs to the caller; all other allocations would be the engine's. */
+/**
+ * Checks in batches. The list of results belongs to the caller. The engine itself must not allocate anything
+ * else.
+ */
 function checkStaged(): void {
   for (let pass = 0; pass < checks / BATCH; pass++) {
     const answers = reader.evaluateAll(questions)
@@ -50,7 +53,7 @@ function doNothing(): void {
   }
 }
 
-/** Allocates only the list of results of the staged checks. */
+/** Allocates the same lists of results as the staged checks, and nothing else. */
 function makeAnswers(): void {
   for (let pass = 0; pass < checks / BATCH; pass++) {
     const answers = questions.map(() => false)
@@ -59,7 +62,8 @@ function makeAnswers(): void {
 }
 
 /**
- * Bytes allocated by `work`. They must fit into the young generation, because a collection would hide them.
+ * Number of bytes that `work` allocates. They must fit into the young generation, because a garbage
+ * collection would hide them.
  */
 function bytesOf(work: () => void): number {
   globalThis.gc!()

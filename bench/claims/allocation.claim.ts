@@ -1,6 +1,7 @@
 /**
- * Claim: checks allocate nothing. Between two garbage collections, the heap of a thread that checks grows no
- * more than that of an idle loop. Measured in a separate process without other allocations.
+ * Claim: checks allocate no memory. Between two garbage collections, the heap of a thread that checks grows
+ * no more than that of an idle loop. This is measured in a separate process, in which nothing else allocates
+ * memory.
  */
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -9,8 +10,9 @@ import { expect, test } from 'vitest'
 
 const CHECKS = 200_000
 /**
- * A small object takes at least 16 bytes, so a check that allocated one would exceed these limits by far. A
- * batch of 1,000 staged checks allocates a few objects, about 1,000 bytes together.
+ * Maximum number of allocated bytes per check. A small object takes at least 16 bytes, so if a check
+ * allocated an object, it would exceed these limits by far. A batch of 1,000 staged checks allocates a few
+ * objects, which take about 1,000 bytes together.
  */
 const BYTES_PER_CHECK_MAX = { single: 1, 'single, from bytes,': 1, staged: 2 }
 

@@ -1,6 +1,6 @@
 /**
- * Claim: the set of modules that the command line loads at startup, which matters because scripts call it in
- * loops. Its duration is a separate claim (`bench/claims`).
+ * Claim: the command line loads only a known set of modules at startup. This matters because scripts call it
+ * in loops. Another claim in `bench/claims` measures the duration of a start.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ beforeAll(async () => {
   if (!isBuilt()) await build()
 })
 
-/** The files that are loaded with an entry point of the built form, including itself. */
+/** Files that are loaded with an entry point of the built form. The entry point itself is included. */
 function loadedWith(entry: string): Map<string, string> {
   const loaded = new Map<string, string>()
   const open = [entry]

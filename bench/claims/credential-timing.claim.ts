@@ -1,4 +1,7 @@
-/** Claim: the time to reject a guessed key does not reveal how close the guess was. */
+/**
+ * Claim: the time in which the service rejects a guessed key does not reveal how similar the guess was to a
+ * valid key.
+ */
 import { hash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Principal } from '#model/principal.ts'
@@ -16,7 +19,7 @@ test('a guess that has all of the key but its last character takes as long as on
   const near = (end: string) => `Bearer ${SECRET.slice(0, -1)}${end}`
   const far = (end: string) => `Bearer ${'~'.repeat(SECRET.length - 1)}${end}`
   const timeOf = (guess: (end: string) => string): number => {
-    // New strings each time, as if they came from a socket.
+    // Each round uses new strings, as if they had been received from a socket.
     const guesses = Array.from({ length: GUESSES }, (_, index) => guess(String.fromCharCode(0x100 + index)))
     const from = performance.now()
     for (const each of guesses) if (check.authenticate(each) !== null) throw new Error('a guess is no key')
@@ -24,7 +27,7 @@ test('a guess that has all of the key but its last character takes as long as on
   }
   const times: { readonly near: number[]; readonly far: number[] } = { near: [], far: [] }
   for (let round = 0; round < ROUNDS; round += 1) {
-    // Alternate the order, so that disturbances affect both in the same way.
+    // The order alternates, so that disturbances affect both kinds of guesses in the same way.
     const isNearFirst = round % 2 === 0
     if (isNearFirst) times.near.push(timeOf(near))
     times.far.push(timeOf(far))

@@ -1,6 +1,6 @@
 /**
- * A thread that repeatedly holds the lock for longer than other threads spin, and acquires it again
- * immediately after each release.
+ * A thread that holds the lock repeatedly. It holds the lock for longer than other threads spin, and acquires
+ * it again immediately after each release.
  */
 import { workerData } from 'node:worker_threads'
 import { lock, unlock } from '#engine/shared-index/memory/sequence.ts'
@@ -19,7 +19,7 @@ for (let turn = 0; turn < turnsMax; turn++) {
   Atomics.notify(turns, 0)
   const until = performance.now() + HOLD_MS
   while (performance.now() < until) {
-    // Another thread requests the lock in the meantime.
+    // While this thread holds the lock, another thread requests it.
   }
   unlock(header, threadId)
 }

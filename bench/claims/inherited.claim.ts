@@ -1,6 +1,6 @@
 /**
- * Claim: the inherited parts of a batch are parsed once, whatever their length and however many items inherit
- * them.
+ * Claim: the parts of a batch that its items inherit are parsed only once, whatever their length and however
+ * many items inherit them.
  */
 import { expect, test } from 'vitest'
 import { API_KEY, sharedService } from '#testing/processes/running-service.ts'
@@ -8,7 +8,9 @@ import { API_KEY, sharedService } from '#testing/processes/running-service.ts'
 const ITEMS = 1_000
 const LONG = 'x'.repeat(1_000_000)
 const wide = Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [`k${index}`, index]))
-/** Limit of 1 s for about 0.1 s of work. If each item parsed the inherited parts, it would take 1 to 20 s. */
+/**
+ * Limit for work that takes about 0.1 s. If each item parsed the inherited parts, it would take 1 to 20 s.
+ */
 const MS_MAX = 1_000
 
 const verdict = await sharedService({ bulkChecksMax: ITEMS })
@@ -30,7 +32,7 @@ test.each([
   ['a subject without id, and with much else', { subject: { type: 'user', ...wide } }],
   ['a deep tenant', { resource: { ...defaults.resource, properties: { tenant: wide } } }],
 ])('%s, read from its bytes and as JSON', async (_, own) => {
-  // An escape prevents the body from being parsed by the bytes reader.
+  // The escape in the second name makes the bytes reader leave the body to the generic parser.
   for (const more of [{}, { 'line\nend': 1 }]) {
     const evaluations = Array.from({ length: ITEMS }, (_item, index) => ({ [`x${index}`]: 0 }))
     const text = JSON.stringify({ ...defaults, ...more, ...own, evaluations })

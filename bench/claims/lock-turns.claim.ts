@@ -1,6 +1,6 @@
 /**
- * Claim: a thread that waits for the lock between threads gets it soon, however often another thread acquires
- * it.
+ * Claim: a thread that waits for the lock between threads soon gets it, even if another thread acquires the
+ * lock very often.
  */
 import { Worker } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
@@ -19,7 +19,8 @@ test('a waiting thread nearly always gets the lock within two turns while anothe
   onTestFinished(async () => void (await greedy.terminate()))
   const waited: number[] = []
   while (waited.length < ASKED) {
-    // Waits until the next turn begins. If none does, all turns are over.
+    // Waits until the other thread begins its next turn. If no turn begins within two seconds, all turns are
+    // over.
     if (Atomics.wait(turns, 0, Atomics.load(turns, 0), 2_000) === 'timed-out') break
     const asked = Atomics.load(turns, 0)
     lock(header, US)
@@ -27,7 +28,8 @@ test('a waiting thread nearly always gets the lock within two turns while anothe
     unlock(header, US)
   }
   expect(waited).toHaveLength(ASKED)
-  // Not the maximum: this thread can lose its core between the measurement and the request.
+  // The 90th percentile is used and not the maximum, because this thread can lose its core between the
+  // measurement and its request for the lock.
   const most = waited.toSorted((a, b) => a - b)[Math.floor(waited.length * 0.9)]
   expect(most).toBeLessThanOrEqual(2)
 })

@@ -1,4 +1,7 @@
-/** Claim: limits for what the garbage collector of a service finds, and how often it runs. */
+/**
+ * Claim: limits for the work of the garbage collector of a service. They concern the objects that survive a
+ * collection, and how often the collector runs.
+ */
 import autocannon from 'autocannon'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
@@ -9,22 +12,22 @@ import { ServiceProcess } from '#testing/processes/service-process.ts'
 
 const START = fileURLToPath(new URL('../../src/start.js', import.meta.url))
 const HOLDERS = 9_999
-/** Number of bulks, each of `HOLDERS` checks. */
+/** Number of bulks. Each bulk has `HOLDERS` checks. */
 const BULKS = 3
 /**
- * Share of the objects allocated between two collections that survive. It is 0.07 or more if V8 allocates
- * some of them in the old generation.
+ * Maximum share of the objects allocated between two collections that survive the second one. The share is
+ * 0.07 or more if V8 allocates some of the objects in the old generation.
  */
 const SURVIVING_MAX = 0.04
 const DECISIONS = 30_000
 /**
- * Bytes between two collections of an HTTP thread. They are 840,000 if V8 waits until four fifths of its
- * megabyte are full.
+ * Maximum number of bytes that an HTTP thread allocates between two collections. They are 840,000 if V8 waits
+ * until four fifths of its megabyte are full.
  */
 const STEP_MAX = 300_000
 /**
- * Heap in bytes of an HTTP thread that waits for its first request: 16 MB; 27 MB with the garbage of module
- * loading.
+ * Maximum heap, in bytes, of an HTTP thread that waits for its first request. The heap has 16 MB. With the
+ * garbage of loading modules, it would have 27 MB.
  */
 const WAITING_HEAP_MAX = 19_000_000
 
@@ -57,7 +60,7 @@ test('garbage of decisions is collected in small steps, because a client waits f
     const [, thread, allocated] = /^\[(\S+)\].* gc=s .* allocated=(\d+)/.exec(line) ?? []
     if (thread !== undefined) stepsOf.set(thread, [...(stepsOf.get(thread) ?? []), Number(allocated)])
   }
-  // The decision thread allocates by far the most of all threads.
+  // The thread with the most steps is the decision thread, because it allocates by far the most.
   const steps = [...stepsOf.values()].toSorted((a, b) => b.length - a.length)[0]!.toSorted((a, b) => a - b)
   expect(steps.length).toBeGreaterThan(20)
   expect(steps[steps.length >> 1]).toBeLessThan(STEP_MAX)

@@ -1,7 +1,7 @@
 /**
- * Environments on disk that are filled directly through their ledger: commits of many rows of which no engine
- * is notified. The data is verified by reading it back through the operations, or by a service that starts on
- * it.
+ * Environments on disk that are filled directly through their ledger, with commits of many rows. No engine is
+ * notified of these commits. The data is verified by reading it through the operations of management, or by a
+ * service that starts on it.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -24,7 +24,7 @@ export function newId(): string {
   return ids.next()
 }
 
-/** An environment with its operations and without an engine, for measurements of management alone. */
+/** An environment that has operations but no engine. Used to measure management alone. */
 export class BulkStore {
   readonly service: EnvironmentService
   readonly loader: RowLoader

@@ -1,7 +1,8 @@
 /**
- * W1 "drive": documents in folders to depth 10, users in groups nested three deep, roles on documents and
- * folders, documents and folders shared with groups. At `scale` 1: 1M documents, 100k folders, 100k users,
- * 10k groups and about 2.9M facts (assignments and tuples). W5 is scale 3.4.
+ * Dataset W1 "drive": documents are in folders, up to ten levels deep. Users are in groups, which are nested
+ * in up to three levels. Users have roles on documents and folders, and groups share documents and folders.
+ * At `scale` 1, it has 1M documents, 100k folders, 100k users, 10k groups and about 2.9M facts (assignments
+ * and tuples). Dataset W5 has the scale 3.4.
  */
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
@@ -119,8 +120,8 @@ export class Drive implements Dataset {
   }
 
   /**
-   * In every block of three groups, the first two are nested in the third one of the next level. There are
-   * three levels.
+   * Group in which a group is nested. In each block of three groups, the first two are nested in the third
+   * group of the corresponding block at the next level. There are three levels.
    */
   #outerOf(group: number): number {
     const level = group % (GROUP_LEVELS * 3)
@@ -128,7 +129,10 @@ export class Drive implements Dataset {
     return level === 8 || group + 1 >= this.groups ? -1 : group + 1
   }
 
-  /** For each instance with roles of users or groups: the users, by folder or document number. */
+  /**
+   * Users who hold a role on an instance, directly or through a group, by the number of the folder or
+   * document.
+   */
   #holders(): { folder: Map<number, number[]>; document: Map<number, number[]> } {
     const members = new Map<number, number[]>()
     const holders = { folder: new Map<number, number[]>(), document: new Map<number, number[]>() }
@@ -149,7 +153,10 @@ export class Drive implements Dataset {
     return holders
   }
 
-  /** A user with a role on the document or a folder above it, chosen after a random number of steps. */
+  /**
+   * A user who holds a role on the document or on a folder above it. The number of steps up the tree is
+   * random.
+   */
   #holderAbove(
     holders: { folder: Map<number, number[]>; document: Map<number, number[]> },
     document: number,

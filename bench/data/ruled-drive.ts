@@ -1,7 +1,7 @@
 /**
- * W6: the drive of W1 with five attributes on each user and each document, and 50 rules on 20 user sets and
- * 20 resource sets that resemble those of companies: departments, clearances, regions, teams, states of a
- * document, and its owner.
+ * Dataset W6: the drive of W1, in which each user and each document has five attributes. There are 50 rules
+ * on 20 user sets and 20 resource sets. The sets resemble those of companies: they test departments,
+ * clearances, regions, teams, the state of a document and its owner.
  */
 import type { Attributes, Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
@@ -77,7 +77,7 @@ export const RESOURCE_SETS: ReadonlyMap<string, Conditions> = new Map<string, Co
   ]),
 ])
 
-/** Each set is used in some rule, and the rules of the two actions differ. */
+/** Each set is used in at least one rule, and the two actions have different rules. */
 export const RULES: readonly Rule[] = Object.entries(RULES_OF).flatMap(([action, count], offset) =>
   numbered(count, n => ({
     action,
@@ -113,7 +113,7 @@ export class RuledDrive implements Dataset {
     return this.drive.facts()
   }
 
-  /** Sets and rules, which W1 does not have. */
+  /** The sets and rules that are added to W1. */
   *rules(): Iterable<Change> {
     for (const [set, conditions] of USER_SETS) yield setPut(set, 'user', conditions)
     for (const [set, conditions] of RESOURCE_SETS) yield setPut(set, 'resource', conditions)
@@ -123,8 +123,8 @@ export class RuledDrive implements Dataset {
   }
 
   /**
-   * Candidates for `denied` are denied by roles, but rules can allow some of them; the caller must verify
-   * them.
+   * Candidates for checks. Roles deny the candidates for `denied`, but rules can allow some of them. The
+   * caller must verify them.
    */
   candidates(count: number, kind: 'allowed' | 'denied'): Query[] {
     return this.drive.candidates(count, kind)

@@ -1,6 +1,6 @@
 /**
- * Difficult shapes: W2 a deep chain, W3 wide objects and groups, W4 cycles of groups. They are small compared
- * with W1, so they are measured with warm caches.
+ * Datasets with difficult shapes: W2 is a deep chain, W3 has wide objects and groups, and W4 has cycles of
+ * groups. They are small compared with W1, so they are measured with warm caches.
  */
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'
@@ -16,7 +16,7 @@ import {
 import type { Dataset } from '#testing/data/dataset.ts'
 import { Random } from '#testing/data/random.ts'
 
-/** W2: 100 chains of 200 nested folders, with a document at the bottom of each. */
+/** W2: 100 chains of 200 nested folders each. The innermost folder contains a document. */
 export class DeepChain implements Dataset {
   readonly #chains = 100
   readonly #depth = 200
@@ -25,7 +25,8 @@ export class DeepChain implements Dataset {
   *things(): Iterable<Change> {
     yield* driveSchema()
     yield userPut('outsider')
-    // All users hold a role, but this one only on another folder.
+    // This folder is outside of the chains. One user holds a role only on this folder, and all other users
+    // hold a role on a chain.
     yield instancePut('folder', 'elsewhere')
     for (let c = 0; c < this.#chains; c++) {
       yield userPut(`user-${c}`)
@@ -53,7 +54,10 @@ export class DeepChain implements Dataset {
   }
 }
 
-/** W3: documents shared with 10,000 groups each, users in 16 groups; a group with 100,000 members. */
+/**
+ * W3: each document is shared with 10,000 groups, and each user is in 16 groups. One group has 100,000
+ * members.
+ */
 export class Wide implements Dataset {
   readonly name = 'W3'
   readonly documents = 4
@@ -77,7 +81,8 @@ export class Wide implements Dataset {
         yield tuple(['group', `group-${g}`], groupRelation('viewer'), ['document', `doc-${d}`])
       }
     }
-    // The first half of the users is in groups that share the documents, the second half in others.
+    // The first half of the users is in groups with which the documents are shared. The second half is in
+    // other groups.
     for (let u = 0; u < this.users; u++) {
       const first = u < this.users / 2 ? 0 : this.groups
       for (let n = 0; n < 16; n++) {
@@ -97,7 +102,10 @@ export class Wide implements Dataset {
   }
 }
 
-/** W4: 50 cycles of 100 groups with chords across; a document is shared with one group of each cycle. */
+/**
+ * W4: 50 cycles of 100 groups each, with additional edges across each cycle. A document is shared with one
+ * group of each cycle.
+ */
 export class Cycles implements Dataset {
   readonly #circles = 50
   readonly #length = 100

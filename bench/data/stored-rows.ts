@@ -1,4 +1,4 @@
-/** Converts a dataset to the rows of a store, as management would write them. */
+/** Converts a dataset to rows of a store, in the form in which management would write them. */
 import type { Change, InstanceKey } from '#model/change.ts'
 import type { AssignmentRecord, RoleRecord, StoredRecord, TupleRecord, TypeRecord } from '#model/records.ts'
 import {
@@ -15,7 +15,10 @@ import type { Dataset } from '#testing/data/dataset.ts'
 const CREATED_AT = 0
 const TIMES = { createdAt: CREATED_AT, updatedAt: CREATED_AT }
 
-/** Yields every row once, even if the dataset contains it twice. A role is stored as it was last put. */
+/**
+ * Yields each row once, even if the dataset contains the entity several times. If a role is put several
+ * times, its last state is stored.
+ */
 export function* storedRows(dataset: Dataset): Iterable<StoredRecord> {
   const rows = new DatasetRows()
   const schema: Change[] = []
@@ -40,7 +43,7 @@ export function* storedRows(dataset: Dataset): Iterable<StoredRecord> {
   }
 }
 
-/** Assigns ids to entities and remembers them. */
+/** Creates the rows and assigns an ID to each entity. */
 class DatasetRows {
   readonly #ids = new Map<string, string>()
 

@@ -1,11 +1,12 @@
 /**
- * Checks, memory and load of the shared index against the plain Maps, in one run on one core:
+ * Measures checks, memory and load time of the shared index, compared with plain Maps. Both run in the same
+ * process on one core:
  *
- *   taskset -c 1 node --expose-gc --max-old-space-size=12000 bench/engine/checks.ts [scale of W1 = 1] [scale
- *   of W5 = 3.4]
+ *     taskset -c 1 node --expose-gc --max-old-space-size=12000 bench/engine/checks.ts \
+ *       [scale of W1 = 1] [scale of W5 = 3.4]
  *
- * Decisions are compared before the measurement. Passes are interleaved, so that disturbances affect both in
- * the same way.
+ * The decisions of both are compared before the measurement. The passes alternate, so that disturbances
+ * affect both in the same way.
  */
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -22,7 +23,7 @@ import { loadBare, loadShared } from './loading.ts'
 import { type Evaluator, fresh, questionsOf, timeSingle, timeStaged, verifyAnswers } from './questions.ts'
 
 const PASSES = 11
-/** Number of runs of each size, which alternate. */
+/** Number of runs of each size. Runs of different sizes alternate. */
 const RUNS = 5
 
 setFlagsFromString('--expose-gc')
@@ -38,7 +39,10 @@ function loadBaseline(dataset: Dataset): PlainMaps {
 const raw: Record<string, unknown> = {}
 const figures: Figure[] = []
 
-/** Medians of interleaved passes over fresh strings, by name of the pass. */
+/**
+ * Returns the median time of each pass, by the name of the pass. The passes alternate and use new strings
+ * each time.
+ */
 function race(passes: Record<string, { queries: readonly Query[]; run: (queries: Query[]) => number }>) {
   const times = new Map<string, number[]>(Object.keys(passes).map(name => [name, []]))
   for (let pass = 0; pass < PASSES; pass++) {
@@ -58,14 +62,15 @@ function race(passes: Record<string, { queries: readonly Query[]; run: (queries:
 const scale = Number(process.argv[2] ?? 1)
 const bigScale = Number(process.argv[3] ?? 3.4)
 
-/** Nanoseconds per denied check. */
+/** Returns nanoseconds per denied check. */
 function measureDrive(): number {
   const drive = new Drive('W1', scale)
   const heapBefore = heapMiB()
   const { writer, reader, facts } = loadShared(drive)
   const heapGrown = heapMiB() - heapBefore
   const { allowed, denied, mixed, vsBaseline } = measureBaseline(drive, reader)
-  // The baseline's gigabyte is released here: its collection would slow down the fastest passes most.
+  // The gigabyte of the baseline is collected here. If it were collected later, it would slow down the
+  // fastest passes most.
   collectGarbage()
   process.stdout.write(`W1: ${facts} facts, ${mixed.length} answers verified\n`)
   const ns = race({
@@ -85,7 +90,10 @@ function measureDrive(): number {
   return ns['W1 single denied']!
 }
 
-/** Verifies that baseline and reader decide alike, and measures the speedup of the reader. */
+/**
+ * Verifies that the baseline and the reader make the same decisions. Then measures how much faster the reader
+ * is.
+ */
 function measureBaseline(drive: Drive, reader: Evaluator) {
   const baseline = loadBaseline(drive)
   const questions = questionsOf(drive, baseline, 100_000)
@@ -120,14 +128,15 @@ function measureShape(dataset: Dataset, deniedOfW1: number): void {
 }
 
 /**
- * Median nanoseconds of the first check on a document whose closure is not built, with warm code, over all
- * documents; in addition, of the check that triggers the build.
+ * Returns the median time in nanoseconds of the first check on a document whose closure is not built. The
+ * code is warm, and the median is over all documents. Also returns the time of the check that triggers the
+ * build.
  */
 function firstTouch(dataset: Dataset, denied: readonly Query[]): number {
   const warm = loadBare(dataset).reader
   for (let n = 0; n < 100; n++) timeSingle(warm, denied)
   const { reader } = loadBare(dataset)
-  // Attaches the reader to the index, with a document that is not checked afterwards.
+  // Attaches the reader to the index by checking a document that is not used afterwards.
   timeSingle(reader, [{ ...denied[0]!, key: 'of-all' }])
   const firsts = [...new Map(denied.map(question => [question.key, question])).values()]
   const times = firsts.map(question => timeSingle(reader, [question]))

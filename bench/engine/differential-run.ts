@@ -1,10 +1,11 @@
 /**
- * Compares very many checks by the shared index and by the oracle, from a fixed seed. Each history runs in
- * one of several modes that stress the index. Each check is evaluated alone, in a batch and by `explain`, and
- * all results must equal that of the oracle. Counters show that each feature was covered.
+ * Compares the shared index with the oracle in a very large number of checks, from a fixed seed. Each history
+ * runs in one of several modes that stress the index. Each check is evaluated alone, in a batch and by
+ * `explain`, and the results must equal that of the oracle. Counters show that each feature was covered.
  *
- * Nodes with 65,536 edges are too large for the oracle. So only the index receives *padding*
- * (`inert-edges.ts`): edges that, by specification, do not change any decision, among those that do.
+ * Nodes with 65,536 edges are too large for the oracle. Therefore only the index receives *padding*
+ * (`inert-edges.ts`), which consists of edges between the real ones. According to the specification, they do
+ * not change any decision.
  */
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
@@ -47,19 +48,22 @@ const WAYS: Record<string, () => SharedEngine> = {
 
 const SIZE: HistorySize = { commits: 10, queries: 300 }
 const COMMITS_IN_ONE = 5
-/** Small, because explanations walk all the edges. */
+/** The size is small, because explanations walk all edges. */
 const PADDED_SIZE: HistorySize = { commits: 1, queries: 40 }
 
 export class Differential {
   readonly coverage = new Coverage()
-  /** Number of checks by the features that they covered. */
+  /** Number of checks that covered a feature, by the name of the feature. */
   readonly met = new Map<string, number>()
 
   get checks(): number {
     return this.coverage.checks
   }
 
-  /** Throws at the first wrong result, with all data that is needed to reproduce it. */
+  /**
+   * Runs all histories. Throws at the first wrong result. The error contains all data that is needed to
+   * reproduce it.
+   */
   run({ seed, usual, manyRoles, keys, padded }: DifferentialSize): void {
     const kinds = [
       { name: 'usual', count: usual, of: histories(SIZE, USUAL) },
@@ -79,7 +83,7 @@ export class Differential {
     seed: number,
     padding: PaddingKind | null,
   ): void {
-    // Adding tens of thousands of colliding keys would take a day.
+    // This mode is skipped with padding, because adding tens of thousands of colliding keys would take a day.
     const ways = Object.keys(WAYS).filter(way => padding === null || way !== 'colliding keys')
     for (let number = 0; number < count; number++) {
       const way = ways[number % ways.length]!
@@ -133,7 +137,8 @@ export class Differential {
 }
 
 /**
- * The same changes in fewer commits, so that entities that are removed in a commit are often put again in it.
+ * Merges commits into fewer and larger ones. Entities are then often removed and put again within the same
+ * commit.
  */
 function withLargeCommits({ load, commits, queries }: History): History {
   const merged = Array.from({ length: Math.ceil(commits.length / COMMITS_IN_ONE) }, (_, n) =>
@@ -150,7 +155,7 @@ function putsAgain(changes: readonly Change[]): boolean {
   })
 }
 
-/** Detects which features of the current facts a check covers. */
+/** Detects which features of the current facts are covered by a check. */
 class Features {
   readonly #onCycle: ReadonlySet<string>
   readonly #manyRoles: ReadonlySet<string>
@@ -180,7 +185,7 @@ class Features {
   }
 }
 
-/** Instances that are part of a cycle of tuples. */
+/** Instances that are on a cycle of tuples. */
 function cyclesIn(standing: readonly Change[]): Set<string> {
   const next = new Map<string, string[]>()
   for (const put of standing) {
@@ -190,7 +195,8 @@ function cyclesIn(standing: readonly Change[]): Set<string> {
   }
   const leadsBack = (start: string): boolean => {
     const reached = new Set(next.get(start))
-    // The set is its own work queue: iteration over a `Set` includes elements that are added during it.
+    // The set is also the work queue: the iteration over a `Set` includes elements that are added during the
+    // iteration.
     for (const each of reached) for (const further of next.get(each) ?? []) reached.add(further)
     return reached.has(start)
   }

@@ -1,11 +1,12 @@
 /**
  * Compares the shared index with the oracle, from a fixed seed, in at least one million checks:
  *
- *   node bench/engine/differential.ts [share of the whole = 1] [seed = 1]
+ *     node bench/engine/differential.ts [share of the whole = 1] [seed = 1]
  *
- * Each check is one query at one state, evaluated alone, in a batch and by `explain`; all three results are
- * compared. Covered features are counted. The first wrong result ends the run with all data that is needed to
- * reproduce it. Random histories of the same models are in `test/properties/engine-oracle.test.ts`.
+ * A check is one query at one state. It is evaluated alone, in a batch and by `explain`, and all three
+ * results are compared. The run counts which features were covered. The first wrong result ends the run and
+ * prints all data that is needed to reproduce it. `test/properties/engine-oracle.test.ts` tests random
+ * histories of the same models.
  */
 import { Differential } from './differential-run.ts'
 

@@ -1,10 +1,12 @@
 /**
- * Measures one drive in a separate process, for comparisons of sizes (`checks.ts`): prints nanoseconds per
- * check, the median of passes over fresh strings. The location of an index in memory changes the time of a
- * check by up to 20 %. So sizes are compared across similar processes and not within one, where the second
- * index to be loaded gets a better location than the first.
+ * Measures one drive in a separate process, so that `checks.ts` can compare sizes. Prints nanoseconds per
+ * check as the median of passes with new strings.
  *
- *   node bench/engine/drive-alone.ts SCALE
+ * The location of an index in memory changes the time of a check by up to 20 %. If two indexes were loaded in
+ * the same process, the second one would get a better location than the first. Therefore sizes are compared
+ * across processes that are otherwise equal.
+ *
+ *     node bench/engine/drive-alone.ts SCALE
  */
 import { Drive } from '../data/drive.ts'
 import { median } from '../lib/measure.ts'

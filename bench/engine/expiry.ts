@@ -1,12 +1,11 @@
 /**
- * Expiring grants in the index: memory per expiration time, load time of a million of them, and the pauses of
- * readers while 100,000 expire in one second.
+ * Measures expiring grants in the index: memory per expiration time, load time of a million of them, and the
+ * pauses of readers while 100,000 grants expire in one second.
  *
  *     npm run bench -- ends [grants = 1,000,000]
  *
  * A reader in another thread checks without pause (`reader-stalls-reader.ts`). Its pauses are reported
- * without the time in which other threads had its core. Each grant is checked before and after its
- * expiration.
+ * without the time in which other threads used its core. Each grant is checked before and after it expires.
  */
 import { Worker } from 'node:worker_threads'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
@@ -22,7 +21,7 @@ const GRANTS = Number(process.argv[2] ?? 1_000_000)
 const ENDING_TOGETHER = Math.min(100_000, GRANTS)
 const USERS = Math.ceil(GRANTS / 10)
 const PART = 1_000
-/** Number of grants that the service expires at once (`threads/indexes/expiring-facts.ts`). */
+/** Number of grants that the service expires in one step (`threads/indexes/expiring-facts.ts`). */
 const AT_ONCE = 128
 const NOW = Date.UTC(2030, 0, 1)
 const HOUR_MS = 3_600_000
@@ -105,7 +104,7 @@ const cpu = process.threadCpuUsage()
 let ended = 0
 while (writer.wakeAt <= NOW + 1_000) {
   ended += writer.expireDue(NOW + 1_000, AT_ONCE).length
-  // The service also yields to the event loop between two critical sections.
+  // The bench yields to the event loop between two critical sections, as the service does.
   await new Promise(resolve => setImmediate(resolve))
 }
 const endMs = performance.now() - from

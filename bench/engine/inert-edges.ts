@@ -1,9 +1,10 @@
 /**
- * Adds tens of thousands of inert edges: by specification, they do not change any other decision. They are
- * tuples from and to instances without roles, roles of users that are never checked, and roles on instances
- * that grant nothing else.
+ * Adds tens of thousands of inert edges, which, according to the specification, do not change any other
+ * decision. They are tuples from and to instances without roles, roles of users that are never checked, and
+ * roles on instances that grant nothing else.
  *
- * They fill a node to exactly 65,535 or 65,536 stored edges alternately, including the real ones.
+ * A node gets as many of them as it needs to have exactly 65,535 or 65,536 stored edges, including the real
+ * ones. The two numbers alternate.
  */
 import { Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -19,22 +20,22 @@ const EDGES = [65_535, 65_536] as const
 
 type ChangeOf<Kind extends Change['kind']> = Extract<Change, { kind: Kind }>
 
-/** A node whose edges are counted, and the changes that add edges to it. */
+/** A node whose edges are counted, and functions that create edges at this node. */
 interface Padded {
-  /** Entity that the nth edge requires. */
+  /** Returns the change that creates the entity for the nth edge. */
   readonly ground: (n: number) => Change
   readonly edge: (n: number) => Change
-  /** Number of edges currently stored at the node. */
+  /** Returns the number of edges that are stored at the node. */
   readonly count: (engine: SharedEngine) => number
 }
 
 export interface PaddingKind {
   readonly name: string
-  /** `null` if the current facts have no node that can be padded. */
+  /** Chooses a node. Returns null if the current facts contain no node that can be padded. */
   readonly chooseNode: (standing: readonly Change[]) => Padded | null
 }
 
-/** Pads one node of one engine at a time. */
+/** Pads the nodes of an engine, one at a time. */
 export class Padding {
   readonly #engine: SharedEngine
   readonly #chooseNode: PaddingKind['chooseNode']
@@ -46,7 +47,7 @@ export class Padding {
     this.#chooseNode = chooseNode
   }
 
-  /** Returns the number of edges of the node afterwards; 0 if none is padded. */
+  /** Pads a node. Returns the resulting number of edges of the node, or 0 if no node was padded. */
   pad(standing: readonly Change[]): number {
     const engine = this.#engine
     engine.apply(this.#edges.map(taken))
@@ -60,7 +61,8 @@ export class Padding {
     this.#edges = all.map(padded.edge)
     engine.apply(this.#edges)
     const excess = padded.count(engine) - wanted
-    // Removes the last added edges, so that the real ones stay among the padding.
+    // Removes the edges that were added last. The real edges, which were added before, stay among the
+    // padding.
     engine.apply(this.#edges.splice(wanted - excess).map(taken))
     if (padded.count(engine) !== wanted) throw new Error(`padding ended at ${padded.count(engine)} edges`)
     return wanted
@@ -123,7 +125,7 @@ export const PADDINGS: readonly PaddingKind[] = [
   },
 ]
 
-/** A current tuple in the default tenant. */
+/** Returns a current tuple whose instances are in the default tenant. */
 function linked(standing: readonly Change[]): ChangeOf<'tuple-put'> | undefined {
   const home = new Set(
     standing
@@ -157,7 +159,7 @@ function taken(edge: Change): Change {
   throw new Error(`${edge.kind} is no edge`)
 }
 
-/** Number of edges of an instance in one of its slabs. */
+/** Returns the number of edges that one slab of an instance contains. */
 function storedAt(engine: SharedEngine, { type, key }: InstanceKey, slab: number): number {
   const { graph, line } = recordOf(engine, type, key)
   return entryCount(graph[(line << L.LINE_WORDS_LOG2) + slab + 1]!)

@@ -1,9 +1,9 @@
 /**
- * Loads 1M facts from rows, compared with the plain Maps in the same run:
+ * Measures how long loading 1M facts from rows takes, compared with plain Maps in the same run:
  *
- *   taskset -c 1 node --max-old-space-size=12000 bench/engine/load.ts
+ *     taskset -c 1 node --max-old-space-size=12000 bench/engine/load.ts
  *
- * Rows are generated before the measurement starts; the two engines alternate.
+ * The rows are generated before the measurement starts. The two engines alternate.
  */
 import { PlainMaps } from '../lib/plain-maps.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'

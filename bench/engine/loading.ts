@@ -1,6 +1,6 @@
 /**
- * Loads a dataset into the shared index as the service does: the model, the facts, and then all closures in
- * advance.
+ * Loads a dataset into the shared index as the service does: first the model, then the facts, and then all
+ * closures, before they are needed.
  */
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
@@ -15,7 +15,10 @@ export interface Loaded {
   readonly facts: number
 }
 
-/** Loads without closures, as after a change that invalidates all of them. */
+/**
+ * Loads a dataset without building closures. The index is then as after a change that invalidates all
+ * closures.
+ */
 export function loadBare(dataset: Pick<Dataset, 'things' | 'facts'>): Loaded {
   const writer = new SharedIndexWriter({ threadId: 1, secrets: SECRETS })
   writer.apply(dataset.things())

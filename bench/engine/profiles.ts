@@ -1,10 +1,11 @@
 /**
- * A million users with a profile of five attributes each: the memory and load time of the attributes, and the
- * correctness of a rule on them.
+ * Measures the attributes of a million users with a profile of five attributes each: their memory and load
+ * time, and the correctness of a rule on them.
  *
- *   npm run bench -- profiles [users = 1000000]
+ *     npm run bench -- profiles [users = 1000000]
  *
- * Times are processor time; memory is the difference of all regions with and without profiles.
+ * Times are processor times. Memory is the difference between the sizes of all regions with and without
+ * profiles.
  */
 import type { Attributes, Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'

@@ -1,4 +1,4 @@
-/** Checks whose decisions are confirmed by the plain Maps, and passes that evaluate them. */
+/** Creates checks whose decisions are confirmed by plain Maps, and evaluates them in passes. */
 import type { Query } from '#model/decision.ts'
 import type { Dataset } from '#testing/data/dataset.ts'
 import { Random } from '#testing/data/random.ts'
@@ -10,7 +10,7 @@ export interface Evaluator {
 
 export const BATCH = 1_000
 
-/** `count` checks of each kind, according to the baseline. */
+/** Returns `count` allowed and `count` denied checks. The baseline determines the decisions. */
 export function questionsOf(
   dataset: Dataset,
   baseline: Evaluator,
@@ -29,12 +29,12 @@ export function questionsOf(
   return { allowed, denied, mixed: shuffled([...allowed, ...denied]) }
 }
 
-/** The same checks with new strings, as if they came from a request. */
+/** Copies the checks with new strings, as if they were received in a request. */
 export function fresh(queries: readonly Query[]): Query[] {
   return JSON.parse(JSON.stringify(queries)) as Query[]
 }
 
-/** Nanoseconds per check, one by one. */
+/** Evaluates the checks one by one. Returns nanoseconds per check. */
 export function timeSingle(engine: Evaluator, queries: readonly Query[]): number {
   let allowed = 0
   const start = performance.now()
@@ -44,7 +44,7 @@ export function timeSingle(engine: Evaluator, queries: readonly Query[]): number
   return (elapsed * 1e6) / queries.length
 }
 
-/** Nanoseconds per check, in batches of 1,000. */
+/** Evaluates the checks in batches of 1,000. Returns nanoseconds per check. */
 export function timeStaged(engine: Evaluator, queries: readonly Query[]): number {
   const batches: Query[][] = []
   for (let from = 0; from < queries.length; from += BATCH) batches.push(queries.slice(from, from + BATCH))
@@ -56,7 +56,7 @@ export function timeStaged(engine: Evaluator, queries: readonly Query[]): number
   return (elapsed * 1e6) / queries.length
 }
 
-/** Throws if the engines disagree on any check, evaluated alone or in a batch. */
+/** Evaluates each check alone and in a batch. Throws if the engines disagree. */
 export function verifyAnswers(engine: Evaluator, baseline: Evaluator, queries: readonly Query[]): void {
   const together = engine.evaluateAll(queries)
   for (const [index, query] of queries.entries()) {

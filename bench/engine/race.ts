@@ -1,13 +1,14 @@
 /**
- * Compares the indexes of several checkouts in one process, alternately. The benefit of a part of the engine
- * is the additional time of a checkout without it (docs/engine.md, "What clever parts are worth").
+ * Compares the indexes of several checkouts in one process, alternately. To find the benefit of a part of the
+ * engine, compare with a checkout without this part: its additional time is the benefit (docs/engine.md,
+ * "What clever parts are worth").
  *
- *   npm run bench -- race SCALE ROUNDS CHECKOUT CHECKOUT…       e.g. 0.5 40 . ../without-filter
+ *     npm run bench -- race SCALE ROUNDS CHECKOUT CHECKOUT…       e.g. 0.5 40 . ../without-filter
  *
- * Each checkout has its own modules, so V8 compiles them separately, and its own copy of W1. Decisions are
- * compared before the measurement. Figures are processor time, which other work on the machine affects less.
- * A ratio is the median over the rounds of a checkout's time divided by that of the first one. Name the first
- * checkout twice to see the measurement error.
+ * Each checkout has its own modules, so that V8 compiles them separately, and its own copy of W1. Decisions
+ * are compared before the measurement. Figures are processor times, which other work on the machine affects
+ * less. A ratio is the time of a checkout divided by that of the first checkout; the median over the rounds
+ * is reported. If you name the first checkout twice, the second ratio shows the measurement error.
  */
 import { cp, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -27,7 +28,7 @@ import { BATCH, fresh } from './questions.ts'
 const QUESTIONS_A_ROUND = 20_000
 const PARTS = 4
 const CHANGES = 10_000
-/** The first rounds are for warming up. */
+/** Number of rounds before the measurement, in which the code warms up. */
 const WARM_ROUNDS = 2
 const RECORDS_A_STEP = 2_000
 
@@ -42,7 +43,10 @@ const [scale = '0.5', rounds = '40', ...checkouts] = process.argv.slice(2)
 const drive = new Drive('W1', Number(scale))
 const random = new Random(17)
 
-/** Copies the sources first, so that a checkout that is named twice is loaded twice. */
+/**
+ * Loads the index of a checkout. The sources are copied first, so that a checkout that is named twice is also
+ * loaded twice.
+ */
 async function runnerOf(checkout: string, index: number, into: string): Promise<Runner> {
   const copy = join(into, String(index))
   await cp(join(checkout, 'src'), join(copy, 'src'), { recursive: true })

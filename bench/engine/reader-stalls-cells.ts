@@ -1,4 +1,4 @@
-/** Shared memory cells of `reader-stalls.ts` and its reader. */
+/** Layout of the shared memory with which `reader-stalls.ts` and its reader communicate. */
 import type { SharedIndexHandle } from '#engine/shared-index/memory/regions.ts'
 import type { Query } from '#model/decision.ts'
 
@@ -10,8 +10,8 @@ export interface StopsReaderData {
   readonly questions: readonly Query[]
   readonly cells: Int32Array
   /**
-   * Milliseconds, two numbers per window: the longest pause, and the longest pause without the time in which
-   * other threads had the core.
+   * Milliseconds. Each window has two numbers: the longest pause, and the longest pause without the time in
+   * which other threads used the core.
    */
   readonly longest: Float64Array
 }

@@ -1,6 +1,6 @@
 /**
- * The reader thread of `reader-stalls.ts`: checks without pause and records the longest time between two
- * results, by window.
+ * The reader thread of `reader-stalls.ts`. It checks without pause, and records the longest time between two
+ * results in each window.
  */
 import { workerData } from 'node:worker_threads'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
@@ -12,7 +12,7 @@ const { handle, questions, cells, longest } = workerData as StopsReaderData
 const reader = new SharedIndexReader(handle, { threadId: 2 })
 for (let pass = 0; pass < 2; pass++) for (const question of questions) reader.evaluate(question)
 
-/** Shorter pauses are ignored. */
+/** Minimum length of a recorded pause in milliseconds. */
 const STOP_MIN_MS = 0.1
 let window = 0
 let delayed = runDelayMs()

@@ -1,13 +1,16 @@
 /**
- * Pauses of readers caused by the most expensive operations of the writer, on a loaded W1 with two cores:
+ * Measures the pauses of readers during the most expensive operations of the writer, on a loaded W1 with two
+ * cores:
  *
- *   node --max-old-space-size=12000 bench/engine/reader-stalls.ts [scale of W1 = 1]
+ *     node --max-old-space-size=12000 bench/engine/reader-stalls.ts [scale of W1 = 1]
  *
- * A reader checks without pause and records its longest time between two results. Reader and writer share two
- * cores with the threads of V8 for compilation and garbage collection. So the figure is each pause without
- * the time in which the thread was ready but other threads had its core (`run-delay.ts`). It is taken from
- * all three runs, including the first one, in which code can be cold. The pause with that time is also
- * reported, as is the pause before each scenario, while the writer is busy without writing.
+ * A reader checks without pause and records the longest time between two results. The reader and the writer
+ * share two cores with the threads of V8 for compilation and garbage collection. Therefore a figure is the
+ * length of a pause without the time in which the thread was ready but other threads used its core
+ * (`run-delay.ts`). It is the maximum of all three runs, including the first one, in which code can be cold.
+ *
+ * For comparison, two more numbers are reported: the pause including that time, and the pause before each
+ * scenario, while the writer is busy but does not write.
  */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -47,7 +50,7 @@ writer.apply([...above, userPut('heavy'), instancePut('group', 'everywhere'), in
 writer.apply([...isRoot].map(root => tuple(['folder', 'top'], 'parent', ['folder', root])))
 while (writer.precompute(100_000));
 
-// The service does the same before it exposes an index of this size.
+// The service also warms up the writer before it makes an index of this size available.
 const warmUpMs = timeMs(() => void Array.from(warmUpWriter()))
 
 const header = new Int32Array(writer.handle.header)
@@ -62,11 +65,11 @@ worker.on('error', error => {
 while (Atomics.load(cells, CELLS.checks) === 0) await new Promise(resolve => setTimeout(resolve, 50))
 
 /**
- * The longest critical section of the writer, in milliseconds. The sequence number marks the start and the
- * end of each section, and only the writer changes it with the `Atomics` of this thread.
+ * Duration of the longest critical section of the writer, in milliseconds. The sequence number marks the
+ * start and the end of each section. Only the writer changes it, through `Atomics` of this thread.
  */
 let longestSection = 0
-/** The same without the time in which other threads had the core. */
+/** Duration of the longest critical section without the time in which other threads used the core. */
 let longestWork = 0
 let begun = 0
 let delayedBefore = 0
@@ -86,18 +89,21 @@ const watchedAdd = (array: Int32Array, index: number, value: number): number => 
 }
 Object.assign(Atomics, { add: watchedAdd })
 
-/** The maximum of each, in milliseconds; `…Work` excludes the time in which other threads had the core. */
+/**
+ * Maximum durations in milliseconds. The fields that end with `Work` exclude the time in which other threads
+ * used the core.
+ */
 interface Stop {
-  /** Time between two results of the reader. */
+  /** Longest time between two results of the reader. */
   readonly stop: number
   readonly stopWork: number
   readonly section: number
   readonly sectionWork: number
-  /** Step of the writer, including the work before and after critical sections. */
+  /** Longest step of the writer. It includes the work before and after critical sections. */
   readonly step: number
 }
 
-/** Pauses in milliseconds during `work`. */
+/** Runs `work` and returns the maximum durations during it. */
 function stopDuring(work: () => Iterable<() => void>): Stop {
   collectGarbage({ type: 'minor' })
   const window = add(cells, CELLS.window, 1) + 1
@@ -172,8 +178,8 @@ const documentRole = (role: string, actions: string[], derivations = [from('view
     derivations,
   }) as Change
 
-// Generated in advance: the heap of the bench is not work of the index, and its collection must not occur in
-// a critical section.
+// The changes are generated in advance. The heap of the bench is not part of the index, and its garbage
+// collection must not occur in a critical section.
 const newcomers = times(Math.round(500_000 * scale), n => instancePut('document', `new-${n}`))
 const departures = newcomers.map(taken)
 const rolesOfOne = times(drive.documents, n => assignment('heavy', 'viewer', 'document', `doc-${n}`))
@@ -187,7 +193,7 @@ const people = times(10_000, n => userPut(`person-${n}`))
 const moves = times(500, n => viewerGrant(['folder', `folder-${n * 7}`]))
 const onTop = viewerGrant(['folder', 'top'])
 
-/** Each scenario starts from the same state; removals undo its changes, so that it can be repeated. */
+/** Each scenario starts from the same state. Removals undo its changes, so that it can be repeated. */
 const SCENARIOS: Record<string, () => Iterable<() => void>> = {
   'records added until all tables have doubled': () => inParts(newcomers),
   'records removed until all tables have halved': function* halved() {

@@ -1,5 +1,6 @@
 /**
- * The reader thread of `reader-under-writes.ts`: checks as fast as it can, or waits for one result to change.
+ * The reader thread of `reader-under-writes.ts`. Depending on the command, it checks as fast as it can, or
+ * waits until one result changes.
  */
 import { workerData } from 'node:worker_threads'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
@@ -18,7 +19,7 @@ const { handle, threadId, cells, clock, scale } = workerData as {
 }
 
 const BATCH = 1_000
-/** About the number of cache lines that a check reads, at memory locations that are not cached. */
+/** Number of reads from memory that is not cached. A check reads about as many cache lines. */
 const ECHO_READS = 20
 const memory = new Int32Array(2 ** 24).fill(1)
 const random = new Random(7)
@@ -62,7 +63,8 @@ for (let isRunning = true; isRunning;) {
       Atomics.add(cells, CELLS.done, BATCH)
       break
     default:
-      // After the first command, any other value means stop. Before it, the thread waits for a command.
+      // Before the first command, the thread waits for it. Afterwards, any other value means that the thread
+      // must stop.
       if (turn > 0) isRunning = false
       else Atomics.wait(cells, CELLS.command, 0, 10)
   }

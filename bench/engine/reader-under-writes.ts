@@ -1,14 +1,17 @@
 /**
- * Effects of the writer on a reader in another thread, on two cores:
+ * Measures how a writer affects a reader in another thread, on two cores:
  *
- *   node --max-old-space-size=8000 bench/engine/reader-under-writes.ts [scale of W1 = 0.3] [changes a round =
- *   4,000]
+ *     node --max-old-space-size=8000 bench/engine/reader-under-writes.ts \
+ *       [scale of W1 = 0.3] [changes a round = 4,000]
  *
- * Slowdown: nanoseconds per check, single and staged, without writes, at 1,000 critical sections/s of one
- * fact, and at 10,000 facts/s in 1,000 sections of ten. Visibility: time from the start of `apply` until the
- * reader's result changes, by one clock, compared with the time of a bare message between the threads;
- * medians of alternating rounds, the first of which warms up. The spread of the idle figures shows whether
- * the machine was busy.
+ * Slowdown: nanoseconds per check, single and staged, at three rates of writes. The rates are: without
+ * writes, with 1,000 critical sections per second with one fact each, and with 1,000 sections per second with
+ * ten facts each.
+ *
+ * Visibility: time from the start of `apply` until the result of the reader changes, measured with one clock.
+ * It is compared with the time of a simple message between the threads. Figures are medians of alternating
+ * rounds, the first of which warms up. The spread of the figures without writes shows whether the machine was
+ * busy.
  */
 import { Worker } from 'node:worker_threads'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
@@ -44,7 +47,7 @@ worker.on('error', error => {
 const random = new Random(5)
 const given = new Set<string>()
 
-/** Shares a document with a group, or revokes that: the most common change. */
+/** The most common change: shares a document with a group, or stops sharing it. */
 function someFact(): Change {
   const [group, document] = [random.below(drive.groups), random.below(drive.documents)]
   const put = tuple(['group', `group-${group}`], groupRelation('viewer'), ['document', `doc-${document}`])
@@ -54,7 +57,7 @@ function someFact(): Change {
   return put
 }
 
-/** Lets the reader work for a while at this rate of writes; returns nanoseconds per check. */
+/** Lets the reader check for a while during writes at this rate. Returns nanoseconds per check. */
 async function windowOf(command: number, factsPerSection: number): Promise<number> {
   const before = Atomics.load(cells, CELLS.done)
   Atomics.store(cells, CELLS.command, command)
@@ -96,8 +99,8 @@ for (const mode of ['single', 'staged'] as const) {
 }
 
 /**
- * Microseconds from the start of `apply` until the reader has seen the change, for this many critical
- * sections.
+ * Returns how many microseconds pass from the start of `apply` until the reader has seen the change. There is
+ * one value per critical section.
  */
 function visibility(factsPerSection: number): number[] {
   const delays: number[] = []
@@ -119,8 +122,8 @@ function visibility(factsPerSection: number): number[] {
 }
 
 /**
- * Microseconds until the other thread has received a word and read as many cache lines as a check does: the
- * lower bound of the machine.
+ * Returns how many microseconds pass until another thread has received a word and read as many cache lines as
+ * a check does. This is the lower bound for this machine.
  */
 function echo(): number[] {
   const delays: number[] = []
@@ -135,7 +138,7 @@ function echo(): number[] {
   return delays
 }
 
-/** Sends a command to the reader, and gives it time to start. */
+/** Sends a command to the reader and waits until the reader has had time to start. */
 async function tellReader(what: number): Promise<void> {
   Atomics.store(cells, CELLS.command, what)
   await new Promise(resolve => setTimeout(resolve, 100))

@@ -1,4 +1,6 @@
-/** The maximum number of condition sets and rules of an environment, for `schema-ceilings.ts`. */
+/**
+ * Changes in an environment with the maximum number of condition sets and rules, for `schema-ceilings.ts`.
+ */
 import type { Change } from '#model/change.ts'
 
 const SETS = 10_000
@@ -14,14 +16,17 @@ function ruleOn(set: number, action: string, kind: 'rule-put' | 'rule-removed' =
   return { kind, userSet: `set-${set}`, type: RULED_TYPE, action, resourceSet: `__autogen_${RULED_TYPE}` }
 }
 
-/** Half of the sets are found by a value; the others test an order, which is evaluated for each set. */
+/**
+ * Half of the sets are found by an attribute value. The others compare an order, so each of them must be
+ * evaluated.
+ */
 function conditionsOf(set: number): Readonly<Record<string, unknown>> {
   return set % 2 === 0
     ? { allOf: [{ 'user.group': { equals: `group-${set}` } }, { 'user.level': { 'less-than': 5 } }] }
     : { 'user.level': { 'greater-than': set + 10 } }
 }
 
-/** Ten actions with 10,000 rules each, none of which allows the check. */
+/** Ten actions, each with 10,000 rules. No rule allows the check. */
 export function ruleCeilings() {
   const sets = Array.from({ length: SETS }, (_, n) => setPut(n, conditionsOf(n)))
   const actions = Array.from({ length: RULES / RULES_A_PERMISSION }, (_, n) => `action-${n}`)

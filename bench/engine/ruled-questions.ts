@@ -1,4 +1,7 @@
-/** Checks on W6 with their right decisions: half allowed by roles, a quarter by a rule, a quarter denied. */
+/**
+ * Checks on W6 with their correct decisions. Roles allow half of the checks, a rule allows a quarter, and a
+ * quarter is denied.
+ */
 import { evaluate } from '#conditions/evaluate.ts'
 import { EvaluationBudget } from '#conditions/evaluation-budget.ts'
 import type { Condition } from '#conditions/condition.ts'
@@ -17,7 +20,7 @@ export interface JudgedQuestion {
   readonly isAllowed: boolean
 }
 
-/** The drive with its attributes and without its rules. */
+/** The drive with its attributes but without its rules. */
 export function withoutRules(drive: RuledDrive): Dataset {
   return {
     name: `${drive.name} without rules`,
@@ -32,7 +35,7 @@ export function withoutRules(drive: RuledDrive): Dataset {
 }
 
 /**
- * `bare` holds the drive without rules and decides by roles. Rules are evaluated directly on their
+ * `bare` contains the drive without rules and decides by roles. Rules are evaluated here, directly on their
  * conditions.
  */
 export function ruledQuestions(drive: RuledDrive, bare: Evaluator, count: number): JudgedQuestion[] {
@@ -54,7 +57,7 @@ function taken(queries: readonly Query[], count: number, isAllowed: boolean): Ju
   return queries.slice(0, count).map(query => ({ query, isAllowed }))
 }
 
-/** Evaluates one rule after the other, which no index does. */
+/** Evaluates rules one after the other, unlike the index. */
 class RuleJudge {
   readonly #drive: RuledDrive
   readonly #conditions: ReadonlyMap<string, Condition>

@@ -1,10 +1,10 @@
 /**
- * Searches with rules over a million instances and a million users, with and without a posting list that
- * serves them, and the costs of posting lists for the writer.
+ * Measures searches with rules over a million instances and a million users. Some searches can use a posting
+ * list, and others cannot. Also measures how much posting lists cost the writer.
  *
- *   taskset -c 1 node --max-old-space-size=12000 bench/engine/ruled-searches.ts
+ *     taskset -c 1 node --max-old-space-size=12000 bench/engine/ruled-searches.ts
  *
- * Each page is verified with the stored attributes before the measurement.
+ * Each page is compared with the stored attributes before the measurement.
  */
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
@@ -30,7 +30,7 @@ function* world(): Iterable<Change> {
     yield { kind: 'user-put', user: name('u', n), attributes: { department: `d${n % DEPARTMENTS}` } }
   }
   for (let n = 0; n < COUNT; n++) {
-    // One user in 100 owns 100 documents, which are distributed over all documents.
+    // One in 100 users owns 100 documents. These documents are distributed over all documents.
     const owner = name('u', (n % (COUNT / OWNED)) * OWNED)
     const instance = { type: 'document', key: name('k', n) }
     yield { kind: 'instance-put', instance, tenant: 'default', attributes: { owner, level: n % 100 } }
@@ -59,7 +59,10 @@ writer.apply(world())
 while (writer.precompute(100_000));
 const reader = new SharedIndexReader(writer.handle, { threadId: 2 })
 
-/** Processor time in milliseconds of writes of an attribute, to the same entities each time. */
+/**
+ * Returns the processor time in milliseconds of writes of an attribute. All rounds write to the same
+ * entities.
+ */
 function writeMs(round: number): number {
   const writes = Array.from({ length: WRITES }, (_, n): Change[] => [
     {
@@ -111,7 +114,7 @@ function expectKeys(what: string, found: readonly string[], right: readonly stri
 const owned = Array.from({ length: OWNED }, (_, n) => name('k', 4_242 + n * (COUNT / OWNED)))
 const first: number[] = []
 for (let round = 0; round < ROUNDS; round++) {
-  // Creates another state each time, so that caches have no effect.
+  // Creates another state each time, so that cached results cannot be used.
   writer.apply([{ kind: 'user-put', user: 'passer-by', attributes: { round } }])
   const question = { ...asked, user: name('u', 4_242 * OWNED), action: 'read' }
   const { page, ms } = timed(() =>

@@ -1,13 +1,14 @@
 /**
- * Compares the evaluation of rules from a fixed seed, in at least one million comparisons: the shared index,
- * which compiles conditions, and the evaluation of their trees, against the oracle, which interprets them
- * directly. Random trees are followed by random models with sets, rules, attributes and roles.
+ * Compares three evaluations of rules, from a fixed seed, in at least one million comparisons. The shared
+ * index compiles conditions, explanations walk the trees of conditions, and the oracle interprets conditions
+ * directly. Random trees are evaluated first, and then random models with sets, rules, attributes and roles.
  *
- *   node bench/engine/rules-differential.ts [comparisons = 1,000,000] [seed = 1]
+ *     node bench/engine/rules-differential.ts [comparisons = 1,000,000] [seed = 1]
  *
- * A comparison is the value of one tree, walked or compiled with its attributes stored, sent or both; or one
- * check at one state, evaluated by one engine alone or in a batch. The first wrong result ends the run with
- * all data that is needed to reproduce it. The short form is `test/properties/rules-oracle.test.ts`.
+ * A comparison is one of two things: the value of one tree, walked or compiled, whose attributes are stored,
+ * sent or both; or the decision of one engine about one check at one state, alone or in a batch. The first
+ * wrong result ends the run and prints all data that is needed to reproduce it. The short version is
+ * `test/properties/rules-oracle.test.ts`.
  */
 import * as fc from 'fast-check'
 import { evaluate } from '#conditions/evaluate.ts'
@@ -27,7 +28,7 @@ const COMMITS = 4
 const QUESTIONS = 120
 const WORLDS_AT_ONCE = 10
 const TREES_AT_ONCE = 500
-/** Shorter runs need not cover rare features. */
+/** A run with fewer comparisons need not cover rare features. */
 const ENOUGH = 500_000
 
 function walkedTruth(

@@ -1,13 +1,15 @@
 /**
- * Costs of rules on attributes in the engine, and memory of attributes.
+ * Measures what rules on attributes cost in the engine, and the memory of attributes.
  *
- *   npm run bench -- rules [scale = 0.3] [rounds = 30]
+ *     npm run bench -- rules [scale = 0.3] [rounds = 30]
  *
- * W6 (`ruled-drive.ts`) is compared with the same index without its rules, with the same checks: half of them
- * allowed by roles, a quarter by a rule, a quarter denied. Both alternate, with fresh strings. Figures are
- * processor time, which other work on the machine affects less; a ratio is the median over the rounds. All
- * decisions are verified before the measurement: roles with the index without rules, rules with a direct
- * evaluation of their conditions.
+ * W6 (`ruled-drive.ts`) is compared with the same index without its rules, with the same checks. Roles allow
+ * half of the checks, a rule allows a quarter, and a quarter is denied. The two indexes alternate, with new
+ * strings each time. Figures are processor times, which other work on the machine affects less. A ratio is
+ * the median over the rounds.
+ *
+ * All decisions are verified before the measurement. Those by roles are compared with the index without
+ * rules, and those by rules with a direct evaluation of the conditions.
  */
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
@@ -44,7 +46,7 @@ function inBatches(queries: readonly Query[]): Query[][] {
   return Array.from({ length: queries.length / BATCH }, (_, n) => queries.slice(n * BATCH, (n + 1) * BATCH))
 }
 
-/** Nanoseconds per check. */
+/** Functions that evaluate the checks in different ways. Each returns nanoseconds per check. */
 const WAYS: Readonly<Record<string, Ask>> = {
   staged: (reader, queries) => {
     const batches = inBatches(queries)
@@ -71,7 +73,7 @@ interface Raced {
   readonly ratio: number
 }
 
-/** Ratio of the second to the first. */
+/** Returns the time of the second index divided by that of the first. */
 function race(
   way: Ask,
   readers: readonly [SharedIndexReader, SharedIndexReader],
@@ -127,7 +129,7 @@ for (const [name, way] of Object.entries(WAYS)) {
 
 const USERS = 20_000
 
-/** Every second user matches one of the sets. */
+/** Half of the users match one of the sets. */
 function withSets(count: number): { readonly reader: SharedIndexReader; readonly queries: readonly Query[] } {
   const group = (user: number): string =>
     `group-${user % 2 === 0 ? (user / 2) % count : `none-${user % 100}`}`

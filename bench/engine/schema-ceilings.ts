@@ -1,14 +1,16 @@
 /**
- * Changes of a schema of maximum size:
+ * Measures changes of a schema that has the maximum size:
  *
- *   node --max-old-space-size=12000 bench/engine/schema-ceilings.ts [rules: only those]
+ *     node --max-old-space-size=12000 bench/engine/schema-ceilings.ts [rules: only those]
  *
- * Measures how long the writer thread is occupied at a time while a change is compiled and published: it
- * works for a slice of 4 ms and completes its current step, so the maximum is 4 ms and the longest step. Also
- * measures the duration of the whole change, and of the first decision of a reader afterwards, which has to
- * load the new schema. Each change is made and reverted several times in the same steps. The minimum of each
- * step and of each first decision counts, because other work on the machine only adds to it. Decisions after
- * the changes are verified.
+ * The first figure is how long the writer thread is occupied without pause while it compiles and publishes a
+ * change. It works for a slice of 4 ms and then completes its current step, so the maximum is 4 ms plus the
+ * longest step. The other figures are the duration of the whole change, and of the first decision of a reader
+ * after it, for which the reader must load the new schema.
+ *
+ * Each change is made and reverted several times, in the same steps. The minimum of each step and of each
+ * first decision is used, because other work on the machine can only add time. The decisions after the
+ * changes are verified.
  */
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
@@ -30,7 +32,7 @@ const LOADS = 5
 const ACTIONS = Array.from({ length: ACTIONS_PER_RESOURCE_MAX }, (_, n) => `action-${n}`)
 const TYPES = Array.from({ length: ACTIONS_MAX / ACTIONS_PER_RESOURCE_MAX }, (_, n) => `type-${n}`)
 
-/** Minimum of several measurements. */
+/** Collects the minimum of several measurements of the same steps. */
 class Felt {
   readonly steps: number[] = []
   firstDecision = Infinity
@@ -53,8 +55,8 @@ interface Scene {
   readonly there: readonly Change[]
   readonly back: readonly Change[]
   /**
-   * Action on the first resource that is checked for alice; `right`: the decisions after the change and after
-   * its reversal.
+   * Action that is checked for alice on the first resource. `right`: the correct decisions after the change
+   * and after it was reverted.
    */
   readonly action: string
   readonly right: readonly [boolean, boolean]
@@ -78,7 +80,10 @@ const ALICE: Change[] = [
   { kind: 'assignment-put', user: 'alice', role: 'role-0', scope: { tenant: 'default' } },
 ]
 
-/** One resource with 1,000 actions, and 2,000 roles that extend one role with all of them: 111 kB of JSON. */
+/**
+ * A resource with 1,000 actions, and 2,000 roles. All roles extend one role, which has all actions. The model
+ * takes 111 kB as JSON.
+ */
 function issue(): { readonly changes: Change[]; readonly scenes: Scene[] } {
   const roles = Array.from({ length: 1_999 }, (_, n) => role(`role-${n}`, [], n === 0 ? [] : ['base']))
   return {
@@ -103,7 +108,7 @@ function issue(): { readonly changes: Change[]; readonly scenes: Scene[] } {
 }
 
 /**
- * Maximum numbers of actions, tenant roles and permissions. Half of the roles have all actions, and each
+ * The maximum numbers of actions, tenant roles and permissions. Half of the roles have all actions. Each
  * action is also in other roles.
  */
 function ceilings(): { readonly changes: Change[]; readonly scenes: Scene[] } {
@@ -168,7 +173,7 @@ function stepsOf(writer: SharedIndexWriter, changes: readonly Change[]): number[
 
 function loaded(changes: readonly Change[], felt: Felt): SharedIndexWriter {
   const writer = new SharedIndexWriter({ threadId: 1, secrets: { start: 3, multiplier: 0x2545f491 } })
-  // After this access, readers can exist.
+  // Reading the handle tells the writer that readers can exist from now on.
   void writer.handle
   felt.takeSteps(stepsOf(writer, changes))
   return writer

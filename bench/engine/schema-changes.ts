@@ -1,11 +1,11 @@
 /**
- * Changes of the schema on a loaded W1 with all closures built:
+ * Measures changes of the schema on a loaded W1 in which all closures are built:
  *
- *   node --max-old-space-size=12000 bench/engine/schema-changes.ts [scale of W1 = 1]
+ *     node --max-old-space-size=12000 bench/engine/schema-changes.ts [scale of W1 = 1]
  *
- * Measures the time of the writer to apply a change, the longest pause of a reader in another thread, and the
- * share of all closures that are rebuilt. Decisions that must change and decisions that must not are
- * verified.
+ * Figures are the time that the writer needs to apply a change, the longest pause of a reader in another
+ * thread, and the share of all closures that are rebuilt. Two kinds of decisions are verified: those that
+ * must change, and those that must not.
  */
 import { Worker } from 'node:worker_threads'
 import { warmUpWriter } from '#engine/shared-index/warm-up.ts'
@@ -34,7 +34,7 @@ writer.apply([
   tuple(['folder', 'watched'], 'parent', ['document', 'inside']),
   assignment('watcher', 'viewer', 'folder', 'watched'),
 ])
-// The service does the same before it exposes an index of this size.
+// The service also warms up the writer before it makes an index of this size available.
 Array.from(warmUpWriter())
 const built = (): number => writer.figures().closuresBuilt
 const buildAll = (): void => {
@@ -68,7 +68,10 @@ const member = from('member', 'group', groupRelation('viewer'))
 const signs = ask('signer', 'delete', 'document', 'inside')
 const reads = ask('watcher', 'read', 'document', 'inside')
 
-/** Run in this order; `right`: the decisions on [signs, reads] afterwards. */
+/**
+ * Changes in the order in which they are made. `right`: the correct decisions on [signs, reads] after the
+ * change.
+ */
 const STEPS: { name: string; changes: Change[]; right: [boolean, boolean] }[] = [
   {
     name: 'a new role on documents',
@@ -110,7 +113,7 @@ const STEPS: { name: string; changes: Change[]; right: [boolean, boolean] }[] = 
 interface Felt {
   readonly apply: number
   readonly stop: number
-  /** Share of all closures. */
+  /** Share of all closures that were rebuilt. */
   readonly rebuilt: number
 }
 
@@ -121,7 +124,7 @@ function feel(changes: Change[], right: readonly boolean[]): Felt {
   const before = built()
   const apply = timeMs(() => writer.apply(changes))
   waitForChecks()
-  // Excludes the time in which other threads had the core of the reader.
+  // The pause of the reader without the time in which other threads used its core.
   const stop = longest[window * 2 + 1]!
   const answers = [signs, reads].map(question => reader.evaluate(question))
   if (String(answers) !== String(right)) throw new Error(`answers are ${answers}, not ${right}`)

@@ -1,10 +1,11 @@
 /**
- * Searches: a first page of 100 of 100,000 results, a following page, and a full walk of 1M results:
+ * Measures searches: a first page of 100 out of 100,000 results, a following page, and all pages of 1M
+ * results:
  *
- *   taskset -c 1 node --max-old-space-size=12000 bench/engine/searches.ts
+ *     taskset -c 1 node --max-old-space-size=12000 bench/engine/searches.ts
  *
- * Results are found in two ways: derived through folders, and through a tenant role, which grants a whole
- * type.
+ * The results are found in two ways: they are derived through folders, or a tenant role grants them with the
+ * whole type.
  */
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
@@ -18,8 +19,8 @@ import { type Page, searchResources, searchUsers } from '#testing/engines/listed
 const ROUNDS = 9
 
 /**
- * `count` documents in 1,000 folders below one that `owner` can view, and as many users who can view one of
- * them.
+ * Yields `count` documents in 1,000 folders below a folder that `owner` can view. Also yields the same number
+ * of users, who can all view one document.
  */
 function* library(count: number): Iterable<Change> {
   yield* driveSchema()
@@ -71,7 +72,7 @@ for (const [name, search] of Object.entries(walks)) {
   const first: number[] = []
   const following: number[] = []
   for (let round = 0; round < ROUNDS; round++) {
-    // Creates another state, so that caches of the last walk have no effect.
+    // Creates another state, so that cached results of the last search cannot be used.
     writer.apply([userPut(`passer-by-${round}`)])
     let start = performance.now()
     let page = search({ after: null, limit: 100 })

@@ -1,4 +1,7 @@
-/** Cost of a check inside the engine, single and staged, by the number of facts. */
+/**
+ * Measures how the cost of a check inside the engine depends on the number of facts. Checks are single or
+ * staged.
+ */
 import { Drive } from '../data/drive.ts'
 import { median } from '../lib/measure.ts'
 import type { Result } from '../http/throughput.ts'

@@ -1,18 +1,19 @@
 /**
- * Correctness under concurrent writes: reader threads check known decisions while a writer changes the graph
- * without pause.
+ * Verifies decisions during concurrent writes: reader threads check known decisions while a writer changes
+ * the graph without pause.
  *
- *   node bench/engine/torn-reads.ts [checks = 10,000,000] [reader threads = 1] [rules]
+ *     node bench/engine/torn-reads.ts [checks = 10,000,000] [reader threads = 1] [rules]
  *
- * Changes of the writer, and the results that must hold at any moment:
- * - pairs of documents (a, b): one commit moves the only grant from a to b or back → exactly one of the two
- *   is allowed, in one batch and in one search or listing; a document that keeps its grant is always allowed;
- * - subtrees move between two folders that both grant a role, and two that never do → constant decisions on
- *   deep documents;
- * - instances, users and groups are created and removed → tables rehash, regions grow, blocks are reused;
- * - the set of a rule, its parent and the attributes that they test change together → a user with all
- *   attributes is allowed, a user with some of them is not;
- * - roles without effect are put and removed → schemas are published continuously.
+ * Each of the following describes what the writer changes and which results must be correct at any moment:
+ * - One commit moves the only grant from document a to document b, or back. Exactly one of the two documents
+ *   is allowed, both in a batch and in a search or list. A document that keeps its grant is always allowed.
+ * - Subtrees move between two folders that both grant a role, or between two folders that never do. The
+ *   decisions on the documents in these subtrees are constant.
+ * - Instances, users and groups are created and removed. This makes tables rehash, regions grow and blocks be
+ *   reused.
+ * - The set of a rule, its parent and the attributes that they test change together. A user with all
+ *   attributes is allowed, and a user with only some of them is denied.
+ * - Roles without effect are put and removed, so that schemas are published continuously.
  */
 import { Worker } from 'node:worker_threads'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
@@ -21,7 +22,7 @@ import type { TornReadsReport } from '#testing/strain/torn-reads-reader.ts'
 
 const checks = Number(process.argv[2] ?? 10_000_000)
 const readers = Number(process.argv[3] ?? 1)
-/** True if only rules are changed and checked. */
+/** Whether only rules are changed and checked. */
 const isOfRules = process.argv[4] === 'rules'
 
 const writer = new SharedIndexWriter({

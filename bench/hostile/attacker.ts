@@ -1,6 +1,6 @@
 /**
- * A thread that attacks. It is separate, so that the cost of generating and reading megabytes does not affect
- * the measurement of the victims.
+ * A thread that attacks the service. It is separate from the measurement of the victims, because it generates
+ * and reads megabytes.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { HostileClient } from '#testing/hostile/caller.ts'
@@ -21,7 +21,7 @@ const over = new AbortController()
 
 async function goOn(): Promise<void> {
   while (!over.signal.aborted) {
-    // A request whose connection was refused has no status.
+    // If the connection is refused, the request has no status.
     const status = await attack(caller, size, turns++).catch(() => 'no answer')
     statuses[status] = (statuses[status] ?? 0) + 1
     if (status === 'no answer') await new Promise(resolve => setTimeout(resolve, 5))

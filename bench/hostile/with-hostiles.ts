@@ -1,7 +1,7 @@
 /**
- * A well-behaved tenant next to each hostile one: the effects of attacks with the key of another environment.
- * The service runs as shipped, on two cores. The well-behaved tenant alone is measured before and after each
- * attack.
+ * Measures the effects of attacks with the key of another environment: a well-behaved tenant shares the
+ * service with one hostile tenant at a time. The service runs with its default settings on two cores. The
+ * well-behaved tenant alone is measured before and after each attack.
  *
  * HOSTILES=a,b selects attacks.
  */
@@ -24,11 +24,11 @@ const PACE: Pace = { decisionsPerSecond: 200, writesPerSecond: 10 }
 const ALONE_SECONDS = 5
 const BESIDE_SECONDS = 8
 const ENTRY = new URL('./attacker.ts', import.meta.url)
-/** Target for single decisions and writes of other environments. */
+/** Targets for single decisions and for writes of other environments during an attack. */
 const P99_FACTOR_MAX = 3
 const WRITE_MS_MAX = 500
 
-/** Latencies of the well-behaved tenant, in milliseconds. */
+/** Latencies that the well-behaved tenant sees, in milliseconds. */
 interface Summary {
   readonly p99: number
   readonly slowest: number
@@ -64,7 +64,7 @@ export async function measureWithHostiles(stage: Stage): Promise<Result> {
     for (const name of names) {
       const alone = await measureAlone(service.address, keys.polite)
       comparisons[name] = { ...(await measureWith(name, service.address, keys, size)), alone }
-      // Waits until the after-effects of an attack are over, so that they do not affect the next row.
+      // Waits until the effects of the attack are over, so that they do not affect the next measurement.
       await pause(1_000)
     }
     print(comparisons)

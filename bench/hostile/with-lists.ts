@@ -1,12 +1,12 @@
 /**
- * Latency of single decisions in another environment during the longest and widest possible requests: lists,
- * explanations and action searches. Prints the p99 alone and during each request, and the outcome of the
- * request.
+ * Measures the latency of single decisions in one environment during the most expensive requests of another
+ * one: the longest lists, explanations and action searches. Prints the p99 without other requests and the p99
+ * during each request, and the result of the request.
  *
  *     node --disable-warning=ExperimentalWarning bench/hostile/with-lists.ts [scale]
  *
- * Full size: 100,000 instances × 1,000 actions; 1,000 roles over a chain of 20,000 folders. Takes several
- * minutes and gigabytes.
+ * At full size, the other environment has 100,000 instances with 1,000 actions, and 1,000 roles over a chain
+ * of 20,000 folders. The bench takes several minutes and gigabytes of memory.
  */
 import { request } from 'node:http'
 import { createLog } from '#telemetry/log.ts'
@@ -31,7 +31,7 @@ const service = await startService(config, createLog('error'), {
   onThreads: () => {},
 })
 
-/** Status and length of the response; null if the request was canceled. */
+/** Returns the status and the length of the response, or null if the request was canceled. */
 function send(
   method: string,
   path: string,
@@ -59,7 +59,7 @@ async function done(method: string, path: string, body: unknown, key?: string): 
   return answer.text
 }
 
-/** p99 in milliseconds of the decisions of the well-behaved environment. */
+/** Returns the p99 latency, in milliseconds, of the decisions of the well-behaved environment. */
 async function p99(key: string): Promise<number> {
   const waits: number[] = []
   const question = { user: { key: 'polite' }, action: 'read', resource: { type: 'document', key: 'd' } }

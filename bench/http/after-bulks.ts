@@ -1,7 +1,8 @@
 /**
- * Wait of a single decision after ten bulks of 10,000 that are completed right before it: bulks of the usual
- * kind, and bulks that need the generic parser. All on one core, without a pool. The baseline server parses
- * all of them first. If the service also read all of them first, its wait would be 0.8 and 2.3 times that of
+ * Measures how long a single decision waits if ten bulks of 10,000 checks are completed directly before it.
+ * There are two kinds of bulks: bulks in the usual form, and bulks that only the generic parser reads.
+ * Everything runs on one core, without pool threads. The baseline server parses all bulks before it answers
+ * the single request. If the service also read all bulks first, its wait would be 0.8 and 2.3 times that of
  * the baseline server.
  */
 import { waitBehind, type WireRequest } from '../lib/load-generator.ts'
@@ -13,7 +14,7 @@ import type { Result } from './throughput.ts'
 const BULKS = 10
 const CHECKS = 10_000
 const ROUNDS = 9
-/** Ratio to the baseline server. */
+/** Maximum ratio of the wait to that of the baseline server. */
 const RATIO_MAX = { usual: 0.5, parsed: 1 }
 
 export async function measureAfterBulks(stage: Stage): Promise<Result> {
@@ -55,7 +56,7 @@ export async function measureAfterBulks(stage: Stage): Promise<Result> {
   return { figures, raw: { afterBulks: raw } }
 }
 
-/** The same check in a form that only the generic parser reads. */
+/** The same checks in a form that only the generic parser reads, because a field occurs twice. */
 function withFieldTwice({ body, ...request }: WireRequest): WireRequest {
   return { ...request, body: body.replaceAll('{"user":', '{"action":"read","user":') }
 }

@@ -1,7 +1,8 @@
 /**
- * One environment has 200 streams with a filter each, and large commits. Measures the writes of another
- * environment, the longest pause of the main thread, and the memory of the process. The readers first read
- * everything and then nothing.
+ * Measures the effect of one environment with large commits and 200 streams, each with its own filter.
+ * Figures are the duration of the writes of another environment, the longest pause of the main thread, and
+ * the memory of the process. In a first run, the readers of the streams read everything. In a second run,
+ * they read nothing.
  *
  *     npm run bench -- changes floods
  */
@@ -21,9 +22,12 @@ const FACTS = '/v2/facts/default/default'
 const OTHER_FACTS = '/v2/facts/default/other'
 const WATCH = new URL('../management/main-thread-watch.ts', import.meta.url).href
 const USERS = 1_000
-/** Attribute bytes per user: in a bulk of 1.4 MB, and in a large one. */
+/**
+ * Attribute bytes per user. With the first value, a bulk has 1.4 MB. With the second value, it is ten times
+ * as long.
+ */
 const [FEW_BYTES, MANY_BYTES] = [1_300, 9_500]
-/** Commits in the catch-up of the readers that read nothing. */
+/** Number of commits that readers without reading must catch up with. */
 const MISSED = 24
 const MEASURED_MS = 20_000
 
@@ -75,7 +79,7 @@ function bulk(nth: number, bytes: number) {
   return { operations: Array.from({ length: USERS }, (_, n) => ({ key: `u${nth}-${n}`, attributes })) }
 }
 
-/** Measures the writes of another environment during `work` and after it. */
+/** Runs `work`, and measures the writes of another environment during and after it. */
 async function measureDuring(
   service: ServiceProcess,
   port: string,
@@ -129,7 +133,7 @@ function residentMb(service: ServiceProcess): number {
   )
 }
 
-/** Returns the revision in the response. */
+/** Sends a request. Returns the revision in the response. */
 async function call(port: string, method: string, path: string, body?: unknown): Promise<string> {
   const headers = { authorization: `Bearer ${API_KEY}-admin`, 'content-type': 'application/json' }
   const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }

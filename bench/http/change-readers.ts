@@ -1,7 +1,7 @@
 /**
- * Many readers of changes in one process, which read only the creation time of an event. With a mode, each
- * has a separate filter, and reads everything (`read`) or nothing (`pause`). See `changes.ts` and
- * `change-floods.ts`.
+ * Many readers of change streams in one process. They read only the creation time of an event. If a mode is
+ * given, each reader has its own filter, and reads either everything (`read`) or nothing (`pause`). See
+ * `changes.ts` and `change-floods.ts`.
  */
 import { connect } from 'node:net'
 
@@ -13,8 +13,8 @@ const TIME_LENGTH = 24
 let isMeasuring = false
 let [events, bytes] = [0, 0]
 /**
- * Delay of the oldest change in each packet, which is the longest; recorded once per change in the packet,
- * with sampling.
+ * Delays of changes. For each packet, the delay of its oldest change is used, which is the longest one. It is
+ * recorded once for each change in the packet, but only for a sample.
  */
 let delays: number[] = []
 let open = 0
@@ -51,7 +51,10 @@ for (let n = 0; n < Number(count); n++) {
   })
 }
 
-/** Users, and other kinds according to the bits of the number, so that each reader has a different set. */
+/**
+ * Kinds of changes in the filter of a reader: users, and other kinds according to the bits of its number.
+ * Each reader thus has a different filter.
+ */
 function kindsOf(nth: number): string {
   const others = [
     'tenant',
@@ -66,7 +69,7 @@ function kindsOf(nth: number): string {
   return ['user', ...others.filter((_, bit) => (nth >> bit) & 1)].join(',')
 }
 
-/** The measurement is over. */
+/** The parent process disconnects when the measurement is over. */
 process.on('disconnect', () => process.exit())
 process.on('message', message => {
   isMeasuring = message === 'begin'

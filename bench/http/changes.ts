@@ -1,12 +1,12 @@
 /**
- * 5,000 changes per second are streamed to 100 connections: the delay until readers receive a change, and the
- * latency of single decisions. The readers run in a separate process. Received events are compared with the
- * written changes before the measurement.
+ * Streams 5,000 changes per second to 100 connections. Measures the delay until the readers receive a change,
+ * and the latency of single decisions. The readers run in a separate process. Before the measurement, the
+ * received events are compared with the written changes.
  *
  *     npm run bench -- changes [changes a second] [connections]
  *     npm run bench -- changes floods
  *
- * The second form measures large commits with many filters (`change-floods.ts`).
+ * The second command measures large commits with many filters (`change-floods.ts`).
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -27,8 +27,8 @@ const API_KEY = 'a-key-of-the-bench'
 const FACTS = '/v2/facts/default/default'
 const SCHEMA = '/v2/schema/default/default'
 /**
- * Enough that the previous call for a group has long completed when it is used again. Otherwise concurrent
- * calls would change the same rows.
+ * Number of users. There are so many that, when a group is used again, its previous call has long been
+ * completed. Otherwise concurrent calls would change the same rows.
  */
 const USERS = 20_000
 const USERS_A_CALL = 10_000
@@ -38,12 +38,12 @@ const WARM_MS = 3_000
 const MEASURED_MS = 12_000
 const ASKED_PER_SECOND = 200
 /**
- * Counter of all writers over all measurements: a role that was assigned must be unassigned next, otherwise
- * no event is sent.
+ * Counts the calls of all writers over all measurements. It determines whether a role is assigned or
+ * unassigned: an assigned role must be unassigned next, because otherwise no event is sent.
  */
 let nextTurn = 0
 
-/** Report of the readers on one measurement. */
+/** Report of the readers about one measurement. */
 interface ReceivedEvents {
   readonly events: number
   readonly bytes: number
@@ -55,7 +55,7 @@ if (rateText === 'floods') {
   await measureFloods(say)
   process.exit()
 }
-/** Separate agents, so that a check does not wait for a write in this process. */
+/** Writes and checks use separate agents, so that a check does not wait for a write in this process. */
 const [writers, askers] = [1, 2].map(() => new Agent({ keepAlive: true, maxSockets: 64 }))
 const directory = mkdtempSync(join(tmpdir(), 'verdict-bench-changes-'))
 const port = await freePort()
@@ -125,7 +125,7 @@ function assignments(turn: number) {
   }))
 }
 
-/** Verifies that a stream delivers some commits completely and in order. */
+/** Verifies that a stream delivers some commits completely and in the right order. */
 async function verify(address: string): Promise<void> {
   const stream = await ChangeStream.opened(address, { key: API_KEY })
   await stream.next()
@@ -184,14 +184,14 @@ async function measure(
   return { asked, heard }
 }
 
-/** Processor time of the service so far. */
+/** Processor time in seconds that the service has used. */
 function serviceSeconds(): number {
   const fields = readFileSync(`/proc/${service.pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-  // User and system time, in hundredths of a second.
+  // User time and system time, in hundredths of a second.
   return (Number(fields[11]) + Number(fields[12])) / 100
 }
 
-/** Commits at a constant rate, whether or not earlier ones have completed. */
+/** Starts commits at a constant rate, even if earlier ones have not completed. */
 async function write(signal: AbortSignal): Promise<void> {
   const everyMs = (1_000 * BULK) / CHANGES_PER_SECOND
   const groups = USERS / BULK
@@ -201,8 +201,8 @@ async function write(signal: AbortSignal): Promise<void> {
   for (; !signal.aborted; at += everyMs) {
     if (at > performance.now()) await pause(at - performance.now())
     const turn = nextTurn++
-    // A round assigns all roles, and the next one unassigns them. The previous call for a group has long
-    // completed then.
+    // One round assigns all roles, and the next round unassigns them. When a group is used again, its
+    // previous call has long been completed.
     const method = Math.floor(turn / groups) % 2 === 0 ? 'POST' : 'DELETE'
     const call = send(method, `${FACTS}/role_assignments/bulk`, assignments(turn))
     underWay.add(call)

@@ -1,4 +1,4 @@
-/** Checks on the drive as requests of each dialect, with the right responses according to the plain Maps. */
+/** Checks on the drive as requests in each dialect. Plain Maps determine the correct responses. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,17 +12,17 @@ export interface Question {
   readonly isAllowed: boolean
 }
 
-/** The drive as the service has loaded it. */
+/** The drive with the same content as in the service. */
 export function wholeDrive(scale: number): Drive {
   return new Drive('W1', scale)
 }
 
-/** Must be incremented when the dataset or the checks change. */
+/** Version of the cached decisions. Increment it when the dataset or the checks change. */
 const VERSION = 1
 
 /**
- * `count` allowed and `count` denied checks. The decisions of the baseline are cached in the temporary
- * directory, because loading millions of facts into it takes half a minute.
+ * Returns `count` allowed and `count` denied checks. The decisions of the baseline are cached in the
+ * temporary directory, because loading millions of facts into the baseline takes half a minute.
  */
 export function driveQuestions(drive: Drive, count: number): { allowed: Question[]; denied: Question[] } {
   const name = `verdict-bench-questions-${drive.documents}-${count}-${VERSION}.json`
@@ -44,7 +44,7 @@ function judgedQuestions(drive: Drive, count: number): { allowed: Question[]; de
   return { allowed: ask('allowed'), denied: ask('denied') }
 }
 
-/** Both lists interleaved. */
+/** Returns allowed and denied checks alternately. */
 export function mixed({ allowed, denied }: { allowed: Question[]; denied: Question[] }): Question[] {
   return allowed.flatMap((question, index) => [question, denied[index]!])
 }
@@ -61,7 +61,7 @@ export function singleRequests(questions: readonly Question[]): WireRequest[] {
   }))
 }
 
-/** `count` bulks of this size, each with another combination of checks. */
+/** Returns `count` bulks of this size. Each bulk has another combination of checks. */
 export function bulkRequests(questions: readonly Question[], size: number, count: number): WireRequest[] {
   return slices(questions, size, count).map(slice => ({
     path: '/allowed/bulk',
@@ -73,7 +73,7 @@ export function bulkRequests(questions: readonly Question[], size: number, count
   }))
 }
 
-/** Batches with defaults: the subject is given once for all items; each item has an action and a resource. */
+/** Batches with defaults. The subject is a default, and each item has an action and a resource. */
 export function evaluationRequests(
   questions: readonly Question[],
   size: number,

@@ -1,10 +1,11 @@
 /**
- * The service on a dataset of millions of facts that is loaded directly into its index. The HTTP threads,
- * their pools and the index are those of the service. Only store and management are missing, which decisions
- * do not use.
+ * The service with a dataset of millions of facts that is loaded directly into its index. The HTTP threads,
+ * their pool threads and the index are those of the real service. Only the store and management are missing,
+ * because decisions do not use them.
  *
- *     node bench/http/drive-service.ts [scale [rules]]     HTTP_THREADS, POOL_THREADS, … as the service reads
- *     them
+ *     node bench/http/drive-service.ts [scale [rules]]
+ *
+ * The program reads HTTP_THREADS, POOL_THREADS and other settings in the same way as the service.
  */
 import { hash } from 'node:crypto'
 import { warmUpWriter } from '#engine/shared-index/warm-up.ts'

@@ -1,6 +1,7 @@
 /**
- * The baseline server: a bare uWebSockets.js server that reads the body, parses it as JSON and returns a
- * constant response of the same size as the service. It is an upper bound for a service that makes decisions.
+ * The baseline server: a minimal uWebSockets.js server. It reads the body, parses it as JSON and returns a
+ * constant response with the same size as that of the service. Its speed is an upper bound for a service that
+ * makes decisions.
  */
 import { App, type HttpResponse, us_socket_local_port } from 'uWebSockets.js'
 
@@ -21,7 +22,10 @@ app.listen('127.0.0.1', 0, socket => {
 
 const texts = new Map<string, string>()
 
-/** As many results as there are items; cached by number, so that it costs nothing. */
+/**
+ * Returns as many results as there are items. The text is cached by the number of items, so that creating it
+ * costs nothing.
+ */
 function repeated(one: string, items: unknown): string {
   const count = (items as unknown[]).length
   const name = `${one}${count}`

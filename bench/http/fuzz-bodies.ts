@@ -1,7 +1,7 @@
 /**
- * Millions of bodies of each kind that has a bytes reader, valid and malformed, parsed by that reader and by
- * the generic parser. Fails at the first body that the bytes reader accepts but the generic parser rejects or
- * reads differently. Does not measure speed.
+ * Parses millions of bodies, valid and malformed, with a bytes reader and with the generic parser. There are
+ * bodies for each bytes reader. Fails at the first body that the bytes reader accepts although the generic
+ * parser rejects it or reads it differently. Does not measure speed.
  *
  *     node bench/http/fuzz-bodies.ts [bodies of each kind] [seed]
  */
@@ -20,7 +20,8 @@ import { BulkBodies, judge, judgeSingle } from '#testing/requests/bulk-bodies.ts
 
 const BODIES = 1_000_000
 /**
- * Bodies per reader: readers cache parts of earlier bodies, so late additions to the cache are also tested.
+ * Number of bodies that one reader reads. A reader caches parts of earlier bodies, so additions to a filled
+ * cache are also tested.
  */
 const BODIES_PER_READER = 1_000
 const CHECKS_MAX = 5
@@ -29,7 +30,10 @@ const [bodies = BODIES, seed = Math.floor(Math.random() * 2 ** 31)] = process.ar
 if (!Number.isSafeInteger(bodies) || !Number.isSafeInteger(seed)) throw new Error('both are whole numbers')
 process.stdout.write(`seed ${seed}\n`)
 
-/** Creates a reader, and returns a function that verifies it with the next body. */
+/**
+ * Creates a reader. Returns a function that generates the next body and verifies that the reader reads it
+ * correctly.
+ */
 type Kind = () => () => boolean
 
 const [bulks, singles] = [new BulkBodies(seed), new BulkBodies(seed + 1)]

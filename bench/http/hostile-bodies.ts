@@ -1,6 +1,6 @@
 /**
- * Sends 200,000 hostile requests to a service in a separate process. Counts the responses by status, and
- * fails on the first response that is neither the specified error nor right, on a hang and on a crash. Does
+ * Sends 200,000 hostile requests to a service in a separate process, and counts the responses by status.
+ * Fails if a response is neither the specified error nor correct, and if the service hangs or crashes. Does
  * not measure speed.
  *
  *     node bench/http/hostile-bodies.ts [seed]

@@ -1,4 +1,7 @@
-/** Latency of single decisions: at loads up to the peak, allowed and denied separately, and during bulks. */
+/**
+ * Measures the latency of single decisions: at different loads up to the peak, separately for allowed and
+ * denied checks, and during bulks.
+ */
 import { type Burst, fixedRate, type Latencies, type WireRequest } from '../lib/load-generator.ts'
 import { atMost, type Figure, median, round, voided } from '../lib/measure.ts'
 import { requireWrk, runWrk, SLOW_FACTOR, type WrkLoad, type WrkRun } from '../lib/wrk.ts'
@@ -7,42 +10,53 @@ import { CLIENT_CPU_MAX, type Stage } from './stage.ts'
 import { type Result, unlessVoid } from './throughput.ts'
 
 /**
- * Numbers of connections, each with one request at a time, for the loads of the plot, up to the peak and
- * beyond.
+ * Numbers of connections for the loads of the plot, up to the peak and beyond. Each connection has one
+ * request at a time.
  */
 const LADDER = [1, 2, 3, 4, 6, 8, 16, 64]
-/** Number of passes over the ladder. The medians of each load count. */
+/** Number of passes over the ladder. The median of each load is used. */
 const CLIMBS = 3
-/** Duration of every run. */
+/** Duration of each run. */
 const RUN_SECONDS = 1
-/** Share of the peak at which the target applies. No number of connections yields exactly this load. */
+/**
+ * Share of the peak load at which the target applies. The loads of the ladder do not reach exactly this
+ * share.
+ */
 const SHARE = 0.85
 /**
- * The lowest number of connections of the ladder that reaches this share is used for all subjects. It is
- * slightly higher than `SHARE`, because the load is slightly lower in other rounds.
+ * Share of the peak load by which the number of connections is chosen: the lowest number of the ladder that
+ * reaches this share is used for all subjects. The share is slightly higher than `SHARE`, because the load is
+ * slightly lower in other rounds.
  */
 const SHARE_ON_LADDER = 0.88
 const CONNECTIONS_AT_PEAK = 16
 const WARMING = { connections: CONNECTIONS_AT_PEAK, seconds: 2 }
 /**
- * Number of runs of one second, with all subjects alternating; the medians count. Occasional pauses of the
- * machine affect only some runs; regular pauses of the service affect all of them.
+ * Number of runs of one second each. All subjects alternate, and the medians are used. Occasional pauses of
+ * the machine affect only some of the runs, but regular pauses of the service affect all of them.
  */
 const ROUNDS = 27
 /**
- * The peak is measured again in every nth round, because the speed of the machine can change between rounds.
+ * The peak load is measured again in every nth round, because the speed of the machine can change between
+ * rounds.
  */
 const PEAK_EVERY = 3
-/** Target: p99 divided by p50, or this share of slow decisions. */
+/**
+ * Targets. The first one is the maximum of p99 divided by p50. The second one is the maximum share of slow
+ * decisions.
+ */
 const RATIO_MAX = SLOW_FACTOR
 const SLOW_SHARE_MAX = 0.01
 /**
- * Enough that no connection has many requests in flight: the HTTP library closes a connection that sends
- * further requests while a response is pending.
+ * Number of connections. There are so many that a connection rarely has several requests in flight. The HTTP
+ * library closes a connection that sends further requests while a response is pending.
  */
 const CONNECTIONS = 64
 const SECONDS = 2
-/** Load during bulks: single decisions per second, one per packet, and bulks of 10,000 checks per second. */
+/**
+ * Load during bulks: single decisions per second, each in its own packet, and bulks of 10,000 checks per
+ * second.
+ */
 const WITH_BULKS = { singlesPerSecond: 5_000, bulksPerSecond: 30, checks: 10_000 }
 
 export interface Percentiles {
@@ -77,7 +91,8 @@ export async function measureLatency(stage: Stage): Promise<Result> {
   const rungs = climb(whole)
   const connections = connectionsAtShare(rungs)
   const { served, floor } = measureAtShare(connections, [whole, ...parts], {
-    // Shows the effect of the machine on a server that makes no decisions: pauses of the machine affect both.
+    // The baseline server makes no decisions, so its latencies show the effect of the machine. Pauses of the
+    // machine affect both servers.
     name: 'the floor',
     address: floorServer.address,
     requests: await stage.floorBursts(floorServer, everything, 1),
@@ -108,8 +123,8 @@ function figureName({ name, share, peak }: Measured): string {
 }
 
 /**
- * A missed target is void if the baseline server, in the same rounds, also misses it, and the share that the
- * service adds is within the target.
+ * A missed target is void under two conditions: the baseline server also missed it in the same rounds, and
+ * the share of slow decisions that the service adds is within the target.
  */
 function figureOf(measured: Measured, floor: Measured): Figure {
   const { ratio, share, isVoid } = measured
@@ -123,8 +138,8 @@ function figureOf(measured: Measured, floor: Measured): Figure {
 }
 
 /**
- * Share of slow decisions minus the share of slow responses of the baseline server in the same round; the
- * median of the rounds.
+ * Median over the rounds of the difference between two shares: that of slow decisions, and that of slow
+ * responses of the baseline server in the same round.
  */
 function addedShare({ runs }: Measured, floor: Measured): number {
   return median(runs.map(({ slowShare }, index) => slowShare - floor.runs[index]!.slowShare))
@@ -136,7 +151,7 @@ interface Subject {
   readonly requests: readonly Burst[]
 }
 
-/** Medians of all runs at the share. */
+/** Medians of all runs at the load that the target requires. */
 interface Measured {
   readonly name: string
   readonly peak: number
@@ -144,11 +159,11 @@ interface Measured {
   /** p99 divided by p50. */
   readonly ratio: number
   /**
-   * Share of decisions that took more than `SLOW_FACTOR` times their p50. For the baseline server, the
-   * threshold is `SLOW_FACTOR` times the p50 of the decisions.
+   * Share of decisions that took more than `SLOW_FACTOR` times the p50 of the decisions. For the baseline
+   * server, the same threshold is used.
    */
   readonly slowShare: number
-  /** True if the load generator used its whole core. */
+  /** Whether the load generator used its whole core. */
   readonly isVoid: boolean
   readonly runs: readonly WrkRun[]
 }
@@ -167,13 +182,19 @@ function climb(subject: Subject): Readonly<Record<number, WrkRun>> {
   return Object.fromEntries(rungs.map(({ connections, runs }) => [connections, medianOf(runs)]))
 }
 
-/** Connections of the service at the share; those of the peak if no smaller number reaches it. */
+/**
+ * Number of connections with which the service reaches the required share of its peak. If no smaller number
+ * reaches it, the number at the peak is returned.
+ */
 function connectionsAtShare(rungs: Readonly<Record<number, WrkRun>>): number {
   const peak = rungs[CONNECTIONS_AT_PEAK]!.requestsPerSecond
   return LADDER.find(connections => rungs[connections]!.requestsPerSecond >= SHARE_ON_LADDER * peak)!
 }
 
-/** All subjects alternate, so that disturbances affect all of them. The first is the service. */
+/**
+ * Measures all subjects alternately, so that disturbances affect all of them. The first subject is the
+ * service.
+ */
 function measureAtShare(
   connections: number,
   subjects: readonly Subject[],
@@ -187,8 +208,8 @@ function measureAtShare(
   for (const { subject } of watched) ask(subject, WARMING)
   for (let times = 0; times < ROUNDS; times++) {
     for (const { subject, runs, peakRuns } of watched) {
-      // One threshold for both: the baseline server's own threshold would be lower, and more of the machine's
-      // pauses would exceed it.
+      // The service and the baseline server have the same threshold. A threshold from the p50 of the baseline
+      // server would be lower, so more pauses of the machine would exceed it.
       const slowMs = subject === floor ? { slowMs: SLOW_FACTOR * watched[0]!.runs[times]!.p50 } : {}
       runs.push(ask(subject, { connections, seconds: RUN_SECONDS, ...slowMs }))
       if (times % PEAK_EVERY !== 0) continue
@@ -210,7 +231,7 @@ function measureAtShare(
   return { served: measured.slice(0, -1), floor: measured.at(-1)! }
 }
 
-/** Median of each figure separately. */
+/** Median of each figure over all runs. */
 function medianOf(runs: readonly WrkRun[]): WrkRun {
   const of = (figure: keyof WrkRun) => median(runs.map(run => run[figure]))
   return {
@@ -224,8 +245,8 @@ function medianOf(runs: readonly WrkRun[]): WrkRun {
 }
 
 /**
- * During bulks: the service with its pool on two cores; then the baseline server during the same bulks, which
- * it also serves.
+ * Measures single requests during bulks, with the pool thread on the second core. First the service is
+ * measured, then the baseline server, which also answers the bulks.
  */
 export async function measureWithBulks(stage: Stage): Promise<Result> {
   const service = await stage.service('two cores', { POOL_THREADS: '1' })

@@ -1,10 +1,10 @@
 /**
- * Cost of metrics: single checks with METRICS on and off. Two services on one core are queried in turn by one
- * client on the other core, in pairs; the ratio of each pair is reported. Every decision is verified before
- * the measurement.
+ * Measures the cost of metrics: single checks with METRICS on and off. Two services share one core. One
+ * client on the other core queries them alternately. The ratio of each pair of runs is reported. Every
+ * decision is verified before the measurement.
  *
- *     taskset -c 1 node --disable-warning=ExperimentalWarning bench/http/metrics-cost.ts [scale of W1 = 0.05]
- *     [pairs = 12]
+ *     taskset -c 1 node --disable-warning=ExperimentalWarning bench/http/metrics-cost.ts \
+ *       [scale of W1 = 0.05] [pairs = 12]
  */
 import { closedLoop } from '../lib/load-generator.ts'
 import { atLeast, median, publish } from '../lib/measure.ts'
@@ -28,7 +28,7 @@ const rateOf = async (index: number) => {
 }
 const rates: { readonly on: number; readonly off: number }[] = []
 for (let pair = 0; pair < pairs; pair += 1) {
-  // The order alternates, so that a drift of the machine favors neither.
+  // The order alternates, so that a change in the speed of the machine does not favor one of the services.
   const [first, second] = pair % 2 === 0 ? [0, 1] : [1, 0]
   const measured = new Map([[first, await rateOf(first)]])
   measured.set(second, await rateOf(second))

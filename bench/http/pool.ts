@@ -1,6 +1,6 @@
 /**
- * Bulks of 10,000: the HTTP thread with one pool thread on two cores, compared with the HTTP thread alone on
- * one core, from four callers and from a single caller.
+ * Measures bulks of 10,000 checks, from four callers and from a single caller. An HTTP thread with one pool
+ * thread on two cores is compared with an HTTP thread alone on one core.
  */
 import { closedLoop } from '../lib/load-generator.ts'
 import { atLeast, type Figure, median } from '../lib/measure.ts'

@@ -1,7 +1,8 @@
 /**
- * Bulks in an environment with attributes and rules (W6), compared with the baseline server on the same
- * bodies: with keys only, and with attributes of user and resource and a context in each element. Half of the
- * checks are allowed by roles, a quarter by a rule, a quarter denied.
+ * Measures bulks in an environment with attributes and rules (W6), compared with the baseline server on the
+ * same bodies. In one form, the checks contain only keys. In the other form, each check also contains a
+ * context and attributes of its user and resource. Roles allow half of the checks, a rule allows a quarter,
+ * and a quarter is denied.
  */
 import type { Query } from '#model/decision.ts'
 import { RuledDrive } from '../data/ruled-drive.ts'
@@ -19,8 +20,8 @@ const BULKS = 40
 const LOAD = { pipelining: 1, connections: 8, seconds: 0.5 }
 const ROUNDS = 9
 /**
- * Rounds: processor time is measured in hundredths of a second, and does not depend on other work on the
- * machine.
+ * Number and length of the rounds that measure processor time. It is measured in hundredths of a second, and
+ * does not depend on other work on the machine.
  */
 const CPU_ROUNDS = 5
 const CPU_SECONDS = 2
@@ -55,8 +56,8 @@ export async function measureRuledBulk(stage: Stage): Promise<Result> {
 }
 
 /**
- * Milliseconds of processor time per bulk, over all threads of a server, and the median of the ratios of the
- * rounds.
+ * Returns the processor time per bulk in milliseconds, summed over all threads of a server, and the median of
+ * the ratios of the rounds.
  */
 async function processorTimes(stage: Stage, service: ServerProcess, { requests, ...load }: RacedLoad) {
   const floor = await stage.floor()
@@ -84,7 +85,10 @@ function byKey({ user, action, type, key }: Query): object {
   return { user: { key: user }, action, resource: { type, key, tenant: TENANT } }
 }
 
-/** The stored attributes, except one of the user and one of the document. The decision is the same. */
+/**
+ * Attributes of the user and the document with their stored values, except one attribute of each. The
+ * decision stays the same.
+ */
 function withAttributes(dataset: RuledDrive, { user, action, type, key }: Query): object {
   const { department, clearance, region, active } = dataset.ofUser(user)
   const { owner: _owner, ...ofDocument } = dataset.ofDocument(key!)

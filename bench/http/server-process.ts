@@ -1,5 +1,6 @@
 /**
- * A server under test, in a separate process and pinned to cores; the load generator runs on another core.
+ * A server under test. It runs in a separate process, on fixed cores. The load generator runs on another
+ * core.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,16 +8,16 @@ import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-/** Core of servers that share one core; the load generator has the other. */
+/** Core for servers that share one core. The load generator uses the other core. */
 export const SERVER_CORE = '0'
 export const CLIENT_CORE = '1'
 
 export interface ServerOptions {
-  /** Flags of Node, in addition to those of all servers. */
+  /** Flags for Node.js, in addition to the flags of all servers. */
   readonly flags?: readonly string[]
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
-  /** Cores in the format of `taskset`. */
+  /** Cores on which the server runs, in the format of `taskset`. */
   readonly cores?: string
 }
 
@@ -29,7 +30,7 @@ export class ServerProcess {
     this.address = address
   }
 
-  /** Starts the script and waits for the line with its address. Throws if it ends before that. */
+  /** Starts a script and waits for the line with its address. Throws if the process ends before that line. */
   static async start(script: URL, options: ServerOptions = {}): Promise<ServerProcess> {
     const { args = [], env = {}, cores = SERVER_CORE } = options
     const flags = [
@@ -39,7 +40,7 @@ export class ServerProcess {
     ]
     const command = [process.execPath, ...flags, fileURLToPath(script), ...args]
     const child = spawn('taskset', ['-c', cores, ...command], {
-      // The same setting as in `start.js`.
+      // `start.js` sets the same value.
       env: { GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1', ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
@@ -50,29 +51,29 @@ export class ServerProcess {
     throw new Error(`${script.pathname} ended before it said its address`)
   }
 
-  /** Moves all threads of the process. */
+  /** Moves all threads of the process to these cores. */
   pin(cores: string): void {
     execFileSync('taskset', ['-acp', cores, String(this.#child.pid)], { stdio: 'ignore' })
   }
 
-  /** Bytes that the process has written to disks so far. */
+  /** Number of bytes that the process has written to disks. */
   diskBytes(): number {
     const io = readFileSync(`/proc/${this.#child.pid}/io`, 'utf8')
     return Number(/^write_bytes: (\d+)/m.exec(io)![1])
   }
 
-  /** Processor time in seconds of all threads so far. */
+  /** Processor time in seconds that all threads of the process have used. */
   cpuSeconds(): number {
     const stat = readFileSync(`/proc/${this.#child.pid}/stat`, 'utf8')
-    // The fields after the name, which can contain any character: user and system time in hundredths of a
-    // second.
+    // The fields after the name, which is skipped because it can contain any character. They include the user
+    // and system time in hundredths of a second.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return (Number(fields[11]) + Number(fields[12])) / 100
   }
 
   /**
-   * Resolves when the process has ended; immediately if it had already ended, in which case the pending
-   * request has reported that.
+   * Stops the process and waits until it has ended. Resolves immediately if the process has already ended. In
+   * that case, the pending request has already failed.
    */
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return

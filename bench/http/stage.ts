@@ -1,7 +1,7 @@
 /**
- * Shared setup of the HTTP benches: the service and the baseline server on one core, this process (the load
- * generator) on the other, and checks with known decisions. Servers are started on demand, and kept until
- * `close`.
+ * Shared setup of the HTTP benches. It provides the service and the baseline server on one core, and checks
+ * with known decisions. This process, which is the load generator, uses the other core. A server is started
+ * when it is first needed, and runs until `close`.
  */
 import {
   type Burst,
@@ -17,18 +17,19 @@ import { driveQuestions, mixed, type Question, wholeDrive } from './drive-questi
 import { V8_FLAGS } from '../../src/composition/v8-tuning.ts'
 import { type ServerOptions, ServerProcess } from './server-process.ts'
 
-/** Number of allowed checks, and of denied ones. */
+/** Number of allowed checks. There are as many denied checks. */
 const QUESTIONS = 20_000
-/** Share of its core above which the load generator is considered a possible bottleneck. */
+/** If the load generator uses more than this share of its core, it is considered a possible bottleneck. */
 export const CLIENT_CPU_MAX = 0.9
 /**
- * Minimum share of rounds in which the load generator was not the bottleneck; with fewer, the result is void.
+ * Minimum share of rounds in which the load generator was not the bottleneck. If there are fewer, the result
+ * is void.
  */
 const TELLING_SHARE_MIN = 0.75
 const WARMING_SECONDS = 1
-/** The same flag as in `start.js`. */
+/** `start.js` sets the same flag. */
 const NO_SNAPSHOT = ['--no-node-snapshot']
-/** The flags that an HTTP thread has for its heap and compiler. */
+/** Flags that configure the heap and the compiler of V8 in the same way as those of an HTTP thread. */
 const HTTP_THREAD_FLAGS = [...NO_SNAPSHOT, ...V8_FLAGS, '--max-semi-space-size=1']
 
 interface RaceLoad extends ClosedLoad {
@@ -44,8 +45,8 @@ export interface RacedLoad extends RaceLoad {
 }
 
 /**
- * Results of the rounds in which the load generator did not use its whole core; of all rounds if there are
- * too few of these.
+ * Results of the rounds in which the load generator did not use its whole core. If there are too few such
+ * rounds, the results of all rounds.
  */
 export interface Race {
   /** Median of the ratios of the rounds. */
@@ -55,16 +56,16 @@ export interface Race {
   readonly requestsPerSecond: number
   readonly floorRequestsPerSecond: number
   readonly clientCpuMax: number
-  /** Number of rounds that were left out. */
+  /** Number of rounds that were left out because the load generator used its whole core. */
   readonly fullRounds: number
-  /** True if the load generator used its whole core in too many rounds. */
+  /** Whether the load generator used its whole core in too many rounds. */
   readonly isVoid: boolean
 }
 
 /** Results of the rounds in which the load generator did not use its whole core. */
 export interface Pairs {
   readonly rates: readonly Readonly<Record<'one' | 'other', number>>[]
-  /** True if it did so in too many rounds. */
+  /** Whether the load generator used its whole core in too many rounds. */
   readonly isVoid: boolean
 }
 
@@ -81,7 +82,7 @@ export class Stage {
     return `W1 × ${this.scale}: documents in folders, users in nested groups; ${Math.round(2.9 * this.scale * 100) / 100}M facts`
   }
 
-  /** The service, all threads on one core unless it is pinned elsewhere. */
+  /** The service. All its threads run on one core, unless they are moved to other cores. */
   service(name: string, env: Readonly<Record<string, string>> = {}): Promise<ServerProcess> {
     return this.#start(name, new URL('./drive-service.ts', import.meta.url), {
       flags: NO_SNAPSHOT,
@@ -90,7 +91,7 @@ export class Stage {
     })
   }
 
-  /** The service with attributes and rules (W6), at a separate scale. */
+  /** The service with attributes and rules (W6). It has its own scale. */
   ruledService(scale: number): Promise<ServerProcess> {
     return this.#start(`W6 × ${scale}`, new URL('./drive-service.ts', import.meta.url), {
       flags: NO_SNAPSHOT,
@@ -104,9 +105,9 @@ export class Stage {
   }
 
   /**
-   * The baseline server with the V8 settings of the service, so that its pauses show only the effect of the
-   * machine. With the default settings of V8, its garbage collections alone increase its p99 by a third at
-   * the same rate.
+   * The baseline server with the V8 settings of the service. Its pauses then show only the effect of the
+   * machine. With the default settings of V8, garbage collections alone increase its p99 by a third at the
+   * same rate.
    */
   tunedFloor(): Promise<ServerProcess> {
     return this.#start('tuned floor', new URL('./floor-server.ts', import.meta.url), {
@@ -123,18 +124,20 @@ export class Stage {
     return mixed(this.questions)
   }
 
-  /** Packs requests into bursts and verifies every response of the service. */
+  /** Packs requests for the service into bursts. Verifies the response to each distinct request. */
   bursts(address: string, requests: readonly WireRequest[], pipelining: number): Promise<Burst[]> {
     return prepare(address, requests, { apiKey: API_KEY, pipelining })
   }
 
-  /** Packs requests into bursts for the baseline server, whose responses are not verified. */
+  /** Packs requests for the baseline server into bursts. Its responses are not verified. */
   floorBursts(floor: ServerProcess, requests: readonly WireRequest[], pipelining: number): Promise<Burst[]> {
     const unjudged = requests.map(request => ({ ...request, isRight: () => true }))
     return prepare(floor.address, unjudged, { apiKey: API_KEY, pipelining })
   }
 
-  /** Service and baseline server with the same requests, in random order in each round. */
+  /**
+   * Measures the service and the baseline server with the same requests. Their order is random in each round.
+   */
   async race(
     service: ServerProcess,
     requests: readonly WireRequest[],
@@ -145,8 +148,8 @@ export class Stage {
   }
 
   /**
-   * Races with several loads that are also compared with one another: each round contains all loads in random
-   * order, with service and baseline server one after the other.
+   * Measures several loads that are also compared with one another. Each round contains all loads in random
+   * order. For each load, the service and the baseline server run one after the other.
    */
   async races(service: ServerProcess, loads: readonly RacedLoad[], rounds: number): Promise<Race[]> {
     const floor = await this.floor()
@@ -170,8 +173,8 @@ export class Stage {
   }
 
   /**
-   * Requests per second of one server with two loads, in rounds that run both in succession and in
-   * alternating order. Rounds in which the load generator used its whole core are left out.
+   * Measures the requests per second of one server with two loads. Each round runs both loads in succession,
+   * and their order alternates. Rounds in which the load generator used its whole core are left out.
    */
   async pairs(
     service: ServerProcess,
@@ -199,7 +202,7 @@ export class Stage {
     }
   }
 
-  /** Stops all servers; a later request for a server starts it again. */
+  /** Stops all servers. If a server is needed later, it is started again. */
   async close(): Promise<void> {
     for (const server of this.#servers.values()) await (await server).stop()
     this.#servers.clear()
@@ -214,7 +217,10 @@ export class Stage {
   }
 }
 
-/** Combines several races, each with new servers, into one. It is void if one of them is. */
+/**
+ * Combines several races into one. Each of these races used new servers. The result is void if one of the
+ * races is void.
+ */
 export function pooled(races: readonly Race[]): Race {
   const race = raceOf({
     service: races.flatMap(({ service }) => service),

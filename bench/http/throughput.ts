@@ -1,6 +1,6 @@
 /**
- * Requests and checks per second on one core, compared with the baseline server on the same core, and the
- * cost of a check in bulks.
+ * Measures requests and checks per second on one core, compared with the baseline server on the same core.
+ * Also measures the cost of a check in bulks.
  */
 import type { Burst, WireRequest } from '../lib/load-generator.ts'
 import { atLeast, atMost, type Figure, median, voided } from '../lib/measure.ts'
@@ -10,10 +10,10 @@ import type { ServerProcess } from './server-process.ts'
 import { CLIENT_CPU_MAX, pooled, type Race, type RaceOptions, type Stage } from './stage.ts'
 
 /**
- * Number of requests that a connection sends at once. With ten, they share the cost of the kernel for a
- * packet, so the share of the service is larger: this is the most demanding comparison. Two are closer to
- * real clients, and one at a time (by wrk) is what clients do. The target applies to all of them, for a
- * generator that sleeps as well as for one that stays awake.
+ * Numbers of requests that a connection sends together. Ten requests share the cost of the kernel for a
+ * packet, so the service has a larger share of the cost. This is the most demanding comparison. Two requests
+ * are more like real clients, and real clients send one request at a time (measured with wrk). The target
+ * applies to all of them, both for a generator that sleeps and for one that stays awake.
  */
 const PIPELINED = [
   { pipelining: 10, staysAwake: true, name: '10 pipelined' },
@@ -22,13 +22,13 @@ const PIPELINED = [
   { pipelining: 2, staysAwake: false, name: '2 pipelined, client woken' },
 ] as const
 /**
- * Many short runs: disturbances of the machine last for seconds and affect both sides. The number of rounds
- * is per start.
+ * Many short runs. Disturbances of the machine last for seconds and therefore affect both servers. `rounds`
+ * is the number of rounds per start.
  */
 const SHORT_TURNS = { seconds: 0.25, rounds: 7 }
 /**
- * Number of starts of both servers: the speed of a process varies from start to start, see
- * docs/performance/method.md.
+ * Number of times that both servers are started, because the speed of a process varies from start to start
+ * (see docs/performance/method.md).
  */
 const STARTS = 3
 const ONE_AT_A_TIME = { connections: 64, seconds: 1 }
@@ -37,8 +37,9 @@ const ROUNDS = 5
 const SIZES = [10, 100, 1_000, 10_000]
 const SIZE_TURNS = { seconds: 0.35, rounds: 9 }
 /**
- * Each size is also compared with the next smaller one. From 1,000, a check costs nearly the same (0.96 to
- * 1.00), and consecutive runs differ by 5 %, so many rounds are needed to show the difference.
+ * Pairs of sizes. Each size is compared with the next smaller one. From 1,000 checks on, a check costs nearly
+ * the same (0.96 to 1.00), and consecutive runs differ by 5 %. Therefore many rounds are needed to show the
+ * difference.
  */
 const NEIGHBOURS = [
   { from: 10, to: 100, rounds: 10 },
@@ -75,22 +76,23 @@ export async function measureSingle(stage: Stage): Promise<Result> {
         ratioOf(`single /allowed vs floor, ${name}`, race, 0.75),
       ),
       ratioOf('single /allowed vs floor, one at a time', oneByOne, 0.75),
-      // This figure is valid even if the generator was the bottleneck of the baseline server.
+      // This figure is valid even if the load generator was the bottleneck while the baseline server was
+      // measured.
       atLeast('the same by processor time a request', oneByOne.cpuRatio, 0.75, ''),
     ],
     raw: { single: { ...races, 'one at a time': oneByOne } },
   }
 }
 
-/** A run, and the processor time of all threads of the server. */
+/** A run of wrk, and the processor time per request that all threads of the server used. */
 type ServedRun = WrkRun & { readonly serverMicrosecondsARequest: number }
 
 interface OneByOne extends Pick<Race, 'ratio' | 'isVoid'>, Record<'service' | 'floor', readonly ServedRun[]> {
-  /** Ratio of the median processor times: baseline server divided by service. */
+  /** Median processor time per request of the baseline server, divided by that of the service. */
   readonly cpuRatio: number
 }
 
-/** One request at a time on each connection; service and baseline server alternate. */
+/** Sends one request at a time on each connection. The service and the baseline server alternate. */
 async function raceByWrk(stage: Stage, requests: readonly WireRequest[]): Promise<OneByOne> {
   const service = await stage.service('one core')
   const floor = await stage.floor()
@@ -100,7 +102,7 @@ async function raceByWrk(stage: Stage, requests: readonly WireRequest[]): Promis
   for (let round = -1; round < ROUNDS; round++) {
     const ofService = servedRun(service, asked)
     const ofFloor = servedRun(floor, askedOfFloor)
-    // The first round is for warming up.
+    // The result of the first round is dropped, because its purpose is to warm up the servers.
     if (round < 0) continue
     runs.service.push(ofService)
     runs.floor.push(ofFloor)
@@ -176,7 +178,7 @@ export async function measureEvaluations(stage: Stage): Promise<Result> {
 
 function loadOf(size: number): Pick<RaceOptions, 'pipelining' | 'connections'> {
   return {
-    // A burst of 1,000 checks is a train of packets anyway.
+    // Bulks of 1,000 checks are not pipelined, because each of them already takes several packets.
     pipelining: size < 1_000 ? 4 : 1,
     connections: size < 10_000 ? CONNECTIONS : 2,
   }
@@ -192,7 +194,7 @@ export function ratioOf(
   return unlessVoid({ ...figure, reached: figure.reached + told }, isVoid)
 }
 
-/** The figure, marked as void if the client was the bottleneck. */
+/** Returns the figure. Marks it as void if the client was the bottleneck. */
 export function unlessVoid(figure: Figure, isVoid: boolean): Figure {
   return isVoid ? voided(figure, 'the client was the limit') : figure
 }

@@ -1,6 +1,7 @@
 /**
- * Single decisions during 2,000 changes per second to the same service, which runs completely, on an embedded
- * store. For comparison, single requests to the baseline server during the same changes to the service.
+ * Measures single decisions during 2,000 changes per second to the same service. The complete service runs on
+ * an embedded store. For comparison, single requests to the baseline server are measured while the service
+ * receives the same changes.
  */
 import { encode, fixedRate, paced, prepare } from '../lib/load-generator.ts'
 import { atMost } from '../lib/measure.ts'
@@ -12,7 +13,9 @@ import { ServerProcess } from './server-process.ts'
 import type { Stage } from './stage.ts'
 import type { Result } from './throughput.ts'
 
-/** A tenth of W1: filling a store on disk with all of it takes longer than all other benches together. */
+/**
+ * A tenth of W1, because filling a store on disk with all of W1 takes longer than all other benches together.
+ */
 const SCALE = 0.1
 const SINGLES_PER_SECOND = 5_000
 const CHANGES_PER_SECOND = 2_000
@@ -21,7 +24,7 @@ const ROUNDS = 3
 
 interface Round extends Percentiles {
   readonly changesPerSecond: number
-  /** Utilization of both cores: service, baseline server and generator together. */
+  /** Utilization of both cores by the service, the baseline server and the load generator together. */
   readonly load: number
 }
 
@@ -86,8 +89,8 @@ function cpuSeconds(...servers: readonly ServerProcess[]): number {
 }
 
 /**
- * Assigns and unassigns the role of owner on a folder, which no user has in the drive, alternately by 16
- * callers. The users are not checked, so no decision changes.
+ * Assigns and unassigns the role of owner on a folder. 16 callers do this alternately. In the drive, no user
+ * has this role, and the changed users are not checked, so no decision changes.
  */
 function changesOf(drive: Drive, questions: readonly Question[]): () => Buffer {
   const asked = new Set(questions.map(({ query }) => query.user))

@@ -2,8 +2,8 @@
 import * as echarts from 'echarts'
 
 /**
- * The used part of the library. TypeScript cannot resolve the types of the library, because they import files
- * without extensions.
+ * The part of the library that this file uses. TypeScript cannot resolve the types of the library, because
+ * they import files without extensions.
  */
 interface Charts {
   init(

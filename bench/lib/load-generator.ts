@@ -1,22 +1,22 @@
 /**
  * A load generator that costs little more than its system calls, because on two cores it must never be the
- * bottleneck. It writes bursts of pipelined requests, which are built before the measurement, to raw
- * connections and identifies responses by their length.
+ * bottleneck. It writes bursts of pipelined requests to plain TCP connections. The bursts are built before
+ * the measurement, and responses are recognized by their length.
  *
- * Every distinct request is first sent alone, and the caller verifies its response. The length of that
- * response is required when the request is repeated: allowed and denied responses differ in length, so a
- * wrong one ends the run.
+ * Each distinct request is first sent alone, and the caller verifies its response. When the request is
+ * repeated, its response must have the same length. Allowed and denied responses differ in length, so a wrong
+ * decision ends the run.
  */
 import { connect, type Socket } from 'node:net'
 
 export interface WireRequest {
   readonly path: string
   readonly body: string
-  /** True if the response is right. Called with the parsed body of a 200 response. */
+  /** Whether a response is correct. Called with the parsed body of a response with the status 200. */
   isRight(answer: unknown): boolean
 }
 
-/** Requests that are written together, and the length of their responses. */
+/** Requests that are written together, and the total length of their responses. */
 export interface Burst {
   readonly bytes: Buffer
   readonly answerBytes: number
@@ -26,26 +26,29 @@ export interface Burst {
 export interface Throughput {
   readonly requestsPerSecond: number
   /**
-   * Share of a core that the generator used. A generator that stays awake does not count the time of polling
-   * without a response.
+   * Share of a core that the generator used. For a generator that stays awake, the time of polling without a
+   * response is not included.
    */
   readonly clientCpu: number
 }
 
 export interface Latencies {
-  /** Milliseconds from when a burst was due to the last byte of its responses, ascending. */
+  /**
+   * Time in milliseconds from when a burst was due until the last byte of its responses arrived. Sorted in
+   * ascending order.
+   */
   readonly ms: Float64Array
   readonly clientCpu: number
   /**
-   * Delay of the writes of bursts in milliseconds, 99th percentile: the share of the generator in the
-   * latency.
+   * Delay in milliseconds with which bursts were written, as the 99th percentile. It is the part of the
+   * latency that the generator causes.
    */
   readonly lateMsP99: number
 }
 
 const RECEIVE_BYTES = 256 * 1_024
 /**
- * After this many round trips on another connection, a server has read the megabytes that were pending
+ * Number of round trips on another connection after which a server has read the megabytes that were pending
  * before.
  */
 const TURNS_UNTIL_READ = 50
@@ -61,9 +64,7 @@ export function encode(
   return Buffer.from(head + body)
 }
 
-/**
- * Sends every request once, alone, and packs the requests into bursts. Throws at the first wrong response.
- */
+/** Sends each request once, alone, and packs all requests into bursts. Throws at the first wrong response. */
 export async function prepare(
   address: string,
   requests: readonly WireRequest[],
@@ -94,17 +95,17 @@ export interface ClosedLoad {
   readonly connections: number
   readonly seconds: number
   /**
-   * True if the generator polls for responses instead of sleeping. The server wakes a sleeping generator
-   * within the system call that sends the response. On a virtual machine, the idle core has been given up,
-   * and both the waking and the woken core have to leave the virtual machine for that. A client on another
-   * machine is woken by the network hardware instead.
+   * Whether the generator polls for responses and does not sleep. If it sleeps, the server wakes it within
+   * the system call that sends the response. On a virtual machine, this is expensive: the idle core was given
+   * back to the host, so both the waking and the woken core must leave the virtual machine. The network
+   * hardware, and not the server, wakes a client on another machine.
    */
   readonly staysAwake?: boolean
 }
 
 /**
- * Sends as many requests as the server can serve: each connection sends its next burst when the last one has
- * completed.
+ * Sends as many requests as the server can answer. Each connection sends its next burst when its last burst
+ * has completed.
  */
 export async function closedLoop(
   address: string,
@@ -157,10 +158,10 @@ export async function closedLoop(
 }
 
 /**
- * Sends bursts at a fixed rate, whether or not earlier ones have completed. Latency counts from when a burst
- * was due, so that the delays of waiting bursts are included if a server pauses. The generator polls, so that
- * timers do not delay it. With `isPolite`, on a shared core, it sleeps for a millisecond at a time, and
- * latency counts from when a burst was written.
+ * Sends bursts at a fixed rate, even if earlier ones have not completed. Latency is measured from the time
+ * when a burst was due. If a server pauses, the delays of waiting bursts are therefore included. The
+ * generator polls, so that timers do not delay it. With `isPolite`, the generator shares a core with other
+ * processes: it sleeps for a millisecond at a time, and latency is measured from when a burst was written.
  */
 export async function fixedRate(
   address: string,
@@ -184,8 +185,8 @@ export async function fixedRate(
   let answered = 0
   await new Promise<void>((resolve, reject) => {
     for (const connection of open) connection.onFault = reject
-    // One burst at a time per connection: the HTTP library closes a connection that sends further requests
-    // while a response is pending.
+    // Each connection has one burst at a time, because the HTTP library closes a connection that sends
+    // further requests while a response is pending.
     const idle = [...open]
     const waiting: { readonly index: number; readonly due: number }[] = []
     const begin = (connection: Connection, { index, due }: { index: number; due: number }): void => {
@@ -225,9 +226,9 @@ export async function fixedRate(
 }
 
 /**
- * Sends single requests at a given rate over connections that each wait for their response. For requests that
- * change data, which are never pipelined. Ends when `isOver` returns true; returns the number of successful
- * requests per second.
+ * Sends single requests at a given rate. Each connection waits for its response before it sends another
+ * request. Used for requests that change data, which are never pipelined. Ends when `isOver` returns true.
+ * Returns the number of successful requests per second.
  */
 export async function paced(
   address: string,
@@ -266,7 +267,7 @@ export class LoadClient {
     this.#connection = connection
   }
 
-  /** Returns the parsed body of the response. Throws unless the request succeeded. */
+  /** Sends a request and returns the parsed body of the response. Throws if the request fails. */
   async done(request: Buffer): Promise<unknown> {
     const { status, body } = await this.#connection.ask(request)
     if (status < 200 || status > 204)
@@ -280,8 +281,8 @@ export class LoadClient {
 }
 
 /**
- * Sends requests that change data from a number of callers, each of which waits for its response. Returns the
- * rate per second and the duration of each request.
+ * Sends requests that change data from a number of callers. Each caller waits for its response before it
+ * sends another request. Returns the rate per second and the duration of each request.
  */
 export async function inTurnsOfCallers(
   address: string,
@@ -308,17 +309,17 @@ export async function inTurnsOfCallers(
 }
 
 /**
- * Milliseconds that a burst waits for its responses after other bursts that are completed right before it.
- * The server has received all of the others except their last bytes; these are sent one after the other,
- * followed by the burst.
+ * Returns how many milliseconds a burst waits for its responses if other bursts are completed directly before
+ * it. Before the measurement, the server has received all of the other bursts except their last bytes. Then
+ * these last bytes are sent one after the other, followed by the burst.
  */
 export async function waitBehind(address: string, one: Burst, others: readonly Burst[]): Promise<number> {
   const open = await Promise.all([one, ...others].map(() => Connection.open(address)))
   const [asking, ...before] = open
   try {
     await Promise.all(before.map((connection, index) => connection.begin(others[index]!)))
-    // Each round trip takes one iteration of the server's event loop, in which it reads the received data of
-    // all connections.
+    // Each round trip takes one iteration of the server's event loop. In an iteration, the server reads the
+    // received data of all connections.
     for (let times = 0; times < TURNS_UNTIL_READ; times++) await asking!.sent(one)
     const answers = before.map((connection, index) => connection.finish(others[index]!))
     const startedAt = performance.now()
@@ -335,11 +336,13 @@ interface Expected {
   readonly onDone: () => void
 }
 
-/** One connection: sends bursts in order; each is complete when all bytes of its responses have arrived. */
+/**
+ * One connection. It sends bursts in order. A burst is complete when all bytes of its responses have arrived.
+ */
 class Connection {
   readonly #socket: Socket
   readonly #expected: Expected[] = []
-  /** Received data while a single response is read completely. */
+  /** Data that was received so far, while the response to a single request is read. */
   #reading: Buffer[] | null = null
   #onPiece: () => void = () => {}
   #isClosed = false
@@ -392,7 +395,7 @@ class Connection {
     this.#socket.write(bytes)
   }
 
-  /** Resolves when the responses have arrived. */
+  /** Sends a burst and resolves when its responses have arrived. */
   sent(burst: Burst): Promise<void> {
     return new Promise((resolve, reject) => {
       this.onFault = reject
@@ -400,12 +403,12 @@ class Connection {
     })
   }
 
-  /** Sends all bytes except the last; resolves when the kernel has accepted them. */
+  /** Sends all bytes of a burst except the last one. Resolves when the kernel has accepted them. */
   begin({ bytes }: Burst): Promise<void> {
     return new Promise(resolve => this.#socket.write(bytes.subarray(0, -1), () => resolve()))
   }
 
-  /** Sends the last byte of a burst that was begun; resolves when the responses have arrived. */
+  /** Sends the last byte of a burst after `begin`. Resolves when the responses have arrived. */
   finish({ bytes, answerBytes, requests }: Burst): Promise<void> {
     return this.sent({ bytes: bytes.subarray(-1), answerBytes, requests })
   }

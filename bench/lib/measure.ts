@@ -1,4 +1,7 @@
-/** Timing and reporting for the benches: medians of interleaved passes, facts about the machine. */
+/**
+ * Measures times and reports results of the benches: medians of alternating passes, and facts about the
+ * machine.
+ */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
@@ -9,11 +12,11 @@ export interface Figure {
   readonly bar: string
   readonly reached: string
   readonly isMet: boolean
-  /** Set if the target was missed because of another bottleneck than the measured one. */
+  /** Set if the target was missed because a component other than the measured one was the bottleneck. */
   readonly isVoid?: true
 }
 
-/** The figure, marked as void for the given reason. */
+/** Returns the figure, marked as void for the given reason. */
 export function voided(figure: Figure, reason: string): Figure {
   return { ...figure, reached: `void: ${reason}`, isMet: false, isVoid: true }
 }
@@ -37,12 +40,12 @@ export function timeMs(work: () => void): number {
   return performance.now() - start
 }
 
-/** `figure ≤ max`. */
+/** Creates the figure for a target of at most `max`. */
 export function atMost(figure: string, value: number, max: number, unit: string): Figure {
   return { figure, bar: `≤ ${max} ${unit}`, reached: `${round(value)} ${unit}`, isMet: value <= max }
 }
 
-/** `figure ≥ min`. */
+/** Creates the figure for a target of at least `min`. */
 export function atLeast(figure: string, value: number, min: number, unit: string): Figure {
   return { figure, bar: `≥ ${min} ${unit}`, reached: `${round(value)} ${unit}`, isMet: value >= min }
 }
@@ -52,12 +55,12 @@ export function round(value: number): number {
 }
 
 /**
- * Directory for the results of this machine. Results of different machines must not be compared or replace
- * each other.
+ * Directory for the results of this machine. Each machine has its own, because results of different machines
+ * must not be compared with each other or replace each other.
  */
 export const RESULTS = new URL(`../results/${machineName(cpus()[0]?.model ?? 'unknown')}/`, import.meta.url)
 
-/** `Intel(R) Xeon(R) Processor @ 2.10GHz` → `intel-xeon`. */
+/** Converts `Intel(R) Xeon(R) Processor @ 2.10GHz` to `intel-xeon`. */
 export function machineName(cpuModel: string): string {
   return cpuModel
     .replace(/@.*/, '')
@@ -89,7 +92,9 @@ export function publish(name: string, figures: readonly Figure[], raw: Record<st
   writeFileSync(new URL(`${name}.json`, RESULTS), `${JSON.stringify({ machine, figures, raw }, null, 2)}\n`)
 }
 
-/** Measured commit, with a plus sign if files differ from it. Null without git. */
+/**
+ * The measured commit. A plus sign is appended if files differ from the commit. Null if git is not available.
+ */
 function commitOfSource(): string | null {
   try {
     const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8', stdio: 'pipe' }).trim()

@@ -1,6 +1,6 @@
 /**
- * Encoded size in msgpack, according to its specification, of values that are no longer than the attributes
- * of the datasets.
+ * Computes the encoded size of values in msgpack, according to its specification. Supports only values that
+ * are no longer than the attributes of the datasets.
  */
 export function msgpackBytes(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value) + (Buffer.byteLength(value) < 32 ? 1 : 2)
@@ -13,5 +13,5 @@ export function msgpackBytes(value: unknown): number {
   )
 }
 
-/** Memory limit of each entity with attributes, in addition to the attributes. */
+/** Maximum memory in bytes of an entity with attributes, in addition to the attributes themselves. */
 export const OWNER_BYTES = 16

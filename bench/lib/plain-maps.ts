@@ -1,6 +1,6 @@
 /**
- * Verifies decisions by roles on plain Maps, for datasets that are too large for the oracle. It is also the
- * baseline of the index. It supports only puts and no rules; each check searches the graph again.
+ * Makes decisions by roles with plain Maps. Used to verify the index on datasets that are too large for the
+ * oracle, and as its baseline. Supports only puts and no rules. Each check searches the graph again.
  */
 import type { AssignmentChange, Change, InstanceKey, RolePut, TupleChange } from '#model/change.ts'
 import { DEFAULT_TENANT, type Query } from '#model/decision.ts'
@@ -8,18 +8,18 @@ import { DEFAULT_TENANT, type Query } from '#model/decision.ts'
 interface Instance {
   readonly type: string
   readonly tenant: string
-  /** Subjects of the tuples on this instance, by relation. */
+  /** Subjects of the tuples whose object is this instance, by relation. */
   readonly subjects: Map<string, Instance[]>
 }
 
-/** Roles that a user holds directly, by instance or by key of a tenant. */
+/** Roles that a user holds directly. The key is an instance or the key of a tenant. */
 type Held = Map<Instance | string, Set<string>>
 
 const NONE: ReadonlySet<string> = new Set()
 
 export class PlainMaps {
   readonly #actions = new Map<string, ReadonlySet<string>>()
-  /** By type; the tenant roles are under `null`. */
+  /** Roles by type. The tenant roles have the key `null`. */
   readonly #roles = new Map<string | null, Map<string, RolePut>>([[null, new Map()]])
   readonly #granting = new Map<string, ReadonlySet<string>>()
   readonly #instances = new Map<string, Map<string, Instance>>()
@@ -47,8 +47,8 @@ export class PlainMaps {
   }
 
   /**
-   * Searches backward from the instance along its tuples for a role that the user holds. Visits each role of
-   * an instance once.
+   * Whether the user holds one of the roles on the instance. Searches backward along the tuples of the
+   * instance. Visits each role of an instance once.
    */
   #reaches(held: Held, instance: Instance, roles: Iterable<string>): boolean {
     const seen = new Map<string, Set<Instance>>()
@@ -76,7 +76,7 @@ export class PlainMaps {
     return false
   }
 
-  /** Roles that have the permission, or extend a role that has it. */
+  /** Roles that have the permission or that extend a role with the permission. */
   #rolesGranting(roleType: string | null, type: string, action: string): ReadonlySet<string> {
     const name = JSON.stringify([roleType, type, action])
     let granting = this.#granting.get(name)
@@ -87,7 +87,7 @@ export class PlainMaps {
           .filter(({ permissions }) => permissions.some(each => each.type === type && each.action === action))
           .map(({ role }) => role),
       )
-      // Iteration over a Set includes the roles that are added during it.
+      // The iteration over a Set includes the roles that are added during the iteration.
       for (const each of found)
         for (const other of roles) if (other.extends.includes(each)) found.add(other.role)
       this.#granting.set(name, (granting = found))

@@ -1,6 +1,6 @@
 /**
- * A store on disk with a dataset in the default environment. It is created once and cached in the temporary
- * directory; each run uses a copy. The decisions of a service that starts on it are those of the dataset.
+ * A store on disk with a dataset in the default environment. The store is created once and cached in the
+ * temporary directory. Each run uses a copy. A service that starts on it makes the decisions of the dataset.
  */
 import { randomBytes } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
@@ -16,10 +16,10 @@ import { storedRows } from '../data/stored-rows.ts'
 import { newId } from '../data/bulk-store.ts'
 
 export const API_KEY = 'bench-key-bench-key'
-/** Must be incremented when the stored format or a dataset changes. */
+/** Version of the cached store. Increment it when the stored format or a dataset changes. */
 const VERSION = 2
 
-/** URL of the store. The first call takes one or two minutes for millions of facts. */
+/** Returns the URL of the store. The first call takes one or two minutes for millions of facts. */
 export async function preparedStore(dataset: Dataset): Promise<string> {
   const directory = join(tmpdir(), `verdict-bench-${dataset.name.replaceAll(' ', '-')}-${VERSION}`)
   if (!existsSync(directory)) {

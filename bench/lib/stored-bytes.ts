@@ -1,6 +1,6 @@
 /**
- * Size of a store after its service has closed: on disk by table, or in Redis. Works for stores of this
- * checkout and of others.
+ * Measures the size of a store after its service has closed: the size of each table on disk, or the size in
+ * Redis. Supports the stores of this checkout and of other checkouts.
  */
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,11 +12,11 @@ const DATA_FILE = 'data.mdb'
 const INDEX_FILE = 'index.snapshot'
 
 export interface StoredBytes {
-  /** All data except the index snapshot, which is not kept in every case. */
+  /** Size of all data. The index snapshot is not included, because it is not always kept. */
   readonly all: number
-  /** The used part of it: table files also contain free pages. */
+  /** Used part of the data. Table files also contain free pages. */
   readonly inUse: number
-  /** The used part by table or Redis key. */
+  /** Used part of the data, by table or Redis key. */
   readonly tables: Readonly<Record<string, number>>
 }
 
@@ -29,7 +29,7 @@ export async function bytesOnDisk(directory: string): Promise<StoredBytes> {
   let [all, inUse] = [0, 0]
   for (const { folder, name } of files) {
     if (name === INDEX_FILE) continue
-    // Allocated blocks, because the files are sparse.
+    // The number of allocated blocks is used, because the files are sparse.
     const bytes = statSync(join(folder, name)).blocks * 512
     all += bytes
     if (name !== DATA_FILE) {
@@ -49,8 +49,8 @@ async function tablesIn(directory: string): Promise<Map<string, number>> {
   const root = open({ path: directory, noSubdir: false, readOnly: true, maxDbs: 16, keyEncoding: 'binary' })
   try {
     const bytes = new Map<string, number>()
-    // The names in lmdb end with a zero byte. All names are read first, because opening a table ends the
-    // transaction.
+    // In lmdb, the names end with a zero byte. All names are read before a table is opened, because opening a
+    // table ends the transaction.
     const names = [...root.getKeys()].map(key =>
       Buffer.from(key as Uint8Array)
         .toString()
@@ -70,7 +70,7 @@ async function tablesIn(directory: string): Promise<Map<string, number>> {
   }
 }
 
-/** Size of all environments under the prefix of the URL. */
+/** Size of all environments whose keys begin with the prefix in the URL. */
 export async function bytesInRedis(address: Parameters<typeof connect>[0] & { readonly prefix: string }) {
   const link = new RedisLink(connect(address, 'bench'))
   await link.recovered(10_000)

@@ -1,4 +1,4 @@
-/** Writes into a service of this project or of another, in rounds, and records the results. */
+/** Writes to a service of this project or of another product, in rounds, and records the results. */
 import { LoadClient, inTurnsOfCallers } from './load-generator.ts'
 import { median } from './measure.ts'
 
@@ -8,26 +8,29 @@ const SECONDS = 1.5
 const BULKS_A_ROUND = 4
 const CALLERS_BESIDE = 16
 
-/** Resources that a service has used so far. */
+/** Resources that a service has used since its start. */
 export interface Used {
   readonly cpuSeconds: number
   readonly diskBytes: number
 }
 
 /**
- * A service that receives writes. Requests are identified by their number; each single write and each bulk is
+ * A service that receives writes. A request is identified by its number. Each single write and each bulk is
  * sent once.
  */
 export interface Target {
   readonly name: string
   readonly address: string
-  /** Facts in the largest request. */
+  /** Number of facts in the largest request. */
   readonly bulkSize: number
   single(nth: number): Buffer
   bulk(nth: number): Buffer
-  /** Null if the service consists of several processes. */
+  /** Returns the used resources. Null if the service consists of several processes. */
   used(): Used | null
-  /** Throws unless exactly the given numbers of completed writes and bulks are in effect. */
+  /**
+   * Throws unless exactly the completed single writes and bulks are in effect. The arguments are their
+   * numbers.
+   */
   verify(singles: number, bulks: number): Promise<void>
   stop(): Promise<void>
 }
@@ -36,7 +39,7 @@ export type Figures = Map<string, number[]>
 
 export class Writer {
   readonly target: Target
-  /** Values per round, by figure. */
+  /** One value per round, by the name of the figure. */
   readonly rates: Figures = new Map()
   readonly p50s: Figures = new Map()
   readonly cpuMs: Figures = new Map()
@@ -72,7 +75,7 @@ export class Writer {
     this.#note('bulks', this.target.bulkSize / (median(ms) / 1_000), ms, before)
   }
 
-  /** Writes without measuring until the given number of single writes is reached. */
+  /** Sends single writes without measuring them, until the given number of single writes is reached. */
   async goOn(singles: number): Promise<void> {
     const run = async (): Promise<void> => {
       const caller = await LoadClient.open(this.target.address)
@@ -86,7 +89,7 @@ export class Writer {
     return this.target.verify(this.#singles, this.#bulks)
   }
 
-  /** Written so far: single writes, and facts including those of bulks. */
+  /** Number of single writes, and number of facts including those in bulks, that were written so far. */
   get written(): { readonly singles: number; readonly facts: number } {
     return { singles: this.#singles, facts: this.#singles + this.#bulks * this.target.bulkSize }
   }

@@ -1,11 +1,11 @@
 /**
- * Sends single requests by wrk (a Debian package), one at a time on each connection. A generator in
- * JavaScript has garbage collection pauses of milliseconds, which would hide the latencies of a server that
- * responds within tenths of a millisecond.
+ * Sends single requests with wrk, which is a Debian package. Each connection has one request at a time. wrk
+ * is used because a generator in JavaScript has garbage collection pauses of milliseconds. These would hide
+ * the latencies of a server that responds within tenths of a millisecond.
  *
- * Every distinct request is first sent alone, and its response is verified (`prepare`). The number of bytes
- * that wrk receives is compared with the sum of these responses: allowed and denied responses differ by two
- * bytes, so that some hundred wrong ones of one kind end the run.
+ * Each distinct request is first sent alone, and its response is verified (`prepare`). The number of bytes
+ * that wrk receives is then compared with the length of these responses. Allowed and denied responses differ
+ * by two bytes. A few hundred wrong responses of one kind are therefore sufficient to end the run.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,14 +17,14 @@ import type { Burst } from './load-generator.ts'
 export interface WrkRun {
   readonly requestsPerSecond: number
   /**
-   * Milliseconds from when a request was sent. A connection sends the next request as soon as it has a
-   * response. For a request that took at least twice the usual time, wrk adds the requests that it could not
-   * send in the meantime.
+   * Milliseconds from when a request was sent. A connection sends the next request when it has received a
+   * response. If a request took at least twice the usual time, wrk adds the requests that it could not send
+   * during this time.
    */
   readonly p50: number
   readonly p99: number
   readonly p999: number
-  /** Share of the requests, including those that wrk adds, that took longer than `slowMs`. */
+  /** Share of the requests that took longer than `slowMs`. Requests that wrk adds are included. */
   readonly slowShare: number
   /** Share of a core that wrk used. */
   readonly clientCpu: number
@@ -50,15 +50,16 @@ interface WrkReport {
 }
 
 /**
- * Requests that take longer than this multiple of the median are slow. A p99 of five times p50 means one slow
- * request in a hundred.
+ * A request is slow if it takes longer than this multiple of the median. If p99 equals five times p50, one in
+ * a hundred requests is slow.
  */
 export const SLOW_FACTOR = 5
 
 const SCRIPT = fileURLToPath(new URL('wrk.lua', import.meta.url))
 /**
- * Tolerance in bytes per connection: responses do not arrive in request order, so other requests than
- * expected can be incomplete at the end of the run. Allowed and denied responses differ by two bytes.
+ * Tolerance in bytes per connection. Responses do not arrive in the order of the requests, so different
+ * requests than expected can be incomplete when the run ends. Allowed and denied responses differ by two
+ * bytes.
  */
 const ANSWER_BYTES_SLACK = 4
 
@@ -68,7 +69,7 @@ export function requireWrk(): void {
   if (error) throw new Error('this bench needs wrk; Debian has a package of that name', { cause: error })
 }
 
-/** Sends as many requests as the server can serve over the given number of connections. */
+/** Sends as many requests as the server can answer over the given number of connections. */
 export function runWrk(
   address: string,
   requests: readonly Burst[],
@@ -109,7 +110,7 @@ export function runWrk(
   }
 }
 
-/** Throws unless the received bytes match the length of the right responses. */
+/** Throws unless the number of received bytes matches the lengths of the correct responses. */
 function check(
   { requests: count, bytes, failed }: WrkReport,
   requests: readonly Burst[],

@@ -1,12 +1,12 @@
 /**
- * Runs one mode against the service, by autocannon in this thread: every response is verified, and the
- * utilization of the client is measured.
+ * Runs one mode against the service with autocannon, in this thread. Verifies every response and measures the
+ * utilization of the client.
  */
 import autocannon from 'autocannon'
 import type { LoadModel } from './load-model.ts'
 import type { CheckedRequest, Mode } from './modes.ts'
 
-/** Number of errors that ends a run, because the service is probably gone. */
+/** Number of errors after which a run ends, because the service is probably not available any more. */
 const ERRORS_MAX = 1_000
 /** Maximum number of wrong responses that are reported in full. */
 const TOLD_MAX = 3
@@ -24,7 +24,7 @@ export interface Driven {
   readonly wrong: WrongAnswers
   /** Share of the time in which the client thread was busy. */
   readonly busy: number
-  /** Average number of processors that the client used. */
+  /** Number of processors that the client used on average. */
   readonly cpus: number
 }
 
@@ -41,7 +41,7 @@ export class WrongAnswers {
   }
 }
 
-/** Verifies responses. A body that was right before is not parsed again. */
+/** Verifies responses. If a body equals one that was correct before, it is not parsed again. */
 class Judge {
   readonly #right = new Map<CheckedRequest, string>()
 
@@ -62,7 +62,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Sends each request once, at a revision that includes the whole model. */
+/** Sends each request once and verifies the response. The decisions must reflect the whole model. */
 export async function verify(mode: Mode, model: LoadModel): Promise<WrongAnswers> {
   const [wrong, judge] = [new WrongAnswers(), new Judge()]
   for (const asked of mode.requests(model, 0)) {

@@ -1,14 +1,14 @@
 /**
- * The model of a load test: isolated from other data, with known permissions. With a key of the organization
- * or a project, a new environment is created; with a key of an environment, all entities are created there
- * with unique names. Everything is removed afterwards.
+ * The model of a load test. It is isolated from other data, and its permissions are known. With a key of the
+ * organization or of a project, the test creates an environment for it. With a key of an environment, the
+ * test creates all entities in this environment, with unique names. Everything is removed after the test.
  */
 import { randomBytes } from 'node:crypto'
 import { Management } from './management.ts'
 
 const USERS = 40
 const DOCUMENTS = 25
-/** Users that are not checked; they are changed during the checks. */
+/** Number of users that are changed during the checks. They are not checked themselves. */
 export const WRITERS = 16
 
 export interface Question {
@@ -17,7 +17,7 @@ export interface Question {
   readonly type: string
   readonly key: string
   readonly tenant: string
-  /** The right decision. */
+  /** The correct decision. */
   readonly isAllowed: boolean
 }
 
@@ -25,17 +25,17 @@ interface LoadEnvironment {
   readonly decider: Management
   readonly facts: string
   readonly schema: string
-  /** Null if the environment existed before. */
+  /** Removes the environment. Null if the environment existed before the test. */
   readonly removal: (() => Promise<unknown>) | null
 }
 
 export class LoadModel {
   readonly name: string
   readonly #place: LoadEnvironment
-  /** Revision of the last change: decisions at this revision include the whole model. */
+  /** Revision of the last change. Decisions at this revision reflect the whole model. */
   revision = ''
 
-  /** Loads the model. If that fails, removes the loaded part. */
+  /** Loads the model. If loading fails, removes the part that was loaded. */
   static async load(address: string, key: string): Promise<LoadModel> {
     const name = `load-${randomBytes(4).toString('hex')}`
     const model = new LoadModel(name, await placeFor(new Management(address, key), { address, name }))
@@ -51,12 +51,14 @@ export class LoadModel {
     this.#place = place
   }
 
-  /** Client with a key that can request decisions in the environment of the model. */
+  /** Client whose key can request decisions in the environment of the model. */
   get decider(): Management {
     return this.#place.decider
   }
 
-  /** Viewers can read, editors can also write; some users have neither role. */
+  /**
+   * Role of a user on a document. Viewers can read, editors can also write, and some users have neither role.
+   */
   #roleOf(user: number, document: number): 'viewer' | 'editor' | null {
     return ([null, 'viewer', null, 'editor'] as const)[(user + document) % 4]!
   }
@@ -65,7 +67,7 @@ export class LoadModel {
     return `${this.name}-user-${index}`
   }
 
-  /** Path at which the user is changed. */
+  /** Path of the request that changes the user. */
   writerPath(index: number): string {
     return `${this.#place.facts}/users/${this.name}-writer-${index % WRITERS}`
   }
@@ -100,7 +102,10 @@ export class LoadModel {
     ]
   }
 
-  /** The requested number of checks, cycling through all users, documents and actions. */
+  /**
+   * Returns the given number of checks. They go through all users, documents and actions, repeatedly if
+   * necessary.
+   */
   questions(count: number): Question[] {
     return Array.from({ length: count }, (_, at) => {
       const [user, document] = [at % USERS, (at * 7) % DOCUMENTS]
@@ -118,7 +123,10 @@ export class LoadModel {
     })
   }
 
-  /** Removes everything that was created. All steps are tried; then the first failure is thrown. */
+  /**
+   * Removes everything that the test created. If a step fails, the other steps are still performed, and then
+   * the first error is thrown.
+   */
   async remove(): Promise<void> {
     const { decider, facts, schema, removal } = this.#place
     if (removal !== null) {
@@ -149,7 +157,8 @@ async function placeFor(
     const of = `${scope.project_id}/${scope.environment_id}`
     return { decider: owner, facts: `/v2/facts/${of}`, schema: `/v2/schema/${of}`, removal: null }
   }
-  // A key of the organization gets a new project, because any existing one would be a guess.
+  // With a key of the organization, a new project is created, because the choice of an existing project would
+  // be a guess.
   const project = scope.project_id ?? name
   if (scope.project_id === null)
     await owner.send('POST', '/v2/projects', { key: name, name, initial_environments: [] })

@@ -1,12 +1,12 @@
 /**
  * Load test of a running service, with autocannon:
  *
- *     npm run load -- --url http://127.0.0.1:7766 --key KEY [--duration 10] [--connections 32] [--modes
- *     single,bulk]
+ *     npm run load -- --url http://127.0.0.1:7766 --key KEY \
+ *       [--duration 10] [--connections 32] [--modes single,bulk]
  *
- * It loads a separate model, verifies each request once, loads the service in each mode while it verifies
- * every response, and removes the model again. Exit code 1: a response was wrong, missing or an error; 2: the
- * options are invalid.
+ * The test creates its own model and verifies each request once. Then it sends requests in each mode and
+ * verifies every response. At the end, it removes the model. Exit code 1 means that a response was wrong,
+ * missing or an error. Exit code 2 means that the options are invalid.
  */
 import { parseArgs } from 'node:util'
 import { secretText } from '#config/secret-text.ts'
@@ -92,7 +92,7 @@ async function run(options: NonNullable<ReturnType<typeof readOptions>>): Promis
       if (wrong !== '' || stop.signal.aborted) break
       const driven = await drive(mode, model, options, stop.signal)
       process.stdout.write(reportText(mode, driven))
-      // Responses with an error status are counted among the wrong ones.
+      // Responses with an error status are included in the number of wrong responses.
       if (driven.wrong.count + driven.result.errors > 0) process.exitCode = 1
     }
   } finally {

@@ -1,11 +1,12 @@
 /**
- * Client of the management API for the load test. Throws the error message of the service if a request fails.
+ * Client of the management API for the load test. If a request fails, throws the error message of the
+ * service.
  */
 
 export interface Answer {
   readonly status: number
   readonly text: string
-  /** For the header `X-Min-Revision`; empty if nothing was changed. */
+  /** Value for the header `X-Min-Revision`. Empty if nothing was changed. */
   readonly revision: string
 }
 
@@ -37,7 +38,7 @@ export class Management {
     return { status, text: await response.text(), revision: response.headers.get('x-revision') ?? '' }
   }
 
-  /** Throws unless the request succeeds. Returns the JSON body and the revision. */
+  /** Sends a request. Returns the JSON body and the revision. Throws if the request fails. */
   async send<Body>(method: string, path: string, body?: unknown): Promise<{ body: Body; revision: string }> {
     const { status, text, revision } = await this.ask(
       method,

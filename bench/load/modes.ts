@@ -1,21 +1,21 @@
-/** Modes of the load test: requests whose right responses are known. */
+/** Modes of the load test. A mode creates requests whose correct responses are known. */
 import type { LoadModel, Question } from './load-model.ts'
 
-/** A request, and the check of its response. */
+/** A request, and a function that checks its response. */
 export interface CheckedRequest {
   readonly method: 'POST' | 'PATCH'
   readonly path: string
   readonly body: string
-  /** True if the parsed JSON is right; false for a body of another form. */
+  /** Whether the parsed JSON is the correct response. False if the body has another form. */
   isRight(answer: unknown): boolean
 }
 
 export interface Mode {
   readonly name: ModeName
   readonly title: string
-  /** Checks in one request. */
+  /** Number of checks in one request. */
   readonly checks: number
-  /** Requests that a connection repeats. Each connection starts at another position. */
+  /** Requests that a connection sends repeatedly. Each connection starts at another position. */
   requests(model: LoadModel, connection: number): CheckedRequest[]
 }
 
@@ -24,7 +24,7 @@ export type ModeName = 'single' | 'bulk' | 'evaluations' | 'mixed'
 const CHECKS = 100
 /** Number of different requests per connection. */
 const ROUND = 64
-/** One in this many requests is a change. */
+/** One request in this number of requests is a change. */
 const WRITE_EVERY = 16
 
 function native({ user, action, type, key, tenant }: Question) {
@@ -39,7 +39,7 @@ function evaluation({ user, action, type, key, tenant }: Question) {
   }
 }
 
-/** Value of a field of an unknown value. */
+/** Returns a field of a value whose type is unknown. */
 function field(of: unknown, name: string): unknown {
   return (of as Readonly<Record<string, unknown>> | null)?.[name]
 }
@@ -53,7 +53,7 @@ function single(question: Question): CheckedRequest {
   }
 }
 
-/** True if a list of decisions is right for each check. */
+/** Whether a list contains the correct decision for each check. */
 function areRight(list: unknown, name: string, questions: readonly Question[]): boolean {
   return (
     Array.isArray(list) &&
@@ -90,7 +90,7 @@ function write(model: LoadModel, connection: number, at: number): CheckedRequest
   }
 }
 
-/** Rotates a list, so that not all connections send the same request at the same time. */
+/** Rotates a list. Connections then do not all send the same request at the same time. */
 function turned<Item>(items: readonly Item[], by: number): Item[] {
   const at = by % items.length
   return [...items.slice(at), ...items.slice(0, at)]

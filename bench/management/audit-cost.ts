@@ -1,7 +1,7 @@
 /**
- * Cost of the audit log per commit: users created one after the other, each durable before the next, with a
- * caller (an entry in each commit) and without. Both alternate on one store, in blocks; the ratio of the
- * medians is reported.
+ * Measures the cost of the audit log per commit. Users are created one after the other, and each is durable
+ * before the next one. With a caller, each commit contains an audit log entry. Without a caller, it contains
+ * none. Both alternate on one store, in blocks. The ratio of their medians is reported.
  *
  *     node --disable-warning=ExperimentalWarning bench/management/audit-cost.ts [STORE_URL]
  */

@@ -1,6 +1,6 @@
 /**
- * Environments in which one entity has very many dependents: the deleted entity, and a decision that depends
- * on it.
+ * Environments in which very many entities depend on one entity. Each defines the entity that is deleted, and
+ * a decision that depends on it.
  */
 import type { RowLoader } from '#testing/processes/row-loader.ts'
 import { CONDITION_SETS_MAX, RULES_MAX, RULES_PER_ACTION_MAX } from '#model/limits.ts'
@@ -23,9 +23,9 @@ import {
 } from '../data/bulk-store.ts'
 
 export interface DeletionTarget {
-  /** Loads at least `dependants` rows that are deleted with the entity. */
+  /** Loads the rows. At least `dependants` of them are deleted together with the entity. */
   load(loader: RowLoader, dependants: number): Promise<void>
-  /** Path at which the entity is deleted. */
+  /** Path of the request that deletes the entity. */
   readonly path: { readonly area: 'schema' | 'facts'; readonly rest: string }
   /** A check that is allowed before the deletion and denied after it. */
   readonly question: { readonly user: string; readonly resource: string; readonly tenant: string }
@@ -63,12 +63,15 @@ function tuple(subject: InstanceRecord, object: InstanceRecord) {
   return { kind: 'tuple', id: newId(), ...ids, createdAt: 0, expiresAt: null } satisfies TupleRecord
 }
 
-/** Number of elements on each of two sides that yields at least `count` pairs. */
+/** Smallest number n for which there are at least `count` pairs of one of n elements and one of n others. */
 function sideOf(count: number): number {
   return Math.ceil(Math.sqrt(count))
 }
 
-/** A quarter each of instances, assignments on them, tuples from them and tuples to them. */
+/**
+ * Loads the dependents of an instance type: a quarter each of instances, assignments on them, tuples from
+ * them and tuples to them.
+ */
 async function loadInstances(loader: RowLoader, tenantId: string, dependants: number): Promise<void> {
   const alice = userRecord('alice')
   const top = instanceRecord('top', folder.id, tenantId)
@@ -81,7 +84,7 @@ async function loadInstances(loader: RowLoader, tenantId: string, dependants: nu
   }
 }
 
-/** A user who can read folders before and after the deletion. */
+/** A user who can read folders. The deletion must not change this. */
 const bystander = userRecord('bystander')
 const clerk = { ...roleRecord('clerk', null), permissions: ['folder:read'] }
 const clerking = assignment(bystander.id, clerk.id, home.id, null)
@@ -105,8 +108,8 @@ function conditionSet(key: string, of: Partial<ConditionSetRecord>): ConditionSe
 }
 
 /**
- * Rules on `doc`, with a number of user sets and one resource set. Half of the sets test an order, which is
- * evaluated for each set.
+ * Rules on `doc` with many user sets and one resource set. Half of the user sets compare an order, so each of
+ * them must be evaluated.
  */
 async function loadRules(loader: RowLoader, dependants: number): Promise<void> {
   const actions = Array.from({ length: RULES_MAX / RULES_PER_ACTION_MAX }, (_, n) =>
@@ -131,10 +134,13 @@ async function loadRules(loader: RowLoader, dependants: number): Promise<void> {
   await loader.flush()
 }
 
-/** Number of condition sets that the bench changes, and of users who match one set each. */
+/** Number of condition sets that the bench changes. For each of them, one user matches it. */
 export const OWN_SETS = 20
 
-/** Half of the sets are found by a value; the others test an order, which is evaluated for each check. */
+/**
+ * Conditions of such a set. Half of the sets are found by an attribute value. The others compare an order, so
+ * each of them must be evaluated for each check.
+ */
 export function ownConditions(own: number): Readonly<Record<string, unknown>> {
   const above = { 'user.own': { 'greater-than-equals': own } }
   return own % 2 === 0
@@ -142,7 +148,10 @@ export function ownConditions(own: number): Readonly<Record<string, unknown>> {
     : { allOf: [above, { 'user.own': { 'less-than-equals': own } }] }
 }
 
-/** Rules on ten actions of `doc`; and an action without rules, sets without rules and their users. */
+/**
+ * Loads rules on ten actions of `doc`. Also loads an action without rules, sets without rules, and the users
+ * of these sets.
+ */
 export async function loadChangedRules(loader: RowLoader, rules: number): Promise<void> {
   const actions = ['free', ...Array.from({ length: 10 }, (_, n) => `action-${n}`)].map(key => ({
     ...action,
@@ -172,7 +181,7 @@ export async function loadChangedRules(loader: RowLoader, rules: number): Promis
 
 const RULED_QUESTION = { user: 'alice', resource: 'd0', tenant: 'home' }
 
-/** Every kind of entity that can have very many dependents. */
+/** All kinds of entities on which very many others can depend. */
 export const TARGETS: Readonly<Record<string, DeletionTarget>> = {
   'ruled-type': {
     path: { area: 'schema', rest: 'resources/doc' },

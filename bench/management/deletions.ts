@@ -1,11 +1,11 @@
 /**
- * Deletes entities with very many dependents in a service that runs as in production. Measures when the
- * response arrives and decisions follow, how long the purge of the dependents blocks the writer thread, and
- * its effect on concurrent writes. Also verifies that a kill during the purge loses nothing and that the next
- * start completes it.
+ * Deletes entities on which very many others depend, in a service that runs as in production. Measures when
+ * the response arrives and when decisions reflect the deletion, how long the purge of the dependents blocks
+ * the writer thread, and how it affects concurrent writes. Also kills the service during the purge, and
+ * verifies that nothing is lost and that the next start completes the purge.
  *
- *     node bench/management/deletions.ts tenant|type|role|relation|user|ruled-type|ruled-set [dependants,
- *     default 200000]
+ *     node bench/management/deletions.ts \
+ *       tenant|type|role|relation|user|ruled-type|ruled-set [dependants, default 200000]
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -32,11 +32,12 @@ const START = fileURLToPath(new URL('../../src/start.js', import.meta.url))
 const WATCH = new URL('main-thread-watch.ts', import.meta.url).href
 const directory = mkdtempSync(join(tmpdir(), 'verdict-bench-'))
 const storeUrl = `lmdb:${directory}/data`
-/** Pause between two writes. */
+/** Pause in milliseconds between two writes. */
 const PAUSE_MS = 20
 
 async function startService(): Promise<ServiceProcess> {
-  // Uses the sources, because the watch instruments their modules, which the built form bundles.
+  // The service runs from its sources, because `main-thread-watch.ts` instruments single modules. In the
+  // built form, they are bundled.
   const watchedForm = { VERDICT_FORM: 'sources', NODE_OPTIONS: `--import=${WATCH}` }
   const env = { API_KEY, STORE_URL: storeUrl, HTTP_THREADS: '1', ...watchedForm }
   const command = [process.execPath, '--disable-warning=ExperimentalWarning', START] as const
@@ -52,7 +53,8 @@ async function isAllowed(service: ServiceProcess): Promise<boolean> {
 }
 
 /**
- * Requests decisions on unaffected data, one after the other, until `isOver`. Returns the duration of each.
+ * Requests decisions on data that the deletion does not affect, one after the other, until `isOver` returns
+ * true. Returns the duration of each.
  */
 async function decideMeanwhile(service: ServiceProcess, isOver: () => boolean): Promise<number[]> {
   const body = { user: { key: 'bystander' }, action: 'read', resource: { type: 'folder', tenant: 'home' } }
@@ -67,14 +69,14 @@ async function decideMeanwhile(service: ServiceProcess, isOver: () => boolean): 
   return taken
 }
 
-/** Report on the main thread since the last call. */
+/** Returns the report about the main thread since the last call. */
 async function watched(service: ServiceProcess): Promise<Watched> {
   service.stdout = ''
   process.kill(service.pid, 'SIGUSR2')
   return JSON.parse((await service.stdoutMatch(/watched (.*)\n/))[1]!)
 }
 
-/** Makes small writes, one after the other, until `isOver`. Returns the duration of each. */
+/** Makes small writes, one after the other, until `isOver` returns true. Returns the duration of each. */
 async function writeMeanwhile(
   service: ServiceProcess,
   name: string,
@@ -91,8 +93,8 @@ async function writeMeanwhile(
 }
 
 /**
- * Chunks of pure computation, each as long as the target of a purge chunk: shows the delay that the machine
- * adds.
+ * Measures chunks of pure computation. Each takes as long as a chunk of a purge should take. The results show
+ * which delays the machine itself adds.
  */
 function piecesOfPureWork(): number[] {
   const count = (rounds: number) =>
@@ -145,7 +147,8 @@ const answeredMs = performance.now() - from
 claim(!(await isAllowed(service)), 'denied with the answer')
 claim(look.count('purge') === 1, 'something is left to purge')
 
-// The first third is purged without concurrent writes, the second with a writer; then the process is killed.
+// While the first third is purged, there are no other writes. While the second third is purged, a writer is
+// active. Then the process is killed.
 const [deletedAt, factsAtFirst] = [performance.now(), countFacts()]
 await look.until(() => countFacts() <= before - dependants / 3)
 const alone = await watched(service)

@@ -1,13 +1,13 @@
 /**
- * Imports an environment of many facts over HTTP into the embedded store and exports it again. Measures the
- * duration of both, the latency of decisions and writes in the same service in the meantime, and the bytes
- * per fact in the closed store; verifies that the export equals the import. Other checkouts alternate with
- * this one, so that ratios are from one run.
+ * Imports an environment with many facts over HTTP into the embedded store, and exports it again. Measures
+ * the duration of both, and the latency of decisions and writes in the same service during this time. Also
+ * measures the bytes per fact in the closed store. Verifies that the export equals the import. Other
+ * checkouts alternate with this one, so that a ratio is based on one run.
  *
  *     npm run bench -- import [FACTS] [CHECKOUT…]
  *
- * A checkout needs its own `node_modules`. `IMPORT_ROUNDS` is the number of imports and exports of each; with
- * other checkouts, the first round warms up.
+ * Each checkout needs its own `node_modules`. `IMPORT_ROUNDS` is the number of imports and exports per
+ * checkout. If there are other checkouts, the first round warms up.
  */
 import { createReadStream, createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,14 +26,14 @@ const args = process.argv.slice(2)
 const facts = /^\d/.test(args[0] ?? '') ? Number(args.shift()) : 1_000_000
 const checkouts = ['.', ...args]
 const ROUNDS = Number(process.env['IMPORT_ROUNDS'] ?? (checkouts.length > 1 ? 4 : 1))
-/** Target for the ratio to the first other checkout. */
+/** Target for the speed of this checkout, as a multiple of that of the first other checkout. */
 const BAR = 2
 const API_KEY = 'import-key-import-key'
 const ADMIN_API_KEY = 'import-admin-import-admin'
 const ALL_CORES = '0,1'
-/** Target for a million facts. */
+/** Target for a million facts, in seconds. */
 const SECONDS_MAX = 60
-/** Numbers of users, folders and documents; the remaining facts are assignments and tuples. */
+/** Numbers of users, folders and documents. All other facts are assignments and tuples. */
 const [USERS, FOLDERS] = [Math.ceil(facts * 0.05), Math.ceil(facts * 0.02)]
 const DOCUMENTS = Math.ceil(facts * 0.3)
 const TUPLES = DOCUMENTS
@@ -93,7 +93,7 @@ async function writeFile(file: string): Promise<number> {
   return count
 }
 
-/** Repeats a request until it is stopped; returns the duration of each in milliseconds. */
+/** Repeats a request until `stop` aborts. Returns the duration of each request in milliseconds. */
 async function watch(ask: () => Promise<Response>, stop: AbortSignal): Promise<number[]> {
   const took: number[] = []
   while (!stop.aborted) {
@@ -108,7 +108,9 @@ async function watch(ask: () => Promise<Response>, stop: AbortSignal): Promise<n
   return took
 }
 
-/** Converts an exported line to the form of the imported line, without the fields that every import adds. */
+/**
+ * Converts an exported line to the form of the imported line, by removing the fields that every import adds.
+ */
 function asImported(line: Record<string, unknown>): object {
   const { created_at: _created, updated_at: _updated, ...told } = line
   const isSaid = (name: string, value: unknown): boolean => {
@@ -123,7 +125,7 @@ function isFilled(value: unknown): boolean {
   return Object.keys(value as object).length > 0
 }
 
-/** A service of one checkout. */
+/** The service of one checkout, with its measured values. */
 class Subject {
   readonly importSeconds: number[] = []
   readonly exportSeconds: number[] = []
@@ -166,7 +168,7 @@ class Subject {
     if (nth < ROUNDS - 1) await this.#told('DELETE', `/v2/projects/default/envs/${env}`, ADMIN_API_KEY)
   }
 
-  /** Size of the closed store with the environment of the last round. */
+  /** Size of the closed store. It contains the environment of the last round. */
   async stored(): Promise<StoredBytes> {
     await this.#server.stop()
     return bytesOnDisk(join(this.#directory, 'data'))
@@ -214,7 +216,7 @@ class Subject {
       const { value, done } = expected.next() as IteratorResult<{ readonly kind: string }, undefined>
       if (done) break
       number += 1
-      // The schema is exported with more fields than were imported.
+      // The export of the schema has more fields than the import, so only the imported fields are compared.
       const isSame =
         value.kind === 'resource'
           ? last['key'] === (value as never)['key']
@@ -268,7 +270,7 @@ function figuresOf(own: Subject, others: readonly Subject[]): Figure[] {
   ]
 }
 
-/** Drops the values of the round that warms up. */
+/** Removes the values of the first round, which warms up. */
 function measured(seconds: readonly number[]): readonly number[] {
   return seconds.length > 1 ? seconds.slice(1) : seconds
 }

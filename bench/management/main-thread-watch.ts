@@ -1,7 +1,8 @@
 /**
- * Preloaded into a service under test: watches its main thread and, on SIGUSR2, prints how long it was
- * blocked since the last signal, in milliseconds, as one line of JSON. Linux only: the kernel reports how
- * long the thread ran during a write and how long it was ready while other threads had the cores.
+ * Module that is preloaded into a service under test. It watches the main thread. On SIGUSR2, it prints one
+ * line of JSON about how long the thread was blocked since the last signal, in milliseconds. Works only on
+ * Linux, where the kernel reports how long a thread ran during a write, and how long it was ready while other
+ * threads used the cores.
  */
 import { openSync, readSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
@@ -20,11 +21,11 @@ interface Spread {
 export interface Watched {
   /** Durations of the chunks of a purge. */
   readonly pieces: { count: number; rows: number; p50: number; p99: number; p999: number; max: number } | null
-  /** Processor time of each write to the store, and the time that it waited for a processor. */
+  /** Processor time of each write to the store, and the time for which the write waited for a processor. */
   readonly writes: { readonly ran: Spread; readonly waited: Spread } | null
   /**
-   * Delays of the event loop for any reason, measured by a timer of 1 ms, and the longest time that the
-   * thread ran between two of its ticks.
+   * Delays of the event loop for any reason, measured with a timer of 1 ms. Also the longest time that the
+   * thread ran between two ticks of this timer.
    */
   readonly loop: {
     readonly p99: number
@@ -70,7 +71,7 @@ function watch(): void {
     ranMax = Math.max(ranMax, tick - before)
   }, 1).unref()
   process.on('SIGUSR2', () => {
-    // The timer itself is due after one millisecond.
+    // One millisecond is subtracted, because the timer is due after this time.
     const late = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - 1)
     const loop = {
       p99: late(delay.percentile(99)),
@@ -97,7 +98,8 @@ function spread(values: number[]): Spread {
 }
 
 /**
- * Time that the calling thread, which must be the main thread, has run and has waited for a processor so far.
+ * Returns how long the calling thread has run and how long it has waited for a processor. Only the main
+ * thread can call this function.
  */
 function scheduledMs(): () => { readonly ran: number; readonly waited: number } {
   const file = openSync('/proc/thread-self/schedstat', 'r')

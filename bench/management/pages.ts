@@ -1,7 +1,7 @@
 /**
- * Cost of a page of a list in a small and in a large environment: the same page of the same list, with or
- * without a filter, must cost the same within a factor of two, whatever the number of rows. If the small
- * environment does not reach the page, its last full page is used.
+ * Compares the cost of a page of a list in a small and in a large environment. The same page of the same
+ * list, with or without a filter, must cost at most twice as much, whatever the number of rows. If the list
+ * in the small environment is too short for the page, its last full page is used.
  *
  *     node bench/management/pages.ts [rows of each kind in the large environment, default 1000000]
  */
@@ -26,7 +26,7 @@ const RUNS = 41
 const FACTOR_MAX = 2
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
-/** Each list with each of its filters. Every filter matches at least a tenth of the rows. */
+/** Each list, with each of its filters. Each filter matches at least a tenth of the rows. */
 const QUESTIONS: readonly (readonly [OperationName, Record<string, unknown>])[] = [
   ['listTenants', {}],
   ['listUsers', {}],
@@ -60,13 +60,16 @@ const QUESTIONS: readonly (readonly [OperationName, Record<string, unknown>])[] 
   ['listGroupUsers', {}],
 ]
 
-/** `rows` facts of every kind. References between rows depend on the last digit of their numbers. */
+/**
+ * Environment with `rows` facts of every kind. Which rows refer to each other depends on the last digit of
+ * their numbers.
+ */
 async function filled(rows: number): Promise<BulkStore> {
   const bulk = await BulkStore.open()
   const { loader } = bulk
   const [doc, folder] = [typeRecord('doc'), typeRecord('folder')]
   const tenantRoles = Array.from({ length: 10 }, (_, digit) => roleRecord(`tr${digit}`, null))
-  // The holders of digit 1 are the members of a group.
+  // Users with the digit 1 hold the role of members, so they are the members of a group.
   const docRoles = Array.from({ length: 10 }, (_, digit) =>
     roleRecord(digit === 1 ? 'member' : `rr${digit}`, doc.id),
   )
@@ -108,7 +111,8 @@ async function filled(rows: number): Promise<BulkStore> {
       expiresAt: null,
     })
   }
-  // Added last, after the compared pages: a page that contains it is larger because of its dependents.
+  // This row is added last, so that it is after the compared pages. A page with this row is larger because
+  // the row has many dependents.
   await loader.add(hub)
   await loader.flush()
   return bulk
@@ -130,7 +134,7 @@ async function ask(bulk: BulkStore, [operation, filter]: Question, page: number)
     : (answer as unknown as Answer)
 }
 
-/** The last full page up to `page`. Verifies it and the total. */
+/** Returns the last full page up to `page`. Verifies the page and the total. */
 async function fullPage(bulk: BulkStore, question: Question, page: number, rows: number): Promise<number> {
   for (let number = page; number >= 1; number -= 1) {
     const { data, total_count } = await ask(bulk, question, number)
@@ -148,7 +152,7 @@ async function timeUs(bulk: BulkStore, question: Question, page: number): Promis
   return (performance.now() - from) * 1_000
 }
 
-/** Medians in microseconds of runs that alternate between the two environments. */
+/** Runs alternate between the two environments. Returns the medians in microseconds. */
 async function race(
   small: BulkStore,
   large: BulkStore,

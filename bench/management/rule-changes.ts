@@ -1,7 +1,8 @@
 /**
- * Processor time of adding a rule, removing a rule and changing a condition set, in a service with 100 rules
- * and in one with 50,000. It includes the whole process: the commit, the index and the decision thread. Each
- * change is followed by a decision that depends on it.
+ * Compares the processor time of changing rules in a service with 100 rules and in one with 50,000. The
+ * changes are adding a rule, removing a rule and changing a condition set. The time is that of the whole
+ * process: the commit, the index and the decision thread. Each change is followed by a decision that depends
+ * on it.
  *
  *     node bench/management/rule-changes.ts [CHECKOUT, default this one] [rules, default 50000]
  */
@@ -28,7 +29,7 @@ const START = new URL('src/start.js', `${pathToFileURL(checkout).href}/`)
 interface Subject {
   readonly rules: number
   readonly server: ServerProcess
-  /** Milliseconds of processor time per change, by the kind of change and by round. */
+  /** Processor time per change in milliseconds. Each kind of change has one value per round. */
   readonly ms: Record<Kind, number[]>
 }
 
@@ -66,7 +67,7 @@ async function subjectWith(rules: number): Promise<Subject> {
   return { rules, server, ms }
 }
 
-/** Throws unless the decision for the nth user, which depends on the nth rule, is as expected. */
+/** Checks the nth user, whose decision depends on the nth rule. Throws unless the decision is as expected. */
 async function decides(caller: LoadClient, nth: number, expected: boolean): Promise<void> {
   const body = { user: { key: `own-${nth}` }, action: 'free', resource: { type: 'doc', tenant: 'home' } }
   const answer = await caller.done(encode({ path: '/allowed', body: JSON.stringify(body) }, API_KEY))
@@ -75,12 +76,12 @@ async function decides(caller: LoadClient, nth: number, expected: boolean): Prom
 }
 
 /**
- * Makes one change of this kind per set of the bench, each followed by its decision, and records the time per
- * change.
+ * Makes one change of this kind for each set of the bench. Each change is followed by a decision that depends
+ * on it. Records the time per change.
  */
 async function measure(subject: Subject, kind: Kind, allows: boolean): Promise<void> {
-  // Opened for each block, because the service closes connections that are idle while the other service is
-  // measured.
+  // A new client is opened for each block, because the service closes connections that are idle while the
+  // other service is measured.
   const caller = await LoadClient.open(subject.server.address)
   const from = subject.server.cpuSeconds()
   for (let nth = 0; nth < OWN_SETS; nth += 1) {

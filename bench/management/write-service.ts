@@ -1,6 +1,6 @@
 /**
- * A service of one checkout on one store, for the bench of writes. A write is one assignment and its
- * instance.
+ * The service of one checkout on one store, for the bench of writes. A single write creates an assignment and
+ * its instance.
  */
 import { rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -24,7 +24,7 @@ export class WriteService implements Target {
   readonly #directory: string
   readonly #storeUrl: string | null
 
-  /** Without a URL, uses a new store below the directory. */
+  /** Starts the service. If no URL is given, the service uses a new store below the directory. */
   static async start(checkout: string, storeUrl: string | null, directory: string): Promise<WriteService> {
     const script = new URL('src/start.js', `${pathToFileURL(resolve(checkout)).href}/`)
     const env = {
@@ -79,8 +79,8 @@ export class WriteService implements Target {
   }
 
   /**
-   * Verifies that every assignment allows its user and no other, and that the list contains every tuple and
-   * no other.
+   * Verifies that each assignment allows its own user and not another one, and that the list contains exactly
+   * the written tuples.
    */
   async verify(singles: number, bulks: number): Promise<void> {
     const caller = await LoadClient.open(this.address)
@@ -124,7 +124,7 @@ export class WriteService implements Target {
     caller.close()
   }
 
-  /** Size of the closed store; null for a store in memory. */
+  /** Size of the closed store. Null if the store is in memory. */
   async stored(): Promise<StoredBytes | null> {
     await this.#server.stop()
     if (this.#storeUrl === null) return bytesOnDisk(join(this.#directory, 'data'))

@@ -1,14 +1,14 @@
 /**
- * Writes per second over HTTP, each durable before its response: single ones by 1, 16 and 64 callers, and
- * bulks of 1,000 tuples with as many new instances. Each store has a separate service. Other checkouts
- * alternate with this one, so that ratios are from one run. `postgres` is OpenFGA and SpiceDB on PostgreSQL,
- * alternating with this checkout on the embedded store.
+ * Measures writes per second over HTTP. Each write is durable before its response is sent. There are single
+ * writes by 1, 16 and 64 callers, and bulks of 1,000 tuples with 1,000 new instances. Each kind of store has
+ * its own service. Other checkouts alternate with this one, so that a ratio is based on one run. The kind
+ * `postgres` compares this checkout on the embedded store with OpenFGA and SpiceDB on PostgreSQL.
  *
  *     npm run bench -- writes [embedded,memory,redis,postgres] [CHECKOUT…]
  *
- * A checkout needs its own `node_modules`. Completed writes are verified at the end. Then the services are
- * closed, and the size of their stores is measured. `WRITES_ROUNDS` is the number of rounds; the first one
- * warms up.
+ * Each checkout needs its own `node_modules`. At the end, all completed writes are verified. Then the
+ * services are closed and the sizes of their stores are measured. `WRITES_ROUNDS` is the number of rounds,
+ * the first of which warms up.
  */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,23 +22,32 @@ import { BULK, WriteService } from './write-service.ts'
 const CALLERS = [1, 16, 64] as const
 const ROUNDS = Number(process.env['WRITES_ROUNDS'] ?? 5)
 
-/** The log of commits and the ids in them: in lmdb `log` and `commits`, in Redis `log` and `ids`. */
+/**
+ * Tables with the log of commits and with the commit IDs. They are `log` and `commits` in lmdb, and `log` and
+ * `ids` in Redis.
+ */
 const LOG_TABLES = ['log', 'commits', 'ids']
 
 const KINDS = ['embedded', 'memory', 'redis', 'postgres'] as const
 type Kind = (typeof KINDS)[number]
-/** Targets for the ratios to the first other checkout, or to each peer. */
+/**
+ * Targets for the rate of this checkout, as multiples of the rates of the first other checkout or of each
+ * peer.
+ */
 const BARS: Readonly<Record<Kind, Readonly<Record<string, number>>>> = {
   embedded: { '1 caller': 2, '16 callers': 4, '64 callers': 5, bulks: 4 },
   redis: { '16 callers': 3, '64 callers': 3, bulks: 3 },
   memory: {},
   postgres: {},
 }
-/** Limit of the size relative to the other store; 1 % is the variation of page splits. */
+/**
+ * Maximum size of the store, as a multiple of the size of the other store. The variation of page splits
+ * causes differences of 1 %.
+ */
 const KEPT_MAX = 1.01
 const results: Record<string, unknown> = {}
 
-/** The kinds of stores, each with a service of each checkout. */
+/** Measures one kind of store, with the service of each checkout. */
 async function measureStores(
   kind: Exclude<Kind, 'postgres'>,
   checkouts: readonly string[],
@@ -81,7 +90,7 @@ function newDirectory(): string {
   return mkdtempSync(join(tmpdir(), 'verdict-writes-'))
 }
 
-/** Rounds alternate between the targets; the written data is verified. */
+/** Measures the targets in alternating rounds, and then verifies the written data. */
 async function measure(targets: readonly Target[]): Promise<readonly Writer[]> {
   const writers = targets.map(target => new Writer(target))
   for (let turn = 0; turn < ROUNDS; turn += 1) {
@@ -120,7 +129,8 @@ function figuresOf(kind: Kind, own: Writer, others: readonly Writer[]): Figure[]
 }
 
 /**
- * Size of the closed stores after the same writes, which must not exceed that of the first other checkout.
+ * Sizes of the closed stores after the same writes. This checkout must not need more than the first other
+ * checkout.
  */
 async function storedBy(
   kind: Kind,

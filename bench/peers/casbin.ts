@@ -1,6 +1,6 @@
 /**
- * node-casbin, in this process: roles for groups, a second kind of role for folders, one policy per grant and
- * action.
+ * node-casbin, in this process. Groups are roles, folders are a second kind of role, and there is one policy
+ * per grant and action.
  */
 import type { Query } from '../../src/model/decision.ts'
 import { ACTIONS, type Facts, type Peer } from './peer.ts'
@@ -30,7 +30,8 @@ e = some(where (p.eft == allow))
 m = r.act == p.act && g(r.sub, p.sub) && g2(r.obj, p.obj)
 `
 /**
- * The default of the library is ten levels. Folders are up to ten deep, and the document is one more level.
+ * Maximum depth of roles. The default of the library is ten levels, which is not sufficient: folders are up
+ * to ten levels deep, and the document is one more level.
  */
 const LEVELS = 20
 
@@ -52,7 +53,8 @@ export class Casbin implements Peer {
     await enforcer.addNamedGroupingPolicies('g', links(memberOf))
     await enforcer.addNamedGroupingPolicies('g2', links(parentOf))
     const rules = grants.flatMap(({ who, role, on }) => ACTIONS[role].map(action => [who, on, action]))
-    // Duplicate policies, for users who are both viewer and editor, would be rejected.
+    // Duplicate policies are removed, because the library would reject them. They occur for users who are
+    // both viewer and editor.
     const different = new Map(rules.map(rule => [rule.join(' '), rule]))
     await enforcer.addPolicies([...different.values()])
     this.#enforcer = enforcer

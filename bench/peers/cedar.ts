@@ -1,5 +1,6 @@
 /**
- * Cedar as WebAssembly, in this process: one policy per grant, parsed once; each check includes its entities.
+ * Cedar as WebAssembly, in this process. There is one policy per grant, which is parsed once. Each check
+ * includes the entities that it needs.
  */
 import type { Query } from '../../src/model/decision.ts'
 import { ACTIONS, closureOf, type Facts, type Peer } from './peer.ts'

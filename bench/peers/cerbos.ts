@@ -1,6 +1,6 @@
 /**
- * The Cerbos server, over HTTP: one policy for all; each check includes the grants on the resource and its
- * ancestors.
+ * The Cerbos server, over HTTP. There is a single policy. Each check includes the grants on the resource and
+ * on its ancestors.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -67,7 +67,7 @@ export class Cerbos implements Peer {
   }
 }
 
-/** Starts the server with the policies of the directory. */
+/** Starts the server with the policies in the directory. */
 export async function startCerbos(directory: string, cores: string): Promise<PeerServer> {
   const port = await freePort()
   const settings = [
@@ -77,7 +77,7 @@ export async function startCerbos(directory: string, cores: string): Promise<Pee
     `storage.disk.directory=${directory}`,
     'telemetry.disabled=true',
   ]
-  // Starts the binary directly, because the script of the package does not forward signals to it.
+  // Starts the binary itself, because the script of the package does not forward signals to it.
   const binary = createRequire(import.meta.url).resolve(`@cerbos/cerbos-${process.platform}-${process.arch}`)
   const command = [binary, 'server', ...settings.map(setting => `--set=${setting}`), '--log-level=error']
   return PeerServer.start(command, port, '/_cerbos/health', { cores })

@@ -1,7 +1,8 @@
 /**
- * The same model and checks in other products: at sizes up to the largest that each can load within a minute,
- * compared with this service at each size. Checks are sent one after the other, in one process or over HTTP
- * as the product provides. Decisions are verified first.
+ * Measures the same model and checks in other products. A product is measured at increasing sizes, up to the
+ * largest that it can load within a minute, and is compared with this service at each size. Checks are sent
+ * one after the other. The product runs in this process or is queried over HTTP, whichever it supports.
+ * Decisions are verified first.
  */
 import { PlainMaps } from '../lib/plain-maps.ts'
 import type { Query } from '../../src/model/decision.ts'
@@ -23,10 +24,13 @@ import { SpiceDb } from './spicedb.ts'
 
 const SCALES = [0.001, 0.01, 0.1, 1]
 const LOAD_MS_MAX = 60_000
-/** If the previous size took longer, the next one, with ten times as many facts, is not tried. */
+/**
+ * Maximum load time in milliseconds after which the next size is tried. The next size has ten times as many
+ * facts.
+ */
 const NEXT_LOAD_MS_MAX = LOAD_MS_MAX / 10
 const CHECK_MS = 3_000
-/** Number of checks that are verified; fewer if a check takes long. */
+/** Number of checks that are verified. If a check takes long, fewer are verified. */
 const VERIFIED = 200
 
 interface Row {
@@ -45,13 +49,13 @@ type CheckingPeer = Pick<Peer, 'check' | 'checkBatch'>
 interface Rates {
   readonly single: number
   /**
-   * In requests of `BATCH` checks; null if there are no such requests, or if a single check takes so long
-   * that a batch could time out.
+   * Checks per second in requests of `BATCH` checks. Null if the product has no such requests, or if a single
+   * check takes so long that a batch could time out.
    */
   readonly inBatches: number | null
 }
 
-/** Measures sizes up to that of the stage. */
+/** Measures all sizes up to that of the stage. */
 export async function measurePeers({ scale: scaleMax }: Stage): Promise<Result> {
   installPackages()
   const newPeers: (() => Peer)[] = [() => new Casbin(), () => new Cedar(), () => new Cerbos()]
@@ -67,7 +71,10 @@ export async function measurePeers({ scale: scaleMax }: Stage): Promise<Result> 
   return { figures: [], raw: { batch: BATCH, peers: rows } }
 }
 
-/** One row per size, up to the largest that the peer can load, or the first at which it hardly responds. */
+/**
+ * Returns one row per size. The last size is the largest that the peer can load, or the first at which it is
+ * too slow.
+ */
 async function rowsOf(newPeer: () => Peer, scaleMax: number): Promise<Row[]> {
   const rows: Row[] = []
   for (const scale of SCALES.filter(each => each <= scaleMax)) {
@@ -97,7 +104,7 @@ function print({ peer, facts, loadMs, theirs, ours, cannot }: Row): void {
   )
 }
 
-/** Null if loading exceeds the time limit. */
+/** Returns the load time in milliseconds. Null if it exceeds the limit. */
 async function loadMsOf(peer: Peer, facts: Facts): Promise<number | null> {
   const signal = AbortSignal.timeout(LOAD_MS_MAX)
   const startedAt = performance.now()

@@ -1,10 +1,10 @@
 /**
- * The rules of W6 in Cerbos: the same conditions in its policy language, the same checks and decisions, each
- * server on one core with the load generator on the other. Cerbos does not store attributes, so each check
- * includes them. This service is queried in both ways: by keys with stored attributes, and with the
- * attributes in the request.
+ * Compares the rules of W6 with Cerbos, which evaluates the same conditions in its policy language. The
+ * checks and decisions are the same. Each server runs on one core, and the load generator on the other.
+ * Cerbos does not store attributes, so each check to Cerbos includes them. This service is measured in two
+ * ways: with stored attributes, and with attributes in the request.
  *
- * Roles are excluded: all checks are denied by roles, so that both have to evaluate conditions.
+ * All checks are denied by roles, so that both products must evaluate conditions.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,11 +27,11 @@ import { startCerbos } from './cerbos.ts'
 import { installPackages } from './packages.ts'
 
 const SCALE = 0.01
-/** Number of allowed checks, and of denied ones. */
+/** Number of allowed checks. There are as many denied checks. */
 const QUESTIONS = 500
 /**
- * Resources of one principal per batch. Cerbos accepts 50, but then uses chunked responses, which the
- * generator cannot read.
+ * Number of resources of one principal in a batch. Cerbos accepts 50, but then sends chunked responses, which
+ * the load generator cannot read.
  */
 const BATCH = 20
 const ROUNDS = 5
@@ -103,7 +103,7 @@ interface Rates {
   readonly batches: number
 }
 
-/** Rates of each side in alternating rounds. Every response is verified before the first round. */
+/** Measures the sides in alternating rounds. Every response is verified before the first round. */
 async function ratesOf(sides: readonly Side[]): Promise<Record<string, Rates>[]> {
   const asked = []
   for (const { name, address, single, batches } of sides) {
@@ -120,15 +120,15 @@ async function ratesOf(sides: readonly Side[]): Promise<Record<string, Rates>[]>
       const inBatches = await closedLoop(address, batches, { connections: 8, seconds: SECONDS })
       rates[name] = { single: requestsPerSecond, batches: inBatches.requestsPerSecond * BATCH }
     }
-    // The first round is for warming up.
+    // The result of the first round is dropped, because its purpose is to warm up the servers.
     if (round >= 0) rounds.push(rates)
   }
   return rounds
 }
 
 /**
- * Checks that roles deny, with the decisions of rules: an oracle with the schema and the user and document of
- * the check.
+ * Finds checks that roles deny, with the decisions that rules make about them. For each check, an oracle
+ * contains the schema and the user and document of the check.
  */
 class Judge {
   readonly #bare = new PlainMaps()
@@ -143,7 +143,7 @@ class Judge {
     this.#ruled.apply(dataset.rules())
   }
 
-  /** At most `max` of the checks. */
+  /** Returns at most `max` of the checks that roles deny. */
   leftToRules(queries: readonly Query[], max = queries.length): Question[] {
     return queries
       .filter(query => !this.#bare.evaluate(query))
@@ -168,7 +168,7 @@ class Judge {
   }
 }
 
-/** Checks that depend on rules; half of them are allowed by a rule. */
+/** Returns checks whose decisions depend on rules. A rule allows half of them. */
 function questionsOf(dataset: RuledDrive, judge: Judge): Question[] {
   const judged = judge.leftToRules(dataset.candidates(QUESTIONS * 40, 'denied'))
   const [allowed, denied] = [true, false].map(kind =>
@@ -178,7 +178,10 @@ function questionsOf(dataset: RuledDrive, judge: Judge): Question[] {
   return allowed!.flatMap((question, index) => [question, denied![index]!])
 }
 
-/** One batch per `BATCH` checks: the checks from that position, with the user of the first one. */
+/**
+ * Returns one batch per `BATCH` checks. A batch contains the checks from a position on, all with the user of
+ * the first one.
+ */
 function batchesOf(questions: readonly Question[], judge: Judge): Question[][] {
   return Array.from({ length: questions.length / BATCH }, (_, index) => {
     const turned = [...questions.slice(index * BATCH), ...questions.slice(0, index * BATCH)]
@@ -194,7 +197,10 @@ function nativeCheck({ query: { user, action, type, key, tenant } }: Question): 
   return { user: { key: user }, action, resource: { type, key, tenant } }
 }
 
-/** Uses a document that is not stored, so that the attributes in the request decide. */
+/**
+ * Adds attributes to a check. The document is not stored, so the attributes in the request determine the
+ * decision.
+ */
 function withAttributes(
   dataset: RuledDrive,
   { query: { user, action, type, key, tenant } }: Question,
@@ -225,7 +231,7 @@ function bulkRequest(body: readonly object[], questions: readonly Question[]): W
   }
 }
 
-/** All checks must be for one user. */
+/** Creates a request for Cerbos. All checks must be about the same user. */
 function cerbosRequest(dataset: RuledDrive, questions: readonly Question[]): WireRequest {
   const { user } = questions[0]!.query
   return {
@@ -255,7 +261,7 @@ function policy(): string {
       condition: { match: { all: { of: exprs.map(expr => ({ expr })) } } },
     }
   })
-  // JSON is valid YAML.
+  // Every JSON text is valid YAML, so the policies are written as JSON.
   return JSON.stringify({
     apiVersion: 'api.cerbos.dev/v1',
     resourcePolicy: { resource: 'document', version: 'default', rules },

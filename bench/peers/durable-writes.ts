@@ -1,7 +1,7 @@
 /**
- * The same writes into OpenFGA and SpiceDB with PostgreSQL: one assignment of this service is one tuple
- * there, and their largest batch is their default limit. They do not store instances; this service creates
- * one with each of these facts.
+ * Sends the same writes to OpenFGA and SpiceDB with PostgreSQL. One assignment of this service is one tuple
+ * there. The largest batch equals their default limit. They do not store instances, whereas this service also
+ * creates an instance with each of these facts.
  */
 import type { Query } from '../../src/model/decision.ts'
 import { assignedBy, FOLDERS, placedBy, type Target, type Used, userOf } from '../lib/writer.ts'
@@ -12,7 +12,7 @@ import { BATCH, type Relationship, type WritablePeer } from './peer.ts'
 import { PostgresServer } from './postgres.ts'
 import { SpiceDb } from './spicedb.ts'
 
-/** Maximum number of concurrent requests with checks. */
+/** Maximum number of requests with checks that are sent at the same time. */
 const REQUESTS_AT_ONCE = 4
 
 export interface DurablePeers {
@@ -21,7 +21,7 @@ export interface DurablePeers {
   stop(): Promise<void>
 }
 
-/** The peers that are available. Prints the reason for each that is not. */
+/** Starts the peers that are available. For each of the others, prints the reason. */
 export async function startDurablePeers(): Promise<DurablePeers> {
   const isThere = { openFga: install(OPENFGA), spiceDb: install(SPICEDB) }
   const postgres = isThere.openFga || isThere.spiceDb ? await PostgresServer.start() : null
@@ -78,7 +78,7 @@ class PeerTarget implements Target {
     )
   }
 
-  /** Null, because the server and PostgreSQL are several processes. */
+  /** Returns null, because the server and PostgreSQL consist of several processes. */
   used(): Used | null {
     return null
   }
@@ -113,7 +113,7 @@ class PeerTarget implements Target {
     return this.#peer.close()
   }
 
-  /** Each folder has one user who can read its documents. */
+  /** Creates the folders. Each folder has one user who can read its documents. */
   async #arrange(): Promise<void> {
     const owners = Array.from({ length: FOLDERS }, (_, index) =>
       viewer(ownerOf(index), `folder:folder-${index}`),

@@ -1,4 +1,7 @@
-/** Builds servers written in Go from their modules if `go` is on the PATH; once per version. */
+/**
+ * Builds servers written in Go from their modules. This requires `go` on the PATH. Each version is built
+ * once.
+ */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +13,7 @@ export interface GoServer {
   readonly name: string
   readonly module: string
   readonly version: string
-  /** Name of the command; its package is `cmd/` of the module. */
+  /** Name of the command. Its package is the folder of this name in `cmd/` of the module. */
   readonly command: string
 }
 
@@ -38,13 +41,17 @@ export function titleOf({ name, version }: GoServer): string {
   return `${name} ${version.slice(1, version.lastIndexOf('.'))}`
 }
 
-/** Returns false and prints the reason if the server cannot be built. The first build takes minutes. */
+/**
+ * Builds the server. If this is not possible, prints the reason and returns false. The first build takes
+ * minutes.
+ */
 export function install(server: GoServer): boolean {
   const binary = binaryOf(server)
   if (existsSync(binary)) return true
   const directory = mkdtempSync(join(tmpdir(), 'verdict-peer-'))
-  // Uses a module that requires the server, because `go install …@version` requests the list of versions,
-  // which not every proxy provides. The compiler can use all cores, unlike this process.
+  // Builds the command in a temporary module that requires the server. `go install …@version` is not used,
+  // because it requests the list of versions, which not every proxy provides. `taskset` lets the compiler use
+  // all cores, although this process uses only one.
   const go = (...args: string[]) =>
     execFileSync('taskset', ['-c', CORES, 'go', ...args], {
       cwd: directory,

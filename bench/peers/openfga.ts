@@ -1,4 +1,4 @@
-/** The OpenFGA server, over HTTP: one tuple per fact. */
+/** The OpenFGA server, over HTTP. One fact is one tuple. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ import {
 } from './peer.ts'
 import { freePort, type JsonClient, PeerServer } from './peer-server.ts'
 
-/** Default limit of tuples per write. */
+/** Default limit of tuples in one write request. */
 const TUPLES_A_WRITE = 100
 
 const one = (relation: string) => ({ computedUserset: { relation } })
@@ -24,8 +24,8 @@ const above = (relation: string) => ({
 const held = (...types: object[]) => ({ directly_related_user_types: types })
 const [user, members] = [{ type: 'user' }, { type: 'group', relation: 'member' }]
 /**
- * Only actions are inherited up the tree, each separately. If roles were also inherited, they would be
- * searched twice as often.
+ * Relations of a document or folder. Only actions are inherited from the parent folder, each separately. If
+ * roles were inherited as well, they would be searched twice as often.
  */
 const tree = (type: string) => ({
   type,
@@ -70,7 +70,7 @@ export class OpenFga implements WritablePeer {
   /** The server does not require a key. */
   readonly key = ''
   readonly #datastore: 'memory' | 'sqlite' | 'postgres'
-  /** Null: a temporary directory, if the datastore is on disk. */
+  /** URI of the database. If it is null and the datastore is on disk, a temporary directory is used. */
   readonly #uri: string | null
   #directory: string | null = null
   #server: PeerServer | null = null
@@ -98,7 +98,7 @@ export class OpenFga implements WritablePeer {
     return this.#server!.client
   }
 
-  /** Starts the server with the model and without facts. */
+  /** Starts the server. It contains the model but no facts. */
   async start(): Promise<void> {
     this.#directory = mkdtempSync(join(tmpdir(), 'verdict-openfga-'))
     const store = [`--datastore-engine=${this.#datastore}`]
@@ -123,7 +123,7 @@ export class OpenFga implements WritablePeer {
     this.#model = (model as { authorization_model_id: string }).authorization_model_id
   }
 
-  /** The request that creates these tuples. */
+  /** Returns the request that creates these tuples. */
   writeOf(relationships: readonly Relationship[]): PeerRequest {
     const writes = { tuple_keys: relationships.map(tupleOf) }
     return { path: `${this.#store}/write`, body: { writes, authorization_model_id: this.#model } }

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** They are not installed with the service, because only this bench needs them. */
+/** These packages are installed only when a bench needs them, because the service does not need them. */
 export function installPackages(): void {
   const directory = fileURLToPath(new URL('.', import.meta.url))
   if (existsSync(`${directory}node_modules`)) return

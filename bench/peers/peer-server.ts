@@ -1,12 +1,15 @@
-/** A server of another product, in a separate process on loopback, queried with JSON over HTTP. */
+/**
+ * A server of another product. It runs in a separate process and receives JSON over HTTP on the loopback
+ * interface.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { createServer } from 'node:net'
 
 /**
- * Includes the core of the caller, which is idle while it waits for a response. The same applies to this
- * service.
+ * Cores on which the server runs. They include the core of the caller, which is idle while it waits for a
+ * response. The same applies to this service.
  */
 export const CORES = '0,1'
 const TRIES_MAX = 100
@@ -22,8 +25,8 @@ export class PeerServer {
   }
 
   /**
-   * Starts the command, which listens on `port`, and waits until it is healthy. Throws if that takes ten
-   * seconds.
+   * Starts a command that listens on `port`, and waits until the server is healthy. Throws if this takes
+   * longer than ten seconds.
    */
   static async start(
     command: readonly string[],
@@ -58,7 +61,7 @@ export class PeerServer {
   }
 }
 
-/** Sends one request after the other, on one connection. */
+/** Client that sends one request after the other on a single connection. */
 export class JsonClient {
   readonly #agent = new Agent({ keepAlive: true })
   readonly address: string
@@ -69,7 +72,10 @@ export class JsonClient {
     this.#headers = headers
   }
 
-  /** Returns the body of the response. Throws for an error response or when the signal aborts. */
+  /**
+   * Sends a request and returns the body of the response. Throws if the response is an error or when the
+   * signal aborts.
+   */
   post(path: string, body: object, signal?: AbortSignal): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const headers = { ...this.#headers, 'content-type': 'application/json' }

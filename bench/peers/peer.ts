@@ -1,4 +1,4 @@
-/** Interface of other products that can decide the checks of the drive. */
+/** Interface to other products that can make the decisions of the drive. */
 import type { Change } from '../../src/model/change.ts'
 import type { Query } from '../../src/model/decision.ts'
 import type { JsonClient } from './peer-server.ts'
@@ -7,13 +7,16 @@ export interface Peer {
   readonly name: string
   /** Features of the model that the product does not support, for the table. */
   readonly cannot: string
-  /** True for a server that is queried over HTTP, false for a library in this process. */
+  /** True if the product is a server that is queried over HTTP. False if it is a library in this process. */
   readonly isOverHttp: boolean
-  /** Loads the dataset. If it loads in parts, throws when the signal aborts. */
+  /**
+   * Loads the dataset. If this is done in several requests, it stops with an error when the signal aborts.
+   */
   load(facts: Facts, signal: AbortSignal): Promise<void>
   check(query: Query): boolean | Promise<boolean>
   /**
-   * Sends up to `BATCH` checks in one request. Absent if there is no request for checks of different users.
+   * Sends up to `BATCH` checks in one request. Absent if the product has no request for checks of different
+   * users.
    */
   checkBatch?(queries: readonly Query[]): Promise<boolean[]>
   close(): Promise<void>
@@ -21,7 +24,7 @@ export interface Peer {
 
 /** A server that receives writes through the client of the bench. */
 export interface WritablePeer extends Peer {
-  /** Default limit of one write. */
+  /** Default limit of facts in one write request. */
   readonly mostAtOnce: number
   /** Bearer token of requests. */
   readonly key: string
@@ -36,14 +39,14 @@ export interface PeerRequest {
   readonly body: object
 }
 
-/** Default limit of OpenFGA. */
+/** Number of checks per batch, which is the default limit of OpenFGA. */
 export const BATCH = 50
 
-/** The facts of the drive, by meaning. Names are `type:key`; users are named by their keys. */
+/** Facts of the drive. Names have the form `type:key`, except that a user is named by its key alone. */
 export interface Facts {
-  /** Users and groups, and the groups that they are in. */
+  /** For each user and group, the groups that contain it. */
   readonly memberOf: ReadonlyMap<string, readonly string[]>
-  /** Documents and folders, and the folders that they are in. */
+  /** For each document and folder, the folders that contain it. */
   readonly parentOf: ReadonlyMap<string, readonly string[]>
   /** Roles of users and groups on instances. */
   readonly grants: readonly Grant[]
@@ -91,16 +94,19 @@ export function factsOf(changes: Iterable<Change>): Facts {
   return { memberOf, parentOf, grants: [...grants.values()], count }
 }
 
-/** A fact in the form of servers that follow Zanzibar. Names are `type:key`, including users. */
+/**
+ * A fact in the form that servers based on Zanzibar use. All names have the form `type:key`, including those
+ * of users.
+ */
 export interface Relationship {
   readonly subject: string
-  /** True if the subject is not the group itself, but its members. */
+  /** True if the subject is the members of a group and not the group itself. */
   readonly isOfMembers: boolean
   readonly relation: string
   readonly object: string
 }
 
-/** Converts the facts to relationships, in lists of up to `size`. */
+/** Converts the facts to relationships. Yields lists of at most `size` relationships. */
 export function* relationshipsOf(facts: Facts, size: number): Iterable<Relationship[]> {
   let batch: Relationship[] = []
   for (const relationship of eachRelationship(facts)) {

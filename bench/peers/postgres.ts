@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL server from the distribution with its default settings: a separate process on loopback, with
- * its data in a temporary directory.
+ * A PostgreSQL server from the packages of the Linux distribution, with its default settings. It runs in a
+ * separate process on the loopback interface. Its data is in a temporary directory.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,11 +9,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CORES, freePort } from './peer-server.ts'
 
-/** Directory of Debian and its derivatives, with a subdirectory per release. */
+/** Directory in which Debian and its derivatives install PostgreSQL. It has one subdirectory per release. */
 const RELEASES = '/usr/lib/postgresql'
 const SUPERUSER = 'postgres'
 
-/** User that the server runs as if this process is root, because PostgreSQL refuses to run as root. */
+/**
+ * User under which the server runs if this process runs as root, because PostgreSQL refuses to run as root.
+ */
 interface Owner {
   readonly uid?: number
   readonly gid?: number
@@ -29,7 +31,7 @@ export class PostgresServer {
   #child: ChildProcess | null = null
   readonly #killAtExit = () => this.#child?.kill('SIGKILL')
 
-  /** Null if it is not available; prints the reason. */
+  /** Starts the server. If it is not available, prints the reason and returns null. */
   static async start(): Promise<PostgresServer | null> {
     try {
       const server = new PostgresServer(newestRelease(), owner(), await freePort())
@@ -62,7 +64,7 @@ export class PostgresServer {
     const child = this.#child
     if (child && child.exitCode === null && child.signalCode === null) {
       const ended = once(child, 'exit')
-      // This signal does not wait for connected clients.
+      // With SIGINT, PostgreSQL shuts down without waiting for connected clients.
       child.kill('SIGINT')
       await ended
     }
@@ -94,7 +96,7 @@ export class PostgresServer {
     execFileSync(programOf(this.#release, program), args, { ...this.#options(), stdio: 'pipe' })
   }
 
-  /** The working directory of this process might not be accessible to the other user. */
+  /** The working directory is set, because the other user might not have access to that of this process. */
   #options() {
     return { ...this.#owner, cwd: this.#directory }
   }
@@ -104,7 +106,7 @@ function programOf(release: string, name: string): string {
   return join(RELEASES, release, 'bin', name)
 }
 
-/** Throws if there is none. */
+/** Throws if no release is installed. */
 function newestRelease(): string {
   const releases = existsSync(RELEASES) ? readdirSync(RELEASES) : []
   const [newest] = releases
@@ -123,7 +125,8 @@ function owner(): Owner {
 }
 
 /**
- * Resolves when the server accepts connections; throws if it ends before. The output continues to be read.
+ * Resolves when the server accepts connections. Throws if the server ends before that. The output of the
+ * server is read until the server ends.
  */
 async function saysReady(child: ChildProcess): Promise<void> {
   let said = ''

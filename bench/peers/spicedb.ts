@@ -1,5 +1,5 @@
 /**
- * The SpiceDB server, over HTTP, with its datastore in memory or in PostgreSQL: one relationship per fact.
+ * The SpiceDB server, over HTTP. Its datastore is in memory or in PostgreSQL. One fact is one relationship.
  */
 import { execFileSync } from 'node:child_process'
 import type { Query } from '../../src/model/decision.ts'
@@ -14,10 +14,13 @@ import {
 import { freePort, type JsonClient, PeerServer } from './peer-server.ts'
 
 const KEY = 'bench-key'
-/** Default limit of relationships per write. */
+/** Default limit of relationships in one write request. */
 const RELATIONSHIPS_A_WRITE = 1_000
 
-/** Only actions are inherited up the tree, as in the model for OpenFGA. */
+/**
+ * Definition of a document or folder. As in the model for OpenFGA, only actions are inherited from the parent
+ * folder.
+ */
 const tree = (type: string) => `
 definition ${type} {
   relation parent: folder
@@ -43,12 +46,12 @@ export class SpiceDb implements WritablePeer {
   readonly isOverHttp = true
   readonly mostAtOnce = RELATIONSHIPS_A_WRITE
   readonly key = KEY
-  /** URI of an empty PostgreSQL database; null for a datastore in memory. */
+  /** URI of an empty PostgreSQL database. Null if the datastore is in memory. */
   readonly #uri: string | null
   #server: PeerServer | null = null
   /**
-   * Token of the last load, which decisions must reflect. Without a token, decisions must be fully
-   * consistent.
+   * Token of the last write, which decisions must reflect. If it is null, decisions are requested with full
+   * consistency.
    */
   #token: string | null = null
 
@@ -70,7 +73,7 @@ export class SpiceDb implements WritablePeer {
     return this.#server!.client
   }
 
-  /** Starts the server with the schema and without facts. */
+  /** Starts the server. It contains the schema but no facts. */
   async start(): Promise<void> {
     const port = await freePort()
     const store =
@@ -98,7 +101,7 @@ export class SpiceDb implements WritablePeer {
     await this.client.post('/v1/schema/write', { schema: SCHEMA })
   }
 
-  /** The request that creates these relationships. */
+  /** Returns the request that creates these relationships. */
   writeOf(relationships: readonly Relationship[]): PeerRequest {
     const updates = relationships.map(relationship => ({
       operation: 'OPERATION_CREATE',

@@ -1,13 +1,15 @@
 /**
- * Time until a node is ready on a Redis with 3M facts: without a local replica, with that of its last run,
- * and with that of a run that was killed. Also measures the peak memory of the node, the memory of Redis per
- * fact and, as a lower bound, the time for reading all rows from Redis. The decisions of each node are
- * compared with those known by construction.
+ * Measures how long a node takes to become ready on a Redis with 3M facts, in three cases: it has no local
+ * replica; it has the local replica of its last run; or it has the local replica of a run that was killed.
+ * Also measures the peak memory of the node and the memory of Redis per fact. For comparison, measures how
+ * long it takes to read all rows from Redis, which is a lower bound for a load. The decisions of each node
+ * are compared with the expected ones.
  *
- *     node --disable-warning=ExperimentalWarning --max-old-space-size=8000 bench/redis/first-load.ts
- *     [millions of facts] [--without-lists]
+ *     node --disable-warning=ExperimentalWarning --max-old-space-size=8000 bench/redis/first-load.ts \
+ *       [millions of facts] [--without-lists]
  *
- * Secondary indexes are built for minutes after a first load; `--without-lists` does not wait for them.
+ * After a first load, the node takes minutes to build the secondary indexes. `--without-lists` does not wait
+ * for this.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -65,8 +67,8 @@ async function check(node: NodeProcess, large: LargeEnvironment): Promise<void> 
 }
 
 /**
- * Waits until management responds, that is, until the secondary indexes are built. Returns the reported
- * number of assignments.
+ * Waits until the node answers management requests, which means that the secondary indexes are built. Returns
+ * the number of assignments that the node reports.
  */
 async function assignmentCount(node: NodeProcess): Promise<number> {
   for (;;) {
@@ -77,7 +79,9 @@ async function assignmentCount(node: NodeProcess): Promise<number> {
   }
 }
 
-/** Waits for the secondary indexes, and then writes a user. */
+/**
+ * Waits until the secondary indexes are built, and verifies the number of assignments. Then creates a user.
+ */
 async function listed(node: NodeProcess): Promise<void> {
   const assignments = await assignmentCount(node)
   if (assignments !== factCount(SIZE) - SIZE.documents)

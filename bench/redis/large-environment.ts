@@ -1,6 +1,7 @@
 /**
- * An environment of millions of facts, written directly into Redis through its ledger, and checks with
- * decisions known by construction: a user can read their own documents, and those in their own folders.
+ * An environment with millions of facts, which are written directly into Redis through its ledger. Also
+ * creates checks. Their decisions follow from the way in which the facts are created: a user can read their
+ * own documents and the documents in their own folders.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { StoredRecord } from '#model/records.ts'
@@ -9,7 +10,7 @@ import type { Ledger } from '#store/ledger.ts'
 import { decodeRecord, encodeRecord } from '#store/keyspace/record-codec.ts'
 import { instanceRecord, userRecord } from '../data/bulk-store.ts'
 
-/** Rows in one commit of the load. */
+/** Number of rows in each commit that loads the environment. */
 const COMMIT_ROWS = 10_000
 const CREATED_AT = 1_700_000_000_000
 
@@ -23,12 +24,15 @@ export interface Size {
   readonly foldersPerUser: number
 }
 
-/** Number of assignments, plus one tuple per document, which is in one folder. */
+/**
+ * Number of facts. These are the assignments, and one tuple per document, because each document is in one
+ * folder.
+ */
 export function factCount({ users, documents, documentsPerUser, foldersPerUser }: Size): number {
   return users * (documentsPerUser + foldersPerUser) + documents
 }
 
-/** The required schema, as requests to a node. */
+/** Requests that create the required schema. */
 export const SCHEMA = [
   { key: 'folder', name: 'Folder', actions: {}, roles: { viewer: { name: 'Viewer' } } },
   {
@@ -111,7 +115,7 @@ export class LargeEnvironment {
     await this.#flush()
   }
 
-  /** Checks with their decisions; a third of them are on the user's own documents. */
+  /** Checks with their decisions. A third of the checks are about the user's own documents. */
   questions(
     count: number,
   ): { readonly user: string; readonly document: string; readonly isAllowed: boolean }[] {
@@ -125,7 +129,10 @@ export class LargeEnvironment {
     })
   }
 
-  /** Steps are primes that do not divide the numbers, so that no user gets a document twice. */
+  /**
+   * Documents of a user. The step between them is a prime that does not divide the number of documents, so
+   * that no user gets a document twice.
+   */
   #documentsOf(user: number): number[] {
     const { documents, documentsPerUser } = this.#size
     return Array.from({ length: documentsPerUser }, (_, nth) => (user * 31 + nth * 65_537) % documents)

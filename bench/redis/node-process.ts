@@ -1,4 +1,4 @@
-/** One node of several on a Redis: the service as an operator runs it, with a separate data directory. */
+/** One of several nodes on the same Redis. It runs as in production and has its own data directory. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ export interface Answer {
 }
 
 export interface CallOptions {
-  /** Default: the key of the environment variables. */
+  /** API key of the request. By default, it is the key in the environment variables of the node. */
   readonly key?: string
   readonly minRevision?: string
 }
@@ -26,7 +26,7 @@ export class NodeProcess {
   readonly #child: ChildProcess
   readonly #address: string
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 })
-  /** Log of the process, one object per line. */
+  /** Parsed lines of the log of the process. */
   readonly log: readonly Record<string, unknown>[]
 
   /** Resolves when the node is ready. */
@@ -64,7 +64,7 @@ export class NodeProcess {
       const headers = {
         authorization: `Bearer ${options.key ?? API_KEY}`,
         'content-type': 'application/json',
-        // Node omits this header for a DELETE.
+        // The length is set explicitly, because Node.js omits this header for a DELETE.
         'content-length': Buffer.byteLength(text),
         ...(options.minRevision !== undefined && { 'x-min-revision': options.minRevision }),
       }
@@ -86,7 +86,7 @@ export class NodeProcess {
     })
   }
 
-  /** Sends a request like `call`; throws unless it succeeds. */
+  /** Sends a request like `call`, but throws if the request fails. */
   async done(method: string, path: string, body?: unknown, options: CallOptions = {}): Promise<Answer> {
     const answer = await this.call(method, path, body, options)
     if (answer.status >= 300)
@@ -94,14 +94,17 @@ export class NodeProcess {
     return answer
   }
 
-  /** Current anonymous memory, current memory of mapped files, and the peak of both together, in bytes. */
+  /**
+   * Memory of the process in bytes: current anonymous memory, current memory of mapped files, and the peak of
+   * both together.
+   */
   memory(): { readonly anonymous: number; readonly mapped: number; readonly peak: number } {
     const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8')
     const bytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)![1]) * 1_024
     return { anonymous: bytes('RssAnon') + bytes('RssShmem'), mapped: bytes('RssFile'), peak: bytes('VmHWM') }
   }
 
-  /** Suspends the process, like a suspended machine, until `thaw`. */
+  /** Suspends the process until `thaw`, as if its machine were suspended. */
   freeze(): void {
     this.#child.kill('SIGSTOP')
   }
@@ -114,7 +117,7 @@ export class NodeProcess {
     return this.#end('SIGTERM')
   }
 
-  /** Kills the process without a chance to clean up. */
+  /** Kills the process, which then cannot clean up. */
   kill(): Promise<void> {
     return this.#end('SIGKILL')
   }

@@ -1,10 +1,13 @@
 /**
- * Delay until a change that one node has completed is in effect on another: two nodes and a Redis, 500 writes
- * per second to the first node at fixed times, whether or not earlier ones have completed. Some of the writes
- * are observed, each for a separate user, so that only this write can change the decision. For half of them,
- * the other node is queried repeatedly after the response until the change is in effect. For the other half,
- * it is queried once with the revision of the response. The duration of one such query is measured as a lower
- * bound. Keys that the first node creates and revokes in the meantime are observed in the same way.
+ * Measures the delay until a change that was completed on one node takes effect on another node. Two nodes
+ * share a Redis. The first node receives 500 writes per second at fixed times, even if earlier ones have not
+ * completed.
+ *
+ * Some of the writes are observed. Each of these is about a different user, so that only this write can
+ * change the decision. For half of them, the other node is queried repeatedly after the response, until the
+ * change takes effect there. For the other half, the other node is queried once, with the revision of the
+ * response. The duration of one such query is measured separately as a lower bound. Keys that the first node
+ * creates and revokes at the same time are observed in the same way.
  *
  *     node --disable-warning=ExperimentalWarning bench/redis/propagation.ts
  */
@@ -21,10 +24,13 @@ const WRITES_PER_SECOND = 500
 const SECONDS = 20
 const WARM_UP_SECONDS = 4
 const USERS = 1_000
-/** One in this many writes is observed: about 30 per second, so that the checks add little load. */
+/**
+ * One write in this number of writes is observed. This is about 30 per second, so that the checks add little
+ * load.
+ */
 const WATCHED = 17
 const TOTAL = WRITES_PER_SECOND * (SECONDS + WARM_UP_SECONDS)
-/** Time after which an observed change is considered lost. */
+/** Time in milliseconds after which an observed change is considered lost. */
 const WATCH_MS_MAX = 30_000
 const KEYS_PER_SECOND = 2
 
@@ -44,7 +50,7 @@ async function arrange(node: NodeProcess): Promise<void> {
     key: 'plan',
     tenant: 'default',
   })
-  // Every other observed user starts with the role, and loses it.
+  // Half of the observed users have the role at the start, and the observed write revokes it.
   await node.done(
     'POST',
     `${FACTS}/role_assignments/bulk`,
@@ -85,7 +91,7 @@ function write(node: NodeProcess, { user, isGranted }: Write): Promise<Answer> {
   return node.done(isGranted ? 'POST' : 'DELETE', `${FACTS}/role_assignments`, assignment(user))
 }
 
-/** Queries until the result is `wanted`; returns the milliseconds since the start. */
+/** Sends queries until the result equals `wanted`. Returns the milliseconds since the start. */
 async function msUntil(wanted: unknown, ask: () => Promise<unknown>, what: string): Promise<number> {
   const from = performance.now()
   while ((await ask()) !== wanted) {
@@ -96,7 +102,7 @@ async function msUntil(wanted: unknown, ask: () => Promise<unknown>, what: strin
 }
 
 /**
- * Creates keys on one node and revokes them, and measures the delay until the other node accepts and rejects
+ * Creates and revokes keys on one node. Measures the delay until the other node accepts and then rejects
  * them.
  */
 async function watchKeys(
@@ -146,7 +152,8 @@ try {
     const isWatched = index % WATCHED === 0
     const nth = index / WATCHED
     const change = isWatched ? watchedWrite(nth) : unwatchedWrite(index - Math.ceil(index / WATCHED))
-    // If writes lag by seconds, those for one user must stay in order.
+    // Writes for the same user are sent one after the other, so that their order is kept even if writes lag
+    // by seconds.
     const former = writing.get(change.user)
     const written = Promise.resolve(former).then(() => write(one, change))
     writing.set(change.user, written)
@@ -173,7 +180,7 @@ try {
   await Promise.race([Promise.all(pending), failure.promise])
   const seconds = (performance.now() - startedAt) / 1_000
   const keyLags = await Promise.race([watchingKeys, failure.promise])
-  // Verifies that both nodes have all written data, in lists and in decisions.
+  // Verifies that lists and decisions of both nodes reflect all writes.
   const counts = await Promise.all(
     [one, other].map(async node => {
       const { body } = await node.done('GET', `${FACTS}/role_assignments?include_total_count=true&per_page=1`)

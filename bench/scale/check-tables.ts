@@ -1,6 +1,6 @@
 /**
- * Latency of single checks: of one thread by its load, and of nodes with full copies, with and without the
- * loss of a node.
+ * Tables with the latency of single checks: for one thread by its load, and for nodes with full copies,
+ * before and after a node is lost.
  */
 import { runFleet, wholeCopies } from './fleet.ts'
 import { PLAIN_CHECK } from './http-thread.ts'

@@ -1,6 +1,6 @@
 /**
- * Simulated time in seconds: future events in order. Simultaneous events occur in a fixed order, so that a
- * run is reproducible.
+ * Simulated time in seconds, with the list of future events. Simultaneous events have a fixed order, so that
+ * a run can be reproduced.
  */
 
 export interface Happening {
@@ -9,7 +9,7 @@ export interface Happening {
 
 export class Clock {
   now = 0
-  /** A binary heap by time. */
+  /** Binary heap of the events, ordered by time. */
   readonly #times: number[] = []
   readonly #happenings: Happening[] = []
 

@@ -1,14 +1,17 @@
 /**
- * Results of queueing theory for one server with random arrivals, used to verify the simulation. Times are in
- * seconds, rates per second.
+ * Formulas of queueing theory for one server with random arrivals. They are used to verify the simulation.
+ * Times are in seconds, and rates are per second.
  */
 
-/** Time within which this share of the requests completes, for random (exponential) service times: M/M/1. */
+/**
+ * Time within which the given share of the requests completes, if service times are random with an
+ * exponential distribution (M/M/1).
+ */
 export function markovResponseAt(share: number, arrivals: number, service: number): number {
   return -Math.log(1 - share) / (1 / service - arrivals)
 }
 
-/** Mean wait for any distribution of service times (Pollaczek and Khinchine): M/G/1. */
+/** Mean waiting time for any distribution of service times (M/G/1, formula of Pollaczek and Khinchine). */
 export function meanWait(
   arrivals: number,
   service: { readonly mean: number; readonly meanSquare: number },
@@ -16,12 +19,15 @@ export function meanWait(
   return (arrivals * service.meanSquare) / (2 * (1 - arrivals * service.mean))
 }
 
-/** Increase of the mean wait if an idle server sleeps and takes a constant time to wake. */
+/** Increase of the mean waiting time if an idle server sleeps and takes a constant time to wake up. */
 export function meanWaitForWaking(arrivals: number, wake: number): number {
   return (2 * wake + arrivals * wake ** 2) / (2 * (1 + arrivals * wake))
 }
 
-/** Share of requests that wait at most this long if all service times are equal (Erlang): M/D/1. */
+/**
+ * Share of requests that wait at most the given time, if all service times are equal (M/D/1, formula of
+ * Erlang).
+ */
 export function shareWithin(wait: number, arrivals: number, service: number): number {
   let sum = 0
   let term: number

@@ -1,6 +1,6 @@
 /**
- * Full copies compared with indexes by tenant: the resources of a fleet of each, and the effect of tenants of
- * different sizes.
+ * Tables that compare two designs: full copies, and indexes by tenant. They show the resources that a fleet
+ * of each design needs, and the effect of tenants of different sizes.
  */
 import { type FleetPlan, type FleetRun, runFleet, wholeCopies } from './fleet.ts'
 import { INPUTS as I } from './inputs.ts'
@@ -176,7 +176,7 @@ function busiest({ busy }: FleetRun): number {
   return busy.indexOf(Math.max(...busy))
 }
 
-/** A queue that grows during the whole measurement has no percentile. */
+/** If a queue grows during the whole measurement, its latency has no percentiles. */
 function toldLoss({ busy, latencies }: FleetRun): readonly [string, string] {
   const most = Math.max(...busy)
   return most > 0.98 ? ['over', '–'] : [percent(most), ms(latencies.at(0.99))]

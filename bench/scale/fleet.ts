@@ -1,6 +1,6 @@
 /**
- * Simulates single checks on many nodes: the placement of the data, the node that receives each check, the
- * work of each node, and the latency for callers.
+ * Simulates single checks on many nodes. The simulation determines where the data is, which node receives
+ * each check, how much each node works, and which latency callers see.
  */
 import { Random } from '#testing/data/random.ts'
 import { Clock } from './clock.ts'
@@ -9,7 +9,10 @@ import { INPUTS as I, seconds } from './inputs.ts'
 import { Latencies } from './latencies.ts'
 import { arriveAtRandom } from './sources.ts'
 
-/** A unit of checks: an index of some tenants, and the nodes that hold it. */
+/**
+ * A part of the checks: those on one index, which contains some of the tenants. `nodes` are the nodes that
+ * hold this index.
+ */
 export interface Piece {
   /** Share of all checks. */
   readonly share: number
@@ -18,27 +21,28 @@ export interface Piece {
 
 export interface FleetPlan {
   readonly nodes: number
-  /** HTTP threads of a node. */
+  /** Number of HTTP threads of a node. */
   readonly threads: number
   readonly pieces: readonly Piece[]
   readonly checksPerSecond: number
-  /** Share of the checks that arrive at a node that must forward them. */
+  /** Share of the checks that arrive at a node without the data. This node must forward them. */
   readonly forwardedShare?: number
   /**
-   * A lost node. Its checks go to the other nodes that hold the piece, of which there must be at least one.
+   * Number of a node that is lost. Its checks go to the other nodes that hold the same piece. There must be
+   * at least one such node.
    */
   readonly lost?: number
 }
 
 export interface FleetRun {
   readonly latencies: Latencies
-  /** Utilization of the threads of each node. */
+  /** Utilization of the threads, by node. */
   readonly busy: readonly number[]
 }
 
 /**
- * Time for a node to forward a request and to return the response, each like a request to the baseline
- * server.
+ * Time in seconds that a node needs to forward a request and to return the response. Each of the two takes as
+ * long as a request to the baseline server.
  */
 const FORWARD = 1 / 126_000
 const SETTLING_SECONDS = 0.2
@@ -78,7 +82,7 @@ export function runFleet(plan: FleetPlan, runSeconds: number, seed = 1): FleetRu
   return { latencies, busy: nodes.map(busyOf) }
 }
 
-/** Maps a number in [0, 1) to the index of the share that it falls into. */
+/** Returns a function that maps a number in [0, 1) to the index of the share in whose range it is. */
 function pickerByShare(shares: readonly number[]): (at: number) => number {
   const ends = new Float64Array(shares.length)
   let sum = 0
@@ -95,7 +99,7 @@ function pickerByShare(shares: readonly number[]): (at: number) => number {
   }
 }
 
-/** All pieces on all nodes. */
+/** Returns pieces for full copies: a single piece that all nodes hold. */
 export function wholeCopies(nodes: number): Piece[] {
   return [{ share: 1, nodes: Array.from({ length: nodes }, (_, node) => node) }]
 }

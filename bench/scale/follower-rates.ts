@@ -1,7 +1,8 @@
 /**
- * Cost of a commit for Redis, and the speed of a follower. One node writes while another is frozen; then the
- * other one resumes and catches up; finally, both run while the same number of writes is repeated. The
- * additional cost of Redis then is that of one more reader.
+ * Measures what a commit costs Redis, and how fast a node follows the log. At first, one node writes while
+ * another node is suspended. Then the other node resumes and catches up. At the end, the same number of
+ * writes is repeated while both nodes run. The additional cost of Redis in the last phase is the cost of one
+ * more reader.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,35 +18,35 @@ const FACTS = '/v2/facts/default/default'
 const USERS = 1_000
 const REACHED_MS_MAX = 60_000
 /**
- * Number of concurrent callers: with one, each commit is read separately; with many, commits are read
- * together.
+ * Number of concurrent callers and of writes. With one caller, each commit is read separately. With many
+ * callers, several commits are read together.
  */
 const ALONE = { callers: 1, writes: 1_500 }
 const MANY = { callers: 32, writes: 6_000 }
-/** Commits before the measurement, so that both nodes have compiled their code. */
+/** Writes before the measurement, after which both nodes have compiled their code. */
 const WARM_UP = { callers: 32, writes: 1_000 }
 
 type Load = typeof ALONE
 
 export interface FollowerRates {
-  /** Single changes over HTTP, on the same two cores as all other processes. */
+  /** Rate of single changes over HTTP. The nodes share two cores with all other processes. */
   readonly writesPerSecondByOne: number
   readonly writesPerSecondByMany: number
-  /** Commits per second that a node applies after it was frozen, to its replica and index. */
+  /** Commits per second that a node applies to its replica and its index after it was suspended. */
   readonly followedPerSecond: number
-  /** Processor time of Redis per commit, including the reads of its writer. */
+  /** Processor time of Redis per commit in microseconds. It includes the reads of the node that writes. */
   readonly redisUsPerCommit: number
   /**
-   * Cost of an additional follower for Redis: per commit message, per read of the log, and per commit that is
-   * read.
+   * Processor time of Redis in microseconds that one more follower causes: per message about a commit, per
+   * read of the log, and per commit that is read.
    */
   readonly redisUsPerMessage: number
   readonly redisUsPerRead: number
   readonly redisUsPerCommitRead: number
   readonly logBytesPerCommit: number
-  /** Bytes per commit that Redis sends to a node that catches up. */
+  /** Number of bytes per commit that Redis sends to a node while it catches up. */
   readonly sentBytesPerCommit: number
-  /** Size in Redis of the rows of a commit: instance, assignment and audit log entry. */
+  /** Size in Redis of the rows of one commit, which are an instance, an assignment and an audit log entry. */
   readonly rowBytesPerCommit: number
 }
 
@@ -82,7 +83,8 @@ export async function measureFollower() {
 }
 
 function ratesOf(alone: Measured, many: Measured, logBytesPerCommit: number): FollowerRates {
-  // Solves for three unknowns: the cost of every commit, of separate reads, and of combined reads.
+  // Solves equations with three unknowns: the cost of each commit, the cost of a read with one commit, and
+  // the cost of a read with many commits.
   const redisUsPerRead =
     (alone.follower.redisUs - many.follower.redisUs) / (alone.follower.reads - many.follower.reads)
   return {
@@ -101,7 +103,7 @@ function ratesOf(alone: Measured, many: Measured, logBytesPerCommit: number): Fo
 
 type Measured = Awaited<ReturnType<typeof measure>>
 
-/** Each figure is per commit. */
+/** Measures the figures, all of which are per commit. */
 async function measure(
   { link, writes, other }: { readonly link: RedisLink; readonly writes: Writes; readonly other: NodeProcess },
   load: Load,
@@ -146,7 +148,7 @@ async function arrange(node: NodeProcess): Promise<void> {
 
 const userOf = (nth: number): string => `user-${nth % USERS}`
 
-/** New instances with a role on each, each as a separate change. */
+/** Creates instances and assigns a role on each of them. Each of these is a separate change. */
 class Writes {
   readonly #node: NodeProcess
   count = 0
@@ -184,7 +186,7 @@ class Writes {
   }
 }
 
-/** Resolves when the node makes decisions at this revision; throws if it does not reach it. */
+/** Resolves when the node makes decisions at this revision. Throws if the node does not reach it. */
 async function reached(node: NodeProcess, minRevision: string): Promise<void> {
   const question = {
     user: { key: userOf(0) },
@@ -197,7 +199,7 @@ async function reached(node: NodeProcess, minRevision: string): Promise<void> {
   }
 }
 
-/** Throws unless every written change is in effect on the node, and the following one is not. */
+/** Throws unless all written changes are in effect on the node, and the next change is not. */
 async function judge(node: NodeProcess, count: number): Promise<void> {
   for (let from = 0; from < count; from += 500) {
     const questions = Array.from({ length: 1_000 }, (_, index) => ({

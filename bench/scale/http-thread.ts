@@ -1,7 +1,7 @@
 /**
- * An HTTP thread that makes decisions, as a station: each check takes the same time, the garbage collector
- * stops the thread regularly, and the machine does so occasionally. An idle thread sleeps, and wakes for the
- * next check.
+ * An HTTP thread that makes decisions, simulated as a station. Each check takes the same time. The garbage
+ * collector stops the thread regularly, and the machine stops it occasionally. An idle thread sleeps and
+ * wakes up for the next check.
  */
 import type { Random } from '#testing/data/random.ts'
 import type { Clock } from './clock.ts'
@@ -9,18 +9,18 @@ import { INPUTS as I, seconds } from './inputs.ts'
 import { arriveAtRandom } from './sources.ts'
 import { Station } from './station.ts'
 
-/** Share of a thread's time in which the machine stops it. */
+/** Share of the time in which the machine stops a thread. */
 const STOPPED =
   I.shortStopsPerSecond.value * seconds(I.shortStop) + I.longStopsPerSecond.value * seconds(I.longStop)
 const COLLECTED = seconds(I.collection) / I.checksPerCollection.value
-/** Duration of a check without interference, derived from the measured peak. */
+/** Time of a check without interruptions, in seconds. It is derived from the measured peak load. */
 export const PLAIN_CHECK = (1 - STOPPED) / I.peakChecks.value - COLLECTED
 
-/** Time of the load generator per check. */
+/** Time in seconds that the load generator needs per check. */
 const CLIENT = I.clientShareAtPeak.value / I.peakChecks.value
 /**
- * The round trip of a single client without the time of the service and of the client consists of waking both
- * threads.
+ * Time in seconds that a thread needs to wake up. The round trip of a single client consists of the work of
+ * the service, the work of the client, and waking up both threads.
  */
 export const WAKE = (seconds(I.roundTripAlone) - 1 / I.peakChecks.value - CLIENT) / 2
 
@@ -30,7 +30,10 @@ export interface HttpThread {
   work(): number
 }
 
-/** `speed`: relative to the measured thread, which had a core and a cache for itself. */
+/**
+ * Creates the station of an HTTP thread. `speed`: speed relative to the measured thread, which had its own
+ * core and cache.
+ */
 export function httpThread(clock: Clock, random: Random, speed = 1): HttpThread {
   const station = new Station(clock, { wakeSeconds: WAKE })
   stopNowAndThen(clock, random, station)
@@ -40,7 +43,10 @@ export function httpThread(clock: Clock, random: Random, speed = 1): HttpThread 
   return { station, work: () => (random.next() < chance ? plain + collection : plain) }
 }
 
-/** The load generator of the measurement: a thread on a core of the same machine. */
+/**
+ * Creates the station of the load generator of the measurement, which was a thread on another core of the
+ * same machine.
+ */
 export function measuringClient(clock: Clock, random: Random): HttpThread {
   const station = new Station(clock, { wakeSeconds: WAKE })
   stopNowAndThen(clock, random, station)

@@ -1,6 +1,6 @@
 /**
- * Memory and speed of the index of one environment: bytes per fact, facts loaded and commits applied per
- * second, bytes saved and restored per second.
+ * Measures the memory and speed of the index of one environment: bytes per fact, loaded facts per second,
+ * applied commits per second, and saved and restored bytes per second.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -28,19 +28,22 @@ export interface IndexRates {
   readonly facts: number
   readonly graphBytesPerFact: number
   readonly closureBytesPerFact: number
-  /** Facts, including their entities and all closures. */
+  /** Facts that are loaded per second, together with their entities and all closures. */
   readonly loadedPerSecond: number
-  /** Commits of an instance and a role on it, applied in the writer thread while readers can be active. */
+  /**
+   * Commits per second that the writer thread applies while readers can be active. A commit consists of an
+   * instance and a role on it.
+   */
   readonly commitsPerSecond: number
-  /** V8 heap per user and instance while an index is built from rows. */
+  /** V8 heap in bytes per user or instance while an index is built from rows. */
   readonly heapBytesPerThing: number
-  /** Written to disk and flushed. */
+  /** Bytes of the index that are written to disk and flushed per second. */
   readonly keptBytesPerSecond: number
-  /** Read from files in the page cache of the kernel. */
+  /** Bytes of the index that are read per second. The files are in the page cache of the kernel. */
   readonly readBytesPerSecond: number
 }
 
-/** Throws if a decision is wrong before or after the index was saved. */
+/** Measures all rates. Throws if a decision is wrong before or after the index was saved. */
 export async function measureIndex(): Promise<IndexRates> {
   const drive = new Drive('W1', SCALE)
   const [{ writer, reader, facts }, loadSeconds] = timed(() => loadShared(drive))
@@ -68,7 +71,7 @@ export async function measureIndex(): Promise<IndexRates> {
   }
 }
 
-/** Heap of the data that a load keeps per instance: its id, type and key (`load-changes.ts`). */
+/** Measures the heap of the data that a load keeps per instance: its ID, type and key (`load-changes.ts`). */
 function heapOfThings(): number {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
@@ -99,7 +102,7 @@ function commit(writer: SharedIndexWriter, drive: Drive): void {
   }
 }
 
-/** Throws unless all users can read the documents that they were granted, and not the next ones. */
+/** Throws unless each user can read the document that was granted to them and cannot read the next one. */
 function judge(reader: SharedIndexReader, drive: Drive): void {
   for (let nth = 0; nth < COMMITS; nth += 10) {
     const asked = (user: number) =>
@@ -108,7 +111,7 @@ function judge(reader: SharedIndexReader, drive: Drive): void {
   }
 }
 
-/** Uses the files of a node that stops and starts. */
+/** Saves and restores the index with the same files as a node that stops and starts. */
 async function keep(writer: SharedIndexWriter) {
   const directory = mkdtempSync(join(tmpdir(), 'verdict-bench-'))
   let mark: string | null = null

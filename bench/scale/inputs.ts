@@ -1,13 +1,13 @@
 /**
  * All inputs of the fleet simulation: measured rates with their sources, and assumptions. After a new
- * measurement, change the value here, run `npm run bench -- scale` and copy the tables into
+ * measurement, change the value here. Then run `npm run bench -- scale` and copy the tables into
  * docs/design/fleet-simulation.md.
  */
 
 export interface Input {
   readonly value: number
   readonly unit: string
-  /** Source: a file of bench/results, or a document. */
+  /** Source of the value: a file in bench/results or a document. */
   readonly from: string
 }
 
@@ -18,7 +18,10 @@ const firstLoad = (value: number, unit: string): Input => ({
   from: 'intel-xeon/redis-first-load.json',
 })
 const rates = (value: number, unit: string): Input => ({ value, unit, from: 'amd-epyc/scale-rates.json' })
-/** The results file is from a run with other load; this value is from another run, on idle cores. */
+/**
+ * Value that was measured on idle cores. The file with the results is from another run, during which the
+ * machine had other load.
+ */
 const quietRates = (value: number, unit: string): Input => ({
   value,
   unit,
@@ -26,19 +29,20 @@ const quietRates = (value: number, unit: string): Input => ({
 })
 const assumed = (value: number, unit: string): Input => ({ value, unit, from: 'assumed' })
 
-/** Measured on a machine of two cores, including the client. */
+/** Rates of writes. They were measured on a machine with two cores, which also ran the client. */
 export const WRITES = {
   embeddedByOne: { value: 670, unit: 'changes/s', from: 'bench writes, embedded, 1 caller' },
   embeddedByMany: { value: 2_400, unit: 'changes/s', from: 'bench writes, embedded, 64 callers' },
   embeddedInBulks: { value: 8_000, unit: 'facts/s', from: 'bench writes, embedded, bulks of 1,000' },
   redisByOne: { value: 302, unit: 'changes/s', from: 'bench scale-rates, Redis, 1 caller' },
   redisByMany: { value: 1_403, unit: 'changes/s', from: 'bench scale-rates, Redis, 32 callers' },
-  // 18,500 before, on idle cores, and 1.6 times as fast as that version in an alternating comparison.
+  // The value is computed. An earlier version imported 18,500 facts/s on idle cores, and the current version
+  // is 1.6 times as fast in an alternating comparison.
   imported: { value: 29_600, unit: 'facts/s', from: 'bench import, embedded' },
 } as const satisfies Record<string, Input>
 
 export const INPUTS = {
-  // An HTTP thread that receives one check at a time on each of 64 connections.
+  // Rates of an HTTP thread with 64 connections, each of which sends one check at a time.
   peakChecks: latency(111_800, 'checks/s'),
   roundTripAlone: latency(87, 'µs'),
   clientShareAtPeak: latency(0.744, 'of a core'),
@@ -53,15 +57,15 @@ export const INPUTS = {
   shortStop: { value: 30, unit: 'µs', from: 'docs/performance/method.md' },
   longStopsPerSecond: { value: 2, unit: '1/s', from: 'docs/performance/method.md: one or two' },
   longStop: { value: 1_500, unit: 'µs', from: 'docs/performance/method.md' },
-  // The index.
+  // Rates of the index.
   graphBytesPerFact: rates(67.4, 'B'),
   closureBytesPerFact: rates(1.7, 'B'),
   keptBytesPerSecond: rates(600e6, 'B/s'),
   readBytesPerSecond: rates(970e6, 'B/s'),
-  // Redis, and nodes that follow it.
+  // Rates of Redis and of the nodes that follow it.
   loadedPerSecond: firstLoad(57_700, 'facts/s'),
-  // Half of a load: building the index from the rows of the local replica. The log must still contain all
-  // commits from the start of this phase when it ends.
+  // Rate of the second half of a load, in which the index is built from the rows of the local replica. When
+  // this half ends, the log must still contain all commits since its start.
   indexedPerSecond: { value: 115_000, unit: 'facts/s', from: 'docs/redis-internals.md: half of a load' },
   scannedPerSecond: firstLoad(212_000, 'facts/s'),
   redisBytesPerFact: firstLoad(181, 'B'),
@@ -85,12 +89,12 @@ export const INPUTS = {
   redisPerMessage: quietRates(1.37, 'µs'),
   redisPerRead: quietRates(60, 'µs'),
   redisPerCommitRead: rates(3.5, 'µs'),
-  // Includes the ids and tenants of changed entities, so it is larger than in the results file, which is
-  // older.
+  // The value is larger than in the older file with results, because the log now also contains the IDs and
+  // tenants of changed entities.
   logBytesPerCommit: { value: 774, unit: 'B', from: 'bench scale-rates' },
   sentBytesPerCommit: { value: 818, unit: 'B', from: 'bench scale-rates' },
   rowBytesPerCommit: rates(726, 'B in Redis: instance, role, entry of the audit log'),
-  // Constants of the code.
+  // Constants that are defined in the code.
   graphBytesMax: { value: 2 ** 32, unit: 'B', from: 'src/engine/shared-index/memory/regions.ts' },
   graphShareToWriters: { value: 15 / 16, unit: '', from: 'src/engine/shared-index/write/capacity-check.ts' },
   commitsPerRead: { value: 256, unit: 'commits', from: 'src/store/redis/redis-log.ts' },
@@ -98,7 +102,7 @@ export const INPUTS = {
   keepSecondsMax: { value: 3, unit: 's', from: 'src/threads/indexes/shared-indexes.ts' },
   processBytes: { value: 200e6, unit: 'B', from: 'docs/capacity-planning.md' },
   threadBytes: { value: 45e6, unit: 'B', from: 'docs/capacity-planning.md' },
-  // Not measured.
+  // Assumptions, which were not measured.
   rateOfOneAmongMany: assumed(0.8, 'of the rate of a thread alone: more than two cores were not measured'),
   networkOneWay: assumed(100, 'µs between machines of one place'),
 } as const satisfies Record<string, Input>

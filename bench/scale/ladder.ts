@@ -1,6 +1,6 @@
 /**
- * Simulates the latency bench: a number of connections of one client, each with one check in flight. The
- * results are compared with measurements.
+ * Simulates the latency bench. One client has a number of connections, each with one check in flight. The
+ * results are compared with the measured ones.
  */
 import { Random } from '#testing/data/random.ts'
 import { Clock } from './clock.ts'
@@ -9,7 +9,7 @@ import { Latencies } from './latencies.ts'
 
 export interface Rung {
   readonly checksPerSecond: number
-  /** As reported by `wrk`. */
+  /** Latencies as `wrk` reports them. */
   readonly latencies: Latencies
 }
 

@@ -1,5 +1,6 @@
 /**
- * Histogram of durations in classes of 1 % width, so that its size does not depend on the number of values.
+ * Histogram of durations. The width of each class is 1 %, so that the size of the histogram does not depend
+ * on the number of values.
  */
 
 const SHORTEST = 1e-7
@@ -22,7 +23,7 @@ export class Latencies {
     return this.#sum / this.count
   }
 
-  /** Time within which this share completed. */
+  /** Duration within which the given share of the values lies. */
   at(share: number): number {
     let left = this.count * share
     for (let nth = 0; nth < CLASSES; nth += 1) {
@@ -33,8 +34,8 @@ export class Latencies {
   }
 
   /**
-   * Corrects latencies like `wrk`: a client that waited at least twice the usual time would have sent further
-   * requests in the meantime, and these would also have waited.
+   * Corrects latencies in the same way as `wrk`. If a client waited at least twice the usual time, it would
+   * have sent further requests during this time, and these requests would also have waited.
    */
   corrected(usual: number): Latencies {
     const all = new Latencies()

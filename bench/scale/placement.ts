@@ -3,22 +3,23 @@ import { Random } from '#testing/data/random.ts'
 import type { Piece } from './fleet.ts'
 
 export interface Tenants {
-  /** Facts of each tenant, the largest first. */
+  /** Number of facts of each tenant, beginning with the largest. */
   readonly facts: readonly number[]
   /** Share of each tenant in all checks. */
   readonly shares: readonly number[]
 }
 
 /**
- * Sizes by Zipf: the nth tenant has 1 / n^exponent of the facts of the first. Checks are proportional to
- * facts. An optional giant has the given share of both, and is first.
+ * Sizes of tenants according to Zipf's law: the nth tenant has 1 / n^exponent of the facts of the first one.
+ * The number of checks of a tenant is proportional to its facts. Optionally, there is a giant tenant, which
+ * is first and has the given share of both the facts and the checks.
  */
 export function zipfTenants(options: {
   readonly count: number
   readonly facts: number
   readonly exponent: number
   readonly giantShare?: number
-  /** Share of all checks for one tenant in the middle of the list, whatever its size. */
+  /** Share of all checks that a tenant in the middle of the list gets, regardless of its size. */
   readonly hotShare?: number
 }): Tenants {
   const { count, facts, exponent, giantShare = 0, hotShare = 0 } = options
@@ -41,7 +42,7 @@ export interface Shard {
   readonly share: number
 }
 
-/** Assigns tenants by a hash of their keys, so that no directory is needed. */
+/** Assigns each tenant by a hash of its key. No directory is needed. */
 export function byHash({ facts, shares }: Tenants, count: number, seed = 1): Shard[] {
   const random = new Random(seed)
   const shards = Array.from({ length: count }, () => ({ facts: 0, share: 0 }))
@@ -53,7 +54,10 @@ export function byHash({ facts, shares }: Tenants, count: number, seed = 1): Sha
   return shards
 }
 
-/** Assigns tenants by a table: each to the emptiest shard, the largest first. */
+/**
+ * Assigns each tenant by a table. Tenants are assigned in descending order of size, each to the shard with
+ * the fewest facts.
+ */
 export function byTable({ facts, shares }: Tenants, count: number): Shard[] {
   const shards = Array.from({ length: count }, () => ({ facts: 0, share: 0 }))
   facts.forEach((of, nth) => {
@@ -66,28 +70,31 @@ export function byTable({ facts, shares }: Tenants, count: number): Shard[] {
 
 export interface Placed {
   readonly pieces: readonly Piece[]
-  /** Facts that each node holds. */
+  /** Number of facts of each node. */
   readonly facts: readonly number[]
 }
 
 export interface PlaceOptions {
   readonly nodes: number
   readonly copies: number
-  /** Maximum share of all checks per copy. A shard with more gets further copies. */
+  /** Maximum share of all checks per copy. If the share of a shard is higher, it gets further copies. */
   readonly shareMax?: number
   /**
-   * True if the second copies of the shards of a node are spread over all other nodes; false if nodes form
-   * pairs.
+   * How the second copies of the shards of a node are placed. True: they are distributed over all other
+   * nodes. False: nodes form pairs with the same shards.
    */
   readonly isSpread?: boolean
 }
 
-/** Places the copies of each shard, the busiest first, on the nodes with the fewest checks and facts. */
+/**
+ * Places the copies of each shard, beginning with the shard with the most checks. A copy is placed on the
+ * node with the fewest checks and facts.
+ */
 export function place(shards: readonly Shard[], options: PlaceOptions): Placed {
   const { nodes, copies, shareMax = Infinity, isSpread = true } = options
   const load = Array.from({ length: nodes }, () => 0)
   const facts = Array.from({ length: nodes }, () => 0)
-  /** Checks of the shards that two nodes share. */
+  /** Share of the checks on the shards that two nodes have in common. */
   const shared = load.map(() => Array.from({ length: nodes }, () => 0))
   const mean = (copies * shards.reduce((sum, shard) => sum + shard.facts, 0)) / nodes
   const pieces = shards

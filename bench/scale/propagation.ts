@@ -1,7 +1,7 @@
 /**
- * Simulates writes that become commits of one log in Redis, and nodes that follow it: a message per commit, a
- * read of the new commits, and their application one after the other. Measures the delay until every node has
- * applied a commit.
+ * Simulates writes that become commits in a single log in Redis, and nodes that follow this log. A node
+ * receives a message for each commit, reads the new commits, and applies them one after the other. The result
+ * is the delay until every node has applied a commit.
  */
 import { Random } from '#testing/data/random.ts'
 import { Clock } from './clock.ts'
@@ -12,24 +12,24 @@ import { Station } from './station.ts'
 
 export interface LogPlan {
   readonly commitsPerSecond: number
-  /** Nodes other than the one that writes. */
+  /** Number of nodes other than the node that writes. */
   readonly followers: number
-  /** Commits per second of other logs that each follower also applies. */
+  /** Commits per second of other logs, which each follower also applies. */
   readonly othersPerSecond?: number
 }
 
 export interface LogRun {
-  /** Delay from the commit in Redis to the decisions of a node. */
+  /** Delay from a commit in Redis until the decisions of one node reflect it. */
   readonly each: Latencies
-  /** Delay to the decisions of all nodes. */
+  /** Delay from a commit in Redis until the decisions of all nodes reflect it. */
   readonly last: Latencies
   readonly redisBusy: number
   readonly followerBusy: number
-  /** Commits that the slowest node lacks at the end. */
+  /** Number of commits that the slowest node has not applied at the end. */
   readonly behind: number
 }
 
-/** Maximum number of commits that a node is applying when it reads further ones. */
+/** Maximum number of read commits that are not applied yet when a node reads further ones. */
 const UNDER_WAY_MAX = 128
 const SETTLING_SECONDS = 1
 
@@ -96,7 +96,10 @@ class Follower {
     this.#log = log
   }
 
-  /** Starts a read unless one is in progress, there is nothing to read, or enough commits are waiting. */
+  /**
+   * Starts a read. Does nothing if a read is in progress, if there is nothing to read, or if enough commits
+   * wait to be applied.
+   */
   look(): void {
     if (this.#isReading || this.#read === this.#log.head() || this.#read - this.applied >= UNDER_WAY_MAX)
       return

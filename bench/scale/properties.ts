@@ -1,4 +1,7 @@
-/** Properties that the simulation must have before its tables are valid: fleets, tenants, logs and starts. */
+/**
+ * Properties that the simulation must have before its tables can be used. They concern fleets, tenants, logs
+ * and starts.
+ */
 import assert from 'node:assert/strict'
 import { runFleet, wholeCopies } from './fleet.ts'
 import { INPUTS as I, seconds } from './inputs.ts'
@@ -17,7 +20,7 @@ function compare(what: string, expected: number, found: number, tolerance: numbe
   return { what, expected, found, tolerance }
 }
 
-/** Compares fleets, tenants, logs and starts with the values that follow from their inputs. */
+/** Compares simulated fleets, tenants, logs and starts with values that follow directly from their inputs. */
 export function compareWithInputs(): Comparison[] {
   return [...fleetComparisons(), ...tenantComparisons(), ...logComparisons(), ...startComparisons()]
 }
@@ -111,8 +114,8 @@ function startComparisons(): Comparison[] {
 }
 
 /**
- * Checks that a node follows 500 commits per second as measured, except for the request by which this was
- * observed.
+ * Checks that the simulated node follows 500 commits per second as fast as the measured one. The measured
+ * delay also contains the request with which it was observed.
  */
 export function checkPropagation(figures: readonly MeasuredFigure[]): void {
   const p50Of = (begin: string): number =>

@@ -1,7 +1,7 @@
 /**
- * Rates that docs/design/fleet-simulation.md needs and no other bench measures: memory of an index per fact,
- * speed of its load and of its snapshots, speed of a follower of the log, cost of a commit in Redis. Every
- * response is verified before a figure is printed.
+ * Measures rates that docs/design/fleet-simulation.md needs and that no other bench measures: memory of an
+ * index per fact, speed of loading it and of its snapshots, speed of a node that follows the log, and cost of
+ * a commit in Redis. Every response is verified before a figure is printed.
  *
  *     npm run bench -- scale-rates
  */

@@ -1,7 +1,7 @@
 /**
- * A fleet for 10^9 facts and 10^6 checks per second, simulated from measured rates: the tables of
- * docs/design. The simulation is compared with queueing theory, with its inputs and with measurements before
- * anything is printed.
+ * Simulates a fleet for 10^9 facts and 10^6 checks per second, with measured rates. The results are the
+ * tables in docs/design. Before they are printed, the simulation is compared with queueing theory, with its
+ * inputs and with measurements.
  *
  *     npm run bench -- scale
  */

@@ -1,8 +1,8 @@
 /**
  * Simulates a node that starts while other nodes write to Redis. Its main thread loads one index after the
- * other. For each, it applies the commits that the log has received since, and then follows the log while it
- * loads the next index. If the log no longer contains all commits since the start of a load, the index is
- * loaded again.
+ * other. After loading an index, it applies the commits that were added to the log during the load. It then
+ * follows the log of this index while it loads the next one. If the log no longer contains all commits since
+ * the start of a load, the index is loaded again.
  */
 import { Random } from '#testing/data/random.ts'
 import { Clock } from './clock.ts'
@@ -13,32 +13,38 @@ import { Station } from './station.ts'
 
 export interface StartPlan {
   readonly facts: number
-  /** Number of indexes of equal size, each with a separate log. */
+  /** Number of indexes. They have the same size, and each has its own log. */
   readonly indexes: number
-  /** Commits per second of all logs together. */
+  /** Commits per second, summed over all logs. */
   readonly commitsPerSecond: number
   /** Number of commits that each log keeps. */
   readonly logEntries: number
   /**
-   * Data of the node at its start: nothing; the rows of its local replica, from which it builds the indexes;
-   * or index snapshots from its last shutdown.
+   * Data of the node at its start. `nothing`: no data. `rows`: the rows of its local replica, from which it
+   * builds the indexes. `indexes`: the index snapshots of its last shutdown.
    */
   readonly has: 'nothing' | 'rows' | 'indexes'
-  /** Seconds since its shutdown. */
+  /** Seconds since the last shutdown of the node. */
   readonly stoppedFor?: number
 }
 
 export interface Start {
-  /** Seconds until the first index makes decisions; null if that never happens. */
+  /** Seconds until the first index can make decisions. Null if this never happens. */
   readonly first: number | null
   readonly all: number | null
-  /** Loads that had to be repeated because the log no longer reached back to their start. */
+  /**
+   * Number of loads that had to be repeated, because the log no longer contained the commits since their
+   * start.
+   */
   readonly inVain: number
-  /** Delay from a commit to the decisions of a loaded index while others are loading. */
+  /**
+   * Delay from a commit until the decisions of a loaded index reflect it, while other indexes are being
+   * loaded.
+   */
   readonly lag: Latencies
 }
 
-/** Uninterrupted work of a load, or of applying commits. */
+/** Amount of work without interruption: seconds of loading, or number of commits that are applied. */
 const STEP_SECONDS = 0.004
 const STEP_COMMITS = 12
 const VAIN_MAX = 3
@@ -50,7 +56,7 @@ export function runStart(plan: StartPlan, seed = 1): Start {
   const applyTime = 1 / I.followedPerSecond.value
   const missed = Math.round((stoppedFor * commitsPerSecond) / indexes)
   const { seconds, inOnePart } = loadOf(plan)
-  /** Commits in the log that the loading index lacks. */
+  /** Number of commits in the log that the index being loaded does not contain. */
   let behind = 0
   let loading = 0
   let inVain = 0
@@ -98,7 +104,10 @@ export function runStart(plan: StartPlan, seed = 1): Start {
   return { first, all, inVain, lag }
 }
 
-/** Duration of loading one index, and the part of it that the log must cover. */
+/**
+ * Returns how long it takes to load one index, and for which part of this time the log must contain all
+ * commits.
+ */
 function loadOf({ facts, indexes, has }: StartPlan): {
   readonly seconds: number
   readonly inOnePart: number

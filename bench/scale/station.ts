@@ -1,12 +1,15 @@
 /**
- * A station: one server with a queue, first come first served. It represents an HTTP thread, the thread of
- * Redis, or a thread that applies the log. It can sleep when it is idle and then takes time to wake. It can
- * be stopped, which delays the current job.
+ * A station: one server with a queue that processes jobs in the order of their arrival. It represents an HTTP
+ * thread, the thread of Redis, or a thread that applies the log. When it is idle, it can sleep, and it then
+ * takes time to wake up. If it is stopped, its current job is delayed.
  */
 import type { Clock, Happening } from './clock.ts'
 
 export interface Job {
-  /** Seconds that the job occupies the station; called when its turn comes. */
+  /**
+   * Returns the number of seconds for which the job occupies the station. Called when the station begins the
+   * job.
+   */
   work(): number
   done(): void
 }
@@ -16,12 +19,12 @@ export class Station implements Happening {
   readonly #wakeSeconds: number
   #line: Job[] = []
   #next = 0
-  /** The current job; null if the station sleeps, wakes or is stopped. */
+  /** The current job. Null if the station sleeps, wakes up or is stopped. */
   #serving: Job | null = null
   #isAwake = false
-  /** Time by which stops have delayed the current job. */
+  /** Seconds by which stops have delayed the current job. */
   #putOff = 0
-  /** Time in which it served a job or was stopped. */
+  /** Seconds in which the station processed jobs or was stopped. */
   busySeconds = 0
 
   constructor(clock: Clock, { wakeSeconds = 0 }: { readonly wakeSeconds?: number } = {}) {
@@ -41,7 +44,7 @@ export class Station implements Happening {
     else this.#serveNext()
   }
 
-  /** Other processes have the processor for this time. */
+  /** Stops the station for this number of seconds, because other processes use the processor. */
   stop(seconds: number): void {
     this.busySeconds += seconds
     if (this.#isAwake) {
@@ -52,7 +55,7 @@ export class Station implements Happening {
     this.#clock.after(seconds, this)
   }
 
-  /** Handles the end of a job, of waking or of a stop. */
+  /** Handles an event: the end of a job, the end of waking up, or the end of a stop. */
   happen(): void {
     if (this.#putOff > 0) {
       const seconds = this.#putOff
@@ -75,7 +78,7 @@ export class Station implements Happening {
     }
     const job = this.#line[this.#next]!
     this.#next += 1
-    // Served jobs are removed from the queue in batches.
+    // Processed jobs are removed from the queue in batches, because each removal copies the queue.
     if (this.#next === 4_096) {
       this.#line = this.#line.slice(this.#next)
       this.#next = 0

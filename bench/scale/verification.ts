@@ -1,6 +1,6 @@
 /**
- * Compares the simulation with closed formulas of queueing theory and with the measured ladder. The bench
- * does so before it prints tables.
+ * Compares the simulation with formulas of queueing theory and with the measured loads of the latency bench.
+ * The bench does this before it prints tables.
  */
 import { Random } from '#testing/data/random.ts'
 import { Clock } from './clock.ts'
@@ -14,7 +14,7 @@ export interface Comparison {
   readonly what: string
   readonly expected: number
   readonly found: number
-  /** Maximum deviation as a share of the expected value. */
+  /** Maximum deviation, as a share of the expected value. */
   readonly tolerance: number
 }
 
@@ -25,7 +25,7 @@ export function isOff({ expected, found, tolerance }: Comparison): boolean {
 const JOBS = 400_000
 const LOADS = [0.3, 0.6, 0.8, 0.9]
 
-/** Waits at one station with a mean service time of 1 and random arrivals. */
+/** Simulates one station with random arrivals and a mean service time of 1. Returns the waiting times. */
 function waitsOf(
   arrivals: number,
   serviceOf: (random: Random) => number,
@@ -55,7 +55,8 @@ export function compareWithTheory(): Comparison[] {
   const compare = (what: string, expected: number, found: number, tolerance: number): void =>
     void comparisons.push({ what, expected, found, tolerance })
   for (const load of LOADS) {
-    // At a higher load, random backlogs last longer, and a run contains fewer of them.
+    // At a high load, random queues last longer, so a run contains fewer of them. The tolerance is therefore
+    // larger.
     const tolerance = load > 0.8 ? 0.1 : 0.04
     const markov = waitsOf(load, random => randomTime(random, 1))
     compare(`M/M/1 at ${load}, mean response`, 1 / (1 - load), markov.responses.mean, tolerance)
@@ -83,7 +84,7 @@ export function compareWithTheory(): Comparison[] {
   const waking = waitsOf(0.5, () => 1, { wakeSeconds: 3 })
   const wait = meanWait(0.5, { mean: 1, meanSquare: 1 }) + meanWaitForWaking(0.5, 3)
   compare('M/D/1 at 0.5 with a server that takes 3 to wake, mean wait', wait, waking.waits.mean, 0.04)
-  // Random stops are like unobserved requests with priority over all others.
+  // Random stops are like requests with priority over all others whose latency is not recorded.
   const stopped = waitsOf(0.5, () => 1, { stopsPerSecond: 0.05, stop: 4 })
   compare('a server that is stopped a fifth of the time, busy', 0.7, stopped.busy, 0.02)
   const response = 1 / 0.8 + (0.5 + 0.05 * 16) / (2 * 0.8 * (1 - 0.7))
@@ -91,7 +92,7 @@ export function compareWithTheory(): Comparison[] {
   return comparisons
 }
 
-/** A measured step of the ladder: `raw.rungs` of latency.json, in milliseconds. */
+/** A measured load of the ladder, from `raw.rungs` of latency.json. Times are in milliseconds. */
 export interface MeasuredRung {
   readonly requestsPerSecond: number
   readonly p50: number
@@ -100,8 +101,8 @@ export interface MeasuredRung {
 }
 
 /**
- * Comparison with the latency bench near its peak and beyond. Except for the peak, these steps were not used
- * to build the model.
+ * Compares the simulation with the latency bench near its peak and beyond. Except for the peak, these loads
+ * were not used to build the model.
  */
 export function compareWithLadder(rungs: Readonly<Record<string, MeasuredRung>>): Comparison[] {
   return [8, 16, 64].flatMap(connections => {

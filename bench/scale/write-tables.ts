@@ -1,5 +1,6 @@
 /**
- * Tables: duration of writing facts, delay until every node has applied a change, and duration of a start.
+ * Tables with the duration of writing facts, the delay until every node has applied a change, and the
+ * duration of a start.
  */
 import { INPUTS as I, seconds, WRITES } from './inputs.ts'
 import { runLog } from './propagation.ts'
@@ -24,7 +25,7 @@ export function printWrites(): void {
 }
 
 function printFanOut(): void {
-  // The configuration of the propagation bench.
+  // The same configuration as in the propagation bench.
   const asMeasured = runLog({ followers: 1, commitsPerSecond: 500 }, 20).each
   process.stdout.write(`\nOne follower at 500 commits/s: p50 ${ms(asMeasured.at(0.5))}\n`)
   const plans = [10, 30, 100].flatMap(followers =>
@@ -68,8 +69,8 @@ function printFanOut(): void {
 }
 
 /**
- * Maximum rate of commits of Redis and of a follower, if each read returns so many commits that the cost of
- * reads is negligible.
+ * Maximum rate of commits that Redis and a follower can process. It assumes that each read returns so many
+ * commits that the cost of a read is negligible.
  */
 function mostCommits(followers: number): number {
   const redis =
@@ -77,7 +78,10 @@ function mostCommits(followers: number): number {
   return followers === 0 ? 1 / redis : Math.min(1 / redis, I.followedPerSecond.value)
 }
 
-/** The proposed design: each piece has a separate log, and nodes follow only the logs of their pieces. */
+/**
+ * Table for the proposed design, in which each piece has its own log and a node follows only the logs of its
+ * pieces.
+ */
 function printPieceLogs(): void {
   const [nodes, pieces, copies, servers] = [8, 64, 2, 4]
   printTable(

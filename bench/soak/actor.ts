@@ -1,10 +1,10 @@
 /**
- * An actor owns a part of the model with users, documents, folders and a group. It changes them one request
- * at a time and therefore knows every right decision: the last completed change is in effect, even if
- * processes were killed since.
+ * An actor owns a part of the model with users, documents, folders and a group. It changes this part with one
+ * request at a time, so it knows every correct decision: the last completed change is in effect, even if the
+ * service was killed since then.
  *
- * A change whose response is lost may or may not have been made. It is sent again until there is a response.
- * A repeated change can respond with 409 or 404, which is also accepted.
+ * If the response to a change is lost, the change might have been made. The actor repeats it until there is a
+ * response. The service can respond to a repeated change with 409 or 404, which the actor also accepts.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { HttpClient, Response } from './http-client.ts'
@@ -13,9 +13,9 @@ import type { Tally } from './tally.ts'
 const USERS = 8
 const DOCUMENTS = 12
 const FOLDERS = 3
-/** Checks in a bulk. */
+/** Number of checks in a bulk. */
 const BULK_CHECKS = 50
-/** One in this many requests is a change, a search or a bulk. */
+/** One request in this number of requests is a change, a search or a bulk. */
 const [WRITE_EVERY, SEARCH_EVERY, BULK_EVERY] = [8, 16, 8]
 const RETRY_MS = 50
 const SCHEMA = '/v2/schema/default/default'
@@ -31,15 +31,15 @@ export class Actor {
   readonly #name: string
   readonly #client: () => HttpClient
   readonly #tally: Tally
-  /** Current users with a direct role, as `user/document`. */
+  /** Users who currently hold a direct role, as `user/document`. */
   readonly #direct = new Set<string>()
   readonly #members = new Set<number>()
   readonly #granted = new Set<number>()
-  /** The folder of each document. */
+  /** The folder in which each document currently is. */
   readonly #folders: number[] = Array.from({ length: DOCUMENTS }, (_, document) => document % FOLDERS)
   #state: number
 
-  /** `client` returns the current client. */
+  /** `client` returns the client to use. It changes when the service is restarted. */
   constructor(index: number, client: () => HttpClient, tally: Tally) {
     this.#name = `a${index}`
     this.#client = client
@@ -77,7 +77,7 @@ export class Actor {
     await this.#settle('POST', `${FACTS}/relationship_tuples/bulk`, { operations })
   }
 
-  /** Sends one request and compares the response with the expected one. */
+  /** Sends one request, and compares the response with the expected one. */
   async act(): Promise<void> {
     const dice = this.#below(16)
     if (dice % WRITE_EVERY === 1) await this.#change()
@@ -135,7 +135,7 @@ export class Actor {
     return this.#members.has(user) && this.#granted.has(this.#folders[document]!)
   }
 
-  /** Adds a fact if it does not exist, or removes it. */
+  /** Adds a fact if it does not exist. Otherwise removes it. */
   async #change(): Promise<void> {
     this.#tally.writes += 1
     const kind = this.#below(4)
@@ -191,7 +191,7 @@ export class Actor {
     return { subject, relation: 'parent', object }
   }
 
-  /** Sends a change until it has completed. */
+  /** Sends a change repeatedly until it has completed. */
   async #settle(method: string, path: string, body: unknown): Promise<void> {
     for (;;) {
       const answer = await this.#send(method, path, body)
@@ -204,7 +204,7 @@ export class Actor {
     }
   }
 
-  /** Null if there is no response, or one that asks to retry. */
+  /** Sends a request. Returns null if there is no response, or if the response asks the client to retry. */
   async #ask(path: string, body: unknown): Promise<Response | null> {
     const answer = await this.#send('POST', path, body)
     if (answer?.status === 200) return answer
@@ -248,7 +248,7 @@ export class Actor {
     return `${this.#name}-f${folder}`
   }
 
-  /** A reproducible random number. */
+  /** Random number that depends only on the seed. */
   #below(bound: number): number {
     this.#state = (Math.imul(this.#state, 1_664_525) + 1_013_904_223) >>> 0
     return Math.floor((this.#state / 2 ** 32) * bound)

@@ -1,6 +1,6 @@
 /**
- * HTTP client over a few kept connections. A broken connection is an error of its request, and the next
- * request opens another one.
+ * HTTP client that keeps a few connections open. If a connection breaks, its request fails, and the next
+ * request opens a new connection.
  */
 import { Agent, request } from 'node:http'
 
@@ -9,7 +9,7 @@ export interface Response {
   readonly body: unknown
 }
 
-/** Time without a response after which a request fails. */
+/** Time in milliseconds after which a request without a response fails. */
 const TIMEOUT_MS = 10_000
 
 export class HttpClient {
@@ -24,7 +24,7 @@ export class HttpClient {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections })
   }
 
-  /** Rejects if there is no complete response. */
+  /** Sends a request. Rejects if the response is missing or incomplete. */
   send(method: string, path: string, body?: unknown): Promise<Response> {
     const text = body === undefined ? '' : JSON.stringify(body)
     const headers = {

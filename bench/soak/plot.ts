@@ -1,7 +1,4 @@
-/**
- * Plots the course of a soak test: requests, latency and memory over time, with the times of the
- * disturbances.
- */
+/** Plots a soak test: requests, latency and memory over time, and the times of the disturbances. */
 import { writeFileSync } from 'node:fs'
 import { svgOf } from '../lib/charts.ts'
 

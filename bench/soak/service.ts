@@ -1,7 +1,7 @@
 /**
- * The service under the soak test: a process on one core that is killed and restarted on the same data. Each
- * start uses a free port: a client that connects to a port without a listener can be assigned the same port
- * as its own.
+ * The service under the soak test. It runs on one core, and is killed and restarted on the same data. Each
+ * start uses another free port. If a client connects to a port on which no process listens, the kernel can
+ * choose the same port as the client's own port, so that the client connects to itself.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,21 +10,21 @@ import { createInterface } from 'node:readline'
 
 const START = new URL('../../src/start.js', import.meta.url)
 const SERVER_CORE = '0'
-/** Ticks of `/proc` per second. */
+/** Number of ticks per second in `/proc`. */
 const TICKS_PER_SECOND = 100
 
 export class SoakedService {
   readonly #env: Readonly<Record<string, string>>
   #child: ChildProcess | null = null
   port = 0
-  /** Number of starts. */
+  /** Number of times that the service was started. */
   starts = 0
 
   constructor(env: Readonly<Record<string, string>>) {
     this.#env = env
   }
 
-  /** Resolves when the service accepts requests. */
+  /** Starts the service. Resolves when it accepts requests. */
   async start(): Promise<void> {
     this.starts += 1
     const args = [
@@ -49,7 +49,7 @@ export class SoakedService {
     throw new Error('the service ended before it said its address')
   }
 
-  /** Sends the signal, and resolves with the exit code when the process has ended. */
+  /** Sends the signal. Resolves with the exit code when the process has ended. */
   async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
     const child = this.#child
     if (!child) return null

@@ -1,11 +1,11 @@
 /**
- * Soak test: holds 85 % of the peak load for a while, with reads and writes mixed, and compares every
- * response with the only right one. In the first part, there are no disturbances, and the memory of the
- * service must stay constant. In the second part, the service is killed by SIGKILL and stopped by SIGTERM,
- * and client connections are cut.
+ * Soak test. It keeps the load at 85 % of the peak for a while, with both reads and writes, and compares
+ * every response with the only correct one. In the first part, nothing is disturbed, and the memory of the
+ * service must stay constant. In the second part, the service is killed with SIGKILL and stopped with
+ * SIGTERM, and connections of clients are closed.
  *
- * The service runs on core 0, this process on core 1. The exit code is 1 if a response is wrong, if there is
- * an error outside of a disturbance, or if memory grows.
+ * The service runs on core 0, and this process on core 1. The exit code is 1 if a response is wrong, if an
+ * error occurs outside of a disturbance, or if memory grows.
  *
  *     npm run soak [-- SECONDS]        default 600, at least 20
  */
@@ -25,13 +25,18 @@ const SECONDS_MIN = 20
 const ACTORS = 96
 const PEAK_SHARE = 0.85
 const API_KEY = 'soak-key-soak-key-soak'
-/** Shares of the time for finding the peak and for the undisturbed part; the rest is disturbed. */
+/**
+ * Shares of the total time: for finding the peak, and for the part without disturbances. The rest is the part
+ * with disturbances.
+ */
 const [PEAK_PART, STEADY_PART] = [0.08, 0.55]
-/** Share of the undisturbed time that is warm-up, whose memory is ignored. */
+/**
+ * Share of the part without disturbances that is used for warming up. The memory during this time is ignored.
+ */
 const WARM_UP_PART = 0.4
-/** Maximum growth of memory after the warm-up that is accepted as constant. */
+/** Maximum growth of memory after the warm-up. Memory that grows less counts as constant. */
 const GROWTH_MAX = 0.05
-/** Minimum number of seconds between two disturbances. */
+/** Minimum time in seconds between two disturbances. */
 const DISTURBANCE_SECONDS_MIN = 4
 
 const seconds = Math.max(SECONDS_MIN, Number(process.argv[2] ?? SECONDS_DEFAULT))
@@ -49,7 +54,7 @@ const memory: [number, number][] = []
 const kills: { at: number; what: string }[] = []
 let client: HttpClient
 const ending = new AbortController()
-/** Milliseconds between two requests of all actors together; 0: as fast as possible. */
+/** Milliseconds between two requests, over all actors together. 0 means as fast as possible. */
 let paceMs = 0
 let nextAt = 0
 
@@ -61,7 +66,7 @@ async function startService(): Promise<void> {
   client = new HttpClient(service.port, API_KEY, ACTORS)
 }
 
-/** Waits for the next time slot. After a delay, missed slots are not all made up at once. */
+/** Waits for the next time slot. After a delay, not all missed slots are used at the same time. */
 async function turn(): Promise<void> {
   if (paceMs === 0) return
   const now = performance.now()
@@ -89,7 +94,7 @@ async function restart(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
   await startService()
 }
 
-/** Slope and growth of the least-squares line through the points. */
+/** Least-squares line through the points. Returns its slope and its growth. */
 function lineThrough(points: readonly (readonly [number, number])[]) {
   const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
   const [meanX, meanY] = [mean(points.map(([x]) => x)), mean(points.map(([, y]) => y))]
@@ -218,7 +223,7 @@ try {
   rmSync(directory, { recursive: true, force: true })
 }
 
-/** Summary per minute; the plot contains each second. */
+/** Summary of each minute. The plot shows each second. */
 function byMinute(course: readonly Second[], held: readonly (readonly [at: number, MiB: number])[]) {
   return [...Map.groupBy(course, ({ at }) => Math.floor(at / 60))].map(([minute, of]) => ({
     minute,

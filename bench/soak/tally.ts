@@ -1,4 +1,4 @@
-/** Results of the soak test per second: requests, latencies, errors, and all wrong responses. */
+/** Results of the soak test: requests, latencies and errors per second, and all wrong responses. */
 
 export interface Second {
   /** Seconds since the start. */
@@ -9,7 +9,7 @@ export interface Second {
   readonly latencyMsP99: number
 }
 
-/** Maximum number of wrong responses that are kept. */
+/** Maximum number of wrong responses whose details are kept. */
 const WRONG_KEPT_MAX = 20
 
 export class Tally {
@@ -17,7 +17,7 @@ export class Tally {
   readonly wrong: string[] = []
   wrongCount = 0
   requests = 0
-  /** Number of checks, including each check of a bulk. */
+  /** Number of checks. Each check of a bulk is counted. */
   checks = 0
   writes = 0
   /** Number of errors by kind. */
@@ -40,7 +40,7 @@ export class Tally {
     if (this.wrong.length < WRONG_KEPT_MAX) this.wrong.push(what)
   }
 
-  /** Completes the results of a second. */
+  /** Completes the results of the current second. */
   endSecond(at: number): void {
     const sorted = this.#latencies.toSorted((one, other) => one - other)
     const share = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0

@@ -1,13 +1,13 @@
 /**
- * Duration of starts, as multiples of `node -e 0` with the same Node, which alternates with them: the help of
- * the command line, a check against a running service, and the service until it is ready. The service starts
- * on an empty store, on a store with the sample data of a first start, and with 3M facts and an index
- * snapshot.
+ * Measures the duration of starts, as multiples of the duration of `node -e 0` with the same Node.js. Three
+ * kinds of starts alternate with it: the help of the command line, a check against a running service, and a
+ * start of the service until it is ready. The service starts on an empty store, on a store with the sample
+ * data of a first start, and on a store with 3M facts and an index snapshot.
  *
  *     npm run bench -- starts [rounds] [checkout…]
  *
- * Other checkouts alternate with this one. `BENCH_SCALE=0.1` uses a tenth of the facts, `BENCH_SCALE=0` none
- * of them.
+ * Other checkouts alternate with this one. `BENCH_SCALE=0.1` uses a tenth of the facts, and `BENCH_SCALE=0`
+ * uses no facts.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,7 +22,7 @@ import { API_KEY, preparedStore } from '../lib/prepared-store.ts'
 const [roundsTold = '15', ...others] = process.argv.slice(2)
 const ROUNDS = Number(roundsTold)
 const SCALE = Number(process.env['BENCH_SCALE'] ?? 1)
-/** At scale 1, the dataset has 2.9M facts. */
+/** Scale at which the dataset has 3M facts. At scale 1, it has 2.9M. */
 const SCALE_OF_3M = 1.04
 const BARS = { help: 3, check: 5, empty: 8, sample: 8, kept: 20 } as const
 type Start = keyof typeof BARS | 'npm'
@@ -39,7 +39,7 @@ interface Service {
   stop(): Promise<void>
 }
 
-/** The command of `npm start` according to the `package.json` of the checkout. */
+/** The command of `npm start`, from the `package.json` of the checkout. */
 function startCommand(checkout: string): string {
   const { scripts } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8')) as {
     readonly scripts: Readonly<Record<string, string>>
@@ -55,7 +55,7 @@ async function startService(
 ): Promise<Service> {
   const env = {
     ...process.env,
-    // The search order of npm: the Node in `node_modules` is first.
+    // The search path is the same as that of npm: the Node.js in `node_modules` is first.
     PATH: `${join(checkout, 'node_modules/.bin')}${delimiter}${process.env['PATH']}`,
     PORT: '0',
     HTTP_THREADS: '1',
@@ -95,7 +95,7 @@ async function isAllowed({ address, key }: Service, question: object): Promise<b
   return ((await response.json()) as { allow: boolean }).allow
 }
 
-/** Milliseconds until the command has ended with this exit code. */
+/** Runs a command, which must end with the given exit code. Returns its duration in milliseconds. */
 function commandMs(args: readonly string[], env: NodeJS.ProcessEnv, code: number): number {
   const from = performance.now()
   const { status, stderr } = spawnSync(NODE, args, { env: { ...process.env, ...env }, encoding: 'utf8' })
@@ -137,7 +137,7 @@ class Subject {
   }
 }
 
-/** The store of a first start, with the sample data and the created key. Its decisions are verified. */
+/** Creates the store of a first start, with the sample data and the created key. Verifies its decisions. */
 async function sampleStore(checkout: string): Promise<{ readonly directory: string; readonly key: string }> {
   const directory = mkdtempSync(join(folder, 'sample-'))
   const command = [
@@ -153,8 +153,8 @@ async function sampleStore(checkout: string): Promise<{ readonly directory: stri
 }
 
 /**
- * The store of a service that has loaded 3M facts and saved its index at shutdown. A snapshot is valid only
- * for the code that wrote it.
+ * Creates the store of a service that has loaded 3M facts and saved its index at shutdown. Each checkout
+ * needs its own store, because an index snapshot is valid only for the code that wrote it.
  */
 async function keptStore(checkout: string): Promise<string> {
   const url = await preparedStore(new Drive(`W1 starts ${SCALE}`, SCALE * SCALE_OF_3M))
@@ -187,7 +187,7 @@ const base: number[] = []
 for (let n = -1; n < ROUNDS; n += 1) {
   const ms = commandMs(['-e', '0'], {}, 0)
   for (const subject of subjects) await subject.round(told)
-  // The first round is for warming up.
+  // After the first round, which warms up, all results are dropped.
   if (n === -1) for (const { times } of subjects) times.clear()
   else base.push(ms)
 }
