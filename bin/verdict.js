@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 /**
- * Entry point of `npx verdict-authz` and of `verdict` in an installed package. Runs the sources of a
- * checkout, or the built form of a package. If the first Node on the PATH is too old, the Node from npm runs
- * the code. This file is plain JavaScript without flags, because an old Node must be able to read it.
+ * Entry point of `npx verdict-authz`, and of `verdict` in an installed package. In a checkout, it runs the
+ * sources. In a package, it runs the built form. If the first Node.js on the PATH is too old, the code runs
+ * with the Node.js that npm installed. This file is plain JavaScript without flags, because an old Node.js
+ * must be able to read it.
  */
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -11,8 +12,8 @@ import { fileURLToPath } from 'node:url'
 const FLAG = '--disable-warning=ExperimentalWarning'
 
 /**
- * Path of the Node that npm installed with the package; null if it is missing or was installed without
- * scripts.
+ * Path of the Node.js that npm installed with the package. Null if it is missing, for example because the
+ * package was installed without scripts.
  */
 function ownNode() {
   try {
@@ -27,8 +28,8 @@ const [major, minor] = process.versions.node.split('.').map(Number)
 const isTooOld = major < 22 || (major === 22 && minor < 18)
 const own = isTooOld ? ownNode() : null
 if (own === null) {
-  // Hides the warning of Node that TypeScript is experimental, which is irrelevant for users of the command
-  // line.
+  // Hides the warning of Node.js that TypeScript is experimental, because it does not concern users of the
+  // command line.
   const { emitWarning } = process
   process.emitWarning = (warning, ...rest) => {
     if (rest[0] !== 'ExperimentalWarning') emitWarning.call(process, warning, ...rest)

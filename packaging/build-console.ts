@@ -1,6 +1,6 @@
 /**
- * Builds the page and the files of `console` as a part of the build. Reuses the former output if the sources
- * are the same, because the console takes as long to bundle as everything else together.
+ * Builds the page and the files of `console`, as a part of the build. If the sources have not changed, the
+ * former output is reused, because bundling the console takes as long as bundling everything else together.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -14,15 +14,18 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const CONSOLE = join(ROOT, 'console')
 const VITE = join(ROOT, 'node_modules/vite/bin/vite.js')
 const run = promisify(execFile)
-/** File with the hash of the sources, next to the page. The service does not serve it. */
+/** Name of a file with the hash of the sources. It is next to the page, but the service does not serve it. */
 const SOURCES_NOTE = 'sources'
 
-/** Writes the page and its files to `made` in about 4 s, or copies them. Throws the errors of the bundler. */
+/**
+ * Writes the page and its files to `made`. This takes about 4 s, unless they can be copied from the former
+ * output. Throws the errors of the bundler.
+ */
 export async function buildConsole(made: string): Promise<void> {
   const sources = sourcesNow()
   if (isConsoleBuilt()) return cpSync(CONSOLE_DIRECTORY, made, { recursive: true })
-  // A separate process, because the bundler reads NODE_ENV. A build in tests is then identical to a release
-  // build.
+  // The bundler runs in its own process with its own NODE_ENV, because it reads this variable. A build in
+  // tests is therefore identical to a release build.
   await run(process.execPath, [VITE, 'build', CONSOLE, '--logLevel', 'warn', '--outDir', made], {
     env: { ...process.env, NODE_ENV: 'production' },
   })

@@ -1,7 +1,8 @@
 /**
- * Builds `dist`: every entry point with its imports in a few files. A thread then takes 0.14 s of processor
- * time to start, compared with 0.55 s for 300 separate modules. Packages are not bundled, except those with
- * many small files. `npm ci` runs the build in a checkout (`prepare`), and tests run it before they start.
+ * Builds `dist`: bundles each entry point with its imports into a few files. A thread then takes 0.14 s of
+ * processor time to start. With 300 separate modules, it takes 0.55 s. Packages are not bundled, except for
+ * those with many small files. In a checkout, `npm ci` runs the build (`prepare`), and tests run it before
+ * they start.
  */
 import { chmodSync, cpSync, globSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
@@ -14,14 +15,14 @@ import { STAMP_NOTE, stampOf } from '../src/composition/source-stamp.js'
 import { buildConsole } from './build-console.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-/** Packages of hundreds of modules each. */
+/** Packages that are bundled, because each of them consists of hundreds of modules. */
 const BUNDLED_PACKAGES =
   /^(typebox|pino|pino-abstract-transport|pino-std-serializers|sonic-boom|atomic-sleep|on-exit-leak-free|process-warning|quick-format-unescaped|real-require|safe-stable-stringify|thread-stream|@pinojs\/redact|yargs|yargs-parser|cliui|escalade|get-caller-file|string-width|strip-ansi|wrap-ansi|ansi-regex|ansi-styles|emoji-regex|get-east-asian-width|y18n)(\/|$)/
 
 /**
- * Replaces imports of built-in modules by `process.getBuiltinModule`. An `import` creates a module facade
- * that reads every export and so loads unused code, which takes a fifth of the time that a thread needs to
- * load its code.
+ * Replaces imports of built-in modules by calls of `process.getBuiltinModule`. For an `import`, Node.js
+ * creates a facade module that reads every export and thereby loads unused code. This takes a fifth of the
+ * time that a thread needs to load its code.
  */
 export function builtinsWithoutFacades(code: string): string {
   return code.replaceAll(
@@ -34,9 +35,12 @@ export function builtinsWithoutFacades(code: string): string {
   )
 }
 
-/** Replaces `dist` as a whole. Takes about 2 s, or 4 s if the console changed. */
+/**
+ * Builds the code and replaces the whole folder `dist`. This takes about 2 s, or 4 s if the console changed.
+ */
 export async function build(): Promise<void> {
-  // Computed before the build reads the sources, so that a change during the build makes the result outdated.
+  // The hash is computed before the build reads the sources. If a source changes during the build, the result
+  // therefore counts as outdated.
   const [sources, stamp] = [sourcesNow(), stampOf(ROOT)]
   const made = mkdtempSync(`${DIST}.`)
   const workers = globSync('workers/*.ts', { cwd: ROOT })
@@ -55,15 +59,17 @@ export async function build(): Promise<void> {
     cpSync(join(ROOT, path), join(made, basename(path)))
   writeFileSync(join(made, SOURCES_NOTE), sources)
   writeFileSync(join(made, STAMP_NOTE), stamp)
-  // The mode of other folders of a checkout, because the service can run as another user.
+  // Other users can read the folder, like the other folders of a checkout, because the service can run as
+  // another user.
   chmodSync(made, 0o755)
   replace(made)
   forgetCompiled(made)
 }
 
 /**
- * Bundles one entry point into one file, except for dynamic imports. Threads share no modules, so shared code
- * is duplicated in each file. In separate files, each thread would have to find, read and link 40 of them.
+ * Bundles one entry point into one file. Only dynamic imports are in separate files. Threads share no
+ * modules, so each file contains its own copy of shared code. With separate files, each thread would have to
+ * find, read and link 40 files.
  */
 async function buildEntry(name: string, path: string, dir: string): Promise<void> {
   const bundle = await rolldown({
@@ -75,22 +81,22 @@ async function buildEntry(name: string, path: string, dir: string): Promise<void
     plugins: [{ name: 'builtins', renderChunk: code => builtinsWithoutFacades(code) }],
     external: id => !/^[./#]/.test(id) && !id.startsWith(ROOT) && !BUNDLED_PACKAGES.test(id),
   })
-  // All files are in one folder, so that paths relative to a module are the same for all of them.
+  // All files are in one folder, so that a path relative to a module is the same in all of them.
   await bundle.write({
     dir,
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
-    // The minifier would remove calls that are only made because they can throw, such as
-    // `decodeURIComponent`. Tree shaking is disabled above for the same reason.
+    // The minifier is disabled, because it would remove calls whose only purpose is to throw for invalid
+    // input, such as `decodeURIComponent`. Tree shaking is disabled above for the same reason.
     minify: false,
   })
   await bundle.close()
 }
 
 /**
- * Replaces the former build by renames, so that `dist` is never incomplete. If a concurrent build was faster,
- * its result remains.
+ * Replaces the former build by renaming folders, so that `dist` is never incomplete. If a concurrent build
+ * has already replaced it, the result of that build is kept.
  */
 function replace(made: string): void {
   const former = `${made}.former`
@@ -101,7 +107,7 @@ function replace(made: string): void {
     try {
       renameSync(from, to)
     } catch (error) {
-      // No former build exists, or a concurrent build has already replaced it.
+      // There is no former build, or a concurrent build has already replaced it.
       if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? ''))
         throw error
     }
@@ -110,8 +116,8 @@ function replace(made: string): void {
 }
 
 /**
- * Deletes the V8 cache of former code. Renames it first, because a process that is ending can still write to
- * the folder.
+ * Deletes the V8 cache of the former code. The folder is renamed first, because a process that is ending can
+ * still write to it.
  */
 function forgetCompiled(made: string): void {
   const former = `${compiledFolder}.${basename(made)}`

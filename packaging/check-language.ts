@@ -11,7 +11,7 @@ import { commitsIn, subjectPassages } from './language/commits.ts'
 import { languageFiles, readLanguageFile } from './language/files.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-/** Exceptions in the whole project. */
+/** Maximum number of accepted findings in the whole project. */
 const MARKERS_MAX = 20
 
 const { positionals, values } = parseArgs({

@@ -58,7 +58,7 @@ function settingRow(name: string): string[] {
   return [isSecret ? `\`${name}\`, \`${fileName(name)}\`` : `\`${name}\``, shownDefault, meaning]
 }
 
-/** Functions that write the generated parts of each document, by path. */
+/** Functions that update the generated parts of documents. The key is the path of the document. */
 const DOCUMENTS: Readonly<Record<string, (text: string) => string>> = {
   'docs/settings.md': text =>
     SETTING_TOPICS.reduce(
@@ -84,7 +84,10 @@ export function documentText(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8')
 }
 
-/** The document as `npm run documents` writes it, given its current text. NOTICE is not formatted. */
+/**
+ * Returns a document with current generated parts. `text`: current content of the document. NOTICE is not
+ * formatted.
+ */
 export async function documentOf(path: string, text: string): Promise<string> {
   const written = DOCUMENTS[path]!(text)
   if (path === 'NOTICE') return written
@@ -93,7 +96,7 @@ export async function documentOf(path: string, text: string): Promise<string> {
   return code
 }
 
-/** The text with these rows in the table of these columns in the section with that heading. */
+/** Replaces the rows of a table. The table is in the section with this heading and has these columns. */
 function withTable(
   text: string,
   heading: string,

@@ -1,7 +1,7 @@
 /**
- * Generates `NOTICE`: the production dependencies, their licenses and the license texts. The list comes from
- * the lock file (`npm sbom`), so it is the same on every platform. The texts come from the installed
- * packages.
+ * Generates `NOTICE`, which lists the production dependencies with their licenses and license texts. The list
+ * is derived from the lock file (`npm sbom`), so it is the same on every platform. The license texts are
+ * those in the installed packages.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
-/** Licenses that permit distribution of the product under its license. */
+/** Licenses that allow the product to be distributed under its own license. */
 export const ACCEPTED_LICENCES = [
   '0BSD',
   'Apache-2.0',
@@ -43,10 +43,10 @@ export interface Sbom {
 }
 
 /**
- * Bill of materials of the production dependencies in CycloneDX format. Throws the error of npm if it fails.
- * `npm sbom --omit dev` also omits production dependencies that development needs as well, such as `yaml`.
- * Therefore npm lists all packages, and this function removes those that the lock file marks as development
- * only.
+ * Returns the bill of materials of the production dependencies in CycloneDX format. If npm fails, throws its
+ * error. `npm sbom --omit dev` is not used, because it also omits production dependencies that development
+ * needs, such as `yaml`. Therefore npm lists all packages, and this function removes those that the lock file
+ * marks as needed only for development.
  */
 export function sbom(): Sbom {
   const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only']
@@ -57,7 +57,7 @@ export function sbom(): Sbom {
   }
   const running = new Set(
     Object.entries(lock.packages)
-      // The console is a part of this project.
+      // The console is a part of this project, so its entry is not a dependency.
       .filter(([path, { dev }]) => dev !== true && (path === '' || path.includes('node_modules/')))
       .map(([path, { name, version }]) => `${name ?? path.replace(/.*node_modules\//, '')}@${version}`),
   )
@@ -71,7 +71,7 @@ export function sbom(): Sbom {
   }
 }
 
-/** Each package once, ordered by name. */
+/** Returns each package once, sorted by name. */
 export function componentsOf({ components }: Sbom): Component[] {
   const found = components.map(({ name, version, licenses }) => ({
     name,
@@ -119,8 +119,8 @@ function hasText(component: Component): boolean {
 }
 
 /**
- * License texts in the package. Empty if it has none, or if it is not installed because it is for another
- * platform.
+ * Returns the license texts in a package. The list is empty if the package contains none, or if it is not
+ * installed because it is for another platform.
  */
 function textOf({ name }: Component): string {
   const folder = join(ROOT, 'node_modules', name)

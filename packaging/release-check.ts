@@ -1,7 +1,7 @@
 /**
  * Checks the requirements of a release one after the other (`npm run release:check`, docs/releases.md).
- * Builds the package and writes it with its bill of materials to `.artifacts/release`. The exit code is 1 if
- * a requirement is not met. Checks that are impossible on this machine are reported as such.
+ * Builds the package, and writes the package and its bill of materials to `.artifacts/release`. The exit code
+ * is 1 if a requirement is not met. If a check is not possible on this machine, this is reported.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { ACCEPTED_LICENCES, componentsOf, sbom } from './notice.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const ARTIFACTS = join(ROOT, '.artifacts/release')
-/** Limit of files in addition to the built code. */
+/** Maximum number of files in the package, in addition to the built code. */
 const PACKAGE_FILES_MAX = 100
 const PACKAGE_FOLDERS = ['bin', 'deploy', 'dist', 'docs']
 const PACKAGE_NEEDS = [
@@ -34,8 +34,8 @@ interface Manifest {
 }
 
 /**
- * Result of a check: unmet requirements, or the reason why it was not possible, or a description of the
- * result.
+ * Result of a check. It contains the requirements that are not met, the reason why the check was not
+ * possible, or a description of the result.
  */
 interface Finding {
   readonly missing?: readonly string[]
@@ -116,7 +116,7 @@ const CHECKS: Readonly<Record<string, () => Finding | Promise<Finding>>> = {
 
   async package() {
     if (!isBuilt()) await build()
-    // The package is already built. Its scripts would build it again.
+    // The scripts of the package are skipped, because they would build the package again.
     const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', ARTIFACTS]
     const [packed] = JSON.parse(
       execFileSync('npm', args, { cwd: ROOT, encoding: 'utf8', stdio: 'pipe' }),

@@ -1,7 +1,7 @@
 /**
- * Writes the stores of this release, embedded and Redis, to `test/system/releases`, with requests and the
- * responses of this release. Tests start every later release with these stores. A release is written once and
- * never replaced.
+ * Creates an embedded store and a Redis store with this release and writes them to `test/system/releases`,
+ * together with requests and the responses of this release. Tests start every later release on these stores.
+ * The files of a release are written once and never replaced.
  */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,14 +15,14 @@ import { startRedis } from '#testing/processes/redis-process.ts'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 export const FIXTURES = join(ROOT, 'test/system/releases')
 
-/** Keys of the services that wrote the stores. */
+/** API keys of the services that wrote the stores. */
 export const FIXTURE_KEYS = {
   API_KEY: 'environment-key-of-the-fixture',
   ADMIN_API_KEY: 'organization-key-of-the-fixture',
 }
 export const FIXTURE_PREFIX = 'fixture'
 
-/** A request to the environment and its response. */
+/** A request to the environment, and the response to it. */
 export interface RecordedRequest {
   readonly method: 'GET' | 'POST'
   readonly path: string
@@ -57,7 +57,10 @@ const REQUESTS: readonly Omit<RecordedRequest, 'answer'>[] = [
   { method: 'GET', path: `${FACTS}/relationship_tuples` },
 ]
 
-/** Fills the store with the command line, sends the requests, and stops the service. */
+/**
+ * Fills a store with the command line, sends the requests and records the responses, and then stops the
+ * service.
+ */
 async function filled(cwd: string, storeUrl: string): Promise<RecordedRequest[]> {
   const service = new ServiceProcess({
     cwd,

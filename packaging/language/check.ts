@@ -1,4 +1,7 @@
-/** Applies the rules to the passages of a file. Markers accept findings and must not be superfluous. */
+/**
+ * Applies the rules to the passages of a file. Markers accept findings. A marker without a finding is an
+ * error.
+ */
 import type { FileText, Passage } from './passages.ts'
 import { appliesTo, RULES } from './rules.ts'
 
@@ -6,7 +9,7 @@ export interface Finding {
   readonly line: number
   readonly rule: string
   readonly advice: string
-  /** The wording, with its context. */
+  /** The wording that the rule found, with the text around it. */
   readonly excerpt: string
 }
 
@@ -45,7 +48,7 @@ function findingsOf(passage: Passage): Finding[] {
   })
 }
 
-/** Joins the lines without their emphasis. */
+/** Joins the lines of a passage to one text and removes emphasis. */
 function joined({ lines }: Passage) {
   const starts: { readonly offset: number; readonly line: number }[] = []
   let text = ''
@@ -57,7 +60,7 @@ function joined({ lines }: Passage) {
   return { text, lineAt: (at: number) => starts.findLast(({ offset }) => offset <= at)?.line ?? 0 }
 }
 
-/** Hides inline code and targets of links. Offsets stay the same. */
+/** Replaces inline code and targets of links, so that rules ignore them. All offsets stay the same. */
 function masksOf(text: string): string {
   return text
     .replace(INLINE_CODE, code => `\`${'x'.repeat(Math.max(code.length - 2, 0))}\``)

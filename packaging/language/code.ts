@@ -9,11 +9,11 @@ import { type Token, tokensOf } from './tokens.ts'
 const TESTS = /^(?:test|bench)\//
 const CONSOLE_TEXTS = /^console\/src\/texts\/(?:.*\.)?en\.ts$/
 const PRODUCT = /^(?:src|bin|workers)\//
-/** Code before the name of a test, a group of tests or a claim. */
+/** Matches the code before the name of a test, of a group of tests or of a claim. */
 const TEST_CALL = /(?<![.\w])(?:test|it|describe|claim)(?:\.\w+|<[^;]*?>|\(\))*\(\s*$/
 const SENTENCE_WORDS_MIN = 4
 const SENTENCE = /[a-z]{2} [a-z]/
-/** Lines of a shell script. */
+/** Matches lines of a shell script, which are not prose. */
 const SCRIPT = /^\s*(?:if \(\(|(?:local|set -l|done|end)\b)/m
 
 export function readCode(path: string, source: string): FileText {

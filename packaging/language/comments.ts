@@ -1,14 +1,17 @@
 /**
- * Reader of comments: splits them into passages at blank lines, list items and diagrams, and finds markers.
+ * Reads comments: splits them into passages at blank lines, list items and diagrams, and finds markers.
  */
 import { type FileText, type Line, type Marker, markerOf, type Passage, PassageBuilder } from './passages.ts'
 
-/** Lines of drawings and aligned tables, which are not prose. */
+/** Matches lines of diagrams and of aligned tables, which are not prose. */
 const DIAGRAM = /[─│►▼◄┘┐└┌]|\S {3,}\S/
 const INDENTED = /^ {4}/
 export const LIST_ITEM = /^\s*(?:[-*]|\d+\.) /
 
-/** Comments of TypeScript, as block comments or adjacent line comments. */
+/**
+ * Reads the comments of a TypeScript file. Each element is a block comment, or several line comments in
+ * adjacent lines. `line`: number of its first line.
+ */
 export function readComments(
   comments: readonly { readonly text: string; readonly line: number }[],
 ): FileText {
@@ -26,7 +29,7 @@ export function readComments(
   return { passages, markers }
 }
 
-/** Comments that extend from a sign to the end of the line, as in YAML, shell and Lua. */
+/** Reads comments that begin with `sign` and end at the end of their line, as in YAML, shell and Lua. */
 export function readLineComments(source: string, sign: '#' | '--'): FileText {
   const lines = source.split('\n').map((text, index): Line => {
     const at = text.trimStart().startsWith(sign) ? text.indexOf(sign) : text.indexOf(` ${sign} `)
@@ -39,7 +42,7 @@ export function readLineComments(source: string, sign: '#' | '--'): FileText {
   return readCommentLines(lines)
 }
 
-/** `lines`: without comment signs. Empty lines end passages. */
+/** Reads lines from which the comment signs were removed. An empty line ends a passage. */
 function readCommentLines(lines: readonly Line[]): FileText {
   const builder = new PassageBuilder()
   const markers: Marker[] = []

@@ -1,4 +1,4 @@
-/** Reader of commit subjects. */
+/** Reads the subjects of commits. */
 import { spawnSync } from 'node:child_process'
 import { capitalized, type Passage } from './passages.ts'
 import { SUBJECT_PREFIX } from './rules.ts'

@@ -1,4 +1,4 @@
-/** The files of the project that the language check reads, and the reader of each. */
+/** Lists the files that the language check reads, and the reader for each of them. */
 import { spawnSync } from 'node:child_process'
 import { lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ const READERS: readonly (readonly [RegExp, (path: string, source: string) => Fil
   [/\.lua$/, (_path, source) => readLineComments(source, '--')],
 ]
 
-/** Comments, and the names of the tests of a model file. */
+/** Reads a model file: its comments and the names of its tests. */
 function readScenario(source: string): FileText {
   const { passages, markers } = readLineComments(source, '#')
   const names = source.split('\n').flatMap((text, index): Passage[] => {

@@ -6,7 +6,7 @@ import { type FileText, type Marker, markerOf, type Passage, PassageBuilder } fr
 
 const FENCE = /^\s*(?:```|~~~)/
 const TABLE_RULE = /^\s*\|[\s:|-]+\|\s*$/
-/** Blank lines, rules of tables, and lines between sections. */
+/** Matches blank lines, the lines below the header of a table, and lines between sections. */
 const SEPARATOR = /^[\s:|-]*$/
 
 export function readMarkdown(source: string): FileText {

@@ -1,4 +1,7 @@
-/** Types of the language check: passages of text, and comments that accept a finding. */
+/**
+ * Types of the language check: passages, which are parts of a text, and markers, which are comments that
+ * accept a finding.
+ */
 
 /** Kinds that rules distinguish. `subject`: a whole commit subject. */
 export type PassageKind = 'text' | 'heading' | 'console' | 'test' | 'subject'
@@ -16,13 +19,13 @@ export interface Passage {
   readonly lines: readonly Line[]
 }
 
-/** A comment `language: reason`. It accepts the findings in the same line and in the next line. */
+/** A comment of the form `language: reason`. It accepts the findings in its own line and in the next line. */
 export interface Marker {
   readonly line: number
   readonly reason: string
 }
 
-/** Content of a file that the check reads. */
+/** The parts of a file that the check examines. */
 export interface FileText {
   readonly passages: readonly Passage[]
   readonly markers: readonly Marker[]
@@ -30,13 +33,13 @@ export interface FileText {
 
 const MARKER = /^(?:\/\/|\/\*\*?|\*|#|--|<!--)?\s*language:(?!\S)\s*(.*?)\s*(?:\*\/|-->)?$/
 
-/** The marker in one line of a comment, if there is one. */
+/** Returns the marker in a line of a comment. Returns null if there is none. */
 export function markerOf({ number, text }: Line): Marker | null {
   const reason = MARKER.exec(text.trim())?.[1]
   return reason === undefined ? null : { line: number, reason }
 }
 
-/** Groups lines to passages of the kind `text`. */
+/** Combines lines to passages of the kind `text`. */
 export class PassageBuilder {
   readonly passages: Passage[] = []
   #lines: Line[] = []
@@ -52,7 +55,10 @@ export class PassageBuilder {
   }
 }
 
-/** Rules recognize the beginning of a sentence by its capital letter. */
+/**
+ * Capitalizes the first letter of a text, because rules recognize the beginning of a sentence by its capital
+ * letter.
+ */
 export function capitalized(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1)
 }

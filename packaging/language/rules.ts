@@ -17,9 +17,12 @@ export interface Rule {
   readonly name: string
   /** The wording to use instead. */
   readonly advice: string
-  /** Kinds of text to which the rule applies. Absent: all kinds except whole commit subjects. */
+  /**
+   * Kinds of text to which the rule applies. If absent, the rule applies to all kinds except whole commit
+   * subjects.
+   */
   readonly kinds?: readonly PassageKind[]
-  /** Global patterns. Each match is a finding, unless it is in a question. */
+  /** Global regular expressions. Each match is a finding, unless it is within a question. */
   readonly patterns: readonly RegExp[]
 }
 

@@ -6,16 +6,16 @@
 export interface Token {
   readonly kind: 'comment' | 'literal'
   readonly text: string
-  /** Line of its start, from 1. */
+  /** Number of the line in which the token begins. The first line is 1. */
   readonly line: number
-  /** End of the code before a literal or its template, without the contents of literals and brackets. */
+  /** Last part of the code before a literal or its template, without the contents of literals and brackets. */
   readonly before: string
 }
 
 /** Characters kept per level of brackets: enough for `test.each()()` and for `BEFORE_REGEXP`. */
 const CODE_LENGTH = 200
 const REGEXP = /\/(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\//y
-/** Code after which `/` begins a regular expression and is not a division. */
+/** Matches code after which a `/` begins a regular expression. Otherwise a `/` is a division. */
 const BEFORE_REGEXP = /(?:[(,=:[!&|?{};+*%<>~^]|\breturn|^)\s*$/
 
 /** Code inside one pair of brackets, up to the current position. */
@@ -25,7 +25,10 @@ interface Level {
   readonly beforeTemplate?: string
 }
 
-/** Adjacent `//` lines form one comment. A template is one literal per part; placeholders become `X`. */
+/**
+ * Returns the comments and literals. Several `//` comments in adjacent lines are one comment. Each part of a
+ * template is one literal, and its placeholders are replaced by `X`.
+ */
 export function tokensOf(source: string): Token[] {
   const tokens: Token[] = []
   const levels: Level[] = [{ code: '' }]
@@ -84,7 +87,7 @@ function commentAt(source: string, from: number): string {
   return source.slice(from, isBlock ? end + 2 : end)
 }
 
-/** Reads a string, or a part of a template up to its next placeholder. */
+/** Reads a string, or a part of a template that ends at its next placeholder. */
 function literalAt(source: string, from: number, quote: string) {
   let text = source[from] === '}' ? 'X' : ''
   let at = from + 1
