@@ -99,8 +99,8 @@ export const ASKED_TYPE = askedByHeader('Permit-Resource-Type', 'The key of the 
 export const ASKED_KEY: RequestHeaderField = {
   name: 'Permit-Resource-Key',
   description:
-    'The key of the instance. Absent: a check of the type. The gateway must always set it, even if it is empty: otherwise a ' +
-    `client could name an instance. ${ENDS}`,
+    'The key of the instance. If the header is absent or empty, the check is about the type. The gateway must always set this header, even if ' +
+    `it is empty. Otherwise a client could send it and name an instance. ${ENDS}`,
   schema: NameInHeader,
   isSingle: true,
 }
@@ -114,23 +114,23 @@ export const UNBUFFERED: HeaderField = {
 export const LAST_EVENT_ID: RequestHeaderField = {
   name: 'Last-Event-ID',
   description:
-    'The `id:` of the last received event: the stream continues after it. Clients of server-sent events send it automatically when ' +
-    'they reconnect. Overrides `since`.',
+    'The `id:` of the last event that the client received. The stream continues after this event. Clients of server-sent events send this header ' +
+    'automatically when they reconnect. It overrides `since`.',
   schema: Type.String(),
   isSingle: true,
 }
 
 export const IF_NONE_MATCH: RequestHeaderField = {
   name: 'If-None-Match',
-  description: 'The `ETag` of a copy of the client. The response is 304 if the copy is current.',
+  description: 'The `ETag` of the copy that the client has. If the copy is current, the response is 304.',
   schema: Type.String(),
 }
 
 export const IF_MATCH: RequestHeaderField = {
   name: 'If-Match',
   description:
-    'The `ETag` of an earlier response for this entity, or several, separated by commas: the change is made only if one of them is current. Otherwise the response is ' +
-    '412. `*`: only if the entity exists. A weak tag (`W/`) and a tag with the suffix of a compressing proxy (`-gzip`) match the tag without them.',
+    'The `ETag` of an earlier response about this entity, or several tags, separated by commas. If one of them is current, the change is made. Otherwise the response is ' +
+    '412. With `*`, the change is made if the entity exists. The prefix of a weak tag (`W/`) and the suffix of a compressing proxy (`-gzip`) are ignored.',
   schema: Type.String({ pattern: '^(\\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$' }),
 }
 
@@ -138,15 +138,15 @@ export const IF_MATCH: RequestHeaderField = {
 export const GRANT_IF_MATCH: RequestHeaderField = {
   name: IF_MATCH.name,
   description:
-    'The tag of the grant, or several, separated by commas: changed or removed only if one of them is current, otherwise 412. The tag is `expires_at` in ' +
-    'quotes, as in lists: `"2030-01-01T00:00:00.000Z"`, or `"null"` if the grant does not expire. `*`: only if the grant exists.',
+    'The tag of the grant, or several tags, separated by commas. If one of them is current, the grant is changed or removed. Otherwise the response is 412. The tag is the ' +
+    '`expires_at` of a list in quotes: `"2030-01-01T00:00:00.000Z"`, or `"null"` if the grant does not expire. With `*`, the grant must exist.',
   schema: IF_MATCH.schema,
 }
 
 export const GRANT_IF_NONE_MATCH: RequestHeaderField = {
   name: IF_NONE_MATCH.name,
   description:
-    '`*`: granted only if the grant does not exist. Otherwise the response is 412 and the expiration time does not change.',
+    'With `*`, the grant is created only if it does not exist. Otherwise the response is 412 and the expiration time does not change.',
   schema: Type.Literal('*'),
 }
 
@@ -161,8 +161,8 @@ const Revisions = Type.String({ pattern: '^[A-Za-z0-9-]+\\.[0-9]+( *, *[A-Za-z0-
 export const REVISION: HeaderField = {
   name: 'X-Revision',
   description:
-    'State of the environment or of the organization that the response reflects: an epoch and a growing number. Two of them, ' +
-    'separated by a comma, if the response reflects both.',
+    'Revision of the environment or of the organization that the response reflects: an epoch and a number that increases with each change. If the response ' +
+    'reflects both, it contains two revisions, separated by a comma.',
   schema: Revisions,
 }
 
@@ -170,16 +170,16 @@ export const REVISION: HeaderField = {
 export const MIN_REVISION: RequestHeaderField = {
   name: 'X-Min-Revision',
   description:
-    'The `X-Revision` of an earlier response, or several, separated by commas: the service decides on a state that includes them, with API keys, ' +
-    'or not at all.',
+    'The `X-Revision` of an earlier response, or several, separated by commas. The decision reflects all changes up to these revisions, including changes of API keys. ' +
+    'If the node does not receive them in time, it responds with an error.',
   schema: Revisions,
 }
 
 export const CACHE_CONTROL: HeaderField = {
   name: 'Cache-Control',
   description:
-    'Time for which a client or a proxy may cache the response. With an `ETag` it contains `no-transform`: a proxy that compresses the response would ' +
-    'change the tag.',
+    'Time for which a client or a proxy may cache the response. If the response has an `ETag`, the header contains `no-transform`, because a proxy that compresses the ' +
+    'response would change the tag.',
   schema: Type.String(),
 }
 
@@ -189,8 +189,8 @@ export const UNTRANSFORMED = { [CACHE_CONTROL.name]: 'no-transform' }
 export const ETAG: HeaderField = {
   name: 'ETag',
   description:
-    'Changes with the content. Can be sent as `If-Match` if the operation supports it. Absent if the request has query parameters. ' +
-    'With 412: the current tag, absent if the entity does not exist.',
+    'Tag that changes with the content. Clients can send it as `If-Match` to operations that support this header. Absent if the request has query parameters. ' +
+    'A 412 response contains the current tag, or no tag if the entity does not exist.',
   schema: Type.String(),
   isOccasional: true,
 }
@@ -209,13 +209,13 @@ export const VARY: HeaderField = {
 
 export const CHALLENGE: HeaderField = {
   name: 'WWW-Authenticate',
-  description: 'Scheme of the missing credentials.',
+  description: 'Authentication scheme of the credentials that the request lacks.',
   schema: Type.String(),
 }
 
 export const RETRY_AFTER: HeaderField = {
   name: 'Retry-After',
-  description: 'Seconds after which to retry.',
+  description: 'Number of seconds after which the client can retry.',
   schema: Type.String({ pattern: '^[0-9]+$' }),
 }
 
@@ -228,6 +228,6 @@ export const WARNING: HeaderField = {
 
 export const ALLOW: HeaderField = {
   name: 'Allow',
-  description: 'Methods of this path.',
+  description: 'Methods that this path supports.',
   schema: Type.String(),
 }

@@ -31,7 +31,7 @@ const bearer = (description: string) => ({ type: 'http', scheme: 'bearer', descr
 const SECURITY_SCHEMES = {
   environmentKey: bearer('API key of an environment: makes decisions in it and manages it.'),
   projectKey: bearer(
-    'API key of a project: manages it, its environments and their API keys. Makes no decisions.',
+    'API key of a project. It manages the project, its environments and their API keys. It cannot make decisions.',
   ),
   organizationKey: bearer('API key of the organization: manages everything. Makes no decisions.'),
 }

@@ -80,7 +80,10 @@ function probeRoutes(source: HealthSource): Route[] {
       isProbe: true,
       refusals: [503],
       responses: {
-        200: { description: 'The node receives them, or there are no other nodes.', schema: Health },
+        200: {
+          description: 'The node receives the changes of other nodes, or there are no other nodes.',
+          schema: Health,
+        },
       },
       handle: () => {
         if (!source.isFresh()) {

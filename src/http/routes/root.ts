@@ -7,8 +7,8 @@ import { VERSION } from '#model/version.ts'
 const Root = Type.Object({
   name: Type.String({ description: 'Name of the service.' }),
   version: Type.String({ description: 'Release of the service.' }),
-  docs: Type.String({ description: 'Path of the reference for readers.' }),
-  openapi: Type.String({ description: 'Path of the description for programs.' }),
+  docs: Type.String({ description: 'Path of the API reference, which is a page for people.' }),
+  openapi: Type.String({ description: 'Path of the OpenAPI document, which is for programs.' }),
 })
 
 /** Both paths are relative, so that they also work if a proxy adds a prefix to the paths. */

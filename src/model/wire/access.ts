@@ -57,7 +57,8 @@ export type EvaluationSemantic = (typeof EVALUATION_SEMANTICS)[number]
 export const EvaluationsRequest = Type.Object({
   evaluations: optional(
     Type.Array(Type.Unknown(), {
-      description: 'Each has the members of an evaluation. Members of this object are defaults.',
+      description:
+        'Items with the members of an evaluation. If an item lacks a member, the member of this object is its default.',
     }),
   ),
   subject: Type.Optional(Type.Unknown()),
@@ -152,7 +153,8 @@ export const PageFound = Type.Object({
   total: Type.Optional(
     Type.Integer({
       minimum: 0,
-      description: 'Absent if conditions are evaluated: the total is not computed.',
+      description:
+        'Total number of results. Absent if conditions are evaluated, because the total is then not computed.',
     }),
   ),
 })

@@ -35,7 +35,7 @@ export const AuditedThing = Type.Object({
   kind: AuditedKind,
   key: nullable(
     Type.String(),
-    'Its key: `type:key` of an instance, or the name of an API key. Null: an API key without a name.',
+    'Key of the entity. For an instance, it has the form `type:key`. For an API key, it is the name, or null if the key has no name.',
   ),
   id: Uuid,
 })
@@ -58,11 +58,11 @@ export const AuditEntry = Type.Object({
   }),
   about: Type.Array(AuditedThing, {
     description:
-      'Entities that the call names by key or id, each with both, including deleted entities. Empty in entries of older releases.',
+      'Entities that the call names by key or ID, including deleted entities. Each is listed with its key and its ID. Empty in entries that an older release wrote.',
   }),
   is_about_cut: Type.Boolean({
     description:
-      'Whether `about` has only the first 100 entities, because the page would be too long. With `per_page=1` it has all.',
+      'Whether `about` contains only the first 100 entities, because the page would be too long. With `per_page=1`, it contains all entities.',
   }),
 })
 export type AuditEntry = Static<typeof AuditEntry>

@@ -129,11 +129,12 @@ export const ChangeEvent = Type.Object(
     kind: Type.Enum(CHANGE_KINDS, { description: 'The same as `event:`: the kind of entity and of change.' }),
     ...ChangeOrigin.properties,
     item: Type.Union([...WHOLE_ITEMS, ...unlike(Object.values(DELETED_ITEMS))], {
-      description: 'Current content of the entity. If it was deleted: the fields that identify it.',
+      description:
+        'Current content of the entity. If the entity was deleted, only the fields that identify it.',
     }),
     removed_with: Type.Optional(RemovedWith),
   },
-  { description: 'One change. The last of a commit has the `id:`.' },
+  { description: 'One change. Only the last event of a commit has an `id:`.' },
 )
 
 /** A scope whose permissions clients must list again. */
@@ -148,10 +149,14 @@ export const AccessScope = Type.Object(
       }),
     ),
     tenant: Type.Optional(
-      Type.String({ description: 'All access in this tenant. With `user`: only that of the user.' }),
+      Type.String({
+        description: 'All access in this tenant. If `user` is present, only the access of this user.',
+      }),
     ),
   },
-  { description: 'Without members: all access by the permission.' },
+  {
+    description: 'Scope of access that changed. Without members, the scope is all access by the permission.',
+  },
 )
 
 const AccessPair = Type.Object({
@@ -171,14 +176,14 @@ export const AccessChanged = Type.Object(
       many: Type.Optional(
         Type.Array(AccessScope, {
           description:
-            'Scopes with too many changed pairs, or with changes from before the stream began. List them again at this revision or a later one.',
+            'Scopes in which too many pairs changed, or in which changes were made before the stream began. List the access in these scopes again at this revision or a later one.',
         }),
       ),
     }),
   },
   {
     description:
-      'With `effective`: users who gained or lost a permission by a commit. At most 1,000 pairs and scopes.',
+      'Users who gained or lost a permission because of a commit. Sent only with `effective`. Contains at most 1,000 pairs and scopes.',
   },
 )
 
@@ -189,8 +194,8 @@ export const StreamPosition = Type.Object(
   { revision: RevisionText },
   {
     description:
-      'In `event: snapshot`, the first event: the state from which the stream continues. In `event: position`: all requested events up to this state ' +
-      'have been sent.',
+      'Content of `event: snapshot` and `event: position`. `snapshot` is the first event and contains the state from which the stream continues. `position` means that all ' +
+      'requested events up to this state have been sent.',
   },
 )
 
@@ -205,7 +210,7 @@ export const StreamReset = Type.Object(
   },
   {
     description:
-      'In `event: reset`: load everything again, at this state or a later one. The stream continues from it.',
+      'Content of `event: reset`. The client must load everything again, at this state or a later one. The stream continues from this state.',
   },
 )
 
@@ -216,7 +221,7 @@ export const StreamClosing = Type.Object(
   { reason: Type.String() },
   {
     description:
-      'In `event: closing`, and in `event: slow` for a slow client: the stream ends. Reconnect with the last id.',
+      'Content of `event: closing`, and of `event: slow`, which is sent to a slow client. The stream ends after it. Reconnect with the last ID.',
   },
 )
 
@@ -241,7 +246,7 @@ export const ChangesQuery = Type.Object({
   since: Type.Optional(
     Type.String({
       description:
-        'The `id:` of an event, or a revision, after which the stream starts. An alternative to `Last-Event-ID`.',
+        'The `id:` of an event or a revision. The stream starts after it. This parameter is an alternative to `Last-Event-ID`.',
     }),
   ),
   kinds: listed('Only these kinds: `role_assignment`, or `role_assignment.deleted`.'),

@@ -33,7 +33,7 @@ export const DecisionDebugPart = Type.Object({
   truncated: Type.Optional(
     Type.Boolean({
       description:
-        'Present if too many paths lead to the resource to find all reasons: the user might hold more roles on it than listed, and an allow might have no roles and no path. The decision is correct.',
+        'Present if so many paths lead to the resource that not all reasons were found. The user might hold more roles on the resource than are listed, and an allow might have no roles and no path. The decision is correct.',
     }),
   ),
 })
@@ -43,12 +43,13 @@ export const DecisionDebugRebac = Type.Object({
   near_misses: Type.Optional(
     Type.Array(NearMiss, {
       description:
-        'For a deny, in `/allowed/explain`: near misses, which fail because of exactly one condition. At most 3, the nearest first, each through at most 32 derivations. Missing tuples come last. Absent if there are none.',
+        'Near misses of a denied check in `/allowed/explain`. A near miss fails because of exactly one condition. There are at most 3, beginning with the nearest, each through at most 32 derivations. Near misses with a missing tuple come last. Absent if there are none.',
     }),
   ),
   more_near_misses: Type.Optional(
     Type.Literal(true, {
-      description: 'There are or might be more: not all paths to the resource were examined.',
+      description:
+        'Present if there are or might be more near misses, because not all paths to the resource were examined.',
     }),
   ),
 })
@@ -59,7 +60,10 @@ export const DecisionDebugAbac = Type.Object({
   allow: Type.Boolean(),
   code: Type.Enum(
     ['disabled', 'no_matching_usersets', 'no_matching_resourcesets', 'no_matching_rules', 'allow'],
-    { description: '`allow`, or the first of these that applies. `disabled`: the environment has no rules.' },
+    {
+      description:
+        '`allow`, or the first of the other values that applies. `disabled` means that the environment has no rules.',
+    },
   ),
   reason: Type.String(),
   allowing_rules: Type.Array(

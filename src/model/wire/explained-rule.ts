@@ -10,12 +10,16 @@ export const explainedTestFields = {
   path: Type.String({ description: 'The attribute, as the condition names it.' }),
   operator: Type.String(),
   operand: Type.Optional(
-    Type.Unknown({ description: 'The operand as written. Absent for a match of members.' }),
+    Type.Unknown({
+      description:
+        'The operand as the condition contains it. Absent if the test has conditions on the members of a list.',
+    }),
   ),
   found: Type.Unknown({ description: 'Value of the attribute, or `missing`.' }),
   is_missing: Type.Optional(
     Type.Literal(true, {
-      description: 'Present only if the attribute is missing, to distinguish that from the text `missing`.',
+      description:
+        'Present only if the attribute is missing. It distinguishes a missing attribute from the text `missing`.',
     }),
   ),
   value: TruthValue,
@@ -23,7 +27,7 @@ export const explainedTestFields = {
 
 export const ExplainedTest = Type.Object(explainedTestFields, {
   description:
-    'A test of an attribute. As `leaf`: the first one, in the order of the document, that determined the value of the side. Absent for a role, a resource and a set without conditions.',
+    'A test of an attribute. In `leaf`, it is the first test, in the order of the document, that determined the value of the side. Absent if the side is a role, a resource or a set without conditions.',
 })
 type ExplainedTestItem = Static<typeof ExplainedTest>
 

@@ -10,7 +10,7 @@ export const Health = Type.Object({
   changes: Type.Optional(
     Type.String({
       description:
-        'Reason for which the last change could not be written, such as a full disk. Decisions continue.',
+        'Reason why the last change could not be written, such as a full disk. The node continues to make decisions.',
     }),
   ),
 })

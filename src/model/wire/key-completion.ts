@@ -54,7 +54,7 @@ export const KeyCompletion = Type.Object({
   id: {
     ...Uuid,
     description:
-      'Alternative to the key in paths: clients would interpret the keys `.` and `..` there as steps.',
+      'ID of the entity. Use it in paths if the key is `.` or `..`, because clients would resolve these keys as steps of the path.',
   },
   key: Type.String(),
   name: nullable(Type.String(), 'Display name; for a user, first and last name. Null: it has none.'),
@@ -69,7 +69,7 @@ export const KeyCompletions = Type.Object({
   data: Type.Array(KeyCompletion, { description: 'Sorted by the UTF-8 bytes of the keys.' }),
   has_more: Type.Boolean({
     description:
-      'Whether there are or might be more: the number of examined entities is limited, especially for groups.',
+      'Whether there are or might be more keys. There might be more because the number of examined entities is limited, especially for groups.',
   }),
 })
 export type KeyCompletions = Static<typeof KeyCompletions>

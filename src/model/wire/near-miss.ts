@@ -37,7 +37,7 @@ export const NearMiss = Type.Union([
       kind: Type.Literal('other-role'),
       instance: InstanceName,
       needed_roles: Type.Array(Type.String(), {
-        description: 'Each of them would be sufficient; at most 20.',
+        description: 'Roles, each of which would be sufficient; at most 20.',
       }),
       held_roles: Type.Array(
         Type.Object({
@@ -47,7 +47,10 @@ export const NearMiss = Type.Union([
               'The role extends a needed role and has its permissions, but a derivation requires the needed role itself.',
           }),
         }),
-        { description: 'Direct or derived roles; those that extend a needed role come first. At most 20.' },
+        {
+          description:
+            'Direct or derived roles that the user holds; roles that extend a needed role come first. At most 20.',
+        },
       ),
       path: PathSteps,
     },
@@ -57,7 +60,9 @@ export const NearMiss = Type.Union([
     {
       kind: Type.Literal('guard'),
       instance: InstanceName,
-      blocking_roles: Type.Array(Type.String(), { description: 'Direct roles; at most 20.' }),
+      blocking_roles: Type.Array(Type.String(), {
+        description: 'Direct roles of the user that block the derivation; at most 20.',
+      }),
       path: PathSteps,
     },
     {
@@ -75,7 +80,7 @@ export const NearMiss = Type.Union([
     },
     {
       description:
-        'No instance is related to `instance` by the relation of the derivation. The user holds the role of the derivation on `held_on`, and possibly on others: a tuple from it would grant `role`.',
+        'No instance is related to `instance` by the relation of the derivation. The user holds the role of the derivation on `held_on`, and possibly on other instances. A tuple from `held_on` to `instance` would grant `role`.',
     },
   ),
 ])

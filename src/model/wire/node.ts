@@ -5,7 +5,7 @@ import { nullable, Timestamp, Uuid } from './building-blocks.ts'
 const name = Type.String({ description: 'Name of its host.' })
 
 export const Node = Type.Object({
-  id: Type.String({ format: 'uuid', description: 'Id of the process: it changes with each restart.' }),
+  id: Type.String({ format: 'uuid', description: 'ID of the process. It changes with each restart.' }),
   name,
   version: Type.String({ description: 'Release of the node.' }),
   started_at: Timestamp,
@@ -14,14 +14,14 @@ export const Node = Type.Object({
     description: 'Time of this report by the clock of the node. Each node reports every two seconds.',
   }),
   is_this: Type.Boolean({ description: 'Whether this node sent the response.' }),
-  ready: Type.Boolean({ description: 'Whether it makes decisions, as reported by its `/ready`.' }),
+  ready: Type.Boolean({ description: 'Whether the node makes decisions. Its `/ready` reports the same.' }),
   fresh: Type.Boolean({
-    description: 'Whether it receives the changes of other nodes, as reported by its `/fresh`.',
+    description: 'Whether the node receives the changes of other nodes. Its `/fresh` reports the same.',
   }),
   stale_ms: Type.Integer({
     minimum: 0,
     description:
-      'Time for which it might have missed changes of other nodes, in the environment with the largest lag; 0 on the embedded store.',
+      'Time in milliseconds for which the node might have missed changes of other nodes, in the environment with the largest lag. 0 on the embedded store.',
   }),
   http_threads: Type.Integer({ minimum: 1, description: 'Number of threads that make decisions.' }),
   revision: nullable(
@@ -37,7 +37,7 @@ export const NodeList = Type.Object({
     description: 'Nodes that reported in the last ten seconds, the oldest first.',
   }),
   is_complete: Type.Boolean({ description: 'Whether these are all running nodes.' }),
-  missing: nullable(Type.String(), 'Reason for which there might be others. Null: there are none.'),
+  missing: nullable(Type.String(), 'Reason why there might be other nodes. Null if there are none.'),
 })
 export type NodeList = Static<typeof NodeList>
 

@@ -45,7 +45,7 @@ function mappingRuleUrl(read: (url: string) => unknown) {
 }
 
 const NoRegularExpression = Type.Refine(
-  Type.String({ description: 'Regular expressions are not supported: omit it.' }),
+  Type.String({ description: 'Omit this field, because regular expressions are not supported.' }),
   () => false,
   () => 'must be omitted: regular expressions are not supported because one of them can block a thread',
 )

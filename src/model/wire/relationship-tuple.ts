@@ -43,7 +43,7 @@ export type RelationshipTupleDelete = Static<typeof RelationshipTupleDelete>
  */
 export const RelationshipTupleInstance = Type.Object({
   ...ResourceInstanceDetails.properties,
-  tenant: Type.String({ description: 'Key of its tenant.' }),
+  tenant: Type.String({ description: 'Key of the tenant of the tuple.' }),
 })
 
 export const RelationshipTuple = Type.Object({

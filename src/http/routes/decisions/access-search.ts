@@ -38,7 +38,12 @@ export function accessSearchRoutes(search: SearchService, options: SearchOptions
       operationId: 'searchSubjects',
       summary: 'AuthZEN subject search: users who can perform an action on a resource',
       body: SubjectSearchRequest,
-      responses: { 200: { description: 'A page, ascending by id.', schema: EntitySearchResponse } },
+      responses: {
+        200: {
+          description: 'A page of results, in ascending order of their IDs.',
+          schema: EntitySearchResponse,
+        },
+      },
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         const { subject, action, resource, context, page } = body
@@ -55,7 +60,12 @@ export function accessSearchRoutes(search: SearchService, options: SearchOptions
       operationId: 'searchResources',
       summary: 'AuthZEN resource search: resources on which a user can perform an action',
       body: ResourceSearchRequest,
-      responses: { 200: { description: 'A page, ascending by id.', schema: EntitySearchResponse } },
+      responses: {
+        200: {
+          description: 'A page of results, in ascending order of their IDs.',
+          schema: EntitySearchResponse,
+        },
+      },
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         const { subject, action, resource, context, page } = body
@@ -72,7 +82,12 @@ export function accessSearchRoutes(search: SearchService, options: SearchOptions
       operationId: 'searchActions',
       summary: 'AuthZEN action search: actions that a user can perform on a resource',
       body: ActionSearchRequest,
-      responses: { 200: { description: 'A page, ascending by name.', schema: ActionSearchResponse } },
+      responses: {
+        200: {
+          description: 'A page of results, in ascending order of their names.',
+          schema: ActionSearchResponse,
+        },
+      },
       handle: ({ principal, body, caller }) => {
         const environmentId = environmentOf(principal)
         const { subject, resource, context, page } = body

@@ -81,7 +81,7 @@ export function accessRoutes(access: AccessService, { isStrict, bytes }: AccessR
       body: EvaluationsRequest,
       responses: {
         200: {
-          description: 'One decision per item, up to the item that ends the batch.',
+          description: 'One decision per item. If an item ends the batch, its decision is the last one.',
           schema: EvaluationsResponse,
         },
       },

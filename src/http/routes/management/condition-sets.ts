@@ -116,7 +116,7 @@ function wholeSets(manage: Manage, evaluate: EvaluateTrial): Route[] {
       operation: 'deleteConditionSet',
       method: 'DELETE',
       path: SET,
-      summary: 'Delete a condition set without child sets, and the rules on it',
+      summary: 'Delete a condition set that has no child sets, and the rules on it',
       params: ConditionSetPath,
       thing: 'getConditionSet',
       refusals: [409],

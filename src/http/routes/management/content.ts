@@ -34,7 +34,7 @@ export function contentRoutes(gateway: ManagementGateway): Route[] {
       params: ContentPath,
       responses: {
         200: {
-          description: 'The lines. The last one marks the end.',
+          description: 'Lines of JSON, one per entity. The last line marks the end.',
           schema: ContentLine,
           contentType: CONTENT_TYPE,
           headers: [REVISION],

@@ -34,7 +34,7 @@ function listOf(
     access: 'any-key',
     deprecated: true,
     query: Type.Object(pagingQuery),
-    responses: { 200: { description: 'A page.', schema: Type.Array(item), headers: [REVISION] } },
+    responses: { 200: { description: 'A page of the list.', schema: Type.Array(item), headers: [REVISION] } },
     handle: async ({ principal, query, names, caller }) => {
       assert(principal, 'a route for any key has a caller')
       const request = {
