@@ -1,5 +1,5 @@
 /**
- * Generated parts of the documents: settings, metrics, the schema of model files, licenses. `npm run
+ * Parts of documents that are generated: settings, metrics, the schema of model files, and licenses. `npm run
  * documents` writes them, and `documents.test.ts` verifies that they are current. To add a setting or a
  * metric, add its row in the code and run the command.
  */
@@ -28,8 +28,8 @@ const METRICS: readonly Metric[] = [
 ].toSorted((one, other) => (one.name < other.name ? -1 : 1))
 
 /**
- * Topics of settings: the heading in docs/settings.md, and the first setting of the topic. The order is that
- * of `settings`.
+ * Topics in docs/settings.md. Each topic has a heading and the name of its first setting. Settings are in the
+ * order of `settings`.
  */
 const TOPIC_STARTS: readonly (readonly [heading: string, first: keyof typeof settings])[] = [
   ['Addresses', 'HOST'],
@@ -125,8 +125,8 @@ interface Dashboard {
 const [GRAPH_WIDTH, GRAPH_HEIGHT, GRAPHS_IN_LINE] = [8, 8, 3]
 
 /**
- * The dashboard with a new graph at its end for each metric that no graph shows. The new graphs can be moved
- * and changed.
+ * Adds a graph at the end of the dashboard for each metric that no graph shows. The new graphs can then be
+ * moved and edited.
  */
 function withGraphs(dashboard: Dashboard): Dashboard {
   const asked = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)).join('\n')

@@ -1,6 +1,7 @@
 /**
- * What `npm ci` runs at its end: builds, where there is what builds. An installation without development's
- * packages runs the sources. Plain JavaScript: the runtime that installs may be an old one.
+ * Runs at the end of `npm ci`. If the bundler is installed, this script builds the project. In an
+ * installation without development dependencies, there is no bundler, and the service runs from its sources.
+ * The file is plain JavaScript, because an old runtime can run the installation.
  */
 try {
   import.meta.resolve('rolldown')
@@ -11,8 +12,9 @@ try {
   const { build } = await import('./build.ts')
   await build()
 } catch (error) {
-  // npm omits the binary of the bundler if the Node of npm is too old for it. The service does not need the
-  // bundler. This script runs on the bundled Node; the user agent of npm states the Node of npm.
+  // If the Node.js that runs npm is too old for the binary of the bundler, npm does not install this binary.
+  // The service does not need the bundler. This script runs with the bundled Node.js, so the version of the
+  // Node.js that runs npm is taken from the user agent of npm.
   const npm = process.env['npm_config_user_agent'] ?? ''
   const node = /node\/v(\S+)/.exec(npm)?.[1] ?? process.versions.node
   process.stderr.write(

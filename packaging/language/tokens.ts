@@ -8,7 +8,9 @@ export interface Token {
   readonly text: string
   /** Number of the line in which the token begins. The first line is 1. */
   readonly line: number
-  /** Last part of the code before a literal or its template, without the contents of literals and brackets. */
+  /**
+   * Last part of the code before a literal or its template, without the contents of literals and brackets.
+   */
   readonly before: string
 }
 
