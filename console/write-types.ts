@@ -6,7 +6,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import openapiTypes, { astToString } from 'openapi-typescript'
-import { InProcessService } from '../src/composition/in-process-service.ts'
+import { InProcessService } from '../src/composition/wiring/in-process-service.ts'
 
 const FOLDER = new URL('types/', import.meta.url)
 

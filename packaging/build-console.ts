@@ -8,7 +8,7 @@ import { cpSync, existsSync, globSync, readFileSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { CONSOLE_DIRECTORY } from '../src/composition/built-form.ts'
+import { CONSOLE_DIRECTORY } from '../src/composition/process/built-form.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const CONSOLE = join(ROOT, 'console')

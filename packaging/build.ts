@@ -9,9 +9,9 @@ import { isBuiltin } from 'node:module'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
-import { DIST, SOURCES_NOTE, sourcesNow } from '../src/composition/built-form.ts'
-import { compiledFolder } from '../src/composition/quick-entry.js'
-import { STAMP_NOTE, stampOf } from '../src/composition/source-stamp.js'
+import { DIST, SOURCES_NOTE, sourcesNow } from '../src/composition/process/built-form.ts'
+import { compiledFolder } from '../src/composition/process/quick-entry.js'
+import { STAMP_NOTE, stampOf } from '../src/composition/process/source-stamp.js'
 import { buildConsole } from './build-console.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))

@@ -18,7 +18,8 @@ try {
   const npm = process.env['npm_config_user_agent'] ?? ''
   const node = /node\/v(\S+)/.exec(npm)?.[1] ?? process.versions.node
   process.stderr.write(
-    `verdict: all is there to run it, from its sources. Not built, since npm runs on Node ${node}: to make a package, or to run the ` +
-      `tests, run npm ci again with Node 20.19 or newer first on the PATH. (${String(error).split('\n', 1)[0]})\n`,
+    `verdict: installed without a build, because npm runs on Node ${node}. The service runs from its sources. To make a ` +
+      `package or to run the tests, put Node 20.19 or newer first on the PATH and run npm ci again. ` +
+      `(${String(error).split('\n', 1)[0]})\n`,
   )
 }

@@ -3,9 +3,9 @@
  * the first thread. This thread loads its code while the main thread loads its own code and opens the store.
  * No module imports this file.
  */
-import { keepCompiled } from '#composition/compiled-code.ts'
-import { tuneV8 } from '#composition/v8-tuning.ts'
-import { WORKER_URLS } from '#composition/worker-urls.ts'
+import { keepCompiled } from '#composition/process/compiled-code.ts'
+import { tuneV8 } from '#composition/process/v8-tuning.ts'
+import { WORKER_URLS } from '#composition/process/worker-urls.ts'
 import { startAhead } from '#threads/channel/waiting-thread.ts'
 
 tuneV8()

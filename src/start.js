@@ -75,5 +75,5 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']) {
 // Ignores both signals. By default, SIGUSR2 ends the process, and SIGUSR1 opens the debugger of Node.js to
 // every user of the machine.
 for (const signal of ['SIGUSR1', 'SIGUSR2']) process.on(signal, () => {})
-const { entryOf } = await import('#composition/quick-entry.js')
+const { entryOf } = await import('#composition/process/quick-entry.js')
 await import(await entryOf('main', 'src/main.ts'))

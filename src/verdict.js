@@ -16,7 +16,7 @@ if (isSource && !('typescript' in process.features && process.features.typescrip
 
 if (process.argv[2] === 'serve') await import('./start.js')
 else {
-  const { compiledFolder, entryOf } = await import('#composition/quick-entry.js')
+  const { compiledFolder, entryOf } = await import('#composition/process/quick-entry.js')
   module.enableCompileCache?.(compiledFolder)
   await import(await entryOf('cli', 'src/cli/main.ts'))
 }

@@ -1,7 +1,7 @@
 /** The thread that reads large bodies for one HTTP thread. */
 import { constants, setPriority } from 'node:os'
 import { workerData } from 'piscina'
-import { BodyWorker } from '#composition/body-work.ts'
+import { BodyWorker } from '#composition/wiring/body-work.ts'
 import type { BodyJob } from '#threads/pool/body-jobs.ts'
 
 // If cores are scarce, single decisions have priority. On Linux, the priority applies only to this thread; on

@@ -1,9 +1,9 @@
 /** HTTP thread. An error from which it cannot recover ends the thread and the process. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { collectGarbage } from '#composition/collect-garbage.ts'
-import { writeCompiled } from '#composition/compiled-code.ts'
-import { HttpThread } from '#composition/http-thread.ts'
-import { loadOpenTracing } from '#composition/open-tracing.ts'
+import { collectGarbage } from '#composition/process/collect-garbage.ts'
+import { writeCompiled } from '#composition/process/compiled-code.ts'
+import { HttpThread } from '#composition/wiring/http-thread.ts'
+import { loadOpenTracing } from '#composition/process/open-tracing.ts'
 import type { ThreadSettings } from '#config/config.ts'
 import { assert } from '#model/assert.ts'
 import type { HttpThreadOptions, WaitingThreadData } from '#threads/channel/messages.ts'

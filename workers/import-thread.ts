@@ -1,6 +1,6 @@
 /** Thread that imports data into files. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { ImportWork } from '#composition/import-work.ts'
+import { ImportWork } from '#composition/wiring/import-work.ts'
 import { assert } from '#model/assert.ts'
 
 assert(parentPort, 'this thread is started by the main thread')

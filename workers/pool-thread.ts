@@ -1,5 +1,5 @@
 /** Pool thread that serves one HTTP thread. */
-import { PoolWork } from '#composition/pool-work.ts'
+import { PoolWork } from '#composition/wiring/pool-work.ts'
 import type { PoolJob } from '#threads/pool/pool-jobs.ts'
 
 const pool = new PoolWork()

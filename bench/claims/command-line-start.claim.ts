@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { DIST, isBuilt } from '#composition/built-form.ts'
+import { DIST, isBuilt } from '#composition/process/built-form.ts'
 import { build } from '../../packaging/build.ts'
 
 beforeAll(async () => {

@@ -11,7 +11,7 @@
 import { request } from 'node:http'
 import { createLog } from '#telemetry/log.ts'
 import { readConfig } from '../../src/config/read-config.ts'
-import { startService } from '../../src/composition/service.ts'
+import { startService } from '../../src/composition/wiring/service.ts'
 import { type HostileModel, longWays, wideLists } from '#testing/hostile/models.ts'
 
 const KEYS = { API_KEY: 'hostile-environment', ADMIN_API_KEY: 'organization-of-the-bench' }

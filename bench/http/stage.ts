@@ -14,7 +14,7 @@ import {
 import { median } from '../lib/measure.ts'
 import { API_KEY } from '../lib/prepared-store.ts'
 import { driveQuestions, mixed, type Question, wholeDrive } from './drive-questions.ts'
-import { V8_FLAGS } from '../../src/composition/v8-tuning.ts'
+import { V8_FLAGS } from '../../src/composition/process/v8-tuning.ts'
 import { type ServerOptions, ServerProcess } from './server-process.ts'
 
 /** Number of allowed checks. There are as many denied checks. */

@@ -1,5 +1,5 @@
 /** Runs the service inside this process, with an in-memory store. */
-import { InProcessService } from '#composition/in-process-service.ts'
+import { InProcessService } from '#composition/wiring/in-process-service.ts'
 import { assert } from '#model/assert.ts'
 import { type Api, type ApiAnswer, bodyOf, warningOf } from './api.ts'
 

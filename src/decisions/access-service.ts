@@ -13,11 +13,11 @@ import type {
   EvaluationSemantic,
   EvaluationsRequest,
 } from '#model/wire/access.ts'
-import { attributesOf, type Defaults, defaultsOf, withDefaults } from './access-defaults.ts'
-import { queryOf } from './access-mapping.ts'
+import { attributesOf, type Defaults, defaultsOf, withDefaults } from '#decisions/dialects/access-defaults.ts'
+import { queryOf } from '#decisions/dialects/access-mapping.ts'
 import type { WaitingClient } from './decision-pool.ts'
 import type { DecisionService } from './decision-service.ts'
-import { AccessQueryContext } from './request-attributes.ts'
+import { AccessQueryContext } from '#decisions/questions/request-attributes.ts'
 
 export interface AccessOptions {
   /** Resource types whose ids are user keys (native.md D-17). */

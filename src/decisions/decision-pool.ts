@@ -4,11 +4,11 @@
  */
 import type { ActionQuestion, KeyPage, PageRequest, ResourceQuestion, UserQuestion } from '#engine/engine.ts'
 import type { PackedQueries } from '#model/packed-queries.ts'
-import type { AuthorizedUsersJob, PermissionsJob } from './listing.ts'
-import type { AllowedTenantsJob, UserTenantsJob } from './tenant-lists.ts'
-import type { Sendable, SendableQuery } from './sendable-query.ts'
-import type { ExplainJob, ExplainedDecisions } from './explained-decisions.ts'
-import type { TriedSamples, TryJob } from './tried-conditions.ts'
+import type { AuthorizedUsersJob, PermissionsJob } from '#decisions/lists/listing.ts'
+import type { AllowedTenantsJob, UserTenantsJob } from '#decisions/lists/tenant-lists.ts'
+import type { Sendable, SendableQuery } from '#decisions/questions/sendable-query.ts'
+import type { ExplainJob, ExplainedDecisions } from '#decisions/rules/explained-decisions.ts'
+import type { TriedSamples, TryJob } from '#decisions/rules/tried-conditions.ts'
 
 /** A client that waits for a response. */
 export interface WaitingClient {

@@ -8,7 +8,7 @@ import type { Query } from '#model/decision.ts'
 import { AuthzError } from '#model/errors.ts'
 import { EXPLAIN_LENGTH_MAX, EXPLAIN_STEPS_MAX } from '#model/limits.ts'
 import { PackedQueries, packQueries } from '#model/packed-queries.ts'
-import type { ExplainedDecision } from './decision-debug.ts'
+import type { ExplainedDecision } from '#decisions/rules/decision-debug.ts'
 import type {
   DecisionPool,
   CancelableClient,
@@ -19,14 +19,14 @@ import type {
   WaitingClient,
 } from './decision-pool.ts'
 import { LongDecisions } from './long-decisions.ts'
-import { type DecideElsewhere, type Deciding, RuledBulk, STEPS_AT_ONCE } from './ruled-bulk.ts'
+import { type DecideElsewhere, type Deciding, RuledBulk, STEPS_AT_ONCE } from '#decisions/rules/ruled-bulk.ts'
 import { RuledBulks } from './ruled-bulks.ts'
 import { searchWith } from './search-job.ts'
-import { sendable } from './sendable-query.ts'
+import { sendable } from '#decisions/questions/sendable-query.ts'
 import { readWith } from './sliced-job.ts'
 import { SlicedReads } from './sliced-reads.ts'
-import { EnvironmentQuota } from './environment-quota.ts'
-import type { ExplainedDecisions } from './explained-decisions.ts'
+import { EnvironmentQuota } from '#decisions/questions/environment-quota.ts'
+import type { ExplainedDecisions } from '#decisions/rules/explained-decisions.ts'
 
 /**
  * Number of explanations per job. The results of a job are sent to another thread and put into the response

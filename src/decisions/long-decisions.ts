@@ -4,7 +4,7 @@
  */
 import type { Query } from '#model/decision.ts'
 import type { DecideJob, DecisionPool, WaitingClient } from './decision-pool.ts'
-import { sendable } from './sendable-query.ts'
+import { sendable } from '#decisions/questions/sendable-query.ts'
 import { nobodyWaits } from './sliced-reads.ts'
 
 export class LongDecisions {

@@ -9,9 +9,9 @@ import type { AllowedQuery } from '#model/wire/decision.ts'
 import type { AuthorizedUsersQuery, UserPermissionsQuery } from '#model/wire/permissions.ts'
 import type { CancelableClient } from './decision-pool.ts'
 import type { DecisionService } from './decision-service.ts'
-import type { ListingLimits, PermissionFormat, PermissionsJob } from './listing.ts'
-import { type Sendable, sendable } from './sendable-query.ts'
-import { NativeQueryContext } from './request-attributes.ts'
+import type { ListingLimits, PermissionFormat, PermissionsJob } from '#decisions/lists/listing.ts'
+import { type Sendable, sendable } from '#decisions/questions/sendable-query.ts'
+import { NativeQueryContext } from '#decisions/questions/request-attributes.ts'
 
 export class PermissionService {
   readonly #decisions: DecisionService

@@ -5,7 +5,7 @@
  */
 import { FairQueue } from '#model/fair-queue.ts'
 import type { WaitingClient } from './decision-pool.ts'
-import type { Deciding } from './ruled-bulk.ts'
+import type { Deciding } from '#decisions/rules/ruled-bulk.ts'
 import { nobodyWaits, SLICE_MS, tooManyReads } from './sliced-reads.ts'
 
 /** Queries that are being decided. */

@@ -2,7 +2,7 @@
 import type { DecisionEngine, KeyPage } from '#engine/engine.ts'
 import { type Resumable, runAtOnce } from '#model/resumable.ts'
 import type { SearchJob } from './decision-pool.ts'
-import { received } from './sendable-query.ts'
+import { received } from '#decisions/questions/sendable-query.ts'
 
 /** Computes a page without pauses. Only for searches to which no rule applies. */
 export function searchWith(engine: DecisionEngine, job: SearchJob): KeyPage {

@@ -7,12 +7,12 @@ import type { ActionQuestion, KeyPage, PageRequest, ResourceQuestion, UserQuesti
 import { compareUtf8 } from '#model/utf8-order.ts'
 import type { ActionSearchRequest, ResourceSearchRequest, SubjectSearchRequest } from '#model/wire/access.ts'
 import { BEFORE_RULES, type QueryContext } from '#model/decision.ts'
-import { tenantOf } from './access-mapping.ts'
+import { tenantOf } from '#decisions/dialects/access-mapping.ts'
 import type { AccessService } from './access-service.ts'
 import type { CancelableClient } from './decision-pool.ts'
 import type { DecisionService } from './decision-service.ts'
-import { sendable } from './sendable-query.ts'
-import { AccessQueryContext, type EvaluationParts } from './request-attributes.ts'
+import { sendable } from '#decisions/questions/sendable-query.ts'
+import { AccessQueryContext, type EvaluationParts } from '#decisions/questions/request-attributes.ts'
 
 const NOTHING: KeyPage = { keys: [], hasMore: false, last: null, total: 0 }
 

@@ -2,14 +2,14 @@
 import type { DecisionEngine } from '#engine/engine.ts'
 import type { Resumable } from '#model/resumable.ts'
 import type { SlicedAnswer, SlicedJob, SlicedJobs, SlicedKind } from './decision-pool.ts'
-import { listAuthorizedUsers, listPermissions } from './listing.ts'
-import { listPermissionEntries } from './permission-entries.ts'
-import { listAllowedTenants, listUserTenants } from './tenant-lists.ts'
-import { decideInSlices } from './ruled-bulk.ts'
+import { listAuthorizedUsers, listPermissions } from '#decisions/lists/listing.ts'
+import { listPermissionEntries } from '#decisions/lists/permission-entries.ts'
+import { listAllowedTenants, listUserTenants } from '#decisions/lists/tenant-lists.ts'
+import { decideInSlices } from '#decisions/rules/ruled-bulk.ts'
 import { searchInSlices } from './search-job.ts'
-import { received } from './sendable-query.ts'
-import { explainDecisions } from './explained-decisions.ts'
-import { trySamples } from './tried-conditions.ts'
+import { received } from '#decisions/questions/sendable-query.ts'
+import { explainDecisions } from '#decisions/rules/explained-decisions.ts'
+import { trySamples } from '#decisions/rules/tried-conditions.ts'
 
 type Doers = {
   readonly [Kind in SlicedKind]: (

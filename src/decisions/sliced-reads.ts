@@ -6,7 +6,7 @@
 import { AuthzError } from '#model/errors.ts'
 import type { Resumable } from '#model/resumable.ts'
 import type { WaitingClient } from './decision-pool.ts'
-import { ReadTime } from './read-time.ts'
+import { ReadTime } from '#decisions/questions/read-time.ts'
 
 /** Duration of a slice. A single decision is delayed by at most this time. */
 export const SLICE_MS = 0.25

@@ -5,8 +5,8 @@
 import type { Query } from '#model/decision.ts'
 import type { CancelableClient } from './decision-pool.ts'
 import type { DecisionService } from './decision-service.ts'
-import type { ListingLimits } from './listing.ts'
-import { sendable } from './sendable-query.ts'
+import type { ListingLimits } from '#decisions/lists/listing.ts'
+import { sendable } from '#decisions/questions/sendable-query.ts'
 
 export class TenantService {
   readonly #decisions: DecisionService

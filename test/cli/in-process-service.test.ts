@@ -1,6 +1,6 @@
 /** The service without a server reports internal errors to its process. */
 import { afterAll, describe, expect, test } from 'vitest'
-import { InProcessService } from '#composition/in-process-service.ts'
+import { InProcessService } from '#composition/wiring/in-process-service.ts'
 
 const faults: unknown[] = []
 const service = await InProcessService.open(fault => faults.push(fault))

@@ -1,8 +1,8 @@
 /** Native lists with rules on random worlds contain exactly what checks allow (conditions.md 8.1 and 8.2). */
 import { expect, test } from 'vitest'
-import { listAuthorizedUsers } from '#decisions/listing.ts'
-import { listPermissionEntries } from '#decisions/permission-entries.ts'
-import { sendable } from '#decisions/sendable-query.ts'
+import { listAuthorizedUsers } from '#decisions/lists/listing.ts'
+import { listPermissionEntries } from '#decisions/lists/permission-entries.ts'
+import { sendable } from '#decisions/questions/sendable-query.ts'
 import { DEFAULT_TENANT, type Query } from '#model/decision.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import type { AuthorizedUsers, UserPermissions } from '#model/wire/permissions.ts'

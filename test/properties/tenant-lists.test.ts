@@ -1,7 +1,7 @@
 /** Lists of tenants on random worlds contain an action in a tenant exactly if the oracle allows it there. */
 import { describe, expect, test } from 'vitest'
-import { listAllowedTenants, listUserTenants } from '#decisions/tenant-lists.ts'
-import { sendable } from '#decisions/sendable-query.ts'
+import { listAllowedTenants, listUserTenants } from '#decisions/lists/tenant-lists.ts'
+import { sendable } from '#decisions/questions/sendable-query.ts'
 import type { DecisionEngine } from '#engine/engine.ts'
 import type { Query } from '#model/decision.ts'
 import { runAtOnce } from '#model/resumable.ts'

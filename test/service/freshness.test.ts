@@ -1,6 +1,6 @@
 /** Effects of the staleness of the organization and of single environments. */
 import { expect, onTestFinished, test } from 'vitest'
-import { Freshness, type FreshnessState } from '#decisions/freshness.ts'
+import { Freshness, type FreshnessState } from '#decisions/questions/freshness.ts'
 
 const BOUNDS = { staleAfterMs: 1_000, maxStaleMs: 10_000 }
 

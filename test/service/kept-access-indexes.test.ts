@@ -1,7 +1,7 @@
 /** Access indexes, which are kept for returning readers up to a limit. */
 import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
-import { createAccessEngine } from '#composition/access-engine.ts'
+import { createAccessEngine } from '#composition/node/access-engine.ts'
 import { SOMEBODY } from '#decisions/decision-pool.ts'
 import { AccessEventSource } from '#management/changes/access-event-source.ts'
 import { CatchUps } from '#management/changes/catch-ups.ts'

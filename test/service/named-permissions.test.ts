@@ -1,6 +1,6 @@
 /** Cost of permission lists with named resources and tenants. */
 import { expect, test } from 'vitest'
-import { listPermissionEntries } from '#decisions/permission-entries.ts'
+import { listPermissionEntries } from '#decisions/lists/permission-entries.ts'
 import { conditionSet, resourceType, tenant } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 

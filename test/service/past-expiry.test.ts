@@ -1,6 +1,6 @@
 /** An expired fact exists until a commit removes it. Until then, changes treat it as any other fact. */
 import { expect, test } from 'vitest'
-import { trySamples } from '#decisions/tried-conditions.ts'
+import { trySamples } from '#decisions/rules/tried-conditions.ts'
 import { grantAssignment } from '#management/facts/assignments/role-assignments.ts'
 import { runAtOnce } from '#model/resumable.ts'
 import { lists } from '#store/keyspace/keyspace.ts'

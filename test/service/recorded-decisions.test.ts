@@ -1,6 +1,6 @@
 /** Decisions that the body thread records for the HTTP thread. */
 import { expect, test } from 'vitest'
-import { RecordedDecisions } from '../../src/composition/recorded-decisions.ts'
+import { RecordedDecisions } from '../../src/composition/node/recorded-decisions.ts'
 import type { Query } from '#model/decision.ts'
 import type { Decided } from '#threads/pool/body-jobs.ts'
 

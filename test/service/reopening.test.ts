@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import { AuthzError } from '#model/errors.ts'
-import { createAccessEngine } from '#composition/access-engine.ts'
+import { createAccessEngine } from '#composition/node/access-engine.ts'
 import { LiveEnvironment } from '#management/environment/live-environment.ts'
 import { CatchUps } from '#management/changes/catch-ups.ts'
 import { ReadQueues } from '#management/commands/read-queues.ts'

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { DecideJob, DecisionPool } from '#decisions/decision-pool.ts'
 import { LongDecisions } from '#decisions/long-decisions.ts'
-import { RuledBulk } from '#decisions/ruled-bulk.ts'
+import { RuledBulk } from '#decisions/rules/ruled-bulk.ts'
 import { RuledBulks } from '#decisions/ruled-bulks.ts'
 import type { Change } from '#model/change.ts'
 import { type Query, withoutAttributes } from '#model/decision.ts'

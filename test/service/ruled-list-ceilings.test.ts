@@ -1,7 +1,7 @@
 /** Limits of lists in environments with rules. */
 import { expect, test } from 'vitest'
-import { EXPLAINED_MAX, listAuthorizedUsers } from '#decisions/listing.ts'
-import { listPermissionEntries } from '#decisions/permission-entries.ts'
+import { EXPLAINED_MAX, listAuthorizedUsers } from '#decisions/lists/listing.ts'
+import { listPermissionEntries } from '#decisions/lists/permission-entries.ts'
 import { RULES_EXPLAINED_MAX } from '#engine/explanation.ts'
 import type { Change } from '#model/change.ts'
 import { runAtOnce } from '#model/resumable.ts'

@@ -17,7 +17,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
 import { createLog } from '#telemetry/log.ts'
-import { SavedIndexFiles } from '../../src/composition/saved-index-files.ts'
+import { SavedIndexFiles } from '../../src/composition/process/saved-index-files.ts'
 import {
   Client,
   FACTS,

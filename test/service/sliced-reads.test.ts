@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
 import type { Resumable } from '#model/resumable.ts'
-import { READ_MS_MAX, ReadTime } from '#decisions/read-time.ts'
+import { READ_MS_MAX, ReadTime } from '#decisions/questions/read-time.ts'
 import { SlicedReads } from '#decisions/sliced-reads.ts'
 
 const HERE = { isGone: false, whenOver: () => {} }

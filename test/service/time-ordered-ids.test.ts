@@ -1,6 +1,6 @@
 /** Ids that begin with their creation time. */
 import { expect, test } from 'vitest'
-import { TimeOrderedIds } from '../../src/composition/time-ordered-ids.ts'
+import { TimeOrderedIds } from '../../src/composition/process/time-ordered-ids.ts'
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 

@@ -10,7 +10,7 @@ import type { BodyOutcome, BodyWork } from '#decisions/body-reading.ts'
 import { BodyPool } from '#threads/pool/body-pool.ts'
 import { withoutSecrets } from '../../src/config/config.ts'
 import { readConfig } from '../../src/config/read-config.ts'
-import { WORKER_URLS } from '../../src/composition/worker-urls.ts'
+import { WORKER_URLS } from '../../src/composition/process/worker-urls.ts'
 import { storeDirectory } from '#testing/processes/running-service.ts'
 import { documentReaders } from '../support/document-readers.ts'
 

@@ -23,7 +23,7 @@ import { createDeadline, StalenessDeadline } from '#threads/indexes/staleness-de
 import { EngineReaders } from '#threads/indexes/engine-readers.ts'
 import { createProgress } from '#threads/indexes/index-progress.ts'
 import { JobPool } from '#threads/pool/job-pool.ts'
-import { WORKER_URLS } from '#composition/worker-urls.ts'
+import { WORKER_URLS } from '#composition/process/worker-urls.ts'
 import { assign, instance, resourceType, role, tenant, user } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import { storeDirectory } from '#testing/processes/running-service.ts'

@@ -4,7 +4,7 @@
  * without the service. Hangs, faults and missing responses are also reported.
  */
 import { isUtf8 } from 'node:buffer'
-import { listAuthorizedUsers, listPermissions } from '#decisions/listing.ts'
+import { listAuthorizedUsers, listPermissions } from '#decisions/lists/listing.ts'
 import type { Query } from '#model/decision.ts'
 import { type Resumable, runAtOnce } from '#model/resumable.ts'
 import { compareUtf8 } from '#model/utf8-order.ts'

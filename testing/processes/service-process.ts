@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { entry } from '#composition/built-form.ts'
+import { entry } from '#composition/process/built-form.ts'
 import { settings } from '#config/config.ts'
 import { freePort } from './free-port.ts'
 

@@ -3,7 +3,7 @@
  * the readers which parse them from bytes. A reader must return the same queries as the generic parser, which
  * the service itself runs. Seeded.
  */
-import { queryOf } from '#decisions/access-mapping.ts'
+import { queryOf } from '#decisions/dialects/access-mapping.ts'
 import { AccessService } from '#decisions/access-service.ts'
 import { DecisionService } from '#decisions/decision-service.ts'
 import type { BatchReader } from '#http/bytes/batch-reader.ts'
@@ -16,7 +16,7 @@ import type { Query } from '#model/decision.ts'
 import { EvaluationsRequest } from '#model/wire/access.ts'
 import { Random } from '#testing/data/random.ts'
 import { differingAttributes, judgeReader, perhapsBent, written } from './mutated-bodies.ts'
-import { AccessQueryContext } from '#decisions/request-attributes.ts'
+import { AccessQueryContext } from '#decisions/questions/request-attributes.ts'
 
 const SUBJECT_TYPES = new Set(['user', 'identity'])
 const shape = new Shape(EvaluationsRequest, 'body')

@@ -2,7 +2,7 @@
  * Bodies of `/allowed/bulk`, from usual to malformed, and functions that verify the readers which parse them
  * from bytes. A reader must return the same queries as the generic parser and the schema. Seeded.
  */
-import { queryOf } from '#decisions/native-query.ts'
+import { queryOf } from '#decisions/dialects/native-query.ts'
 import type { BulkReader } from '#http/bytes/bulk-reader.ts'
 import type { SingleReader } from '#http/bytes/single-reader.ts'
 import { DECISION_DEPTH_MAX, parseJson } from '#http/routing/json.ts'

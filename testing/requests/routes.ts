@@ -1,6 +1,6 @@
 /** The route table of the service, with all routes and their schemas, but without a running service. */
 import { Compile, type Validator } from 'typebox/compile'
-import { threadRoutes } from '#composition/thread-routes.ts'
+import { threadRoutes } from '#composition/wiring/thread-routes.ts'
 import { withoutSecrets } from '#config/config.ts'
 import { readConfig } from '#config/read-config.ts'
 import type { Route } from '#http/routing/route.ts'

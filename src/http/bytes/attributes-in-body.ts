@@ -4,7 +4,7 @@
  * only their text is parsed. The result is reused if the next text is equal, because all queries of a typical
  * bulk have the same user or context. If a query matched no template, its whole text is parsed.
  */
-import { type AttributesReader, SENT_TEXT_BYTES_MAX } from '#decisions/attributes-in-text.ts'
+import { type AttributesReader, SENT_TEXT_BYTES_MAX } from '#decisions/dialects/attributes-in-text.ts'
 import { bytesOf } from '#http/message/byte-views.ts'
 import type { JsonObject, SentAttributes } from '#model/decision.ts'
 import { parsedJson } from '#model/json-numbers.ts'

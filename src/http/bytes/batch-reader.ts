@@ -9,7 +9,7 @@
  * example because an item is invalid, the fallback handles the request.
  */
 import { bytesOf } from '#http/message/byte-views.ts'
-import { itemsSent, SENT_TEXT_BYTES_MAX } from '#decisions/attributes-in-text.ts'
+import { itemsSent, SENT_TEXT_BYTES_MAX } from '#decisions/dialects/attributes-in-text.ts'
 import { LONG_KEY_BYTES_MAX } from '#model/limits.ts'
 import {
   NOT_A_USER,

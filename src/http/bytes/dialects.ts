@@ -2,7 +2,7 @@
  * Dialects of single queries. A dialect defines which fields a reader accepts and how it builds a query from
  * them.
  */
-import { accessSent, nativeSent, type AttributesReader } from '#decisions/attributes-in-text.ts'
+import { accessSent, nativeSent, type AttributesReader } from '#decisions/dialects/attributes-in-text.ts'
 import type { QueryTerms } from '#model/packed-queries.ts'
 import type { ReadQuestion } from './list-reader.ts'
 import { type ObjectFields, ITEM_FIELDS, QUESTION_FIELDS } from './question-fields.ts'

@@ -4,7 +4,7 @@
  * faster than parsing. The learned templates are kept for the next body, because it probably has the same
  * form. The caller defines the dialect of the queries.
  */
-import type { AttributesReader } from '#decisions/attributes-in-text.ts'
+import type { AttributesReader } from '#decisions/dialects/attributes-in-text.ts'
 import { EMPTY_BODY } from '#http/message/byte-views.ts'
 import {
   PackedQueries,

@@ -1,7 +1,7 @@
 /** Metrics of the process for Prometheus. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { Type } from 'typebox'
-import type { NodeSource } from '#decisions/node-question.ts'
+import type { NodeSource } from '#decisions/questions/node-question.ts'
 import { RawJson } from '#http/message/request-reply.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
 import { bearerToken } from '#model/bearer-token.ts'

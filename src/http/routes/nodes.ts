@@ -7,7 +7,7 @@
  */
 import { RawJson } from '#http/message/request-reply.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'
-import type { NodeSource } from '#decisions/node-question.ts'
+import type { NodeSource } from '#decisions/questions/node-question.ts'
 import { assert } from '#model/assert.ts'
 import { AuthzError } from '#model/errors.ts'
 import { NodeList, RecentFigures } from '#model/wire/node.ts'

@@ -1,7 +1,7 @@
 /** Route table: all endpoints. */
 import type { AccessService } from '#decisions/access-service.ts'
 import type { DecisionService } from '#decisions/decision-service.ts'
-import type { NodeSource } from '#decisions/node-question.ts'
+import type { NodeSource } from '#decisions/questions/node-question.ts'
 import type { PermissionService } from '#decisions/permission-service.ts'
 import type { SearchService } from '#decisions/search-service.ts'
 import type { TenantService } from '#decisions/tenant-service.ts'

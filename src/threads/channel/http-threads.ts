@@ -5,8 +5,8 @@
  */
 import type { Worker } from 'node:worker_threads'
 import type { WaitingClient } from '#decisions/decision-pool.ts'
-import type { NodeQuestion } from '#decisions/node-question.ts'
-import type { NodeState } from '#decisions/node-state.ts'
+import type { NodeQuestion } from '#decisions/questions/node-question.ts'
+import type { NodeState } from '#decisions/questions/node-state.ts'
 import { unmarked } from '#management/commands/answer-marks.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'
 import type { ManagementAnswer, ManagementRequest } from '#management/management-service.ts'

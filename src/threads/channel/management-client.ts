@@ -5,7 +5,7 @@
  * sent. If it was already sent, the main thread is notified.
  */
 import type { RequestClient } from '#decisions/decision-pool.ts'
-import type { NodeQuestion } from '#decisions/node-question.ts'
+import type { NodeQuestion } from '#decisions/questions/node-question.ts'
 import { abandoned } from '#management/commands/resumable.ts'
 import type { LiveBytes } from '#management/changes/live-bytes.ts'
 import type { PieceSource } from '#management/content/content-stream.ts'

@@ -4,8 +4,8 @@
  * depends on that order.
  */
 import type { MessagePort } from 'node:worker_threads'
-import type { NodeQuestion } from '#decisions/node-question.ts'
-import type { NodeState } from '#decisions/node-state.ts'
+import type { NodeQuestion } from '#decisions/questions/node-question.ts'
+import type { NodeState } from '#decisions/questions/node-state.ts'
 import type { ChangeBatch } from '#management/changes/change-channel.ts'
 import type { ManagementRequest } from '#management/management-service.ts'
 import type { ErrorData } from '#model/errors.ts'

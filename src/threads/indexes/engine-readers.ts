@@ -3,7 +3,7 @@
  * writes.
  */
 import type { EngineSource } from '#decisions/decision-service.ts'
-import type { ProgressSource } from '#decisions/min-revision.ts'
+import type { ProgressSource } from '#decisions/questions/min-revision.ts'
 import type { DecisionEngine } from '#engine/engine.ts'
 import type { IndexHandle } from '#engine/index-handle.ts'
 import { AuthzError } from '#model/errors.ts'

@@ -1,6 +1,6 @@
 /** Limit of the requests per thread that wait for a revision. */
 import { expect, test } from 'vitest'
-import { MIN_REVISION_WAITERS_MAX, MinRevision, type Progress } from '#decisions/min-revision.ts'
+import { MIN_REVISION_WAITERS_MAX, MinRevision, type Progress } from '#decisions/questions/min-revision.ts'
 import { createProgress, IndexProgress, publishProgress } from '#threads/indexes/index-progress.ts'
 
 const WAIT_MS = 30_000

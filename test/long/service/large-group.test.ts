@@ -5,7 +5,7 @@ import { EnvironmentService } from '#management/environment/environment-service.
 import { listRule } from '#store/keyspace/keyspace.ts'
 import { openStore } from '#store/open-store.ts'
 import { GROUP_READ_ENTRIES_MAX } from '#model/limits.ts'
-import { TimeOrderedIds } from '#composition/time-ordered-ids.ts'
+import { TimeOrderedIds } from '#composition/process/time-ordered-ids.ts'
 import { RowLoader } from '#testing/processes/row-loader.ts'
 import { countedView, type ReadCounts } from '../../support/counted-view.ts'
 import { scope } from '../../support/environment-service.ts'

@@ -52,8 +52,8 @@ async function builtCheckout(): Promise<string> {
 
 /** Returns the entry that would run, according to the times and the contents of the files. */
 async function whichEntry(folder: string): Promise<string> {
-  const script = `import { entry } from './src/composition/built-form.ts'
-    import { entryOf } from './src/composition/quick-entry.js'
+  const script = `import { entry } from './src/composition/process/built-form.ts'
+    import { entryOf } from './src/composition/process/quick-entry.js'
     const found = [await entryOf('main', 'src/main.ts'), entry('main', 'src/main.ts').href]
     const paths = found.map(url => new URL(url).pathname.slice(process.cwd().length))
     process.stdout.write([...new Set(paths)].join(' and '))`

@@ -3,7 +3,7 @@
  * the action and the resource of the request.
  */
 import type { DecisionService } from '#decisions/decision-service.ts'
-import { questionOfUrl } from '#decisions/url-query.ts'
+import { questionOfUrl } from '#decisions/dialects/url-query.ts'
 import { PrebuiltReply } from '#http/message/answer.ts'
 import { REQUIRED_REQUEST_ID } from '#http/message/header-fields.ts'
 import { environmentOf } from '#http/routing/route-access.ts'

@@ -1,8 +1,8 @@
 /** `/allowed` and `/allowed/bulk`: the native decision interface (native.md A.2, A.3). */
-import { debugText, type ExplainedDecision } from '#decisions/decision-debug.ts'
+import { debugText, type ExplainedDecision } from '#decisions/rules/decision-debug.ts'
 import type { CancelableClient } from '#decisions/decision-pool.ts'
 import type { DecisionService } from '#decisions/decision-service.ts'
-import { queryOf } from '#decisions/native-query.ts'
+import { queryOf } from '#decisions/dialects/native-query.ts'
 import { BulkReader } from '#http/bytes/bulk-reader.ts'
 import { NATIVE } from '#http/bytes/dialects.ts'
 import { SingleReader } from '#http/bytes/single-reader.ts'

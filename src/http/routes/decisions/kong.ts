@@ -5,8 +5,8 @@
  * `/kong` requires an API key like any other path.
  */
 import type { DecisionService } from '#decisions/decision-service.ts'
-import { questionAtGateway } from '#decisions/kong-query.ts'
-import { queryOf } from '#decisions/native-query.ts'
+import { questionAtGateway } from '#decisions/dialects/kong-query.ts'
+import { queryOf } from '#decisions/dialects/native-query.ts'
 import { PrebuiltReply } from '#http/message/answer.ts'
 import { environmentOf } from '#http/routing/route-access.ts'
 import { defineRoute, type Route } from '#http/routing/route.ts'

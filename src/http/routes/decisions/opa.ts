@@ -8,7 +8,7 @@
  * defines no headers.
  */
 import type { DecisionService } from '#decisions/decision-service.ts'
-import { queryOf } from '#decisions/native-query.ts'
+import { queryOf } from '#decisions/dialects/native-query.ts'
 import type { PermissionService } from '#decisions/permission-service.ts'
 import type { TenantService } from '#decisions/tenant-service.ts'
 import type { Reply } from '#http/message/request-reply.ts'

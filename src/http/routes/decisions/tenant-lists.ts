@@ -1,6 +1,6 @@
 /** `/allowed/all-tenants` and `/user-tenants` (conditions.md 10.1 and 10.2). */
 import type { DecisionService } from '#decisions/decision-service.ts'
-import { queryOf } from '#decisions/native-query.ts'
+import { queryOf } from '#decisions/dialects/native-query.ts'
 import type { TenantService } from '#decisions/tenant-service.ts'
 import { REQUIRED_REQUEST_ID } from '#http/message/header-fields.ts'
 import { environmentOf } from '#http/routing/route-access.ts'

@@ -1,7 +1,7 @@
 /**
  * Prepares the trial of a condition set on samples before it is saved. The trial rejects the same sets as
  * their creation, with the same checks. The pool evaluates a sample like a check, with the same budget
- * (`decisions/tried-conditions.ts`).
+ * (`decisions/rules/tried-conditions.ts`).
  */
 import type { Condition } from '#conditions/condition.ts'
 import { isRefused, readCondition } from '#conditions/read-condition.ts'

@@ -1,0 +1,70 @@
+/** Opens an environment on this node, and handles faults in it. */
+import type { CatchUps } from '#management/changes/catch-ups.ts'
+import type { ReadQueues } from '#management/commands/read-queues.ts'
+import type { RuntimeServices } from '#management/commands/runtime-services.ts'
+import type { FairScheduler } from '#management/commands/fair-scheduler.ts'
+import { LiveEnvironment } from '#management/environment/live-environment.ts'
+import type { KnownEnvironment, Organization } from '#management/organization/organization.ts'
+import type { Store } from '#store/store.ts'
+import type { Logger } from '#telemetry/log.ts'
+import type { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
+import { createAccessEngine } from '#composition/node/access-engine.ts'
+
+/**
+ * How long a node waits before it removes expired grants from the shared store, because the clocks of nodes
+ * differ. A random part spreads the attempts of the nodes.
+ */
+const SHARED_HOLD_MS = 2_000
+/**
+ * How long a node waits before it removes expired grants from its own store. If thousands of grants expire
+ * within a second, they leave the index first; commits would delay that.
+ */
+const OWN_HOLD_MS = 500
+
+export interface EnvironmentParts {
+  readonly store: Store
+  readonly organization: Organization
+  readonly indexes: SharedIndexes
+  readonly runtime: RuntimeServices
+  readonly scheduler: FairScheduler
+  readonly longReads: ReadQueues
+  readonly catchUps: CatchUps
+  readonly auditRetentionMs: number
+  readonly log: Logger
+}
+
+/**
+ * Opens an environment, or closes it with a reason. A failure of its background work never ends the process.
+ */
+export function openEnvironment(known: KnownEnvironment, parts: EnvironmentParts): Promise<LiveEnvironment> {
+  const { store, organization, indexes, auditRetentionMs, log } = parts
+  const { scope, projectKey, environmentKey } = known
+  const { environmentId } = scope
+  const names = { environment: environmentId, project: projectKey, key: environmentKey }
+  return LiveEnvironment.open({
+    scope,
+    auditRetentionMs,
+    timeShare: parts.scheduler.share(),
+    longReads: parts.longReads.queue(),
+    catchUps: parts.catchUps,
+    indexes,
+    newAccessEngine: createAccessEngine,
+    expiredHoldMs: store.isShared ? SHARED_HOLD_MS * (1 + Math.random() / 2) : OWN_HOLD_MS,
+    runtime: {
+      ...parts.runtime,
+      onBackgroundFault: error => log.error({ ...names, err: error }, 'background work failed'),
+    },
+    openStore: onUnreachable =>
+      store.environment(environmentId, {
+        begin: organization.isBegun(environmentId) ? 'never' : 'always',
+        onUnreachable,
+      }),
+    dropStore: () => store.drop(environmentId),
+    onClosed: ({ reason }, error) =>
+      log.error(
+        { ...names, reason, err: error },
+        'an environment is closed: its decisions are rejected, others are not affected; retrying',
+      ),
+    onOpened: ({ reason }) => log.warn({ ...names, reason }, 'a closed environment is open again'),
+  })
+}

@@ -1,0 +1,124 @@
+/**
+ * Opens management on this node: the open environments, the operations of the organization, copies and
+ * imports.
+ */
+import type { Config } from '#config/config.ts'
+import { ReadQueues } from '#management/commands/read-queues.ts'
+import type { RuntimeServices } from '#management/commands/runtime-services.ts'
+import { FairScheduler } from '#management/commands/fair-scheduler.ts'
+import { CatchUps } from '#management/changes/catch-ups.ts'
+import { ChangeStreams } from '#management/changes/change-streams.ts'
+import { AuditRetention } from '#management/content/audit-retention.ts'
+import { ManagementService } from '#management/management-service.ts'
+import { EnvironmentCopies } from '#management/organization/environment-copies.ts'
+import { EnvironmentImports } from '#management/organization/environment-imports.ts'
+import type { KeyUses } from '#management/organization/key-uses.ts'
+import { OpenEnvironments } from '#management/organization/open-environments.ts'
+import { OrganizationService } from '#management/organization/organization-service.ts'
+import { ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
+import type { Replica } from '#replica/replica.ts'
+import type { Store } from '#store/store.ts'
+import type { Logger } from '#telemetry/log.ts'
+import type { HttpThreads } from '#threads/channel/http-threads.ts'
+import type { SharedIndexes } from '#threads/indexes/shared-indexes.ts'
+import { AuditTrimming } from '#composition/node/audit-trimming.ts'
+import { chooseContentLoader } from '#composition/node/choose-content-loader.ts'
+import { openEnvironment } from './open-environment.ts'
+import type { OpenOrganization } from './open-organization.ts'
+import { StoreBackups } from '#composition/node/store-backups.ts'
+
+export interface ManagementParts {
+  readonly config: Config
+  readonly log: Logger
+  readonly store: Store
+  readonly runtime: RuntimeServices
+  readonly open: OpenOrganization
+  readonly indexes: SharedIndexes
+  readonly threads: HttpThreads
+  readonly keyUses: KeyUses
+}
+
+/** Management of a node that follows the organization, and the background work that belongs to it. */
+export interface OpenManagement {
+  readonly environments: OpenEnvironments
+  /** `follower` reports when a commit of the organization has taken effect. */
+  serve(follower: Replica): { readonly management: ManagementService; readonly trimming: AuditTrimming }
+}
+
+export function openManagement(parts: ManagementParts): OpenManagement {
+  const { config, log, store, runtime, open, indexes, threads, keyUses } = parts
+  const { organization, secrets, credentialsFor } = open
+  const scheduler = new FairScheduler()
+  const longReads = new ReadQueues()
+  const catchUps = new CatchUps(config.changeStreamsBytesMax / 2)
+  const auditRetentionMs = config.auditRetentionDays * 86_400_000
+  const environmentParts = {
+    store,
+    organization,
+    indexes,
+    runtime,
+    scheduler,
+    longReads,
+    catchUps,
+    auditRetentionMs,
+    log,
+  }
+  const environments = new OpenEnvironments({
+    organization,
+    open: known => openEnvironment(known, environmentParts),
+    drop: environmentId => store.drop(environmentId),
+    discardCopies: ({ except }) =>
+      store.discardCopies({ except: new Set([ORGANIZATION_STORE_ID, ...except]) }),
+    mayNote: () => !store.isAlone,
+    replaceSecrets: known => threads.replaceCredentials(credentialsFor(known)),
+    onFault: error => log.error({ err: error }, 'an environment could not be opened or removed'),
+  })
+  const serve = (follower: Replica) => {
+    const { onBackgroundFault: onFault } = runtime
+    const service = new OrganizationService({
+      organization,
+      runtime,
+      secrets,
+      keyOverlapSeconds: config.keyOverlapSeconds,
+      closureOf: environmentId => environments.closureOf(environmentId),
+      lastUseOf: keyUses.lastUseOf,
+      timeShare: scheduler.share(),
+      whenInForce: revision => follower.whenVisible(revision),
+    })
+    const retention = new AuditRetention(open.store, runtime, auditRetentionMs)
+    const trimming = new AuditTrimming(retention, environments, onFault)
+    keyUses.begin(organization, { mayWrite: () => !store.isAlone, onFault })
+    const copies = new EnvironmentCopies(service, environments, onFault)
+    const imports = new EnvironmentImports({
+      organization: service,
+      environments,
+      loader: chooseContentLoader(store, runtime, config.importBytesMax),
+      drop: id => store.drop(id),
+      onFault,
+    })
+    const backups = new StoreBackups({
+      store,
+      organization: open.store,
+      environmentIds: () => environments.all().map(({ scope }) => scope.environmentId),
+    })
+    const streams = new ChangeStreams(
+      {
+        streamsMax: config.changeStreamsMax,
+        streamsPerKeyMax: config.changeStreamsPerKeyMax,
+        effectiveEnvironmentsMax: config.effectiveEnvironmentsMax,
+        waitMs: config.minRevisionWaitMs,
+      },
+      environmentId => store.stalenessMs(environmentId),
+    )
+    const management = new ManagementService({
+      environments,
+      organization: service,
+      copies,
+      imports,
+      backups,
+      streams,
+    })
+    return { management, trimming }
+  }
+  return { environments, serve }
+}

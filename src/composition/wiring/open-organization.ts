@@ -1,0 +1,29 @@
+/** Opens the organization of this node from its own store. */
+import type { Config } from '#config/config.ts'
+import type { RuntimeServices } from '#management/commands/runtime-services.ts'
+import { Organization, ORGANIZATION_STORE_ID } from '#management/organization/organization.ts'
+import { ApiKeySecrets } from '#secrets/api-key-secrets.ts'
+import type { EnvironmentStore, Store } from '#store/store.ts'
+import { credentialsOf } from '#composition/node/thread-credentials.ts'
+
+export interface OpenOrganization {
+  readonly organization: Organization
+  readonly store: EnvironmentStore
+  readonly secrets: ApiKeySecrets
+  readonly credentialsFor: ReturnType<typeof credentialsOf>
+}
+
+/** Creates the organization if it does not exist. */
+export async function openOrganization(
+  store: Store,
+  runtime: RuntimeServices,
+  config: Config,
+): Promise<OpenOrganization> {
+  const secrets = new ApiKeySecrets(config.adminApiKey)
+  const organizationStore = await store.environment(ORGANIZATION_STORE_ID, { begin: 'before-others' })
+  const organization = new Organization(organizationStore, runtime, secrets)
+  await organization.bootstrap(config, store)
+  const adminHash = config.adminApiKey === null ? null : secrets.hash(config.adminApiKey)
+  const credentialsFor = credentialsOf(organization, adminHash)
+  return { organization, store: organizationStore, secrets, credentialsFor }
+}

@@ -1,0 +1,108 @@
+/** Builds the route tables of an HTTP thread from its engines and its settings. */
+import type { ThreadSettings } from '#config/config.ts'
+import { AccessService } from '#decisions/access-service.ts'
+import type { DecisionPool } from '#decisions/decision-pool.ts'
+import { type DecisionObserver, DecisionService, type EngineSource } from '#decisions/decision-service.ts'
+import type { ProgressSource } from '#decisions/questions/min-revision.ts'
+import type { NodeSource } from '#decisions/questions/node-question.ts'
+import { PermissionService } from '#decisions/permission-service.ts'
+import { SearchService } from '#decisions/search-service.ts'
+import { TenantService } from '#decisions/tenant-service.ts'
+import { evaluationReader } from '#http/routes/decisions/access.ts'
+import { kongRoutesFor } from '#http/routes/decisions/kong.ts'
+import { opaRoutes } from '#http/routes/decisions/opa.ts'
+import { PageTokens } from '#http/routes/decisions/page-token.ts'
+import type { HealthSource } from '#http/routes/health.ts'
+import type { ManagementGateway } from '#http/routes/management/managed.ts'
+import { createRoutes, type DecisionRouteParts } from '#http/routes/route-table.ts'
+import { withBodyCeilings } from '#http/routing/body-ceilings.ts'
+import type { Authenticate } from '#http/routing/route-access.ts'
+import { type AnswersOfParts, LargeAnswers } from '#http/routing/large-answers.ts'
+import { UNLIKE_PARTS_MAX } from '#http/routing/large-bodies.ts'
+import type { Route } from '#http/routing/route.ts'
+import type { Principal } from '#model/principal.ts'
+import { CONSOLE_DIRECTORY } from '#composition/process/built-form.ts'
+
+const elapsedMs = (): number => performance.now()
+
+export function threadRoutes(parts: {
+  readonly engines: EngineSource & ProgressSource
+  readonly management: ManagementGateway
+  readonly health: HealthSource
+  readonly node: NodeSource
+  /** For streams, whose keys are checked repeatedly. */
+  readonly authenticate: Authenticate
+  /** Null if decisions are not observed. */
+  readonly observer: DecisionObserver | null
+  readonly tokenSecret: string
+  readonly settings: ThreadSettings
+  /** Null if this thread does all work itself. */
+  readonly pool: DecisionPool | null
+  /** If absent, the routes create their own. */
+  readonly answers?: LargeAnswers
+  /** Whether another thread parses large bodies. */
+  readonly hasBodyThread?: boolean
+}): Route[] {
+  const { engines, management, health, node, authenticate, settings, hasBodyThread = false } = parts
+  const { answers = new LargeAnswers(settings.listedBytesMax) } = parts
+  const { options, ...decided } = decisionParts({ ...parts, answers })
+  return createRoutes({
+    ...decided,
+    management,
+    authenticate,
+    health,
+    organizationRevision: () => engines.organizationProgress()?.revision ?? null,
+    node,
+    consoleDirectory: CONSOLE_DIRECTORY,
+    options: { ...settings, ...options, unlikePartsMax: hasBodyThread ? UNLIKE_PARTS_MAX : undefined },
+  })
+}
+
+/** Dependencies of the decision routes. */
+export function decisionParts(parts: {
+  readonly engines: EngineSource
+  readonly observer: DecisionObserver | null
+  readonly tokenSecret: string
+  readonly settings: ThreadSettings
+  readonly pool: DecisionPool | null
+  readonly answers: AnswersOfParts
+}): DecisionRouteParts {
+  const { engines, observer, tokenSecret, settings, pool, answers } = parts
+  const decisions = new DecisionService(engines, settings, { observer, pool, now: Date.now, elapsedMs })
+  const access = new AccessService(decisions, {
+    subjectTypes: new Set(settings.subjectTypes),
+    readEvaluation: evaluationReader(settings.isAuthzenStrict),
+  })
+  return {
+    decisions,
+    permissions: new PermissionService(decisions, settings),
+    tenants: new TenantService(decisions, settings),
+    access,
+    search: new SearchService(decisions, access, settings.searchScanMax),
+    answers,
+    options: { ...settings, tokens: new PageTokens(Buffer.from(tokenSecret, 'hex')) },
+  }
+}
+
+/** The routes of the listener for Kong (`KONG_PORT`). */
+export function kongThreadRoutes(
+  parts: Parameters<typeof opaThreadRoutes>[0],
+  caller: () => Principal | null,
+): Route[] {
+  return withBodyCeilings(
+    kongRoutesFor(decisionParts(parts).decisions, caller),
+    parts.settings.attributesBytesMax,
+  )
+}
+
+/** The routes of the second listener (`OPA_PORT`). */
+export function opaThreadRoutes(parts: {
+  readonly engines: EngineSource
+  readonly observer: DecisionObserver | null
+  readonly tokenSecret: string
+  readonly settings: ThreadSettings
+  readonly pool: DecisionPool | null
+  readonly answers: AnswersOfParts
+}): Route[] {
+  return withBodyCeilings(opaRoutes(decisionParts(parts)), parts.settings.attributesBytesMax)
+}

@@ -1,0 +1,329 @@
+/**
+ * Lists all permissions of one user as JSON bytes, for requests that evaluate rules or select a page
+ * (conditions.md 8.1). Other requests use `listing.ts`, which needs less memory for each entry.
+ *
+ * Entries of tenants and of instances are ordered by name. Permissions from roles are listed as in
+ * `listing.ts`. Rules add actions to these entries. They also add entries for instances on which only rules
+ * allow an action; a search for resources finds these instances. Only the entries of the page are explained.
+ */
+import type { DecisionEngine, InstanceRoles, KeyPage, ResultSink, TenantRoles } from '#engine/engine.ts'
+import { type ExplainedByRules, RULES_EXPLAINED_MAX } from '#engine/explanation.ts'
+import type { InstanceKey, Permission } from '#model/change.ts'
+import { AuthzError } from '#model/errors.ts'
+import { formatInstanceReference } from '#model/instance-reference.ts'
+import type { QueryContext, Query } from '#model/decision.ts'
+import type { Resumable } from '#model/resumable.ts'
+import { compareUtf8 } from '#model/utf8-order.ts'
+import {
+  bareTenants,
+  EXPLAINED_MAX,
+  instanceFilter,
+  isTenantName,
+  type PermissionFormat,
+  type PermissionsJob,
+  SizeBudget,
+  TENANT_PREFIX,
+  tenantFilter,
+  Text,
+  tooManyAllowed,
+} from './listing.ts'
+import { received } from '#decisions/questions/sendable-query.ts'
+import { sortedInSlices } from './sliced-sort.ts'
+
+/** Number of keys per page of a search, and number of candidates that are tried for a page. */
+const SEARCHED_AT_ONCE = 1_000
+const TRIED_AT_ONCE = 20_000
+/** Number of names that are looked up between two pauses. */
+const LOOKED_UP_AT_ONCE = 256
+/** Number of entries that are written between two pauses. */
+const WRITTEN_ENTRIES = 256
+
+interface PermissionsEntry {
+  readonly name: string
+  /** The instance; `null` if this is the entry of a tenant. */
+  readonly instance: InstanceKey | null
+  readonly tenant: string | null
+  readonly attributes: string | null
+  readonly roles: readonly string[]
+  readonly permissions: Permission[]
+}
+
+/**
+ * Lists the entries. Throws `LIMIT_EXCEEDED` if a limit is exceeded. O(entries that the user reaches +
+ * candidates of rules), for any page.
+ */
+export function* listPermissionEntries(engine: DecisionEngine, job: PermissionsJob): Resumable<Uint8Array> {
+  const { query, limits, page } = job
+  const kept = page === null ? limits.entriesMax + 1 : page.number * page.size
+  // A page contains entries by name. Therefore all entries must be found, but only the first ones are kept.
+  const limit = page === null ? kept : Infinity
+  const tenants = new FirstEntries(kept, entryOfTenant)
+  const instances = new FirstEntries(kept, entryOfInstance)
+  const user = query.user.key
+  yield* engine.tenantRolesOf(user, tenantFilter(query), limit, tenants)
+  yield* engine.instanceRolesOf(user, instanceFilter(query), limit, instances)
+  const entries = new Map([...tenants.items, ...instances.items].map(entry => [entry.name, entry]))
+  const rules = job.requestAttributes === null ? null : new RuledEntries(engine, job, kept)
+  if (rules !== null) yield* rules.addInstances(entries)
+  const ordered = yield* sortedInSlices([...entries.values()], byName)
+  if (page === null && ordered.length > limits.entriesMax) {
+    throw new AuthzError(
+      'LIMIT_EXCEEDED',
+      `the list has more than ${limits.entriesMax} entries (MAX_LISTED_ENTRIES); filter by tenants, resources or resource_types, or request pages`,
+      { limit: 'list' },
+    )
+  }
+  const listed =
+    page === null ? ordered : ordered.slice((page.number - 1) * page.size, page.number * page.size)
+  const budget = new SizeBudget(limits)
+  const texts: string[] = []
+  for (const entry of listed) {
+    const sets = rules === null ? null : yield* rules.explain(entry)
+    const text = textOf(entry, sets, job.format)
+    if (!budget.take(Buffer.byteLength(text) + 1)) break
+    texts.push(text)
+    if (texts.length % WRITTEN_ENTRIES === 0) yield
+  }
+  budget.requireEnough('request smaller pages')
+  const text = new Text(1 + Math.max(1, budget.bytes))
+  text.write('{')
+  for (const [index, each] of texts.entries()) text.write(index === 0 ? each : `,${each}`)
+  text.write('}')
+  return text.whole()
+}
+
+/** Keeps the entries whose names come first. */
+class FirstEntries<Found> implements ResultSink<Found> {
+  readonly #kept: number
+  readonly #entryOf: (found: Found) => PermissionsEntry
+  items: PermissionsEntry[] = []
+
+  constructor(kept: number, entryOf: (found: Found) => PermissionsEntry) {
+    this.#kept = kept
+    this.#entryOf = entryOf
+  }
+
+  begin(): void {
+    this.items = []
+  }
+
+  take(found: Found): boolean {
+    this.items.push(this.#entryOf(found))
+    if (this.items.length >= 2 * this.#kept) this.items = this.items.toSorted(byName).slice(0, this.#kept)
+    return true
+  }
+}
+
+/** Keys of the condition sets whose rules allow an action on an entry. */
+interface MatchedSets {
+  readonly user: Set<string>
+  readonly resource: Set<string>
+  /** Whether further sets match that are not contained. */
+  hasMore: boolean
+}
+
+class RuledEntries {
+  readonly #engine: DecisionEngine
+  readonly #query: PermissionsJob['query']
+  readonly #queryContext: { readonly queryContext?: QueryContext }
+  readonly #ruled: readonly Permission[]
+  readonly #kept: number
+  /** Number of entries that have been explained. */
+  #explained = 0
+  /** For each name of an instance, the actions that rules allow. */
+  readonly #allowed = new Map<string, string[]>()
+
+  constructor(engine: DecisionEngine, { query, requestAttributes }: PermissionsJob, kept: number) {
+    this.#engine = engine
+    this.#query = query
+    this.#queryContext = received({ requestAttributes })
+    this.#ruled = engine.ruledPermissions()
+    this.#kept = kept
+  }
+
+  /**
+   * Adds the instances of the requested types on which rules allow an action. Actions that tenant roles allow
+   * are not added, because the entry of the tenant contains them.
+   */
+  *addInstances(entries: Map<string, PermissionsEntry>): Resumable<void> {
+    const types = new Set(this.#query.resource_types)
+    const { tenants } = this.#query
+    const within = tenants ? bareTenants(tenants) : null
+    const isNamed = instanceFilter(this.#query).accepts !== null
+    const named = new Map<string, readonly string[]>()
+    for (const { type, action } of this.#ruled.filter(permission => types.has(permission.type))) {
+      if (isNamed) {
+        // The named instances are looked up once for all actions and tenants, because a request can name
+        // thousands of both.
+        const keys = named.get(type) ?? (yield* this.#namedOf(type, within))
+        named.set(type, keys)
+        const allowed = yield* this.#allowedAmong({ type, action, keys })
+        for (const key of allowed) this.#note(entries, { type, key }, action)
+        continue
+      }
+      for (const tenant of within ?? [null]) {
+        for (const key of yield* this.#allowedOn(type, action, tenant))
+          this.#note(entries, { type, key }, action)
+      }
+    }
+  }
+
+  #note(entries: Map<string, PermissionsEntry>, instance: InstanceKey, action: string): void {
+    const name = formatInstanceReference(instance)
+    const actions = this.#allowed.get(name)
+    if (actions) actions.push(action)
+    else this.#allowed.set(name, [action])
+    if (entries.has(name)) return
+    const { type, key } = instance
+    const tenant = this.#engine.tenantOf(type, key)
+    // Skips the instance, because it was deleted after the search found it.
+    if (tenant === null) return
+    const attributes = this.#engine.attributesOf(type, key)
+    entries.set(name, { name, instance, tenant, attributes, roles: [], permissions: [] })
+  }
+
+  /**
+   * Returns the instances on which rules allow the action, in order. Stops at the number of keys that the
+   * page can need.
+   */
+  *#allowedOn(type: string, action: string, tenant: string | null): Resumable<string[]> {
+    const question = { user: this.#query.user.key, action, type, tenant, ...this.#queryContext }
+    const keys: string[] = []
+    for (let after: string | null = null, hasMore = true; hasMore && keys.length < this.#kept;) {
+      const limit = Math.min(SEARCHED_AT_ONCE, this.#kept - keys.length)
+      const page: KeyPage = yield* this.#engine.searchResources(question, {
+        after,
+        limit,
+        triedMax: TRIED_AT_ONCE,
+      })
+      for (const key of page.keys) if (yield* this.#isAllowedOn({ ...question, key })) keys.push(key)
+      ;({ hasMore, last: after } = page)
+      yield
+    }
+    return keys
+  }
+
+  *#isAllowedOn(query: Query): Resumable<boolean> {
+    this.#explained += 1
+    if (this.#explained > EXPLAINED_MAX) {
+      throw tooManyAllowed('filter by resources, or by fewer of them, or use a resource search with pages')
+    }
+    return (yield* this.#rulesOn(query)).allow
+  }
+
+  *#rulesOn(query: Query): Resumable<ExplainedByRules> {
+    const { rules } = yield* this.#engine.explain({ ...query, ...this.#queryContext }, 0, 'none')
+    return rules
+  }
+
+  /**
+   * Returns the stored instances that the filter names, in ascending order. `within` contains the tenants of
+   * the instances; `null` accepts any tenant.
+   */
+  *#namedOf(type: string, within: ReadonlySet<string> | null): Resumable<string[]> {
+    const prefix = `${type}:`
+    const keys = new Set<string>()
+    for (const name of this.#query.resources ?? []) {
+      if (isTenantName(name)) continue
+      keys.add(name)
+      if (name.startsWith(prefix)) keys.add(name.slice(prefix.length))
+    }
+    const stored: string[] = []
+    let looked = 0
+    for (const key of keys) {
+      const home = this.#engine.tenantOf(type, key)
+      if (home !== null && (within === null || within.has(home))) stored.push(key)
+      if (++looked % LOOKED_UP_AT_ONCE === 0) yield
+    }
+    return yield* sortedInSlices(stored, compareUtf8)
+  }
+
+  /**
+   * Returns those of the keys for which rules allow the action, in order. Stops at the number of keys that
+   * the page can need.
+   */
+  *#allowedAmong({
+    type,
+    action,
+    keys,
+  }: Permission & { readonly keys: readonly string[] }): Resumable<string[]> {
+    const allowed: string[] = []
+    for (const key of keys) {
+      if (allowed.length === this.#kept) break
+      const query = { user: this.#query.user.key, action, type, key, tenant: null }
+      if (yield* this.#isAllowedOn(query)) allowed.push(key)
+    }
+    return allowed
+  }
+
+  /** Adds the actions that rules allow to the entry. Returns the sets that match. */
+  *explain(entry: PermissionsEntry): Resumable<MatchedSets> {
+    const sets: MatchedSets = { user: new Set(), resource: new Set(), hasMore: false }
+    const { instance, tenant, permissions } = entry
+    const actions = instance && this.#allowed.get(entry.name)
+    const asked = instance
+      ? (actions ?? []).map(action => ({ type: instance.type, action }))
+      : // Actions that rules allow on the type as a whole are merged with those of the tenant roles.
+        this.#ruled
+    for (const permission of asked) {
+      const rules = yield* this.#rulesOn({
+        ...permission,
+        user: this.#query.user.key,
+        key: instance?.key ?? null,
+        tenant,
+      })
+      if (!rules.allow) continue
+      permissions.push(permission)
+      for (const { userSet, resourceSet } of rules.rules) {
+        sets.user.add(userSet)
+        sets.resource.add(resourceSet)
+      }
+      // The explanation contains only rules that allow. If it reached its limit, further rules might allow.
+      sets.hasMore ||= rules.rules.length === RULES_EXPLAINED_MAX
+    }
+    return sets
+  }
+}
+
+function entryOfTenant({ tenant, attributes, roles, permissions }: TenantRoles): PermissionsEntry {
+  return {
+    name: TENANT_PREFIX + tenant,
+    instance: null,
+    tenant,
+    attributes,
+    roles,
+    permissions: [...permissions],
+  }
+}
+
+function entryOfInstance({ instance, tenant, attributes, roles, actions }: InstanceRoles): PermissionsEntry {
+  const permissions = actions.map(action => ({ type: instance.type, action }))
+  return { name: formatInstanceReference(instance), instance, tenant, attributes, roles, permissions }
+}
+
+function textOf(entry: PermissionsEntry, sets: MatchedSets | null, format: PermissionFormat): string {
+  const { name, instance, tenant, roles } = entry
+  const attributes = entry.attributes ?? '{}'
+  const place =
+    instance === null
+      ? `"tenant":{"key":${JSON.stringify(tenant)},"attributes":${attributes}}`
+      : `"resource":{"key":${JSON.stringify(instance.key)},"type":${JSON.stringify(instance.type)},"attributes":${attributes}}`
+  const permissions = entry.permissions.map(({ type, action }) =>
+    format === 'action:resource' ? `${action}:${type}` : `${type}:${action}`,
+  )
+  const members = {
+    permissions: [...new Set(permissions)].toSorted(compareUtf8),
+    roles: roles.toSorted(compareUtf8),
+    ...(sets !== null &&
+      sets.user.size > 0 && {
+        userset: [...sets.user].toSorted(compareUtf8),
+        resourceset: [...sets.resource].toSorted(compareUtf8),
+        ...(sets.hasMore && { more: true }),
+      }),
+  }
+  return `${JSON.stringify(name)}:{${place},${JSON.stringify(members).slice(1)}`
+}
+
+function byName(left: PermissionsEntry, right: PermissionsEntry): number {
+  return compareUtf8(left.name, right.name)
+}
