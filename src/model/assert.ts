@@ -3,10 +3,11 @@
  * the thread with an error, so it never becomes a decision. Invalid input and operational failures throw an
  * `AuthzError` instead.
  */
-export function assert(condition: unknown, message: string | (() => string)): asserts condition {
-  // `message` can be a function, which is called only if the assertion fails. Some assertions run thousands
+export function assert(condition: unknown, invariant: string | (() => string)): asserts condition {
+  // `invariant` can be a function, which is called only if the assertion fails. Some assertions run thousands
   // of times per commit.
-  if (!condition) throw new InvariantError(typeof message === 'string' ? message : message())
+  if (condition) return
+  throw new InvariantError(`broken invariant: ${typeof invariant === 'string' ? invariant : invariant()}`)
 }
 
 export class InvariantError extends Error {

@@ -4,7 +4,7 @@ import type { AllowedQuery } from '#model/wire/decision.ts'
 import { NativeQueryContext } from '#decisions/questions/request-attributes.ts'
 
 /**
- * `readAt` is the time at which the request was read, if conditions can read it (`DecisionService.readAt`).
+ * `readAt` is the time at which the request arrived, if conditions might need it (`DecisionService.readAt`).
  * If it is null, the query consists only of keys and names.
  */
 export function queryOf(question: AllowedQuery, readAt: number | null): Query {

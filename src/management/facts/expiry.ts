@@ -154,7 +154,7 @@ function remove(context: WriteContext, record: Fact): Attributes {
     const subject = records.byId('instance', record.subjectId)
     const relation = records.byId('relation', record.relationId)
     const object = records.byId('instance', record.objectId)
-    assert(subject && relation && object, 'a live tuple has its sides and its relation')
+    assert(subject && relation && object, 'a tuple has its sides and its relation')
     removeTuple(context, record, { subject, relation, object })
     return { subject: nameOf(subject), relation: relation.key, object: nameOf(object), expires_at }
   }

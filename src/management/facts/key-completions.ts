@@ -186,7 +186,7 @@ export function presentCompletion(records: RecordReader, { record, resource }: F
       return { ...plain, name: nameOf(record), email: record.email }
     case 'instance': {
       const tenant = records.byId('tenant', record.tenantId)
-      assert(tenant, 'the tenant of a live instance exists')
+      assert(tenant, 'the tenant of an instance exists')
       return { ...plain, tenant: tenant.key }
     }
     case 'condition-set':

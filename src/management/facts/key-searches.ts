@@ -98,7 +98,7 @@ function textsOf(record: Searched): readonly (string | null)[] {
 function resourceOf(records: RecordReader, record: Searched): string | null {
   if (record.kind !== 'instance') return null
   const type = records.byId('type', record.typeId)
-  assert(type, 'the resource of a live instance exists')
+  assert(type, 'the resource of an instance exists')
   return type.key
 }
 

@@ -40,6 +40,6 @@ export function requireGroup(records: RecordReader, reference: string): Group {
 
 export function typeOfInstance(records: RecordReader, instance: InstanceRecord): TypeRecord {
   const type = records.byId('type', instance.typeId)
-  assert(type, 'the type of a live instance exists')
+  assert(type, 'the type of an instance exists')
   return type
 }

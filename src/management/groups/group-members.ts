@@ -81,7 +81,7 @@ export function* listGroupUsers(
     matches: null,
     present: assignment => {
       const user = records.byId('user', assignment.userId)
-      assert(user, 'the user of a live assignment exists')
+      assert(user, 'the user of an assignment exists')
       return { id: user.id, key: user.key, ...presentExpiry(assignment) }
     },
   })

@@ -153,7 +153,7 @@ function* pageOfLinks(
     matches: tuple => records.byId('instance', otherSide(tuple))?.isGroup === true,
     present: tuple => {
       const other = records.byId('instance', otherSide(tuple))
-      assert(other, 'the groups of a live tuple exist')
+      assert(other, 'the groups of a tuple exist')
       return { ...presentGroupKeys(records, other), ...presentExpiry(tuple) }
     },
   })

@@ -19,7 +19,7 @@ const FIRST = { offset: 0, limit: GROUP_READ_ENTRIES_MAX }
 /** The identifying fields of a group, without its position in the tree (`group-tree.ts`). */
 export function presentGroupKeys(records: RecordReader, instance: InstanceRecord): GroupKeys {
   const tenant = records.byId('tenant', instance.tenantId)
-  assert(tenant, 'the tenant of a live instance exists')
+  assert(tenant, 'the tenant of an instance exists')
   return {
     id: instance.id,
     group_resource_type_key: typeOfInstance(records, instance).key,

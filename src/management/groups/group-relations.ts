@@ -270,7 +270,7 @@ export function removeRetiredRelation(context: WriteContext, relationId: string)
   const relation = records.byId('relation', relationId)
   if (!relation?.retiring || !isUnused(records, relation)) return
   const type = records.byId('type', relation.typeId)
-  assert(type, 'the type of a live relation exists')
+  assert(type, 'the type of a relation exists')
   for (const role of records.list('role', lists.rolesOfType(type.id))) {
     const entries = role.grantedTo.entries.filter(entry => entry.relation !== relation.key)
     if (entries.length === role.grantedTo.entries.length) continue

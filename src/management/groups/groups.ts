@@ -192,7 +192,7 @@ function* pageOfGroupsOf<Item>(
     },
     present: membership => {
       const group = groupOf(membership)
-      assert(group, 'the instance of a live assignment exists')
+      assert(group, 'the instance of an assignment exists')
       return present(group, membership)
     },
   })

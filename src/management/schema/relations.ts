@@ -68,7 +68,7 @@ export function keepRelation(context: WriteContext, relation: RelationRecord): v
 function typesOf(context: ReadContext, relation: RelationRecord) {
   const objectType = context.records.byId('type', relation.typeId)
   const subjectType = context.records.byId('type', relation.subjectTypeId)
-  assert(objectType && subjectType, 'the two types of a live relation exist')
+  assert(objectType && subjectType, 'the two types of a relation exist')
   return { objectType, subjectType }
 }
 

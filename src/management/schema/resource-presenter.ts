@@ -52,7 +52,7 @@ function relationMap(context: ReadContext, type: TypeRecord): Resource['relation
   return Object.fromEntries(
     relations.map(relation => {
       const subjectType = context.records.byId('type', relation.subjectTypeId)
-      assert(subjectType, 'the subject type of a live relation exists')
+      assert(subjectType, 'the subject type of a relation exists')
       return [
         relation.key,
         {

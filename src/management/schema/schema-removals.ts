@@ -189,7 +189,7 @@ function typesLinkedFrom(context: WriteContext, type: TypeRecord): TypeRecord[] 
 
 function typeById(context: WriteContext, typeId: string): TypeRecord {
   const objectType = context.records.byId('type', typeId)
-  assert(objectType, 'the object type of a live relation exists')
+  assert(objectType, 'the object type of a relation exists')
   return objectType
 }
 

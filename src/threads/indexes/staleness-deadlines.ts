@@ -10,8 +10,8 @@ export class StalenessDeadlines {
   readonly #environments = new Map<string, StalenessDeadline>()
 
   /**
-   * Returns the deadline of one environment. It stays the same if the index is replaced, and does not end
-   * until it is set.
+   * Returns the handle of the deadline of one environment. The handle remains valid if the index is replaced.
+   * A deadline that has not been set never passes.
    */
   handleOf(environmentId: string): DeadlineHandle {
     const existing = this.#environments.get(environmentId)

@@ -157,7 +157,7 @@ export function tenantOfInstance(
   named: TenantRecord | null,
 ): TenantRecord {
   const tenant = context.records.byId('tenant', instance.tenantId)
-  assert(tenant, 'the tenant of a live instance exists')
+  assert(tenant, 'the tenant of an instance exists')
   if (named && named.id !== tenant.id) {
     const name = formatInstanceReference(instanceKeyOf(context.records, instance))
     throw new AuthzError(
@@ -238,14 +238,14 @@ function assignmentChange(context: WriteContext, parts: AssignmentParts) {
   return { ...named, scope: { instance: instanceKeyOf(context.records, parts.instance) }, tenant }
 }
 
-/** The records that a live assignment refers to. All of them exist as long as the assignment does. */
+/** The records that an assignment refers to. All of them exist as long as the assignment does. */
 export function partsOf(records: RecordReader, record: AssignmentRecord): AssignmentParts {
   const user = records.byId('user', record.userId)
   const role = records.byId('role', record.roleId)
   const tenant = records.byId('tenant', record.tenantId)
   const instance = record.instanceId === null ? null : records.byId('instance', record.instanceId)
-  assert(user && role && tenant, 'the user, role and tenant that a live assignment refers to exist')
-  assert(instance || record.instanceId === null, 'the instance of a live assignment exists')
+  assert(user && role && tenant, 'the user, role and tenant that an assignment refers to exist')
+  assert(instance || record.instanceId === null, 'the instance of an assignment exists')
   return { user, role, tenant, instance }
 }
 

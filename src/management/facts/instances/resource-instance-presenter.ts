@@ -12,7 +12,7 @@ import { lists } from '#store/keyspace/keyspace.ts'
 export function presentResourceInstance(context: ReadContext, instance: InstanceRecord): ResourceInstance {
   const tenant = context.records.byId('tenant', instance.tenantId)
   const type = context.records.byId('type', instance.typeId)
-  assert(tenant && type, 'the tenant and the type of a live instance exist')
+  assert(tenant && type, 'the tenant and the type of an instance exist')
   return {
     id: instance.id,
     key: instance.key,
@@ -52,7 +52,7 @@ export function* withRelationships(
 /** A live tuple with keys instead of ids. */
 export function namesOf(records: RecordReader, tuple: TupleRecord) {
   const relation = records.byId('relation', tuple.relationId)
-  assert(relation, 'the relation of a live tuple exists')
+  assert(relation, 'the relation of a tuple exists')
   return {
     subject: nameOfInstance(records, tuple.subjectId),
     relation: relation.key,
@@ -63,6 +63,6 @@ export function namesOf(records: RecordReader, tuple: TupleRecord) {
 function nameOfInstance(records: RecordReader, id: string): string {
   const instance = records.byId('instance', id)
   const type = instance && records.byId('type', instance.typeId)
-  assert(type, 'the instances of a live tuple exist')
+  assert(type, 'the instances of a tuple exist')
   return formatInstanceReference({ type: type.key, key: instance.key })
 }

@@ -114,7 +114,7 @@ function placeOf({ records }: WriteContext, body: ResourceInstanceCreate) {
 
 function tenantOf(records: RecordReader, instance: InstanceRecord): TenantRecord {
   const tenant = records.byId('tenant', instance.tenantId)
-  assert(tenant, 'the tenant of a live instance exists')
+  assert(tenant, 'the tenant of an instance exists')
   return tenant
 }
 
@@ -168,14 +168,14 @@ export function removeInstance(context: WriteContext, instance: InstanceRecord):
 
 export function instanceRemoved(records: RecordReader, instance: InstanceRecord): Change {
   const tenant = records.byId('tenant', instance.tenantId)
-  assert(tenant, 'the tenant of a live instance exists')
+  assert(tenant, 'the tenant of an instance exists')
   return { kind: 'instance-removed', instance: instanceKeyOf(records, instance), tenant: tenant.key }
 }
 
 /** Resource type and key of an instance, in the form that references and changes for the engine use. */
 export function instanceKeyOf(records: RecordReader, instance: InstanceRecord) {
   const type = records.byId('type', instance.typeId)
-  assert(type, 'the type of a live instance exists')
+  assert(type, 'the type of an instance exists')
   return { type: type.key, key: instance.key }
 }
 

@@ -12,7 +12,7 @@ import type { RelationshipTuple } from '#model/wire/relationship-tuple.ts'
 export function presentTuple(context: ReadContext, record: TupleRecord): RelationshipTuple {
   const { records } = context
   const tenant = records.byId('tenant', record.tenantId)
-  assert(tenant, 'the tenant of a live tuple exists')
+  assert(tenant, 'the tenant of a tuple exists')
   const createdAt = presentInstant(record.createdAt)
   return {
     id: record.id,
@@ -39,7 +39,7 @@ export function presentDetailedTuple(context: ReadContext, record: TupleRecord):
   const object = records.byId('instance', record.objectId)
   const relation = records.byId('relation', record.relationId)
   const tenant = records.byId('tenant', record.tenantId)
-  assert(subject && object && relation && tenant, 'the instances of a live tuple exist')
+  assert(subject && object && relation && tenant, 'the instances of a tuple exist')
   const { id, key, name, attributes } = tenant
   return {
     ...presentTuple(context, record),

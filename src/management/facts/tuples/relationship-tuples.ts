@@ -122,7 +122,7 @@ function tenantOfSides(
     throw new AuthzError('NOT_FOUND', 'neither instance exists; name a tenant in which to create them')
   }
   const tenant = records.byId('tenant', tenantId)
-  assert(tenant, 'the tenant of a live instance exists')
+  assert(tenant, 'the tenant of an instance exists')
   if (tenantIds.some(id => id !== tenantId)) {
     throw new AuthzError(
       'MISMATCH_RESOURCE_INSTANCES_TENANTS',
@@ -182,7 +182,7 @@ export function removeTuple(context: WriteContext, record: TupleRecord, parts: T
 
 function tupleChange(context: WriteContext, parts: TupleParts) {
   const tenant = context.records.byId('tenant', parts.object.tenantId)
-  assert(tenant, 'the tenant of a live instance exists')
+  assert(tenant, 'the tenant of an instance exists')
   return {
     subject: instanceKeyOf(context.records, parts.subject),
     relation: parts.relation.key,

@@ -51,7 +51,7 @@ function exportedSet(
 ): ExportedConditionSet {
   const { key, name, description, side, typeId, conditions } = set
   const type = typeId === null ? null : records.byId('type', typeId)
-  assert(typeId === null || type, 'the resource of a live condition set exists')
+  assert(typeId === null || type, 'the resource of a condition set exists')
   return { key, name, description, type: typeOfSide(side), resource: type?.key ?? null, parent, conditions }
 }
 

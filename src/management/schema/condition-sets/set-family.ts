@@ -14,7 +14,7 @@ export function ancestorsOf(records: RecordReader, set: ConditionSetRecord): Con
   const above: ConditionSetRecord[] = []
   for (let { parentId } = set; parentId !== null;) {
     const parent = records.byId('condition-set', parentId)
-    assert(parent, 'the parent of a live condition set exists')
+    assert(parent, 'the parent of a condition set exists')
     above.push(parent)
     parentId = parent.parentId
   }

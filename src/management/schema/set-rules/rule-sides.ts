@@ -189,7 +189,7 @@ export function partsOfRule(records: RecordReader, rule: RuleRecord): RuleParts 
   const type = records.byId('type', typeId)
   const resourceSide = resourceSideId === typeId ? type : records.byId('condition-set', resourceSideId)
   const action = type?.actions.find(({ id }) => id === actionId)
-  assert(userSide && resourceSide && type && action, 'the sets and the action of a live rule exist')
+  assert(userSide && resourceSide && type && action, 'the sets and the action of a rule exist')
   return { userSide, type, action, resourceSide }
 }
 
