@@ -73,7 +73,7 @@ export class Purging {
   /**
    * Reserves capacity for the removed entities of a commit that is about to be made. Returns a function that
    * releases it; call it after the commit has been made or has failed. Throws `RemovalsPendingError` if there
-   * are too many pending removals, or if other removals wait; a removal with a `turn` has already waited.
+   * are too many pending removals, or if other removals wait; a removal with a `ticket` has already waited.
    */
   hold(removed: number, ticket: CapacityTicket | null = null): () => void {
     if (removed === 0) return () => {}

@@ -1,9 +1,9 @@
 /**
- * Directory of the attribute index. It contains inverted lists of the entities that have attributes
- * ("owners"). A list contains the entities of one type, or the users, ordered by the hash of a value that
- * they have under one name, and then by key:
+ * Directory of the attribute index. It contains the posting lists of the entities that have attributes. A
+ * list contains the entities of one type, or the users, ordered by the hash of a value that they have under
+ * one name, and then by key:
  *
- *   directory ─► slot: type, name, chunks ─► chunk: (hash, owner), (hash, owner) …
+ *   directory ─► slot: type, name, chunks ─► chunk: (hash, entity), (hash, entity) …
  *
  * A hash only finds candidates: a reader of a list evaluates a check for each of them.
  */

@@ -5,8 +5,8 @@
  *   [ptr, log2 capacity, chunks, entries]
  *     ─► │ chunk, entries, first hash, first entity │ … ─► │ hash, entity │ hash, entity │ …
  *
- * Owners are lines of records whose keys must be readable, so a record is removed from its lists before it is
- * freed.
+ * An entity is the line of its record. Its key must be readable, so a record is removed from its lists before
+ * it is freed.
  *
  * Writing functions require a critical section, unless no thread reads the list. Readers might see torn
  * words, so they check the bounds of all positions.
@@ -116,7 +116,7 @@ export function clear({ memory, at }: OrderedList, chunksMax: number): boolean {
 /**
  * Takes up to `limit` owners with that hash, in the order of their keys. Starts after the key `after`, or at
  * the first owner if `after` is `null`. Returns true if no owners with that hash remain. For readers. O(log
- * entries + owners).
+ * entries + entities).
  */
 export function take(
   { memory, at, graph }: OrderedList,

@@ -118,7 +118,7 @@ export class Gathering {
     if (user === 0 || asked.plan.flags === 0) return
     if (this.#held.user !== user || this.#held.tenant !== tenant)
       this.#held = new HeldByUser(user, tenant, this.#held)
-    this.#held.tell(asked, parts)
+    this.#held.copyTo(asked, parts)
   }
 }
 
@@ -144,7 +144,7 @@ class HeldByUser {
   }
 
   /** Passes the roles and tenants to the query. The first call reads them in O(assignments of the user). */
-  tell(asked: AskedRules, parts: ListingParts): void {
+  copyTo(asked: AskedRules, parts: ListingParts): void {
     const { flags } = asked.plan
     const { user, tenant } = this
     if ((flags & (FLAG_ROLE_SIDES | FLAG_READS_ROLES)) !== 0) {
