@@ -12,7 +12,7 @@ import { Description, type JudgedAnswer } from '../support/description.ts'
 import { type DrawnRequest, DrawnRequests } from '../support/fuzz/drawn-requests.ts'
 import { FuzzedService, LASTING } from '../support/fuzz/fuzzed-service.ts'
 import { KnownNames } from '../support/fuzz/known-names.ts'
-import { tellNames } from '../support/fuzz/told-names.ts'
+import { collectNames } from '../support/fuzz/collected-names.ts'
 import { howToRepeat, runsOf, seed } from './seeded.ts'
 
 const times = Number(process.env['VERDICT_RUNS'] ?? 1)
@@ -164,7 +164,7 @@ describe('random requests from the description', () => {
             requests.revision = answer.headers.get('x-revision') ?? null
           succeeded.add(operationId)
           if (answer.headers.get('content-type') === 'application/json')
-            tellNames(names, operation, JSON.parse(answer.body))
+            collectNames(names, operation, JSON.parse(answer.body))
         }
         await service.expectRight(howToRepeat)
       }

@@ -5,7 +5,7 @@ import { RecordReader } from '#management/commands/record-reader.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { organizationService } from '../support/running-organization.ts'
 import { storeDirectory } from '#testing/processes/running-service.ts'
-import { settled } from '../support/settled.ts'
+import { errorCodeOf } from '../support/error-codes.ts'
 
 const onProject = { proj_id: 'shop' }
 const onEnvironment = { ...onProject, env_id: 'staging' }
@@ -35,8 +35,8 @@ describe.each([
     const before = keys()
     await execute('createProject', { body: { key: 'shop', name: 'Shop', initial_environments: [] } })
     await execute('createEnvironment', { params: onProject, body: { key: 'staging', name: 'Staging' } })
-    const remove = () => settled(execute(removal, { params }))
-    const create = () => settled(execute('createApiKey', { body }))
+    const remove = () => errorCodeOf(execute(removal, { params }))
+    const create = () => errorCodeOf(execute('createApiKey', { body }))
     const [first, second] = place === 'first' ? [remove, create] : [create, remove]
     const began = first()
     for (let turn = 0; turn < HEAD_START; turn += 1) await undefined

@@ -4,7 +4,7 @@ import type { WriteContext } from '#management/commands/context.ts'
 import { removeRetiredRelation, retireRelation } from '#management/groups/group-relations.ts'
 import { addGroupRole, removeGroupRole } from '#management/groups/group-roles.ts'
 import { call, type Call, RunningEnvironment } from '../support/running-environment.ts'
-import { settled } from '../support/settled.ts'
+import { errorCodeOf } from '../support/error-codes.ts'
 import { runsOf } from '../support/random-runs.ts'
 
 /** More iterations of the microtask queue than a removal takes. */
@@ -37,11 +37,11 @@ async function prepared(): Promise<RunningEnvironment> {
 /** Starts `other` after `moment` microtask iterations, or before `removal` if the moment is negative. */
 async function meet(environment: RunningEnvironment, moment: number, removal: Call, other: Call) {
   const [first, second] = moment < 0 ? [other, removal] : [removal, other]
-  const began = settled(first(environment))
+  const began = errorCodeOf(first(environment))
   // At moment -1, `other` starts just before the removal, so that both read the same state.
   const turns = moment < 0 ? -1 - moment : moment
   for (let turn = 0; turn < turns; turn += 1) await undefined
-  const outcomes = await Promise.all([began, settled(second(environment))])
+  const outcomes = await Promise.all([began, errorCodeOf(second(environment))])
   await environment.purged()
   return moment < 0 ? outcomes.toReversed() : outcomes
 }
@@ -153,7 +153,7 @@ describe('the deletion of a group', () => {
       expect(deleted).toBe(null)
       await expectWhole(environment)
       // A later tuple or grant can create a plain instance with the same key, which is not a group.
-      expect(await settled(environment.execute('getGroup', onTeam))).toBe('NOT_FOUND')
+      expect(await errorCodeOf(environment.execute('getGroup', onTeam))).toBe('NOT_FOUND')
       expect(environment.decide(question)).toBe(false)
       await environment.close()
     }

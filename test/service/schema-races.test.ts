@@ -6,7 +6,7 @@ import { createSetRule } from '#management/schema/set-rules/set-rules.ts'
 import { call, type Call, RunningEnvironment } from '../support/running-environment.ts'
 import { storeDirectory } from '#testing/processes/running-service.ts'
 import { strayMentions } from './stray-mentions.ts'
-import { settled } from '../support/settled.ts'
+import { errorCodeOf } from '../support/error-codes.ts'
 
 const tenant = 'default'
 /** Alice holds a role, and Bob is a member of a group. */
@@ -49,9 +49,9 @@ async function prepared(): Promise<RunningEnvironment> {
 
 /** Runs both on the current state. The first one commits first, even if its response takes longer. */
 async function meet(environment: RunningEnvironment, [first, second]: readonly Call[]) {
-  const began = settled(first!(environment))
+  const began = errorCodeOf(first!(environment))
   for (let turn = 0; turn < HEAD_START; turn += 1) await undefined
-  return Promise.all([began, settled(second!(environment))])
+  return Promise.all([began, errorCodeOf(second!(environment))])
 }
 
 async function expectWhole(environment: RunningEnvironment): Promise<void> {

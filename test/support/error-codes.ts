@@ -1,8 +1,8 @@
-/** Outcome of an operation that can be rejected. */
+/** Error codes of operations that can be rejected. */
 import { AuthzError } from '#model/errors.ts'
 
 /** The error code of a rejection, or null for success. Internal errors are rethrown. */
-export async function settled(operation: Promise<unknown>): Promise<string | null> {
+export async function errorCodeOf(operation: Promise<unknown>): Promise<string | null> {
   try {
     await operation
     return null

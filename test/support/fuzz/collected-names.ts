@@ -31,7 +31,7 @@ interface Item {
 }
 
 /** Stores ids and keys of the items of a successful response. */
-export function tellNames(names: KnownNames, { path }: Operation, body: unknown): void {
+export function collectNames(names: KnownNames, { path }: Operation, body: unknown): void {
   const part = path.split('/').findLast(each => each in KINDS)
   const kind = part === undefined ? undefined : KINDS[part]
   if (kind === undefined) return

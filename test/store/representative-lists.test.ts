@@ -8,18 +8,17 @@ import type { ListEntry, ListRule } from '#store/view.ts'
 import { holdsForAll } from '../support/random-runs.ts'
 import { bytes, text } from './toy-rows.ts'
 
-const OWNERS = ['a', 'b', 'c']
+const HOLDERS = ['a', 'b', 'c']
 const holders = bytes('holders')
 const idle = bytes('idle')
 const byId = (owner: string) => bytes(`id:${owner}`)
 const held = (owner: string) => bytes(`held:${owner}`)
-/** Even and odd items. */
 const PARITIES = ['0', '1']
 const ofParity = (parity: string) => bytes(`parity:${parity}`)
 const isOfParity = (key: string, parity: string) =>
   key.startsWith('thing') && String(Number(key.split(':')[1]) % 2) === parity
 
-/** `owner:a` is an owner. `thing:7:a` is an item of owner `a`. */
+/** The row `owner:a` is a holder. The row `thing:7:a` is an item of the holder `a`. */
 const rule: ListRule = ({ key }): ListEntry[] => {
   const [kind, ...rest] = text(key).split(':')
   const owner = rest.at(-1)!
@@ -43,15 +42,15 @@ const rule: ListRule = ({ key }): ListEntry[] => {
 }
 
 const anyRow = fc.oneof(
-  fc.constantFrom(...OWNERS).map(owner => `owner:${owner}`),
-  fc.tuple(fc.nat(3), fc.constantFrom(...OWNERS)).map(([number, owner]) => `thing:${number}:${owner}`),
+  fc.constantFrom(...HOLDERS).map(owner => `owner:${owner}`),
+  fc.tuple(fc.nat(3), fc.constantFrom(...HOLDERS)).map(([number, owner]) => `thing:${number}:${owner}`),
 )
 const anyCommit = fc.record({
   put: fc.uniqueArray(anyRow, { maxLength: 4 }),
   delete: fc.uniqueArray(anyRow, { maxLength: 4 }),
 })
 
-test('each holder is represented by its oldest row, and owners without items are listed as idle', async () => {
+test('the oldest item of each holder represents the holder in a list, and holders without items are listed as idle', async () => {
   const anyHistory = fc.tuple(fc.array(anyCommit, { maxLength: 12 }), fc.nat())
   await holdsForAll(anyHistory, 60, async ([commits, back]) => {
     const tables = new MemoryTables()
@@ -70,12 +69,12 @@ test('each holder is represented by its oldest row, and owners without items are
       const entry = { revision, id: bytes('id'), delete: commit.delete.map(bytes), put, changes: [] }
       entries.push(entry)
       await tables.write(() => view.apply(entry))
-      // Applying an entry again, or all entries from an earlier one on, changes nothing.
+      // Entries that are applied again change nothing.
       await tables.write(() => view.apply(entry))
       for (const former of entries.slice(back % entries.length)) await tables.write(() => view.apply(former))
 
       const inOrder = [...rows].toSorted(([, left], [, right]) => left - right).map(([key]) => key)
-      const oldest = OWNERS.flatMap(
+      const oldest = HOLDERS.flatMap(
         owner => inOrder.find(key => key.startsWith('thing') && key.endsWith(owner)) ?? [],
       )
       expect(namesIn(view, holders)).toEqual(inOrder.filter(key => oldest.includes(key)))
@@ -84,7 +83,7 @@ test('each holder is represented by its oldest row, and owners without items are
       expect(namesIn(view, idle)).toEqual(lazy)
       expect([view.count(holders), view.count(idle)]).toEqual([oldest.length, lazy.length])
       for (const parity of PARITIES) {
-        const first = OWNERS.flatMap(
+        const first = HOLDERS.flatMap(
           owner => inOrder.find(key => isOfParity(key, parity) && key.endsWith(owner)) ?? [],
         )
         expect(namesIn(view, ofParity(parity))).toEqual(inOrder.filter(key => first.includes(key)))
