@@ -1,4 +1,4 @@
-/** Access changes of commits: users who gain or lose access, or the scope to list again if too many. */
+/** Access changes of commits: users who gain or lose access, or a scope to list again if these are many. */
 import { describe, expect, test } from 'vitest'
 import type { AccessPair } from '#model/access-change.ts'
 import { ACCESS_LIMITS, AccessChanges, type AccessLimits } from '#engine/access-changes.ts'
@@ -51,7 +51,6 @@ function opened(limits: Partial<AccessLimits> = {}) {
 
 function open(limits: Partial<AccessLimits> = {}) {
   const { access } = opened(limits)
-  /** Access changes that a commit reports, by permission. */
   return (...changes: Change[]) => {
     const told = runAtOnce(access.apply(changes, [READ, OPEN]))
     return Object.fromEntries(
@@ -80,7 +79,7 @@ test('a role on a folder grants access to all instances below it, of each type',
   })
 })
 
-test('a removed user loses all access, and a user put again has none', () => {
+test('a removed user loses all access, and has none when the user is created again', () => {
   const commit = open()
   commit(assign('ann', 'viewer', 'folder:top'))
   expect(commit(removed(user('ann')))).toEqual({
@@ -90,8 +89,9 @@ test('a removed user loses all access, and a user put again has none', () => {
   expect(commit(user('ann'))).toEqual({})
 })
 
-describe('scopes to list again', () => {
-  test('a tenant role that allows the permission reports its user and tenant', () => {
+describe('a scope to list again is reported', () => {
+  const WHOLE = { read: { many: [{}] }, open: { many: [{}] } }
+  test('for a tenant role that allows the permission: its user and tenant', () => {
     const commit = open()
     const grant = assignInTenant('ann', 'reader', 'default')
     const many = [{ user: 'ann', tenant: 'default' }]
@@ -100,7 +100,7 @@ describe('scopes to list again', () => {
     expect(commit(removed(grant))).toEqual({ read: { many } })
   })
 
-  test('a role above too many instances reports its user, and a tuple above too many reports the environment', () => {
+  test('for a role above too many instances: its user; for a tuple above too many instances: the environment', () => {
     const commit = open({ reached: 2 })
     expect(commit(assign('ann', 'viewer', 'folder:sub'))).toEqual({
       read: { gained: ['ann one'] },
@@ -112,25 +112,21 @@ describe('scopes to list again', () => {
     })
     expect(commit(removed(link('folder:top', 'parent', 'folder:sub')))).toEqual({})
     commit(link('folder:sub', 'parent', 'document:two'))
-    expect(commit(link('folder:top', 'parent', 'folder:sub'))).toEqual({
-      read: { many: [{}] },
-      open: { many: [{}] },
-    })
+    expect(commit(link('folder:top', 'parent', 'folder:sub'))).toEqual(WHOLE)
   })
 
-  test('a commit with too many access changes, or with too many changes, reports the environment', () => {
+  test('for a commit with too many access changes, or with too many changes: the environment', () => {
     const few = open({ reported: 1 })
     expect(few(assign('ann', 'viewer', 'folder:top')).open).toEqual({ many: [{}] })
     const commit = open()
     const many = Array.from({ length: 1_001 }, (_, n) => user(`user-${n}`))
-    expect(commit(...many)).toEqual({ read: { many: [{}] }, open: { many: [{}] } })
+    expect(commit(...many)).toEqual(WHOLE)
     expect(commit(...many.slice(0, 1_000))).toEqual({})
   })
 
-  test('a schema change is reported only if some role allows the permission', () => {
+  test('for a schema change, only if some role allows the permission: the environment', () => {
     const commit = open()
-    const all = { read: { many: [{}] }, open: { many: [{}] } }
-    expect(commit(role('document', 'viewer', { can: [] }))).toEqual(all)
+    expect(commit(role('document', 'viewer', { can: [] }))).toEqual(WHOLE)
     expect(commit(relation('document', 'owner', 'folder'))).toEqual({})
     expect(commit(resourceType('folder', 'open', 'close'))).toEqual({ open: { many: [{}] } })
     expect(commit(tenant('another'))).toEqual({})
@@ -141,7 +137,7 @@ describe('scopes to list again', () => {
   })
 })
 
-test('scopes of a backlog visit each subject once per commit and pause between changes', () => {
+test('the scopes of a backlog of commits are computed with one visit per subject and commit, and with pauses', () => {
   const engine = new SharedEngine()
   const reach = new Reach(engine.writer.handle, { threadId: 3 })
   const walks: string[] = []

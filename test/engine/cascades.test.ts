@@ -1,8 +1,8 @@
 /**
- * Cascades: entities that are deleted with another entity (native.md C.7) are not restored with it. In each
- * world, exactly the listed facts allow a check. One fact is removed, and all are put again except one
- * dependent. The check must be denied until the dependent is put again. The reverse is also tested: a
- * dependent that is put too early is ignored.
+ * Cascades: dependent entities are deleted with an entity (native.md C.7), and are not restored with it. In
+ * each world, a check is allowed only if all listed facts exist. A test removes one fact and puts all facts
+ * again except one dependent: the check is denied until the dependent is put again. Another test puts the
+ * dependent too early, so that it is ignored.
  */
 import { describe, expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
@@ -99,7 +99,10 @@ const CASCADES = [
       [d1, [aliceOwnsD1]],
     ],
   ),
-].map(cascade => ({ ...cascade, name: `${named(cascade.goesWithIt)}, deleted with ${named(cascade.gone)}` }))
+].map(cascade => ({
+  ...cascade,
+  name: `${named(cascade.goesWithIt)} is deleted with ${named(cascade.gone)}`,
+}))
 
 function named(change: Change): string {
   const { kind, ...fields } = removed(change)
@@ -107,7 +110,7 @@ function named(change: Change): string {
 }
 
 describe.each(JUDGES)('$name', ({ newJudge }) => {
-  test.each(CASCADES)('$way: $name is deleted', ({ facts, gone, goesWithIt }) => {
+  test.each(CASCADES)('$way: $name', ({ facts, gone, goesWithIt }) => {
     const world = new World(newJudge(), ...facts)
     expect(world.can('alice', 'write', 'document:d1')).toBe(true)
     world.apply(removed(gone))
@@ -118,17 +121,14 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(world.can('alice', 'write', 'document:d1')).toBe(true)
   })
 
-  test.each(CASCADES)(
-    '$way: a dependent put before its dependency is ignored: $name',
-    ({ facts, gone, goesWithIt }) => {
-      const rest = facts.filter(fact => fact !== goesWithIt)
-      const world = new World(newJudge(), ...rest.filter(fact => fact !== gone), goesWithIt)
-      world.apply(...rest)
-      expect(world.can('alice', 'write', 'document:d1')).toBe(false)
-      world.apply(goesWithIt, ...facts)
-      expect(world.can('alice', 'write', 'document:d1')).toBe(true)
-    },
-  )
+  test.each(CASCADES)('$way: if it is put too early, it is ignored: $name', ({ facts, gone, goesWithIt }) => {
+    const rest = facts.filter(fact => fact !== goesWithIt)
+    const world = new World(newJudge(), ...rest.filter(fact => fact !== gone), goesWithIt)
+    world.apply(...rest)
+    expect(world.can('alice', 'write', 'document:d1')).toBe(false)
+    world.apply(goesWithIt, ...facts)
+    expect(world.can('alice', 'write', 'document:d1')).toBe(true)
+  })
 
   test('removing an action from a type removes its permission from every role permanently', () => {
     const world = new World(
@@ -153,7 +153,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     }
   })
 
-  test('an instance put in another tenant is a new instance, and again a new one when it returns', () => {
+  test('an instance that is put in another tenant is a new instance, and again a new one when it is put back', () => {
     const facts = [
       ...byDerivation,
       acme,
@@ -173,7 +173,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(world.can('alice', 'write', 'document:d1')).toBe(true)
   })
 
-  test('an instance put in another tenant no longer gives roles to other instances', () => {
+  test('an instance that is put in another tenant no longer gives roles on other instances', () => {
     const world = new World(newJudge(), ...byDerivation, acme, f1, d1, aliceEditsF1, d1InF1)
     world.apply(instance('folder:f1', 'acme'))
     expect(world.can('alice', 'write', 'document:d1')).toBe(false)
@@ -185,7 +185,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(world.can('alice', 'write', 'document:d1')).toBe(true)
   })
 
-  test('an instance put again in its tenant keeps its roles and tuples', () => {
+  test('an instance that is put again in its tenant keeps its roles and tuples', () => {
     const world = new World(newJudge(), ...byDerivation, f1, d1, aliceEditsF1, d1InF1)
     world.apply({ ...d1, attributes: { size: 3 } }, { ...f1, attributes: null }, defaultTenant, alice, parent)
     expect(world.can('alice', 'write', 'document:d1')).toBe(true)
@@ -197,7 +197,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(world.can('alice', 'write', 'document:d1')).toBe(true)
   })
 
-  test('a relation put with another subject type is a new relation without tuples and derivations', () => {
+  test('a relation that is put with another subject type is a new relation without tuples and derivations', () => {
     const world = new World(newJudge(), ...byDerivation, f1, d1, aliceEditsF1, d1InF1)
     world.apply(relation('document', 'parent', 'document'), parent)
     world.apply(documentEditor)

@@ -37,7 +37,7 @@ const facts: Change[] = [
   link('folder:f1', 'parent', 'document:d1'),
 ]
 
-/** Each names one entity that does not exist. */
+/** Changes that each name one entity that does not exist. */
 const strangers: Change[] = [
   role('spaceship', 'editor', { can: ['write'] }),
   relation('spaceship', 'parent', 'folder'),
@@ -57,7 +57,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
   test('an empty engine denies', () =>
     expect(new World(newJudge()).can('alice', 'read', 'document:d1')).toBe(false))
 
-  test('changes about unknown names change no decision', () => {
+  test('changes that name unknown entities change no decision', () => {
     const world = new World(newJudge(), ...facts)
     world.apply(...strangers)
     expect(world.can('alice', 'write', 'document:d1')).toBe(true)
@@ -81,7 +81,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(world.can('alice', 'read', 'document')).toBe(true)
   })
 
-  test('a fact put twice is removed by one removal', () => {
+  test('a fact that is put twice is removed by one removal', () => {
     for (const fact of facts) {
       const world = new World(newJudge(), ...facts.flatMap(each => [each, each]))
       expect(world.can('alice', 'read', 'document:d1')).toBe(true)
@@ -124,7 +124,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
   })
 })
 
-/** True if the removal of this change removes nothing. Some name an existing entity, such as `parent`. */
+/** True if undoing the change removes nothing. Some changes name an existing entity, such as `parent`. */
 function isRemovalOfNothing(change: Change): boolean {
   return !facts.some(fact => JSON.stringify(removed(fact)) === JSON.stringify(removed(change)))
 }

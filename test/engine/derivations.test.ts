@@ -71,9 +71,21 @@ const DERIVATIONS: readonly Case[] = [
     [link('folder:f2', 'archive', 'document:d1'), editsF2],
     writesNot,
   ],
-  ['ends with the tuple', [editsF1], writes, [removed(inF1)], writesNot],
-  ['ends with the source assignment', [editsF1], writes, [removed(editsF1)], writesNot],
-  ['ends with the entry', [editsF1], writes, [role('document', 'editor', { can: ['write'] })], writesNot],
+  ['no longer gives the role after its tuple is removed', [editsF1], writes, [removed(inF1)], writesNot],
+  [
+    'no longer gives the role after the source role is revoked',
+    [editsF1],
+    writes,
+    [removed(editsF1)],
+    writesNot,
+  ],
+  [
+    'no longer gives the role after the role is put without it',
+    [editsF1],
+    writes,
+    [role('document', 'editor', { can: ['write'] })],
+    writesNot,
+  ],
   [
     'gives its role from each of several subjects',
     [inF2, editsF1, editsF2],
@@ -83,17 +95,17 @@ const DERIVATIONS: readonly Case[] = [
     writesNot,
   ],
   [
-    'does not take a role that extends the source role for the source role',
+    'does not start from a role that extends the source role',
     [assign('alice', 'chief', 'folder:f1')],
     writesNot,
   ],
   [
-    'does not start from a tenant role of the same name',
+    'does not start from a tenant role with the key of the source role',
     [tenantRole('editor'), assignInTenant('alice', 'editor', 'default')],
     writesNot,
   ],
   [
-    'is void if its relation has another subject type than the derivation',
+    'has no effect if its relation has another subject type',
     [
       role('document', 'editor', {
         can: ['write'],
@@ -104,7 +116,7 @@ const DERIVATIONS: readonly Case[] = [
     writesNot,
   ],
   [
-    'can lead from one role to another role of the same object',
+    'can give another role on the same object',
     [
       relation('document', 'self', 'document'),
       link('document:d1', 'self', 'document:d1'),
@@ -120,19 +132,19 @@ const DERIVATIONS: readonly Case[] = [
 
 const GUARDED: readonly Case[] = [
   [
-    'holds for a user without any direct role on the object',
+    'gives its role to users without a direct role on the object',
     [editsF1, assign('bob', 'viewer', 'document:d1')],
     writes,
   ],
   ...['viewer', 'nobody'].map((direct): Case => [
-    `is void for a user with the direct role ${direct} on the object`,
+    `gives no role to a user with the direct role ${direct} on the object`,
     [editsF1, assign('alice', direct, 'document:d1')],
     { ...writesNot, 'alice read document:d1': direct === 'viewer' },
     [removed(assign('alice', direct, 'document:d1'))],
     writes,
   ]),
   [
-    'does not affect other derivations of the same role',
+    'with an effective guard does not affect other derivations of the same role',
     [
       role('document', 'editor', {
         can: ['write'],
@@ -146,7 +158,7 @@ const GUARDED: readonly Case[] = [
     writes,
   ],
   [
-    'ignores derived roles, tenant roles and direct roles on the subject',
+    'is not blocked by derived roles, tenant roles and direct roles on the subject',
     [
       role('document', 'viewer', {
         can: ['read'],
@@ -161,7 +173,6 @@ const GUARDED: readonly Case[] = [
   ],
 ]
 
-/** Example of the contract: an account above folders above documents. */
 const overParent = (source: string): ReturnType<typeof heldBy> =>
   heldBy({ role: source, on: 'folder', over: 'parent' })
 const account = [
@@ -200,7 +211,7 @@ const account = [
 
 const IN_ACCOUNT: readonly Case[] = [
   [
-    'an account role reaches the documents two levels down',
+    'an account role gives roles on documents two levels below',
     {
       'admin delete document:budget': true,
       'member comment document:budget': true,
@@ -208,7 +219,7 @@ const IN_ACCOUNT: readonly Case[] = [
     },
   ],
   [
-    'a direct folder role replaces the role from the account on that folder and below it, while it is assigned',
+    'a direct folder role replaces the role from the account on the folder and below, until it is revoked',
     [assign('admin', 'viewer', 'folder:finance'), assign('member', 'viewer', 'folder:finance')],
     {
       'admin delete document:budget': false,

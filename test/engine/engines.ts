@@ -1,4 +1,4 @@
-/** The engines that must fulfill the contract. Each is created empty. */
+/** The engines that must fulfill the contract of `Engine`. `newEngine` creates an empty one. */
 import type { Engine } from '#engine/engine.ts'
 import {
   COLLIDING,
@@ -11,7 +11,7 @@ import {
 export interface EngineUnderTest {
   readonly name: string
   readonly newEngine: () => Engine
-  /** Fraction of the random histories of a property that this engine runs: all, or the first ones. */
+  /** Fraction of the random histories of a property test that this engine runs, from the first one on. */
   readonly share: number
 }
 
@@ -19,10 +19,10 @@ export const ENGINES: readonly EngineUnderTest[] = [
   { name: 'the shared index', newEngine: () => new SharedEngine(), share: 1 },
 ]
 
-/** For engines that differ from the index in few places, which some of the first histories cover. */
+/** Share of engines that differ from the index in few places, which the first histories cover. */
 const FIRST = 0.4
 
-/** The shared index under conditions in which it reaches the same decisions in other ways. */
+/** The shared index in settings in which other parts of its code make the same decisions. */
 export const STRAINED_ENGINES: readonly EngineUnderTest[] = [
   {
     name: 'with keys that all collide',
@@ -30,9 +30,9 @@ export const STRAINED_ENGINES: readonly EngineUnderTest[] = [
     share: FIRST,
   },
   { name: 'beyond its cap on states', newEngine: () => new SharedEngine({ statesMax: 3 }), share: FIRST },
-  // The first tenant role has the last index on the cache line of the tenant.
+  // The first tenant role has the last index in the first line of the tenant.
   {
-    name: 'with tenant roles in annexes',
+    name: 'with overflow lines',
     newEngine: () => new SharedEngine({ firstTenantRoleIndex: 2_047 }),
     share: FIRST,
   },
@@ -48,6 +48,6 @@ export const STRAINED_ENGINES: readonly EngineUnderTest[] = [
   // About one history in a hundred detects faults in reused numbers or in closures.
   { name: 'collecting after every commit', newEngine: () => new CollectingEngine(), share: 1 },
   { name: 'with every closure precomputed', newEngine: () => new PrecomputingEngine(1_000_000), share: 1 },
-  // Few enough steps that a commit often arrives while containers wait.
+  // With so few steps, a commit often arrives while containers wait for precomputation.
   { name: 'precomputing closures in small steps', newEngine: () => new PrecomputingEngine(40), share: 1 },
 ]

@@ -1,4 +1,4 @@
-/** Hostile graphs: deep, wide, cyclic. Checks must be correct, without recursion or repeated visits. */
+/** Deep, wide and cyclic graphs: checks are correct, without recursion or repeated visits. */
 import { describe, expect, test } from 'vitest'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
 import type { Change } from '#model/change.ts'
@@ -18,7 +18,7 @@ import { JUDGES, World } from './world.ts'
 
 const nestedFolders = [...FOLDERS, user('alice'), user('bob')]
 
-/** Folders 0 to `depth`, each in the folder before it. */
+/** Folders 0 to `depth`, each with the previous folder as its parent. */
 function folderChain(depth: number): Change[] {
   const chain: Change[] = [instance('folder:0')]
   for (let level = 1; level <= depth; level++) {
@@ -27,7 +27,7 @@ function folderChain(depth: number): Change[] {
   return chain
 }
 
-/** Layers of two folders, each in both folders of the layer before: 2^layers paths from last to first. */
+/** Layers of two folders. Both folders of the previous layer are parents, so there are 2^layers paths. */
 function folderLattice(layers: number): Change[] {
   const lattice: Change[] = []
   for (let layer = 0; layer < layers; layer++) {
@@ -44,13 +44,13 @@ function folderLattice(layers: number): Change[] {
 describe.each(JUDGES)('$name', ({ newJudge }) => {
   const nested = (...facts: readonly Change[]): World => new World(newJudge(), ...nestedFolders, ...facts)
 
-  test('a check on a lattice with too many paths to enumerate finishes', () => {
+  test('a check on a lattice with hundreds of millions of paths finishes', () => {
     const world = nested(...folderLattice(30), assign('alice', 'viewer', 'folder:left0'))
     expect(world.can('alice', 'open', 'folder:right29')).toBe(true)
     expect(world.can('bob', 'open', 'folder:right29')).toBe(false)
   })
 
-  test('a check on a cycle of folders finishes, with either result', () => {
+  test('a check on a cycle of folders finishes, whether it allows or denies', () => {
     const world = nested(
       ...folderChain(5),
       link('folder:5', 'parent', 'folder:0'),
@@ -63,7 +63,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
 })
 
 describe('the shared index', () => {
-  test('a role on a folder ten thousand levels above counts at the bottom until the chain breaks', () => {
+  test('a role on a folder is effective ten thousand levels below until the chain of folders is broken', () => {
     const world = new World(
       new SharedEngine(),
       ...nestedFolders,

@@ -55,7 +55,7 @@ const CASES: readonly Case[] = [
     { 'alice write document:d1': false, 'bob read document:d1': false, 'bob write document:d1': true },
   ],
   [
-    'a role on an instance does not count for the type as a whole or in another tenant',
+    'a role on an instance does not allow checks on the type as a whole or in another tenant',
     [assign('alice', 'owner', 'document:d1')],
     {
       'alice read document': false,
@@ -83,7 +83,7 @@ const CASES: readonly Case[] = [
     { 'alice delete document:d1': true },
   ],
   [
-    'several roles on one instance add up, and removing one leaves the others',
+    'a user has the permissions of all roles on an instance, and revoking one role leaves the others',
     [
       role('document', 'shredder', { can: ['delete'] }),
       assign('alice', 'viewer', 'document:d1'),
@@ -94,19 +94,19 @@ const CASES: readonly Case[] = [
     { 'alice delete document:d1': false, 'alice read document:d1': true },
   ],
   [
-    'a role put again takes effect for users who already hold it',
+    'a role that is put with other permissions takes effect for users who already hold it',
     [assign('alice', 'editor', 'document:d1')],
     [role('document', 'editor', { can: ['delete'] })],
     { 'alice delete document:d1': true, 'alice write document:d1': false, 'alice read document:d1': false },
   ],
   [
-    'a changed role changes the roles that extend it',
+    'a change of a role changes the permissions of the roles that extend it',
     [assign('alice', 'owner', 'document:d1')],
     [role('document', 'viewer')],
     { 'alice read document:d1': false, 'alice write document:d1': true },
   ],
   [
-    'an action that the type does not declare is denied, even if a role lists it',
+    'an action that the type does not declare is denied, even if a role permits it',
     [
       role('document', 'publisher', { can: ['publish', 'read'] }),
       tenantRole('press', { can: ['document:publish', 'document:read'] }),
@@ -121,7 +121,7 @@ const CASES: readonly Case[] = [
     },
   ],
   [
-    'a permission listed before its action is declared stays without effect',
+    'a permission that was put before its action has no effect',
     [
       role('document', 'publisher', { can: ['publish'] }),
       assign('alice', 'publisher', 'document:d1'),
@@ -132,7 +132,7 @@ const CASES: readonly Case[] = [
     { 'alice publish document:d1': true },
   ],
   [
-    'a resource role grants nothing on another type, even if it lists a permission there',
+    'a resource role grants nothing on another type, even if it lists a permission of that type',
     [
       {
         ...role('folder', 'stray'),

@@ -1,4 +1,4 @@
-/** Lookups of instances are charged by the bytes of their attributes before parsing. No clock is used. */
+/** A lookup costs steps for each byte of attributes, charged before they are parsed. No clock is used. */
 import { afterEach, expect, test, vi } from 'vitest'
 import { STEPS_MAX } from '#conditions/evaluation-budget.ts'
 import { PARSED_BYTE_STEPS } from '#conditions/step-costs.ts'
@@ -22,7 +22,6 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** Number of JSON bytes that the call parses. */
 function parsedBytes(work: () => void): number {
   const parse = JSON.parse
   let bytes = 0
@@ -37,7 +36,7 @@ function parsedBytes(work: () => void): number {
 
 const matching = (match: object) => ({ any_match: { fk_resource_type: 'document', match } })
 
-/** Ann names `count` instances with long attributes. Only the last is open. */
+/** The attributes of Ann name `count` instances with long attributes. Only the last instance is open. */
 function engineWith(
   count: number,
   conditions: Readonly<Record<string, unknown>>,
@@ -64,7 +63,7 @@ function engineWith(
 
 const OPEN = { 'user.documents': matching({ open: { equals: true } }) }
 
-test('instances whose attributes exceed the steps of a check are neither copied nor parsed, and grant nothing', () => {
+test('attributes that exceed the steps of a check are neither copied nor parsed, and the check is denied', () => {
   const few = engineWith(5, OPEN)
   expect(few.evaluate(QUERY)).toBe(true)
   const many = engineWith(200, OPEN)
@@ -75,14 +74,14 @@ test('instances whose attributes exceed the steps of a check are neither copied 
   expect(many.evaluateAll([QUERY, QUERY])).toEqual([false, false])
 })
 
-test('an attribute that is too expensive to read is not absent', () => {
+test('a test of an attribute that is too expensive to read is unknown, so its negation is not true', () => {
   const absent = engineWith(200, { 'user.documents': matching({ none: { exists: true } }) })
   const negated = engineWith(200, { not: { 'user.documents': matching({ none: { exists: true } }) } })
   expect(absent.evaluate(QUERY)).toBe(false)
   expect(negated.evaluate(QUERY)).toBe(false)
 })
 
-test('a chain of lookups shares the steps of one check, although each link is evaluated again', () => {
+test('all lookups of a chain share the steps of one check, although each evaluates the condition again', () => {
   let match: object = { none: { equals: true } }
   for (let depth = 0; depth < 6; depth++) match = { next: matching(match) }
   const engine = engineWith(12, { 'user.documents': matching(match) })
@@ -90,7 +89,7 @@ test('a chain of lookups shares the steps of one check, although each link is ev
   expect(bytes).toBeLessThan(STEPS_MAX / PARSED_BYTE_STEPS + 100_000)
 })
 
-test('a check that needs more steps than allowed stays undecided, alone and in a batch', () => {
+test('a check that needs more steps than allowed is left undecided, alone and in a batch', () => {
   const engine = engineWith(5, OPEN)
   const bytes = parsedBytes(() => expect(engine.evaluateWithin(QUERY, AT_ONCE)).toBeNull())
   expect(bytes).toBeLessThan(AT_ONCE / PARSED_BYTE_STEPS + LONG.length)
@@ -102,7 +101,7 @@ test('a check that needs more steps than allowed stays undecided, alone and in a
   expect([...verdicts.subarray(0, 2)]).toEqual([1, 0])
 })
 
-test('conditions are read in several calls with the same decision', () => {
+test('a check that reads its conditions in several calls has the same decision as in one call', () => {
   const engine = new SharedEngine()
   const sets = Array.from({ length: 400 }, (_, n) =>
     conditionSet(`s${n}`, { 'user.mail': { match: `*@${n}.example` } }),

@@ -35,7 +35,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES.slice(4, 6)])('$name', ({ newEngi
     ['https://a.org/users', 'https://a.org/Users', null],
     ['https://a.org/users', 'http://a.org/users', null],
     ['https://a.org/users', 'https://b.org/users', null],
-    // The default port equals no port.
+    // A URL with the default port equals a URL without a port.
     ['https://a.org/users', 'https://a.org:443/users', {}],
     ['https://a.org/users', 'https://a.org:/users', {}],
     ['https://A.org:443/users', 'HTTPS://a.org/users', {}],
@@ -47,7 +47,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES.slice(4, 6)])('$name', ({ newEngi
     ['https://{host}/users', 'https://eve@a.org/users', null],
     ['https://a.org/users', '/users', null],
     ['https://a.org/users', '', null],
-    // Scheme and host are compared without regard to case.
+    // The case of the scheme and the host is ignored.
     ['https://a.org/users', 'HTTPS://A.org/users', {}],
     ['HTTPS://A.org/users', 'https://a.ORG/users', {}],
     ['{scheme}://A.org', 'ftp://a.org', null],
@@ -62,7 +62,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES.slice(4, 6)])('$name', ({ newEngi
     ['https://a.org/{a}/x/{b}', 'https://a.org/1/x/2', { a: '1', b: '2' }],
     ['https://a.org/{key}', 'https://a.org/1', { key: '1' }],
     ['https://a.org/{__proto__}', 'https://a.org/1', Object.fromEntries([['__proto__', '1']])],
-    // Segments are decoded once, after splitting.
+    // A path is split into segments before each segment is decoded, once.
     ['https://a.org/{id}', 'https://a.org/a%2Fb', { id: 'a/b' }],
     ['https://a.org/{id}', 'https://a.org/a%252Fb', { id: 'a%2Fb' }],
     ['https://a.org/{id}', 'https://a.org/%C3%A4%20+', { id: 'ä +' }],
@@ -142,7 +142,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES.slice(4, 6)])('$name', ({ newEngi
     expect(attributesOf(ruled, url)).toEqual(attributes)
   })
 
-  test('the method is compared without regard to case, and another method never matches', () => {
+  test('the case of the method is ignored, and another method never matches', () => {
     const url = 'https://a.org/x'
     for (const method of ['get', 'GET', 'Get']) expect(onlyRule(rule(url), url, method)).not.toBeNull()
     for (const method of ['post', '', 'TRACE', 'get ']) expect(onlyRule(rule(url), url, method)).toBeNull()
@@ -189,7 +189,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES.slice(4, 6)])('$name', ({ newEngi
       expect([first(long, other), first(other, long)]).toEqual(['long', 'long'])
     })
 
-    test('the config that was created first is used, in any order of arrival', () => {
+    test('the rule of the config with the earlier creation time is used, independent of the order of changes', () => {
       const older = config([rule('https://a.org/{a}/1', 'older')], 'z', 1)
       const newer = config([rule('https://a.org/x/{b}', 'newer')], 'a', 2)
       for (const changes of [
@@ -202,7 +202,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES.slice(4, 6)])('$name', ({ newEngi
       expect(engineOf(older, same).mapped('get', url)?.type).toBe('newer')
     })
 
-    test('an ambiguous query ends the search, unless a rule with precedence matches', () => {
+    test('no rule matches an ambiguous query, unless a rule with precedence matches first', () => {
       const ambiguous = rule('https://a.org/x/1?b=1', 'ambiguous')
       const wide = rule('https://a.org/x/{b}', 'wide')
       const asked = `${url}&b=1&b=2`
@@ -234,7 +234,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES.slice(4, 6)])('$name', ({ newEngi
     expect(engineOf(config(rules)).mapped('get', more)).toBeNull()
   })
 
-  test('a rule still matches after its type is removed, so that no wider rule takes its place', () => {
+  test('a rule matches even after its type is removed, so that no wider rule is used instead', () => {
     const rules = config([rule('https://a.org/x', 'gone', { priority: 1 }), rule('https://a.org/{a}')])
     const engine = engineOf(resourceType('gone', 'read'), resourceType('page', 'read'), rules)
     expect(engine.mapped('get', 'https://a.org/x')?.type).toBe('gone')
@@ -258,7 +258,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES.slice(4, 6)])('$name', ({ newEngi
     expect(known()).toEqual(['x'])
   })
 
-  test('a rule of a later release that cannot be parsed never matches', () => {
+  test('a rule of a later release, which this release cannot parse, never matches', () => {
     const unreadable = [
       rule('https://a.org/x{', 'page', { priority: 1 }),
       rule('https://a.org/x', 'page', { method: 'link' as MappingRule['method'], priority: 1 }),

@@ -1,4 +1,4 @@
-/** Near misses in explanations: exactly one missing condition. `test/properties` uses the oracle. */
+/** Near misses in explanations. `test/properties` compares them with the oracle. */
 import { describe, expect, test } from 'vitest'
 import { NEAR_MISS_ROLES_MAX, NEAR_MISS_STEPS_MAX, NEAR_MISSES_MAX } from '#engine/explanation.ts'
 import type { Change } from '#model/change.ts'
@@ -22,7 +22,7 @@ import { ENGINES } from './engines.ts'
 
 const overParent = heldBy({ role: 'viewer', on: 'folder', over: 'parent' })
 
-/** A document in a folder in a folder. Viewers of a folder are viewers of its content. */
+/** A document in a folder, which is in another folder. Viewers of a folder are viewers of its content. */
 const library = [
   tenant('default'),
   tenant('acme'),
@@ -103,7 +103,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
     expect(nearMisses(without).found).toEqual([])
   })
 
-  test('a missing tuple is reported if the user holds its source role in the same tenant', () => {
+  test('a missing tuple is reported if the user holds the source role of its derivation in the same tenant', () => {
     const alone = instance('document:alone')
     const expected = {
       kind: 'no-tuple',
@@ -124,7 +124,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
     })
   })
 
-  test('the nearest near misses are reported up to the limit, with a flag if there are more', () => {
+  test('the nearest near misses are reported up to the limit, with `hasMore` if there are others', () => {
     const chain = Array.from({ length: NEAR_MISSES_MAX + 1 }, (_, n) => `folder:${n}`)
     const facts = [
       ...chain.map(name => instance(name)),
@@ -151,7 +151,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
     expect(held).toEqual([roles.at(-1), ...roles.slice(0, NEAR_MISS_ROLES_MAX - 1)])
   })
 
-  test('a near miss beyond the maximum distance is not reported but sets the flag for more', () => {
+  test('a near miss beyond the maximum distance is not reported, but sets `hasMore`', () => {
     const chain = Array.from({ length: NEAR_MISS_STEPS_MAX + 1 }, (_, n) => `folder:${n}`)
     const facts = [
       ...chain.map(name => instance(name)),
@@ -182,7 +182,7 @@ describe('the shared index', () => {
     return runAtOnce(engine.explain(query, stepsMax, detail))
   }
 
-  test('near misses use the remaining steps of the budget, and set the flag for more if these do not suffice', () => {
+  test('the search for near misses uses the remaining steps, and sets `hasMore` if they are not sufficient', () => {
     // The roles of anna are found in a few steps. The folder is visited next, before the folders above it.
     expect(explain('anna', 300).nearMisses).toMatchObject({
       found: [{ instance: { key: 'f' } }],

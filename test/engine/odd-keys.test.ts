@@ -63,7 +63,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     }
   })
 
-  test('names that look alike when joined are kept apart', () => {
+  test('entities are distinguished even if their type and key look alike or are equal when joined', () => {
     const lookAlikes: [InstanceKey, InstanceKey][] = [
       [
         { type: 'a', key: 'b:c' },

@@ -1,4 +1,4 @@
-/** Entities removed, put again and used in one commit: names refer to the entity at that point. */
+/** Entities removed, put again and used in one commit: a name references the entity at that point. */
 import { describe, expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
 import {
@@ -41,7 +41,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     return ['alice', 'bob', 'carol'].filter(name => world.can(name, 'read', 'document:d'))
   }
 
-  test('an instance removed and put again has only the roles and tuples that are put after it', () => {
+  test('an instance that is removed and put again has only the roles and tuples that are put after it', () => {
     expect(who()).toEqual(['alice', 'bob'])
     const again = [removed(instance('document:d')), instance('document:d')]
     expect(who(...again)).toEqual([])
@@ -49,7 +49,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(who(...again, assign('carol', 'viewer', 'document:d'))).toEqual(['carol'])
   })
 
-  test('a subject and a user removed and put again have only the tuples and roles that are put after them', () => {
+  test('a subject and a user that are removed and put again have only tuples and roles that are put after them', () => {
     const folder = [removed(instance('folder:f')), instance('folder:f')]
     expect(who(...folder)).toEqual(['bob'])
     const again = [link('folder:f', 'parent', 'document:d'), assign('carol', 'viewer', 'folder:f')]
@@ -65,7 +65,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(who(...moved, link('folder:f', 'parent', 'document:d'))).toEqual(['alice'])
   })
 
-  test('a type removed and put again has no instances until they are put', () => {
+  test('a type that is removed and put again has no instances until they are put', () => {
     const again = [removed(resourceType('document')), ...documents]
     const edge = link('folder:f', 'parent', 'document:d')
     expect(who(...again, edge, assign('bob', 'viewer', 'document:d'))).toEqual([])
@@ -73,7 +73,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(who(instance('document:d'), ...again, instance('document:d'), edge)).toEqual(['alice'])
   })
 
-  test('a role removed and assigned repeatedly in one commit has the last state', () => {
+  test('a role that one commit revokes and assigns repeatedly has the last state', () => {
     const toggled = assign('bob', 'viewer', 'document:d')
     expect(who(removed(toggled), toggled, removed(toggled), toggled)).toEqual(['alice', 'bob'])
     expect(who(removed(toggled), toggled, removed(toggled))).toEqual(['alice'])

@@ -1,4 +1,4 @@
-/** Packed queries: reading returns the queries that were packed. */
+/** Packing of queries into bytes, and reading them back. */
 import { expect, test } from 'vitest'
 import type { Query } from '#model/decision.ts'
 import { packQueries } from '#model/packed-queries.ts'
@@ -19,19 +19,13 @@ test('packed queries are read back unchanged, in any script', () => {
   expect(packQueries([])!.count).toBe(0)
 })
 
-test('three more bytes can be read after the last key', () => {
+test('a packed buffer has at least three bytes after the last key', () => {
   const { bytes, keyRanges } = packQueries([{ ...ask, user: 'é', key: '鍵' }])!
   expect(bytes.byteLength).toBe(keyRanges[2]! + keyRanges[3]! + 3)
 })
 
 test('queries that differ only in their keys share one terms object', () => {
-  const queries = [
-    ask,
-    { ...ask, tenant: 'other' },
-    { ...ask, user: 'bob' },
-    { ...ask, action: 'write' },
-    ask,
-  ]
+  const queries = [ask, { ...ask, tenant: 'b' }, { ...ask, user: 'bob' }, { ...ask, action: 'write' }, ask]
   const packed = packQueries(queries)!
   const allTerms = queries.map((_, index) => packed.terms(index))
   expect(new Set(allTerms).size).toBe(3)
@@ -40,7 +34,7 @@ test('queries that differ only in their keys share one terms object', () => {
 })
 
 test.each(['\ud800', 'a\udc00', '\udc00\ud800', '', 'a'.repeat(513)])(
-  'an impossible key is not packed: %j',
+  'a key that no entity can have is not packed: %j',
   key => {
     expect(packQueries([ask, { ...ask, user: key }])).toBe(null)
     expect(packQueries([ask, { ...ask, key }])).toBe(null)

@@ -1,4 +1,4 @@
-/** Searches with rules find the same results by inverted indexes, by keys, and by trying all candidates. */
+/** Searches with rules find the same results with posting lists, by keys, and by trying all candidates. */
 import { describe, expect, test, vi } from 'vitest'
 import { ruleOf } from '#testing/engines/changes.ts'
 import type { Engine } from '#engine/engine.ts'
@@ -34,7 +34,7 @@ const STANDING: readonly Change[] = [
   ...DOCUMENTS.map(({ key, tenant, attributes }): Change => {
     return { kind: 'instance-put', instance: { type: 'document', key }, tenant, attributes }
   }),
-  // Another type with the same values.
+  // An instance of another type with the same values, which searches must not find.
   {
     kind: 'instance-put',
     instance: { type: 'folder', key: 'f' },
@@ -45,7 +45,7 @@ const STANDING: readonly Change[] = [
 
 const ENGINES: readonly (readonly [string, () => Engine])[] = [
   ['the shared index', () => new SharedEngine()],
-  ['the shared index with lists of owners', () => new ListingEngine(Infinity)],
+  ['the shared index with posting lists', () => new ListingEngine(Infinity)],
 ]
 
 function ruled(engine: Engine, sets: { readonly user?: Conditions; readonly resource?: Conditions }): void {
@@ -67,7 +67,7 @@ function documents(isIt: (document: (typeof DOCUMENTS)[number], n: number) => bo
 const asked = { action: 'read', type: 'document', tenant: null }
 const ALL: Page = { after: null, limit: 100 }
 
-/** Conditions and expected results. `by`: number of lists and keys used; `null`: all candidates are tried. */
+/** `by`: number of posting lists and number of keys that the search uses. `null`: it tries all candidates. */
 const RESOURCES: readonly {
   readonly name: string
   readonly user?: Conditions
@@ -134,19 +134,19 @@ const RESOURCES: readonly {
     by: [2, 0],
   },
   {
-    name: 'a condition with and one without an inverted index',
+    name: 'a condition with and one without a posting list',
     resource: { 'resource.owner': { 'equals-ref': 'user.key' }, 'resource.level': { 'less-than': 10 } },
     found: ['d00', 'd03', 'd06', 'd09'],
     by: [1, 0],
   },
   {
-    name: 'a condition without an inverted index',
+    name: 'a condition without a posting list',
     resource: { 'resource.level': { 'less-than': 3 } },
     found: ['d00', 'd01', 'd02'],
     by: null,
   },
   {
-    name: 'one of two conditions, one of them without an inverted index',
+    name: 'any of two conditions, one of them without a posting list',
     resource: {
       anyOf: [{ 'resource.isPublic': { equals: true } }, { 'resource.level': { 'less-than': 3 } }],
     },
@@ -176,7 +176,7 @@ function spied<Answer>(work: () => Answer): { readonly answer: Answer; readonly 
     const by = spy.mock.results.map(({ value }) => {
       if (value === 'all') return null
       if (value === 'nobody') return [0, 0]
-      // Each list has a companion for entities whose values are not indexed.
+      // For each attribute, one more list contains the entities whose values are not indexed.
       const { ranges, keys } = value as Exclude<ReturnType<CandidateFinder['find']>, string>
       return [ranges.length - new Set(ranges.map(({ name }) => name)).size, keys.length]
     })
@@ -193,7 +193,7 @@ describe.each(ENGINES)('%s', (name, newEngine) => {
     const search = (page: Page) => searchResources(engine, { ...asked, user: 'ann' }, page)
     const { answer, by: foundBy } = spied(() => search(ALL))
     expect(answer).toEqual({ keys: found, hasMore: false, last: answer.last, total: null })
-    if (name.endsWith('owners'))
+    if (name.endsWith('posting lists'))
       expect(new Set(foundBy.map(each => JSON.stringify(each)))).toEqual(new Set([JSON.stringify(by)]))
     expect(search({ ...ALL, after: found[0] ?? null }).keys).toEqual(found.slice(1))
     const inTenant = searchResources(engine, { ...asked, user: 'ann', tenant: 'beta' }, ALL).keys
@@ -232,7 +232,7 @@ describe.each(ENGINES)('%s', (name, newEngine) => {
       [0, 0],
     ],
     [
-      'a condition without an inverted index',
+      'a condition without a posting list',
       { user: { 'user.team': { match: 'b*' } } },
       ['eve', 'ian', 'joe'],
       null,
@@ -242,11 +242,11 @@ describe.each(ENGINES)('%s', (name, newEngine) => {
     ruled(engine, sets)
     const { answer, by: foundBy } = spied(() => searchUsers(engine, { ...asked, key: 'd01' }, ALL))
     expect(answer).toMatchObject({ keys: found, hasMore: false, total: null })
-    if (name.endsWith('owners'))
+    if (name.endsWith('posting lists'))
       expect(new Set(foundBy.map(each => JSON.stringify(each)))).toEqual(new Set([JSON.stringify(by)]))
   })
 
-  test('user attributes and context of the request count, and its resource attributes count for each candidate', () => {
+  test('a search uses user attributes and context of the request, and its resource attributes for each candidate', () => {
     const engine = newEngine()
     ruled(engine, {
       user: { 'user.team': { equals: 'green' }, 'context.day': { equals: 1 } },
@@ -264,7 +264,7 @@ describe.each(ENGINES)('%s', (name, newEngine) => {
     expect(searchResources(engine, bare, ALL).keys).toEqual([])
   })
 
-  test('a page that reaches its limit of tried candidates continues after the last one, until all are tried', () => {
+  test('a page ends at its limit of tried candidates, and the next page continues after the last one', () => {
     const engine = newEngine()
     ruled(engine, { resource: { 'resource.level': { 'greater-than': 25 } } })
     const pages: unknown[] = []

@@ -104,7 +104,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     ).toBe(true)
   })
 
-  test('computed names cannot be overridden by stored or request attributes', () => {
+  test('stored or request attributes cannot override computed attributes', () => {
     const forged = { key: 'root', roles: ['member'], tenants: ['default', 'other'] }
     const { reads } = judge(
       known('alice', forged),
@@ -149,7 +149,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(all()).toEqual([false, false, false])
   })
 
-  test('a role or a type can be a side of a rule', () => {
+  test('a role can take the place of a user set, and a type that of a resource set', () => {
     const { reads, engine } = judge(assignInTenant('alice', 'member', 'default'), rule('__autogen_member'))
     expect([reads('alice'), reads('bob'), reads('alice', { key: null })]).toEqual([true, false, true])
     expect(reads('alice', { tenant: 'other', key: null })).toBe(false)
@@ -157,7 +157,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(reads('alice')).toBe(false)
   })
 
-  test('a set matches only with all its ancestors and on its type', () => {
+  test('a set matches only if all its ancestors match, and only resources of its type', () => {
     const { reads } = judge(
       known('alice', { a: 1, b: 2 }),
       known('bob', { b: 2 }),
@@ -183,7 +183,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
     expect(reads('alice')).toBe(false)
   })
 
-  test('the time of a check is set by the service, and unknown if it is missing', () => {
+  test('the service sets the time of a check, and conditions on a missing time are unknown', () => {
     const { reads } = judge(
       set('hours', { 'server.time': { between: ['2026-11-26T09:00:00Z', '2026-11-26T17:00:00Z'] } }),
       rule('hours'),
@@ -238,7 +238,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
 })
 
 test.each(ENGINES)(
-  '$name explains rules with the first test that decided and the value it found',
+  '$name explains a rule with the first decisive test and the value that it found',
   ({ newEngine }) => {
     const engine = newEngine()
     engine.apply([
@@ -327,7 +327,7 @@ test('an attribute with several sources is merged once per check, and request at
 test.each(JUDGES)('$name accepts a user from an older release without attributes', ({ newJudge }) => {
   const engine = newJudge()
   engine.apply([...standing, set('unknown', { 'user.level': { exists: false } }), rule('unknown')])
-  // Format in the log of a node that is not upgraded. Two users, so that the commit is prepared.
+  // Format in the log of a node that is not upgraded. Two users are needed for the commit to be prepared.
   const older = JSON.parse(
     '[{"kind":"user-put","user":"carol"},{"kind":"user-put","user":"alice"}]',
   ) as Change[]
@@ -336,7 +336,7 @@ test.each(JUDGES)('$name accepts a user from an older release without attributes
   expect(['alice', 'carol'].map(each => engine.evaluate({ ...query, user: each }))).toEqual([true, true])
 })
 
-/** Alice matches one of 120 rules. */
+/** An index with 120 rules, of which Alice matches one. */
 function withManyRules(): SharedEngine {
   const engine = new SharedEngine()
   const sets = Array.from({ length: 120 }, (_, n) => set(`level-${n}`, { 'user.level': { equals: n } }))
@@ -344,7 +344,7 @@ function withManyRules(): SharedEngine {
   return engine
 }
 
-test('the shared index explains at most a hundred rules, those that allow first, with a flag if there are more', () => {
+test('the shared index explains at most 100 rules, first those that allow, with `hasMore` if there are others', () => {
   const engine = withManyRules()
   const query = ALICE_READS
   const { allow, rules } = runAtOnce(engine.explain(query, 1_000))
@@ -360,7 +360,7 @@ test('an explanation in slices is not affected by checks between the slices', ()
   const engine = withManyRules()
   engine.apply([
     known('bob', { level: 7 }),
-    // A rule by a role of the user. Such rules are evaluated last.
+    // A rule with a role instead of a user set is evaluated last.
     assignInTenant('alice', 'member', 'default'),
     rule('__autogen_member'),
   ])
@@ -383,7 +383,7 @@ test('an explanation in slices is not affected by checks between the slices', ()
 })
 
 test.each(ENGINES)(
-  '$name does not apply rules to a query that was stored without attributes before the rules existed',
+  '$name does not apply rules to a query that was read without attributes before the rules existed',
   ({ newEngine }) => {
     const engine = newEngine()
     engine.apply([...standing, set('everybody', { 'user.banned': { exists: false } }), rule('everybody')])
@@ -395,7 +395,7 @@ test.each(ENGINES)(
 )
 
 test.each(ENGINES)(
-  '$name keeps the tenant roles of users and tenants apart in one bulk check',
+  '$name uses the tenant roles of each user in each tenant in one bulk check',
   ({ newEngine }) => {
     const engine = newEngine()
     engine.apply([
@@ -432,7 +432,7 @@ test.each(ENGINES)(
   },
 )
 
-test('an explanation has the result of the decision, even if its trees cost more steps than a check allows', () => {
+test('an explanation has the result of the check, even if its condition trees need more steps than a check', () => {
   const engine = new SharedEngine()
   const listed = 10_000
   const sets = Array.from({ length: Math.ceil(STEPS_MAX / listed) + 2 }, (_, number) => `s${number}`)

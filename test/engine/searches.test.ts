@@ -34,7 +34,7 @@ import {
 const ALL = { after: null, limit: 1_000 }
 const ANY: InstanceFilter = { tenants: null, types: null, accepts: null }
 
-/** An engine queried with short texts. `on` is `type:key`, or `type` alone for the type as a whole. */
+/** An engine with short forms of queries. `on` is `type:key`, or `type` for a check on the whole type. */
 class Asked {
   readonly engine: Engine
 
@@ -127,7 +127,7 @@ const office = [
   instance('document:a1', 'acme'),
 ]
 
-/** Guarded variant of the viewer role in `office`: readers of a folder without a role on the document. */
+/** The viewer role of `office` with a guard: readers of a folder who have no role on the document. */
 const guardedViewer = role('document', 'viewer', {
   can: ['read'],
   from: [heldUnlessDirectBy({ role: 'viewer', on: 'folder', over: 'parent' })],
@@ -293,7 +293,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
       expect(asked.actions('alice', 'machine:m')).toEqual(ordered)
     })
 
-    test('with a limit of zero has no keys but the total and whether there are more', () => {
+    test('with a limit of zero has no keys, but the total and `hasMore`', () => {
       const question = { action: 'read', type: 'document', key: null, tenant: 'acme' }
       const { engine } = many()
       const total = ordered.length
@@ -344,7 +344,7 @@ describe.each(ENGINES)('$name', ({ newEngine }) => {
       expect(tenantRolesOf(asked.engine, 'stranger', null, 10)).toEqual([])
     })
 
-    test('are searched for in the accepted tenants only', () => {
+    test('are listed only for tenants that the filter accepts', () => {
       const asked = inOffice(
         ...['t1', 't2', 't3'].flatMap(key => [tenant(key), assignInTenant('alice', 'lead', key)]),
       )

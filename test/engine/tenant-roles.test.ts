@@ -73,7 +73,7 @@ const CASES: readonly Case[] = [
     { 'alice read document:d1': false },
   ],
   [
-    'a tenant role is effective in its tenant only, by default the tenant of the instance',
+    'a tenant role is effective only in its tenant; the tenant of a check is that of its instance by default',
     [assignInTenant('alice', 'reader', 'acme')],
     {
       'alice read document acme': true,
@@ -110,7 +110,7 @@ const CASES: readonly Case[] = [
     { 'alice read document:a1 default': true },
   ],
   [
-    'a tenant put again keeps its roles and its instances',
+    'a tenant that is put again keeps its roles and its instances',
     [assignInTenant('alice', 'reader', 'acme')],
     [{ ...tenant('acme'), attributes: { plan: 'gold' } }],
     { 'alice read document acme': true, 'alice read document:a1': true },

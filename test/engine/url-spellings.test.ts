@@ -32,14 +32,14 @@ describe.each(ENGINES)('$name: a URL that some server could map to a narrower ru
     '/%41dmin',
     '/adm%C4%B1n',
     '/adm%C4%B0n',
-    // Escaped escapes.
+    // Percent signs that are themselves escaped.
     '/%2561dmin',
     '/%25%36%31dmin',
     '/%25252561dmin',
     '/%25u0061dmin',
     '/%25c1%25a1dmin',
     '/%25e0%2581%25a1dmin',
-    // More rounds than any server decodes, and the rest of them.
+    // More levels of escapes than any server decodes, and the same text decoded by some levels.
     `/%${'25'.repeat(20)}61dmin`,
     // Encoded slashes and backslashes at the start, inside and at the end.
     '/admin%2Fusers',
@@ -150,7 +150,7 @@ describe.each(ENGINES)('$name: a URL that some server could map to a narrower ru
     ])
   })
 
-  test('a rule with precedence decides for every spelling', () => {
+  test('a rule with precedence matches every spelling', () => {
     const asked = askedOf([{ ...PUBLIC, priority: 1 }, ...ADMIN])
     expect(['/admin', '/Admin', '/admin%3Bx', '/admin.'].map(asked)).toEqual(Array(4).fill('public'))
   })
@@ -173,31 +173,19 @@ describe.each(ENGINES)('$name: a URL that some server could map to a narrower ru
     expect(engine.mapped('get', 'https://b.org/x')?.type).toBe('wide')
   })
 
-  test('a case-sensitive rule leaves only other cases to wider rules, not other spellings', () => {
+  test('if a rule is case-sensitive, wider rules match the URL in another case, but in no other spelling', () => {
     const sensitive = ADMIN.map(ruled => ({ ...ruled, caseSensitive: true }))
     const asked = askedOf([PUBLIC, WIDE, ...sensitive])
-    expect(['/Admin', '/%41dmin', '/Admin/x', '/ADMIN%2Fx'].map(asked)).toEqual([
-      'public',
-      'public',
-      'wide',
-      null,
-    ])
-    expect(['/admin', '/admin.', '/%2561dmin', '/admin%2Fx', '/%EF%BD%81dmin'].map(asked)).toEqual([
-      'admin',
-      null,
-      null,
-      null,
-      null,
-    ])
+    const inOtherCase = ['/Admin', '/%41dmin', '/Admin/x', '/ADMIN%2Fx'].map(asked)
+    expect(inOtherCase).toEqual(['public', 'public', 'wide', null])
+    const inSameCase = ['/admin', '/admin.', '/%2561dmin', '/admin%2Fx', '/%EF%BD%81dmin'].map(asked)
+    expect(inSameCase).toEqual(['admin', null, null, null, null])
   })
 
-  test('a rule with literal encoded slashes leaves only split paths to wider rules, not other spellings', () => {
+  test('if encoded slashes are literal in a rule, wider rules match its URL with them, but no other spelling', () => {
     const literal = ADMIN.map(ruled => ({ ...ruled, encodedSlashes: 'literal' as const }))
-    const asked = askedOf([
-      PUBLIC,
-      ...literal,
-      rule('https://a.org/x%2Fy', 'xy', { encodedSlashes: 'literal' }),
-    ])
+    const xy = rule('https://a.org/x%2Fy', 'xy', { encodedSlashes: 'literal' })
+    const asked = askedOf([PUBLIC, ...literal, xy])
     expect(['/admin%2Fusers', '/admin%5Cusers', '/Admin%2Fusers'].map(asked)).toEqual(Array(3).fill('public'))
     expect(
       ['/Admin', '/admin%3Bx', '/admin%3Fx/y', '//admin', '/x%2Fy', '/X%2Fy', '/x%252Fy'].map(asked),
@@ -233,23 +221,15 @@ describe.each(ENGINES)('$name: a URL that some server could map to a narrower ru
 
   test('dots and spaces in names of members are treated as underscores, as some servers do', () => {
     const rules = [rule('https://a.org/x', 'wide'), rule('https://a.org/x?a_b=1', 'narrow')]
-    expect(['?a.b=1', '?a+b=1', '?a%20b=1', '?a-b=1'].map(query => askedOf(rules)(`/x${query}`))).toEqual([
-      null,
-      null,
-      null,
-      'wide',
-    ])
+    const found = ['?a.b=1', '?a+b=1', '?a%20b=1', '?a-b=1'].map(query => askedOf(rules)(`/x${query}`))
+    expect(found).toEqual([null, null, null, 'wide'])
   })
 
   test('a case-sensitive rule distinguishes the case of its query', () => {
     const narrow = rule('https://a.org/x?mode=all', 'narrow', { caseSensitive: true })
     const asked = askedOf([rule('https://a.org/x', 'wide'), narrow])
-    expect(['/x?Mode=all', '/x?mode=ALL', '/x?mode[]=all', '/x?mode=all'].map(asked)).toEqual([
-      'wide',
-      'wide',
-      null,
-      'narrow',
-    ])
+    const found = ['/x?Mode=all', '/x?mode=ALL', '/x?mode[]=all', '/x?mode=all'].map(asked)
+    expect(found).toEqual(['wide', 'wide', null, 'narrow'])
   })
 })
 

@@ -1,4 +1,4 @@
-/** A world under test: an engine or the oracle, which must also fulfill the contract. */
+/** An engine under test with its facts. The oracle is tested in the same way. */
 import { expect } from 'vitest'
 import type { Change } from '#model/change.ts'
 import type { Query } from '#model/decision.ts'

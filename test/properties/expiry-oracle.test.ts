@@ -110,7 +110,7 @@ const sorted = (changes: readonly Change[]): string[] =>
 
 const ENGINES = {
   'the shared index': () => new SharedEngine(),
-  'with tenant roles in annexes': () => new SharedEngine({ firstTenantRoleIndex: 2_047 }),
+  'with overflow lines': () => new SharedEngine({ firstTenantRoleIndex: 2_047 }),
   'moved to a buffer with its full address space': () =>
     new SharedEngine({ largeGraphBytes: 0, graphBytesMax: 1 << 24, closureBytesMax: 1 << 23 }),
   'saved and restored after every commit': () => new SavingEngine(),

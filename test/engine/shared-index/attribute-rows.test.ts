@@ -57,7 +57,7 @@ test('any JSON is read back unchanged, including in other threads', () => {
   holdsFor(roots(USUAL), 300, ({ user, resource, tenant }) => [user, resource, tenant].forEach(check))
 })
 
-test('attributes are unchanged if their names exceed the numbered names', () => {
+test('attributes are read back unchanged if there are more names than the index can number', () => {
   const { regions, line } = owner()
   for (let from = 0; from < NAMES_MAX; from += 64) {
     const names = Array.from({ length: 64 }, (_, n) => [`name-${from + n}`, n])

@@ -1,4 +1,4 @@
-/** The compiled form of rules after random changes to it: lookups find the current rules and no others. */
+/** Compiled rules after random changes: lookups find the current rules and no others. */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { valueIn, wordsBehind } from '#engine/shared-index/memory/values.ts'
@@ -14,7 +14,7 @@ const TYPE = 'document'
 const ACTIONS = ['read', 'write']
 const USER_SETS = 40
 const RESOURCE_SETS = 3
-/** Requirements of a set: attributes with the values that match. */
+/** Requirements of a set: for each attribute, the values that match. */
 type Demanded = Readonly<Record<string, readonly number[]>>
 
 /** 20 numbers that collide in a small table, and 20 others. */
@@ -74,7 +74,7 @@ function conditionsOf(says: Demanded): object {
   return { allOf: Object.entries(says).map(([path, values]) => ({ [path]: { in: values } })) }
 }
 
-/** The first set is for any resource, the others have a condition on the resource. */
+/** Puts sets of resources. The first one matches any resource, the others have a condition. */
 function putResourceSets(all: CompiledRules): void {
   for (let n = 0; n < RESOURCE_SETS; n++) {
     const conditions = n === 0 ? {} : { 'resource.d': { equals: n } }
@@ -82,7 +82,7 @@ function putResourceSets(all: CompiledRules): void {
   }
 }
 
-/** Performs a step, and records the requirements of the sets. */
+/** Makes the change of a step, and records the requirements of the sets. */
 function take(
   all: CompiledRules,
   says: Map<string, Demanded>,
@@ -113,7 +113,7 @@ function take(
   }
 }
 
-/** Returns the rules, each as its two sides: by path and value; those that each check evaluates; all. */
+/** Returns the rules by path and value, the rules that each check evaluates, and all rules. */
 function read(plan: Plan) {
   const { view, at } = plan
   const { program } = view
@@ -182,7 +182,7 @@ function expectToLead(all: CompiledRules, says: ReadonlyMap<string, Demanded>): 
       expect({ name, chosen }).not.toEqual({ name, chosen: undefined })
       underValues += chosen![1].length
     }
-    // No rule is listed elsewhere, and each rule with a requirement is found by it.
+    // Each rule with a requirement is found only by that requirement.
     const placed = [...found.under.values()].flatMap(ofPath => [...ofPath.values()].flat())
     expect(placed).toHaveLength(underValues)
     const free = rules.filter(rule => demandsOf(rule, sets, says).length === 0)
@@ -192,7 +192,7 @@ function expectToLead(all: CompiledRules, says: ReadonlyMap<string, Demanded>): 
   }
 }
 
-test('compiled rules are found by a value that their sets require, and removed rules are not found', () => {
+test('compiled rules are found by a value that one of their sets requires, and removed rules are not found', () => {
   holdsFor(fc.array(step, { minLength: 20, maxLength: 120, size: 'max' }), 20, steps => {
     const all = new CompiledRules()
     const says = new Map<string, Demanded>()

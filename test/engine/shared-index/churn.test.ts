@@ -1,4 +1,4 @@
-/** Memory under long churn stops growing, so free blocks, which are split, need not be joined. */
+/** Memory stops growing while entities are created and deleted, although free blocks are never joined. */
 import { expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
 import { Random } from '#testing/data/random.ts'
@@ -7,7 +7,7 @@ import { CollectingEngine } from '#testing/engines/shared-engine.ts'
 
 const ROUNDS = 600
 const SETTLED = 400
-/** Approximate number of facts at a time. In half of the rounds, most of them are removed. */
+/** Approximate number of facts at a time. Half of the rounds remove most of the facts. */
 const CROWD = 3_000
 
 /** A user or an instance with edges. Few have very many. */
@@ -48,7 +48,7 @@ test('memory stops growing after four hundred rounds of creating and deleting en
     }
     const last = standing.at(-1)!.find(put => put.kind === 'instance-put')!
     engine.evaluate({ user: 'u0', action: 'open', type: 'folder', key: last.instance.key, tenant: null })
-    // A small or a large share, of small and large entities, in random order.
+    // Removes a small or a large share of the entities, chosen at random.
     const share = random.below(2) === 0 ? 0.2 : 0.9
     const stays = standing.filter(() => random.next() > share)
     for (const puts of standing) {

@@ -1,4 +1,4 @@
-/** The closure region starts over when most of it is dead and when it is full. Decisions stay correct. */
+/** The closure region is reset when most of it is dead or when it is full. Decisions stay correct. */
 import { expect, test } from 'vitest'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import type { Change } from '#model/change.ts'
@@ -38,12 +38,12 @@ function expectRight(world: World, chain: number): void {
   expect(world.can(`u${(chain + 1) % CHAINS}-0`, 'open', bottom)).toBe(false)
 }
 
-test('the closure region starts over whenever it is full of valid closures', () => {
+test('the closure region is reset whenever it is full of valid closures', () => {
   const { world, header, engine } = worldWith(32 * KIB)
   for (let round = 0; round < 3; round++) {
     for (let chain = 0; chain < CHAINS; chain++) {
       expectRight(world, chain)
-      // Needs closures that were built before the region started over.
+      // This check needs closures that were built before the reset.
       expectRight(world, chain >> 1)
     }
   }
@@ -51,7 +51,7 @@ test('the closure region starts over whenever it is full of valid closures', () 
   expect(engine.writer.bytes().closures).toBeLessThanOrEqual(32 * KIB)
 })
 
-test('the closure region starts over instead of growing when most of it is dead', () => {
+test('the closure region is reset instead of growing when most of its closures are invalid', () => {
   const { world, header, engine } = worldWith(64 * KIB * KIB)
   const cut = link('folder:0-0', 'parent', 'folder:0-1')
   let grown = 0
@@ -67,14 +67,14 @@ test('the closure region starts over instead of growing when most of it is dead'
   expectRight(world, 1)
 })
 
-/** Precomputes until nothing is left, and returns the number of steps. */
+/** Precomputes until nothing is left or `stepsMax` is reached. Returns the number of steps. */
 function buildAhead({ writer }: SharedEngine, stepsMax = 10_000): number {
   let steps = 1
   while (steps < stepsMax && writer.precompute(100)) steps += 1
   return steps
 }
 
-test('all closures are precomputed again after the region starts over', () => {
+test('all closures are precomputed again after a reset of the closure region', () => {
   const { world, header, engine } = worldWith(64 * KIB * KIB)
   buildAhead(engine)
   const [era, cut] = [header[L.H_CLOSURE_ERA]!, link('folder:0-0', 'parent', 'folder:0-1')]
@@ -89,7 +89,7 @@ test('all closures are precomputed again after the region starts over', () => {
   expect(engine.writer.figures().closuresBuilt).toBe(closuresBuilt)
 })
 
-test('closures that do not all fit are precomputed once and then built on demand', () => {
+test('closures that do not all fit into the region are precomputed once, and then built when checks need them', () => {
   const { world, header, engine } = worldWith(32 * KIB)
   const steps = buildAhead(engine)
   expect(steps).toBeLessThan(10_000)
@@ -99,7 +99,7 @@ test('closures that do not all fit are precomputed once and then built on demand
   expect(engine.writer.precompute(100)).toBe(false)
 })
 
-test('the closure region grows if hardly anything in it is dead, so that precomputation ends', () => {
+test('the closure region grows if hardly any of its closures are invalid, so that precomputation ends', () => {
   const { world, header, engine } = worldWith(64 * KIB * KIB)
   const cut = link('folder:0-0', 'parent', 'folder:0-1')
   const startOver = (): void => {

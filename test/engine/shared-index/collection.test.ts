@@ -48,8 +48,8 @@ function isDeniedEverywhere(world: World): boolean {
 }
 
 const REMOVALS: Record<string, (standing: readonly Change[]) => Change[]> = {
-  'one by one, backwards': standing => standing.toReversed().map(removed),
-  'from the top': standing =>
+  'one by one, in reverse order': standing => standing.toReversed().map(removed),
+  'by their users and instances': standing =>
     standing.filter(change => change.kind === 'user-put' || change.kind === 'instance-put').map(removed),
   'with the tenant': standing => [
     removed(tenant('default')),
@@ -66,7 +66,7 @@ const REMOVALS: Record<string, (standing: readonly Change[]) => Change[]> = {
 }
 
 test.each(Object.entries(REMOVALS))(
-  'memory stays constant when entities are loaded and removed repeatedly %s',
+  'memory stays constant when entities are repeatedly loaded, and removed %s',
   (_, remove) => {
     const engine = new SharedEngine()
     const world = new World(engine, ...schema)
@@ -149,7 +149,7 @@ test('an instance does not keep references to deleted users', () => {
   ])
   const regions = Regions.attach(engine.writer.handle)
   const key = new Key(SECRETS.start, SECRETS.multiplier)
-  // The type that is put first has the number 1.
+  // Number 1 is the type that was put first, which is the folder.
   expect(key.read('f', 1)).toBe(true)
   const folder = find(regions, key, 1)
   expect(folder).toBeGreaterThan(0)

@@ -1,4 +1,4 @@
-/** Compiled condition sets and rules: shared parts, attributes read by checks, and recompiled parts. */
+/** Compiled condition sets and rules: shared parts, attributes that checks read, and recompilation. */
 import { describe, expect, test } from 'vitest'
 import { hashOfScalar, ValueWords } from '#engine/shared-index/memory/values.ts'
 import { LEAF, LOOKUP_WORDS, PLAN } from '#engine/shared-index/rules/rule-code.ts'
@@ -33,8 +33,8 @@ function countsOf({ view, at }: Plan) {
   return { lookups: program[at + PLAN.lookups]!, others: program[at + PLAN.others]! }
 }
 
-describe('shared parts of compiled rules', () => {
-  test('equal leaves are compiled to one leaf, and spellings of a path to one path', () => {
+describe('compiled rules', () => {
+  test('contain equal leaves once, and a path once for all its spellings', () => {
     const view = compiled(
       [
         set('a', { 'user.level': { equals: 1 } }),
@@ -46,7 +46,7 @@ describe('shared parts of compiled rules', () => {
     expect([view.leafFrom.length, view.paths]).toEqual([2, 1])
   })
 
-  test('sets that differ in the constant of an equality share one lookup', () => {
+  test('have one lookup for all sets that differ only in the constant of an equality', () => {
     const sets = Array.from({ length: 1_000 }, (_, n) =>
       set(`in-${n}`, {
         allOf: [{ 'user.active': { equals: true } }, { 'user.group': { equals: `g-${n}` } }],
@@ -62,7 +62,7 @@ describe('shared parts of compiled rules', () => {
     expect(LOOKUP_WORDS).toBe(2)
   })
 
-  test('rules that can match without an equality are evaluated by each check', () => {
+  test('are evaluated by each check if they can match without an equality', () => {
     const sets = [
       set('any', { anyOf: [{ 'user.group': { equals: 'a' } }, { 'user.group': { equals: 'b' } }] }),
       set('not', { not: { 'user.group': { equals: 'a' } } }),
@@ -77,7 +77,7 @@ describe('shared parts of compiled rules', () => {
     expect(countsOf(plan)).toEqual({ lookups: 1, others: 3 })
   })
 
-  test('common leaves are stored without their text, rare leaves with it', () => {
+  test('contain common leaves without their text, and rare leaves with it', () => {
     const everyday = [
       { 'user.a': { equals: 'x' } },
       { 'user.a': { 'not-equals': { ref: 'resource.a' } } },
@@ -101,8 +101,8 @@ describe('shared parts of compiled rules', () => {
   })
 })
 
-describe('recompilation after a change', () => {
-  /** Two kinds of sets: rules on one are found by a value, rules on the other are not. */
+describe('a recompilation after a change', () => {
+  /** Half of the sets have rules that are found by a value. The rules of the others are not. */
   function filled(sets: number, actions: number): CompiledRules {
     const puts = Array.from({ length: sets }, (_, n) =>
       set(`s-${n}`, n % 2 === 0 ? { 'user.group': { equals: n } } : { 'user.level': { 'greater-than': n } }),
@@ -122,31 +122,21 @@ describe('recompilation after a change', () => {
   test.each([
     ['few rules', 20, 5],
     ['very many rules', 5_000, 10],
-  ])('the cost of a change does not depend on the other rules, with %s', (_, sets, actions) => {
+  ])('does not cost more because of other rules, with %s', (_, sets, actions) => {
     const all = filled(sets, actions)
-    const work = (change: () => unknown) =>
-      workOf(all, () => {
-        change()
-        all.compile()
-      })
-    expect(work(() => all.book.putSet(set('own', { 'user.group': { equals: 'own' } })))).toEqual({
-      sets: 1,
-      rules: 0,
-    })
+    const work = (change: () => unknown) => workOf(all, () => [change(), all.compile()])
+    const own = (group: string) => set('own', { 'user.group': { equals: group } })
+    expect(work(() => all.book.putSet(own('own')))).toEqual({ sets: 1, rules: 0 })
     expect(work(() => all.book.putRule(rule('own', 'a-1')))).toEqual({ sets: 0, rules: 1 })
-    // The rule is found by another value.
-    expect(work(() => all.book.putSet(set('own', { 'user.group': { equals: 'other' } })))).toEqual({
-      sets: 1,
-      rules: 1,
-    })
-    // The rule is found and read as before.
+    // After this change, the rule is found by another value. After the next one, it is found as before.
+    expect(work(() => all.book.putSet(own('other')))).toEqual({ sets: 1, rules: 1 })
     const level = (above: number) => set('s-1', { 'user.level': { 'greater-than': above } })
     expect(work(() => all.book.putSet(level(7)))).toEqual({ sets: 1, rules: 0 })
     expect(work(() => all.book.removeRule(rule('own', 'a-1')))).toEqual({ sets: 0, rules: 0 })
     expect(work(() => all.book.removeSet('s-0'))).toEqual({ sets: 0, rules: 0 })
   })
 
-  test('leaves, paths and words without sets do not accumulate', () => {
+  test('removes leaves, paths and words that no set uses', () => {
     const all = following([set('s', {})], [rule('s')])
     for (let n = 0; n < 5_000; n++) {
       all.book.putSet(set('s', { [`user.a${n}`]: { equals: n } }))
@@ -157,7 +147,7 @@ describe('recompilation after a change', () => {
     expect(view!.program.length).toBeLessThan(50_000)
   })
 
-  test('words of rules that are created and deleted do not accumulate', () => {
+  test('removes the words of deleted rules', () => {
     const all = filled(1_000, 1)
     const before = all.compile().view!.program.length
     for (let n = 0; n < 3_000; n++) {
@@ -170,7 +160,7 @@ describe('recompilation after a change', () => {
     expect(all.compile().view!.program.length).toBeLessThan(4 * before)
   })
 
-  test('incremental compilation plans rules like a complete compilation', () => {
+  test('plans rules like a complete compilation', () => {
     const changed = filled(100, 1)
     for (let n = 100; n < 400; n++) {
       changed.book.putSet(
@@ -183,7 +173,7 @@ describe('recompilation after a change', () => {
     expect(countsOf(plan)).toEqual({ lookups: 1, others: 50 })
   })
 
-  test('a permission without rules has no plan, and other permissions keep theirs', () => {
+  test('deletes the plan of a permission that has no rules, and keeps the plans of other permissions', () => {
     const all = filled(4, 200)
     for (let a = 0; a < 200; a += 2) {
       for (let n = 0; n < 4; n++) all.book.removeRule(rule(`s-${n}`, `a-${a}`))
@@ -283,7 +273,7 @@ test('an object from the request and from storage is merged before a comparison'
   expect(reads({ city: 'Basel' })).toBe(false)
 })
 
-test('a name that gets its number after rules were compiled is found from then on', () => {
+test('rules that were compiled before a name had a number find values with the name once it has one', () => {
   const engine = new SharedEngine()
   engine.apply([
     resourceType('document', 'read'),
@@ -309,7 +299,6 @@ test('a name that gets its number after rules were compiled is found from then o
   expect(reads({ 'a.b': 2, a: { b: 1 } })).toBe(false)
 })
 
-/** Returns the decision for a user with this number in the request attributes. */
 function allows(engine: SharedEngine, action: string, n: number): boolean {
   return engine.evaluate({
     user: 'u',
@@ -331,7 +320,7 @@ describe('constants with colliding hashes', () => {
     if (hashOfScalar(head, words.words, 0) >>> 22 === 0) colliding.push(number)
   }
 
-  test('are found by rules and in a list', () => {
+  test('are found, as values of equalities and in a list of values', () => {
     const engine = new SharedEngine()
     engine.apply([
       resourceType('document', 'read', 'write'),
@@ -367,7 +356,7 @@ describe('constants with colliding hashes', () => {
   })
 })
 
-test('a condition with no values never matches, and one with many values matches exactly these', () => {
+test('a list of values in a condition matches exactly its values, and never if it is empty', () => {
   const engine = new SharedEngine()
   const many = Array.from({ length: 100 }, (_, n) => n)
   engine.apply([

@@ -1,4 +1,4 @@
-/** The table of expiration times and the queue of the facts that expire next, in isolation. */
+/** The table of expiration times, and the queue of the facts that expire next. */
 import { describe, expect, test } from 'vitest'
 import {
   blocksForExpiry,
@@ -18,7 +18,7 @@ import { SECRETS } from '#testing/engines/shared-engine.ts'
 const YEAR_9999 = Date.parse('9999-12-31T23:59:59.999Z')
 
 function factOf(n: number): FactNumbers {
-  // Scopes use all 32 bits, edge classes 16.
+  // A scope can use all 32 bits of a word, an edge class uses 16.
   const other = Math.imul(n, 0x9e3779b1) | 1
   return { isTuple: n % 3 === 0, line: 1 + (n & L.LINE_MASK), other, link: n % 3 === 0 ? n & 0xffff : n & 31 }
 }
@@ -28,7 +28,7 @@ test('expiration times are stored and removed as in a map, in tables of every si
   const random = new Random(5)
   const right = new Map<number, number>()
   for (let round = 0; round < 60_000; round++) {
-    // Waves: mostly puts, then mostly removals, so that partitions grow and shrink.
+    // Mostly puts alternate with mostly removals, so that partitions grow and shrink.
     const n = random.below(6_000)
     if (random.below(10) < (Math.floor(round / 10_000) % 2 === 0 ? 8 : 1)) {
       const until = random.below(4) === 0 ? YEAR_9999 - n : random.below(2 ** 31) * 3
@@ -52,7 +52,7 @@ test('expiration times are stored and removed as in a map, in tables of every si
   }
 })
 
-test('the table takes no space in the graph without expiration times, and frees its space with the last one', () => {
+test('the table takes no space in the graph while no fact has an expiration time', () => {
   const regions = Regions.create(SECRETS)
   const { header } = regions
   const used = (): number => header[L.H_GRAPH_TOP]! - header[L.H_GRAPH_FREE_WORDS]!
@@ -74,7 +74,7 @@ test.each([1_000, 30_000, 100_000, 250_000, 450_000, 700_000, 1_000_000])(
   },
 )
 
-test('no more is allocated than was computed before', () => {
+test('storing expiration times allocates at most the space that was computed before', () => {
   const random = new Random(11)
   for (let round = 0; round < 200; round++) {
     const regions = Regions.create(SECRETS)
@@ -87,7 +87,7 @@ test('no more is allocated than was computed before', () => {
   }
 })
 
-describe('the queue', () => {
+describe('the expiration queue', () => {
   const HOUR_MS = 3_600_000
 
   /** Returns the facts that expire while time advances from wake to wake, each with its time of expiry. */
@@ -103,7 +103,7 @@ describe('the queue', () => {
     return said
   }
 
-  test.each([50, 3_000, 20_000])('expires %i facts in order, each at its time, over a day', count => {
+  test.each([50, 3_000, 20_000])('expires %i facts in order within a day, each at its time', count => {
     const regions = Regions.create(SECRETS)
     const queue = new ExpiryQueue(regions)
     const random = new Random(count)
@@ -116,7 +116,7 @@ describe('the queue', () => {
     expect(said).toEqual(ends.toSorted((one, other) => one - other).map(until => [until, until]))
   })
 
-  test('a changed or removed expiration time replaces the former one', () => {
+  test('uses the latest expiration time of a fact, and none after the removal of the time', () => {
     const regions = Regions.create(SECRETS)
     const queue = new ExpiryQueue(regions)
     const put = (n: number, until: number): void => {
@@ -136,7 +136,7 @@ describe('the queue', () => {
     ])
   })
 
-  test('the queue promises no time until it has scanned all expiration times', () => {
+  test('does not know the time of the next expiration until it has scanned all expiration times', () => {
     const regions = Regions.create(SECRETS)
     const queue = new ExpiryQueue(regions)
     expect([queue.wakeAt, queue.expiresFrom]).toEqual([Infinity, Infinity])
@@ -147,7 +147,7 @@ describe('the queue', () => {
     expect(queue.wakeAt).toBeLessThan(HOUR_MS)
   })
 
-  test('facts expire on time even if more of them expire soon than the queue can hold', () => {
+  test('expires facts on time even if more facts expire soon than it can hold', () => {
     const regions = Regions.create(SECRETS)
     const queue = new ExpiryQueue(regions)
     const count = 150_000
@@ -162,7 +162,7 @@ describe('the queue', () => {
     expect(said.length).toBe(count - 1)
     expect(said.filter(([until, now]) => until !== now)).toEqual([])
   })
-  test('a new expiration time does not restart the scan of many facts that expire together', () => {
+  test('does not restart the scan of many facts that expire together when an expiration time is added', () => {
     const regions = Regions.create(SECRETS)
     const queue = new ExpiryQueue(regions)
     const [now, together] = [6_000, 10_000]
@@ -176,7 +176,7 @@ describe('the queue', () => {
     }
   })
 
-  test('a scan of many expiration times finishes despite concurrent additions', () => {
+  test('finishes a scan of many expiration times despite concurrent additions', () => {
     const regions = Regions.create(SECRETS)
     const queue = new ExpiryQueue(regions)
     for (let n = 0; n < 100_000; n++) setExpiry(regions, factOf(n), 10_000)

@@ -79,7 +79,7 @@ describe.each([1, 2, 3, 4])('a small index with random commits and removals, see
         taken += 1
       } catch (error) {
         expect(error).toEqual(FULL)
-        // The graph may have grown, and the lock may have been taken for that.
+        // A refused commit can have grown the graph, with the lock.
         expect(new Uint8Array(handle.graph).subarray(0, before[1]!.length)).toEqual(before[1])
         refusals += 1
       }
@@ -109,7 +109,7 @@ describe.each([1, 2, 3, 4])('a small index with random commits and removals, see
 describe('space reserved for pending commits', () => {
   const bulk = (prefix: string): Change[] => Array.from({ length: 1_000 }, (_, n) => user(`${prefix}${n}`))
 
-  test('is sufficient for accepted commits in any order, and can be released', () => {
+  test('is sufficient for all accepted commits in any order, and can be released', () => {
     const engine = new SharedEngine({ graphBytesMax: 1 << 20 })
     engine.apply(SCHEMA)
     const accepted: { readonly changes: Change[]; readonly giveBack: () => void }[] = []
@@ -146,7 +146,7 @@ describe('space reserved for pending commits', () => {
   })
 })
 
-test('a slab with the maximum number of entries rejects more', () => {
+test('a commit that would exceed the maximum number of entries of a slab is rejected', () => {
   const engine = new SharedEngine({ graphBytesMax: 1 << 20 })
   engine.apply([
     ...SCHEMA,
@@ -159,13 +159,13 @@ test('a slab with the maximum number of entries rejects more', () => {
   const key = new Key(SECRETS.start, SECRETS.multiplier)
   expect(key.read('alice', L.USER_TYPE)).toBe(true)
   const meta = (find(regions, key, L.USER_TYPE) << L.LINE_WORDS_LOG2) + L.U_ASSIGNMENTS + 1
-  // Simulates 134 million roles, which take half of the largest graph.
+  // The slab is marked as if it had 134 million roles, which would take half of the largest graph.
   regions.graph[meta] = ((L.ENTRIES_MAX << L.COUNT_SHIFT) | 28) >>> 0
   expect(() => engine.writer.reserveCapacity([assignInTenant('alice', 'reader', 'default')])).toThrow(FULL)
   engine.writer.reserveCapacity([assignInTenant('bob', 'reader', 'default')])()
 })
 
-test('a load that exceeds the capacity is rejected, and a new engine of the same size works', () => {
+test('a load that exceeds the capacity is rejected, and another engine of the same size is not affected', () => {
   const engine = new SharedEngine({ graphBytesMax: 1 << 18 })
   const world = new World(engine, ...SCHEMA, user('alice'))
   const load = (): void => engine.writer.apply(Array.from({ length: 5_000 }, (_, n) => user(`u${n}`)))
@@ -174,7 +174,7 @@ test('a load that exceeds the capacity is rejected, and a new engine of the same
   expect(world.can('alice', 'read', 'document:d')).toBe(true)
 })
 
-describe('checks without space for their closure', () => {
+describe('checks whose closure does not fit', () => {
   const levels = Array.from({ length: 8 }, (_, n) => `l${n}`)
   const layered: Change[] = [
     tenant('default'),
@@ -207,7 +207,7 @@ describe('checks without space for their closure', () => {
     expect(new Set(expected).size).toBe(2)
   }
 
-  test('are correct if the closure head does not fit into a full graph', () => {
+  test('are correct if there is no space for the closure head in a full graph', () => {
     const engine = new SharedEngine({ graphBytesMax: 1 << 17 })
     const folders = Array.from({ length: 100 }, (_, n) => n)
     const changes: Change[] = [

@@ -1,4 +1,4 @@
-/** Short closures are stored inline in their container. Decisions do not depend on their location. */
+/** Short closures are stored inline in their container. Decisions do not depend on the place of a closure. */
 import { beforeEach, expect, test } from 'vitest'
 import { MemoizedOracle } from '#testing/oracle/memoized-oracle.ts'
 import { blockEnd, gatesAt, maskOfEntry } from '#engine/shared-index/closures/closure-block.ts'
@@ -29,7 +29,7 @@ import {
 import { SECRETS, SharedEngine } from '#testing/engines/shared-engine.ts'
 import { World } from '../world.ts'
 
-/** Each action is allowed by one role. The container has heads for three of these states only. */
+/** One role allows each action. A container has inline heads for only three of these four states. */
 const ACTIONS = ['see', 'edit', 'share', 'delete'] as const
 const DEPTH = 48
 
@@ -51,7 +51,7 @@ const chain: readonly Change[] = [
   ...Array.from({ length: DEPTH }, (_, n) => [instance(`folder:f${n}`), user(`u${n}`)]).flat(),
   ...parents,
 ]
-/** A role for each user on one folder: the closure at depth n has an entry for each user above. */
+/** Gives each user a role on one folder. The closure at depth n then has an entry for each user above. */
 const everyHolds = (action: string): Change[] =>
   Array.from({ length: DEPTH }, (_, n) => assign(`u${n}`, action, `folder:f${n}`))
 
@@ -65,18 +65,17 @@ beforeEach(() => {
   header = new Int32Array(engine.writer.handle.header)
 })
 
-/** Number of words of the closure region in use. */
 const inRegion = (): number => header[L.H_CLOSURE_TOP]! - L.LINE_WORDS
 
-/** Expects access for a user with a role above a folder, and none for one below. Builds the closure. */
+/** Expects access for a user with a role above the folder, and none for a user below. Builds the closure. */
 function ask(action: string, depth: number): void {
   expect(world.can('u0', action, `folder:f${depth}`)).toBe(true)
   expect(world.can(`u${depth + 1}`, action, `folder:f${depth}`)).toBe(false)
 }
 
-test('a closure of up to 40 entries is stored in its container, a longer one in the region', () => {
+test('a closure of up to 40 entries is stored in its container, a longer closure in the region', () => {
   world.apply(...everyHolds('see'))
-  // Includes the closure of the folder above, which has 40 entries.
+  // The check uses the closure of the folder above, which has 40 entries.
   ask('see', 40)
   expect(inRegion()).toBe(0)
   ask('see', 41)
@@ -93,7 +92,7 @@ test('two closures of twenty entries are stored inline, and a third in the regio
   expect(inRegion()).toBe(0)
   ask('share', 20)
   const third = inRegion()
-  // Twenty scopes, and their mask with its end.
+  // 20 scopes, and one mask with the number of its last entry.
   expect(third).toBe(22)
   for (const action of ACTIONS.slice(0, 3)) ask(action, 20)
   expect(inRegion()).toBe(third)
@@ -117,7 +116,7 @@ test('inline space of an invalidated closure is reused while other closures stay
   ask('see', 20)
   ask('edit', 20)
   const { closuresBuilt } = engine.writer.figures()
-  // Another definition invalidates the closures of this role only. With guards they are short and have gates.
+  // The change of a role invalidates only its closures. With a guard, its closures are short and have gates.
   world.apply(guarded('edit'))
   ask('see', 20)
   expect(engine.writer.figures().closuresBuilt).toBe(closuresBuilt)
@@ -133,12 +132,12 @@ test('inline space of an invalidated closure is reused while other closures stay
   expect(engine.writer.figures().closuresBuilt).toBe(builtBefore + 2)
 })
 
-test('entries have the masks of their types, although entries with one mask are adjacent', () => {
+test('the entries of each type in a closure have the mask of that type, although adjacent entries share a mask', () => {
   const names = Array.from({ length: 9 }, (_, n) => n)
   world.apply(
     resourceType('group'),
     relation('folder', 'shared', 'group'),
-    // Among the roles of groups, members have the same role index as other roles among those of folders.
+    // The member role of groups has the same index as another role of folders.
     role('group', 'guest'),
     role('group', 'member'),
     role('folder', 'see', {
@@ -191,7 +190,7 @@ test('the mask of an entry and the gates after the masks are found for any numbe
   }
 })
 
-test('a torn head never causes a scan of the graph', () => {
+test('a check that reads a torn closure head does not scan the graph', () => {
   world.apply(...everyHolds('see'))
   ask('see', 10)
   const regions = Regions.attach(engine.writer.handle)

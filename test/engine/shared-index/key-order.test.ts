@@ -1,4 +1,4 @@
-/** Pages of many keys, which are sorted by prefixes and runs (`key-order.ts`). */
+/** Order of many keys in pages. `key-order.ts` sorts by prefixes and runs. */
 import { expect, test } from 'vitest'
 import {
   instance,

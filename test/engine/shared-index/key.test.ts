@@ -1,4 +1,4 @@
-/** A key has the same words and hash if read from a string, from the bytes of a body, or from a record. */
+/** A key has the same words and hash whether it is read from a string, from a body, or from a record. */
 import { expect, test } from 'vitest'
 import { Key } from '#engine/shared-index/memory/key.ts'
 import { KEY_BYTES_MAX } from '#engine/shared-index/memory/layout.ts'
@@ -36,7 +36,7 @@ function viewOf(bytes: Buffer): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
 }
 
-test('keys that were chosen to collide under one secret do not under another', () => {
+test('keys that were chosen to collide with one secret do not collide with another', () => {
   const [known, secret] = [new Key(SECRETS.start, SECRETS.multiplier), new Key(0x51ed270b, 0x27d4eb2f)]
   const slotOf = (key: Key, text: string): number => {
     expect(key.read(text, 1)).toBe(true)

@@ -1,4 +1,4 @@
-/** A commit of many facts is prepared in steps, between which the thread can do other work. */
+/** A commit of many facts is prepared in steps, so that the thread can do other work between the steps. */
 import { expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
 import { assign, instance, resourceType, role, tenant, user } from '#testing/engines/changes.ts'

@@ -18,7 +18,7 @@ import { instanceRolesOf, searchResources } from '#testing/engines/listed.ts'
 import { SECRETS, SharedEngine, restoredWriter } from '#testing/engines/shared-engine.ts'
 
 const HUGE_PAGES = '/sys/kernel/mm/transparent_hugepage/enabled'
-/** Enough users, with two lines each, to make the graph large. */
+/** With two lines per user, the graph is large enough to be moved. */
 const USERS = Math.ceil(LARGE_GRAPH_BYTES / 128)
 const PART = 10_000
 const schema: Change[] = [
@@ -47,7 +47,7 @@ test('a small index reserves only the address space that it can grow into', () =
   expect(loaded(1_000).handle.graph.growable).toBe(true)
 })
 
-test('a large index is moved when it is handed out, complete, and grows under an attached reader', () => {
+test('a large index is moved as a whole before readers attach, and then grows under an attached reader', () => {
   const writer = loaded(USERS)
   const { handle } = writer
   expect(handle.graph.growable).toBe(false)
@@ -67,7 +67,7 @@ test('a large index is moved when it is handed out, complete, and grows under an
   expect(writer.handle.graph).toBe(handle.graph)
 })
 
-test('a load in one commit is moved with its closures when it is handed out', () => {
+test('an index that was loaded in one commit is moved with its closures before readers attach', () => {
   const writer = new SharedIndexWriter({ threadId: 1, secrets: SECRETS })
   writer.apply([...schema, ...users(0, USERS), assign('u7', 'viewer', 'document:plan')])
   while (writer.precompute(100_000));
@@ -98,7 +98,7 @@ test('a moved index keeps its texts, and later attributes do not change adjacent
   engine.apply([...schema, ...before.map(document), ...users(0, USERS)])
   engine.reader = new SharedIndexReader(engine.writer.handle, { threadId: 2 })
   expect(engine.writer.handle.graph.growable).toBe(false)
-  // Each record is followed by its block, and the block by the next record.
+  // In the graph, each record is followed by its attributes, and these by the next record.
   const after = Array.from({ length: 50 }, (_, n) => `after${n}`)
   for (const [n, key] of after.entries()) engine.apply([document(key, n)])
   engine.apply([...before, ...after].map(key => assign('u7', 'viewer', `document:${key}`)))
@@ -134,7 +134,7 @@ test('no page is first touched in a critical section, neither in the first commi
   for (let from = USERS; from < USERS + 2 * count; from += count) {
     faults.inSection = 0
     writer.apply([...users(from, from + count)])
-    // The rest are faults of the garbage collector and of other threads of the process.
+    // Other page faults are those of the garbage collector and of other threads.
     expect(faults.inSection).toBeLessThan(pages / 2)
   }
 })

@@ -9,7 +9,7 @@ import { SharedEngine, restoredWriter } from '#testing/engines/shared-engine.ts'
 const US = 1
 const DEAD = 99
 
-test('an index saved while its lock was held and awaited is restored without both', () => {
+test('an index that was saved while a thread held its lock and another waited is restored with a free lock', () => {
   const { writer } = new SharedEngine()
   writer.apply([tenant('default')])
   const header = new Int32Array(writer.handle.header)
@@ -19,7 +19,7 @@ test('an index saved while its lock was held and awaited is restored without bot
   expect([restored[L.H_LOCK], restored[L.H_LOCK_NEXT]]).toEqual([0, 0])
 })
 
-test('a thread that died while it was next does not block other threads', () => {
+test('a thread that died while it was next for the lock does not block other threads', () => {
   const header = new Int32Array(new SharedArrayBuffer(L.HEADER_WORDS * L.WORD_BYTES))
   header[L.H_LOCK_NEXT] = DEAD
   lock(header, US)
@@ -29,7 +29,7 @@ test('a thread that died while it was next does not block other threads', () => 
   expect(header[L.H_LOCK_NEXT], 'and no thread is next').toBe(0)
 })
 
-test('a dead thread is no longer next when its death is detected', () => {
+test('a dead thread is removed as the next for the lock when its death is detected', () => {
   const { handle } = new SharedEngine().writer
   const header = new Int32Array(handle.header)
   header[L.H_LOCK_NEXT] = DEAD

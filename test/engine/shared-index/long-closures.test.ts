@@ -1,4 +1,4 @@
-/** Closures of all lengths, searched by batches of checks. */
+/** Batches of checks on closures of different lengths. */
 import { expect, test } from 'vitest'
 import { assign, FOLDERS, instance, link, user } from '#testing/engines/changes.ts'
 import { SharedEngine } from '#testing/engines/shared-engine.ts'
@@ -29,7 +29,6 @@ test.each(LENGTHS)(
     })
     const wanted = [...levels.map(() => true), false]
     expect(engine.evaluateAll(queries)).toEqual(wanted)
-    // The closure exists from here on.
     expect(engine.evaluateAll(queries)).toEqual(wanted)
   },
 )

@@ -1,4 +1,4 @@
-/** The checks of one batch are made on one state, even if a writer disturbs every attempt. */
+/** The checks of a batch are made on one state, even if a writer changes the index during every attempt. */
 import { expect, test } from 'vitest'
 import * as L from '#engine/shared-index/memory/layout.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
@@ -8,7 +8,7 @@ import { assign, instance, removed, resourceType, role, tenant, user } from '#te
 import { SECRETS } from '#testing/engines/shared-engine.ts'
 
 test.each([1, 2, 3, 4, 5, 6, 7, 8])(
-  'a role moved %i times during a batch is seen in exactly one of two places',
+  'if a role is moved %i times during a batch, the batch finds it in exactly one of its two places',
   times => {
     const writer = new SharedIndexWriter({ threadId: 1, secrets: SECRETS })
     const grants = ['document:here', 'document:there'].map(place => assign('alice', 'viewer', place))

@@ -1,4 +1,4 @@
-/** Owner lists (inverted indexes of attribute values) contain exactly the current entities, in order. */
+/** Posting lists contain exactly the current entities, in order. */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -48,6 +48,8 @@ function condition(path: string): Change {
   return conditionSet(`by-${path}`, { [path]: { equals: 'a' } }, { side })
 }
 
+const userPut = (user: string, attributes: Attributes): Change => ({ kind: 'user-put', user, attributes })
+
 function rule(type: string): Change {
   return { kind: 'rule-put', userSet: 'by-user.tag', type, action: 'read', resourceSet: 'by-resource.tag' }
 }
@@ -59,7 +61,7 @@ const SCHEMA: Change[] = [
   condition('resource.tag'),
 ]
 
-/** Expected entities, in a plain model. */
+/** A plain model of the entities that the lists must contain. */
 class World {
   readonly users = new Map<string, Attributes | null>()
   readonly instances = new Map<
@@ -205,7 +207,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   },
 )
 
-test('owner lists match the entities after changes before, during and after their construction', () => {
+test('posting lists match the entities after changes before, during and after their construction', () => {
   const step = fc.record({
     changes: fc.array(change, { maxLength: 12 }),
     work: fc.constantFrom(0, 0, 40, 300),
@@ -221,13 +223,7 @@ test('owner lists match the entities after changes before, during and after thei
     while (listed.writer.collect(1_000));
     listed.build()
     listed.expectRight()
-    listed.apply(
-      KEYS.slice(0, 6).map((key): Change => ({
-        kind: 'user-put',
-        user: key,
-        attributes: { tag: ['a', 'b'] },
-      })),
-    )
+    listed.apply(KEYS.slice(0, 6).map(key => userPut(key, { tag: ['a', 'b'] })))
     listed.apply(KEYS.slice(3, 9).map((key): Change => ({ kind: 'user-removed', user: key })))
     listed.expectRight()
   })
@@ -262,15 +258,11 @@ test('instances are listed by their tenant', () => {
   expect(listed.keys('document', BY_TENANT, beta)).toEqual(['b', 'c'])
 })
 
-test('entities with too many elements for a list are found by any value', () => {
+test('entities with too many elements for a posting list are candidates for every value', () => {
   const listed = new Listed()
   listed.apply(TYPES.map(rule))
   const tags = (count: number) => ({ tag: Array.from({ length: count }, (_, n) => `t${n}`) })
-  listed.apply([
-    { kind: 'user-put', user: 'below', attributes: tags(63) },
-    { kind: 'user-put', user: 'at', attributes: tags(64) },
-    { kind: 'user-put', user: 'above', attributes: tags(65) },
-  ])
+  listed.apply([userPut('below', tags(63)), userPut('at', tags(64)), userPut('above', tags(65))])
   listed.build()
   const name = listOfAttribute('tag')
   expect(listed.keys(null, name, hashOf('t62'))).toEqual(['at', 'below'])
@@ -278,9 +270,9 @@ test('entities with too many elements for a list are found by any value', () => 
   expect(listed.keys(null, name, HASH_OF_UNLISTED)).toEqual(['above'])
 })
 
-test('lists are deleted with the last rule that needs them, and their memory is reused', () => {
+test('posting lists are deleted with the last rule that needs them, and their memory is reused', () => {
   const listed = new Listed()
-  listed.apply(KEYS.map((key): Change => ({ kind: 'user-put', user: key, attributes: { tag: key } })))
+  listed.apply(KEYS.map(key => userPut(key, { tag: key })))
   const regions = Regions.attach(listed.writer.handle)
   const tops: number[] = []
   for (let round = 0; round < 3; round++) {
@@ -295,31 +287,27 @@ test('lists are deleted with the last rule that needs them, and their memory is 
   expect(tops[2]).toBe(tops[1])
 })
 
-test('attributes beyond the maximum number of lists have no list', () => {
+test('attributes beyond the maximum number of posting lists have no list', () => {
   const listed = new Listed()
   const names = Array.from({ length: LISTS_MAX }, (_, n) => `user.n${n}`)
   listed.apply([
-    { kind: 'user-put', user: 'u', attributes: { n0: 'a' } },
+    userPut('u', { n0: 'a' }),
     ...names.map(condition),
     ...names.map(name => ruleOf(`by-${name}`)),
   ])
   listed.build()
-  // Three slots are for scans.
+  // Three of the slots are for lists without an attribute.
   expect(listed.keys(null, listOfAttribute('n0'), hashOf('a'))).toEqual(['u'])
   expect(listed.keys(null, listOfAttribute(`n${LISTS_MAX - 4}`), 0)).toEqual([])
   expect(listed.keys(null, listOfAttribute(`n${LISTS_MAX - 3}`), 0)).toBeNull()
 })
 
-test('lists without space are abandoned, and no entities are lost', () => {
+test('posting lists for which there is no space are deleted, and all entities remain in the index', () => {
   const writer = new SharedIndexWriter({ threadId: 1, secrets: SECRETS, listBytesMax: 1 << 16 })
   writer.apply([...SCHEMA, ...TYPES.map(rule)])
   const regions = Regions.attach(writer.handle)
   const users = (from: number): Change[] =>
-    Array.from({ length: 500 }, (_, n) => ({
-      kind: 'user-put',
-      user: `u${from + n}`,
-      attributes: { tag: n },
-    }))
+    Array.from({ length: 500 }, (_, n) => userPut(`u${from + n}`, { tag: n }))
   writer.apply(users(0))
   while (writer.buildLists(1_000));
   regions.lists.refresh()
@@ -331,13 +319,13 @@ test('lists without space are abandoned, and no entities are lost', () => {
   expect(writer.figures().records).toBe(20_000 + TENANTS.length)
 })
 
-test('a list without space is built after another list was deleted', () => {
+test('a posting list without space is built after another list is deleted', () => {
   const writer = new SharedIndexWriter({ threadId: 1, secrets: SECRETS, listBytesMax: 1 << 17 })
   const ruleBy = (path: string) => ruleOf(`by-${path}`)
   writer.apply([...SCHEMA, condition('user.many'), condition('user.late')])
   const users = Array.from({ length: 500 }, (_, n): Change => {
     const many = Array.from({ length: 20 }, (__, tag) => `t${n % 7}-${tag}`)
-    return { kind: 'user-put', user: `u${n}`, attributes: { many, late: n } }
+    return userPut(`u${n}`, { many, late: n })
   })
   writer.apply([...users, ruleBy('user.many'), ruleBy('user.late')])
   const regions = Regions.attach(writer.handle)
@@ -352,19 +340,19 @@ test('a list without space is built after another list was deleted', () => {
   writer.apply([removed(ruleBy('user.many'))])
   build()
   expect([isReady('many'), isReady('late')]).toEqual([false, true])
-  // No space was freed for the list, so its construction does not restart.
+  // The next commit frees no space for the list, so its construction does not restart.
   writer.apply([ruleBy('user.many')])
   build()
   expect([isReady('many'), isReady('late')]).toEqual([false, true])
 })
 
-test('a list of thousands stays in order through random changes', () => {
+test('a posting list of thousands of entities stays in order during random changes', () => {
   const regions = Regions.create({ start: 3, multiplier: 5 })
   const key = new Key(3, 5)
   const memory = regions.lists
   const at = allocateZeroed(memory, 2)
-  const owners = Array.from({ length: 3_000 }, (_, n) => {
-    const name = `owner-${(n * 7_919) % 3_000}`
+  const entities = Array.from({ length: 3_000 }, (_, n) => {
+    const name = `entity-${(n * 7_919) % 3_000}`
     key.read(name, 1)
     return { name, line: newRecord(regions, key, 1, 0), hashes: new Set<number>() }
   })
@@ -375,7 +363,7 @@ test('a list of thousands stays in order through random changes', () => {
     size: 'max',
   })
   const rightFor = (hash: number): void => {
-    const expected = owners
+    const expected = entities
       .filter(({ hashes }) => hashes.has(hash))
       .map(({ name }) => name)
       .toSorted(compareUtf8)
@@ -395,8 +383,8 @@ test('a list of thousands stays in order through random changes', () => {
     )
   }
   holdsFor(steps, 12, all => {
-    for (const [owner, hash, isPut] of all) {
-      const { line, hashes } = owners[owner]!
+    for (const [entity, hash, isPut] of all) {
+      const { line, hashes } = entities[entity]!
       if (isPut) {
         expect(insert(list(), hash, line)).toBe(true)
         hashes.add(hash)
@@ -406,7 +394,7 @@ test('a list of thousands stays in order through random changes', () => {
       }
     }
     for (const hash of [0, 1, -5, 7]) rightFor(hash)
-    const entries = owners.reduce((sum, { hashes }) => sum + hashes.size, 0)
+    const entries = entities.reduce((sum, { hashes }) => sum + hashes.size, 0)
     expect(memory.graph[at + LIST.entries]).toBe(entries)
   })
 })

@@ -1,4 +1,4 @@
-/** Closures are precomputed. After a schema change, only invalidated closures are built again. */
+/** Precomputation of closures. After a schema change, only the invalidated closures are built again. */
 import { beforeEach, expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
 import {
@@ -55,7 +55,6 @@ beforeEach(() => {
   world = new World(engine, ...content)
 })
 
-/** Number of closures built so far. */
 function built(): number {
   return engine.writer.figures().closuresBuilt
 }
@@ -64,7 +63,7 @@ function precompute(): void {
   while (engine.writer.precompute(100));
 }
 
-test('no check builds a closure after precomputation, neither in a deep chain nor on a wide instance', () => {
+test('after precomputation, no check builds a closure, neither in a deep chain nor on a wide instance', () => {
   const before = built()
   precompute()
   const ahead = built()
@@ -93,7 +92,7 @@ test('a new role without derivations invalidates no closures', () => {
   const ahead = built()
   world.apply(role('document', 'signer', { can: ['sign'] }))
   precompute()
-  // The closure of the wide document, for users with the new role.
+  // Only the wide document needs a closure for the users with the new role.
   expect(built()).toBe(ahead + 1)
 })
 
@@ -111,7 +110,7 @@ test('a new role with a derivation builds only the closures of that role', () =>
   expect(world.can('carol', 'read', 'document:deep')).toBe(false)
   precompute()
   const once = built()
-  // One for each folder, in the state of the new role, and one for the wide document.
+  // The new role needs one closure for each folder and one for the wide document.
   expect(once - ahead).toBe(DEPTH + 1)
   expect(world.can('alice', 'read', 'document:deep')).toBe(true)
   expect(built()).toBe(once)
@@ -148,7 +147,7 @@ test('a changed derivation takes effect immediately, and invalidated closures ar
 test('containers deleted while they wait for precomputation are skipped', () => {
   engine.writer.precompute(20)
   const folders = Array.from({ length: DEPTH }, (_, n) => removed(instance(`folder:f${n}`)))
-  // Users reuse the lines of the deleted folders.
+  // The users that follow reuse the lines of the deleted folders.
   world.apply(...folders)
   while (engine.writer.collect(10));
   const users = Array.from({ length: 4 * DEPTH }, (_, n) => `u${n}`)

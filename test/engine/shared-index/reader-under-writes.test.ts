@@ -1,4 +1,4 @@
-/** Decisions stay correct during continuous changes. `bench/engine/torn-reads.ts` runs longer. */
+/** Decisions during continuous changes. `bench/engine/torn-reads.ts` tests the same for longer. */
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'

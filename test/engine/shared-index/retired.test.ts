@@ -1,4 +1,4 @@
-/** An index is retired by an interrupted commit or a broken invariant. All queries then throw immediately. */
+/** An interrupted commit or a broken invariant retires an index. All its queries then throw immediately. */
 import { expect, test } from 'vitest'
 import { IndexFault, type DecisionEngine } from '#engine/engine.ts'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
@@ -66,7 +66,7 @@ test.each([false, true])(
       InvariantError,
     )
     for (const [way, ask] of Object.entries(WAYS)) expect(() => ask(engine), way).toThrow(CLOSED)
-    // The error is permanent.
+    // Each query fails again when it is repeated.
     for (const [way, ask] of Object.entries(WAYS)) expect(() => ask(engine), way).toThrow(CLOSED)
   },
 )
@@ -93,7 +93,7 @@ test('a read during an interrupted commit returns no result', () => {
   expect(() => instanceRolesOf(engine, 'alice', filter, 10)).toThrow(CLOSED)
 })
 
-test('a section that a reader interrupts, for lack of space, retires the index and blocks no reader', () => {
+test('a reader that fails in a critical section retires the index, and blocks no other reader', () => {
   const engine = standingEngine()
   const reads = new ConsistentReads(engine.writer.handle, { threadId: 3 }, () => {})
   const cutShort = () =>
@@ -105,7 +105,7 @@ test('a section that a reader interrupts, for lack of space, retires the index a
   for (const [way, ask] of Object.entries(WAYS)) expect(() => ask(engine), way).toThrow(CLOSED)
 })
 
-test('a broken invariant is reported once as a fault of its index, and retires only that index', async () => {
+test('a reader that finds a broken invariant reports it once and retires its index, and no other index', async () => {
   const [engine, other] = [standingEngine(), standingEngine()]
   const retired = engine.writer.whenRetired()
   const reads = new ConsistentReads(engine.writer.handle, { threadId: 3 }, () => {})
@@ -120,7 +120,7 @@ test('a broken invariant is reported once as a fault of its index, and retires o
   for (const [way, ask] of Object.entries(WAYS)) expect(() => ask(other), way).not.toThrow()
 })
 
-test('waiting for the retirement of an index ends when the index is released, which remains usable', async () => {
+test('a wait for the retirement of an index ends when the index is released, and the index remains usable', async () => {
   const engine = standingEngine()
   const retired = engine.writer.whenRetired()
   engine.writer.letGo()

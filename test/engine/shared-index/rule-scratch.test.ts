@@ -1,4 +1,4 @@
-/** Memory that a batch with rules needs is released with its response, not by the next batch. */
+/** Memory that a batch with rules needs is released with its result, not by the next batch. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
@@ -45,7 +45,7 @@ const RIGHT = Array.from({ length: USERS }, (_, n) => n % 2 === 0)
 
 test('memory for stored attributes is released after a batch with rules', async () => {
   const engine = engineWith('x'.repeat(TEXT_BYTES))
-  // Allocates everything that is allocated only once.
+  // The first batch allocates the memory that is kept.
   expect(engine.evaluateAll([question(0), question(1)])).toEqual([true, false])
   const before = keptBytes()
   expect(engine.evaluateAll(Array.from({ length: USERS }, (_, n) => question(n)))).toEqual(RIGHT)

@@ -1,4 +1,4 @@
-/** Searches with rules while owner lists are built or deleted, rules change, and an index is restored. */
+/** Searches with rules while posting lists are built or deleted, rules change, and an index is restored. */
 import { expect, test, vi } from 'vitest'
 import { ConsistentReads } from '#engine/shared-index/consistent-reads.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -41,7 +41,7 @@ function buildAll(engine: SharedEngine): void {
   while (engine.writer.buildLists(1_000));
 }
 
-test('a restored index builds its owner lists from its content', () => {
+test('a restored index builds its posting lists from its content', () => {
   const engine = new SharedEngine()
   const owned = { 'resource.owner': { 'equals-ref': 'user.key' } }
   engine.apply([...STANDING, put('d', { owner: 'ann' }), put('e', { owner: 'bob' })])
@@ -54,7 +54,7 @@ test('a restored index builds its owner lists from its content', () => {
   expect(searchResources(engine, asked, ALL).keys).toEqual(['d'])
 })
 
-test('all rules that share a user set with a lookup are applied', () => {
+test('a search applies all rules that share a user set with a lookup', () => {
   const engine = new ListingEngine(Infinity)
   const led = {
     'user.team': { object_match: { fk_resource_type: 'team', match: { lead: { equals: 'x' } } } },
@@ -75,7 +75,7 @@ test('all rules that share a user set with a lookup are applied', () => {
   expect(searchResources(engine, asked, ALL).keys).toEqual(['d1', 'd2'])
 })
 
-test('keys in any script are found in a list of the resource', () => {
+test('a search finds users with keys in any script in an attribute of the resource', () => {
   const engine = new ListingEngine(Infinity)
   const editors = ['ann', '#aé', '鍵', '😀']
   const listed = { 'resource.editors': { array_contains: { ref: 'user.key' } } }
@@ -93,9 +93,9 @@ test('keys in any script are found in a list of the resource', () => {
   expect(searchUsers(engine, question, ALL).keys).toEqual(editors.toSorted(compareUtf8))
 })
 
-test('a tenant deleted while an owner list is built removes no entries of other tenants', () => {
+test('deleting a tenant while a posting list is built removes no entries of other tenants', () => {
   const documents = Array.from({ length: 10 }, (_, n) => `d${n}`)
-  // All records are in one partition, which is scanned for three lists: before, in and after it.
+  // Colliding keys are in one partition. The tenant is deleted after each step of the scans for three lists.
   for (let steps = 0; steps < 3 * 300; steps += 1) {
     const engine = new SharedEngine({ secrets: COLLIDING })
     engine.apply([...STANDING, { kind: 'tenant-put', tenant: 'gone', attributes: null }])
@@ -115,7 +115,7 @@ test('a tenant deleted while an owner list is built removes no entries of other 
   }
 })
 
-test('a page during which the last rule is deleted still lists what roles allow', () => {
+test('a page contains what roles allow even if the last rule is deleted while the page is read', () => {
   const engine = new ListingEngine(Infinity)
   engine.apply([
     ...STANDING,
@@ -144,7 +144,7 @@ test('a page during which the last rule is deleted still lists what roles allow'
   }
 })
 
-test('a page without an owner list ends even if candidates are deleted while it is made', () => {
+test('a page that tries all candidates ends even if some of them are deleted in the meantime', () => {
   const engine = new SharedEngine()
   const keys = Array.from({ length: 400 }, (_, n) => `d${1_000 + n}`)
   engine.apply([...STANDING, ...keys.map((key, n) => put(key, { n }))])
@@ -168,7 +168,7 @@ test('a page without an owner list ends even if candidates are deleted while it 
   expect(turns).toBeLessThan(1_000)
 })
 
-test('lists without a slot are built when other lists are deleted', () => {
+test('posting lists for which there was no slot are built when other lists are deleted', () => {
   const engine = new SharedEngine()
   const names = (prefix: string) => Array.from({ length: LISTS_MAX - 3 }, (_, n) => `${prefix}${n}`)
   const sets = [...names('a'), ...names('b')].map(name =>
@@ -215,7 +215,7 @@ test.each([
     'read',
   ],
 ] as const)(
-  'a search for %s finds what a role allows before a commit and a rule allows after it, or the reverse',
+  'a search for %s finds a result that a role allows before a commit and a rule after it, or the reverse',
   (_, search, found) => {
     const byRole = [tenantRole('viewer', { can: ['document:read'] }), removed(ruleOf('all'))]
     const byRule = [tenantRole('viewer'), ruleOf('all')]

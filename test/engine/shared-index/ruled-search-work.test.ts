@@ -1,4 +1,4 @@
-/** The cost of a search with rules is bounded for any rules, in total, per slice and for preparatory work. */
+/** The steps of a search with rules are limited, whatever the rules: in total, per slice and in preparation. */
 import * as fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
 import { RuleEvaluation } from '#engine/shared-index/check/rule-evaluation.ts'
@@ -19,7 +19,7 @@ import { searchUsers } from '#testing/engines/listed.ts'
 import { ListingEngine } from '#testing/engines/shared-engine.ts'
 import { holdsFor } from '../../properties/seeded.ts'
 
-/** A source of these keys. An entry with `counts: false` is skipped. The class counts the entries read. */
+/** A source of keys that counts the entries that are read. Entries with `counts: false` are skipped. */
 class CountedSource implements KeySource {
   readonly #entries: readonly { readonly key: string; readonly counts: boolean }[]
   read = 0
@@ -72,17 +72,17 @@ test('keys of many sources are merged in order, each once, in chunks of any size
   })
 })
 
-test('merging many sources reads little more than the requested keys', () => {
+test('merging many sources reads few entries beyond the requested keys', () => {
   const apart = Array.from({ length: 100 }, (_, n) => sourceOf(numbered(1_000, 100, n)))
   expect(mergedKeys(apart, null, 128).keys).toEqual(numbered(128))
   expect(apart.reduce((sum, { read }) => sum + read, 0)).toBeLessThan(1_000)
-  // The first keys are all in one source.
+  // All requested keys are in the first source.
   const [first, ...others] = [sourceOf(numbered(1_000)), ...numbered(99).map(() => sourceOf(['z']))]
   expect(mergedKeys([...others, first!], null, 128).keys).toEqual(numbered(128))
   expect(first!.read).toBeLessThan(300)
 })
 
-test('keys in all sources and skipped entries end a chunk early', () => {
+test('a chunk ends early if its keys are in all sources or its entries are skipped', () => {
   const wanted = 8
   const same = Array.from({ length: 100 }, () => sourceOf(numbered(1_000)))
   const { keys, last } = mergedKeys(same, null, wanted)
@@ -105,7 +105,7 @@ const OF_RESOURCES = { side: 'resource' } as const
 
 const rule = (userSet: string, resourceSet = 'any') => ruleOf(userSet, resourceSet)
 
-/** Steps of each slice of a page, and of the most expensive check in it. */
+/** Steps of each slice of a page, and steps of the most expensive check. */
 function stepsOf(page: Generator<void, unknown>): {
   readonly turns: readonly number[]
   readonly dearest: number
@@ -155,7 +155,7 @@ test('a slice and a page end after an expensive check, even if all checks before
   expect(turns.reduce((sum, steps) => sum + steps, 0)).toBeLessThanOrEqual(2_000_000 + dearest)
 })
 
-/** Number of owner lists by which users are found; `null`: all users are tried. */
+/** Number of posting lists by which the search finds users. `null`: it tries all users. */
 function foundBy(sets: readonly ConditionSetPut[], rules: readonly Change[]): number | null {
   const engine = new ListingEngine(Infinity)
   engine.apply([...STANDING, { kind: 'user-put', user: 'ann', attributes: { team: 't1', age: 30 } }])
@@ -171,19 +171,19 @@ function foundBy(sets: readonly ConditionSetPut[], rules: readonly Change[]): nu
   }
 }
 
-test('rules with more values than the limit are not evaluated further: all users are tried', () => {
+test('a search tries all users if the rules have more values than the limit', () => {
   const teams = Array.from({ length: 60 }, (_, n) => `t${n}`)
   const sets = (count: number) =>
     Array.from({ length: count }, (_, n) =>
       conditionSet(`s${n}`, { 'user.team': { in: teams }, 'user.age': { 'greater-than': n % 20 } }),
     )
   const rules = (count: number) => Array.from({ length: count }, (_, n) => rule(`s${n}`))
-  // One more list contains users whose values are not indexed.
+  // One more list contains the users whose values are not indexed.
   expect(foundBy(sets(300), rules(300))).toBe(teams.length + 1)
   expect(foundBy(sets(400), rules(400))).toBeNull()
 })
 
-test('a set that many rules use is evaluated once', () => {
+test('a search evaluates a set that many rules use once', () => {
   const teams = Array.from({ length: 60 }, (_, n) => `t${n}`)
   const resources = Array.from({ length: 1_000 }, (_, n) => conditionSet(`r${n}`, {}, OF_RESOURCES))
   const user = conditionSet('teams', { 'user.team': { in: teams } })
@@ -209,7 +209,7 @@ function journalOf(sets: readonly ConditionSetPut[], rules: readonly RuleChange[
   return { journal, standing }
 }
 
-/** Number of steps in which the lists for the rules are found, and number of lists. */
+/** Number of steps that determine which lists the rules require, and number of these lists. */
 function stepsToFind(
   sets: readonly ConditionSetPut[],
   rules: readonly RuleChange[],
@@ -219,14 +219,14 @@ function stepsToFind(
   return [steps, wanted.lists()!.length]
 }
 
-test('the required lists are found in short steps, with each set evaluated once', () => {
+test('the required posting lists are determined in short steps, with each set evaluated once', () => {
   const attributes = (from: number) => ({
     anyOf: Array.from({ length: 900 }, (_, n) => ({ [`user.a${from + n}`]: { equals: 1 } })),
   })
   const few = Array.from({ length: 20 }, (_, n) => conditionSet(`u${n}`, attributes(n)))
   const many = Array.from({ length: 5_000 }, (_, n) => conditionSet(`r${n}`, {}, OF_RESOURCES))
   const sets = [...few, ...many]
-  // The sets are read first, in one step each.
+  // At first, each set is read in one step.
   const [, wanted] = stepsToFind(sets, [rule('u0', 'r0')])
   expect(wanted).toBe(LISTS_MAX)
   const [before] = stepsToFind(sets, [rule('u0', 'r0')])
@@ -242,7 +242,7 @@ test('the required lists are found in short steps, with each set evaluated once'
   expect(different - before).toBeGreaterThan(15)
 })
 
-test('the required lists follow changes of rules and sets in any order', () => {
+test('the required posting lists follow changes of rules and sets in any order', () => {
   const sets = [
     conditionSet('above', { 'user.above': { equals: 1 } }),
     conditionSet('below', { 'user.below': { equals: 1 } }, { parent: 'above' }),
@@ -263,7 +263,7 @@ test('the required lists follow changes of rules and sets in any order', () => {
   const all = names()!
   const added = all.filter(name => !scans!.includes(name))
   expect(added).toHaveLength(5)
-  // A further rule that needs no new list changes nothing.
+  // Another rule that requires no other list changes nothing.
   const [more] = follow(wanted, [], rules.slice(2))
   expect(names()).toBeNull()
   const remove = (...gone: readonly CurrentRule[]) => {

@@ -59,14 +59,14 @@ function compiledBy(engine: SharedEngine, ...changes: readonly Change[]): number
   return engine.writer.figures().typesCompiled - before
 }
 
-describe('2,000 roles and 1,000 actions on each of three types', () => {
+describe('a schema with 2,000 roles, and with 1,000 actions on each of three types', () => {
   const engine = new SharedEngine()
   engine.apply(WIDE)
   const may = (action: string, type = 'b') =>
     engine.evaluate({ user: 'alice', action, type, key: null, tenant: null })
   engine.apply([assignInTenant('alice', 'role-7', 'default')])
 
-  test('a changed role compiles only the types on which its permissions change', () => {
+  test('recompiles only the types on which the permissions of a changed role are different', () => {
     expect(may('action-3')).toBe(false)
     const changed = tenantRolePut('role-7', on('b', 'action-7', 'action-3'), ['base'])
     expect(compiledBy(engine, changed)).toBe(1)
@@ -74,30 +74,30 @@ describe('2,000 roles and 1,000 actions on each of three types', () => {
     expect(compiledBy(engine, changed)).toBe(0)
   })
 
-  test('a role that starts to extend another compiles the types of the other role', () => {
+  test('recompiles the types of a role that another role starts to extend', () => {
     expect(compiledBy(engine, tenantRolePut('role-7', on('b', 'action-7')))).toBe(2)
     expect(may('action-9', 'a')).toBe(false)
     expect(compiledBy(engine, tenantRolePut('role-7', on('b', 'action-7'), ['base']))).toBe(1)
     expect(may('action-9', 'a')).toBe(true)
   })
 
-  test('a new role without permissions and an unchanged role compile no types', () => {
+  test('recompiles no types for a new role without permissions or an unchanged role', () => {
     expect(compiledBy(engine, tenantRolePut('new', []))).toBe(0)
     expect(compiledBy(engine, ...WIDE.slice(10, 500))).toBe(0)
   })
 
-  test('deleting a type compiles no types, and adding or removing an action compiles one', () => {
+  test('recompiles no types if a type is deleted, and one type if an action is added or removed', () => {
     expect(compiledBy(engine, resourceType('b', ...ACTIONS.slice(1)))).toBe(1)
     expect(compiledBy(engine, removed(resourceType('c')))).toBe(0)
     expect(compiledBy(engine, resourceType('b', ...ACTIONS.slice(1), 'new'))).toBe(1)
     expect(may('action-7')).toBe(true)
   })
 
-  test('every role has exactly its permissions', () => {
+  test('gives every role exactly its permissions', () => {
     const fresh = new SharedEngine()
     fresh.apply([tenant('default'), ...['a', 'b'].map(type => resourceType(type, ...ACTIONS))])
     const roles = WIDE.flatMap(change => (change.kind === 'role-put' ? [change] : []))
-    // In several commits, so that roles are compiled next to existing ones.
+    // Several commits are necessary for roles to be compiled next to existing roles.
     for (let from = 0; from < roles.length; from += 100) fresh.apply(roles.slice(from, from + 100))
     for (const { role: key } of roles)
       fresh.apply([user(`of ${key}`), assignInTenant(`of ${key}`, key, 'default')])
@@ -106,7 +106,7 @@ describe('2,000 roles and 1,000 actions on each of three types', () => {
     expect(permitted('base', 'a', ACTIONS)).toEqual(ACTIONS)
     expect(permitted('base', 'b', ACTIONS)).toEqual([])
     for (let n = 0; n < 1_999; n += 1) {
-      // Its own action, the next, the first and the last. The extended role has all actions on a.
+      // Actions of this role, and of the next, first and last role. The extended role has all actions on `a`.
       const near = [0, n % 1_000, (n + 1) % 1_000, 999].map(place => ACTIONS[place]!)
       const own = n % 2 === 0 ? [] : near.filter(action => action === ACTIONS[n % 1_000])
       expect([n, permitted(`role-${n}`, 'b', near)]).toEqual([n, own])
@@ -114,7 +114,7 @@ describe('2,000 roles and 1,000 actions on each of three types', () => {
     }
   })
 
-  test('the compiled schema takes less than one mebibyte, because permissions are not stored per role and action', () => {
+  test('takes less than one mebibyte when compiled, because permissions are not stored per role and action', () => {
     expect(engine.writer.bytes().schema).toBeLessThan(2 ** 20)
   })
 })
@@ -189,7 +189,7 @@ test('reused and recompiled parts of the compiled schema are consistent after an
     ])
     for (const judge of [engine, oracle]) judge.apply([...whole, ...FACTS])
     for (const change of changes) {
-      // A removed role is assigned again when it is put again.
+      // When a removed role is put again, its holder is assigned again.
       oracle.apply([change])
       met.compiled += compiledBy(engine, change)
       for (const judge of [engine, oracle]) judge.apply(FACTS)
@@ -205,14 +205,14 @@ test('reused and recompiled parts of the compiled schema are consistent after an
   }
   const histories = fc.array(anyChange, { minLength: 40, maxLength: 40, size: 'max' })
   for (const changes of fixedValues(histories, 5)) property(changes)
-  // The full number would be 600.
+  // Without reuse, 600 types would be compiled.
   expect(met.compiled).toBeLessThan(250)
   expect(met.compiled).toBeGreaterThan(80)
   expect(met.allowed).toBeGreaterThan(500)
   holdsFor(histories, 60, property)
 })
 
-test('a changed derivation only traverses the states of its type again', () => {
+test('a change of a derivation recomputes only the states of its type', () => {
   const engine = new SharedEngine()
   const types = Array.from({ length: 40 }, (_, n) => `type-${n}`)
   engine.apply([
@@ -232,7 +232,7 @@ test('a changed derivation only traverses the states of its type again', () => {
       from: [heldBy({ role: 'member', on: 'group', over: 'shared' })],
     }),
   ])
-  // Three states: readers and writers; writers; members, who had no state before.
+  // The three states are readers with writers, writers, and members, who had no state before.
   expect(engine.writer.figures().statesFollowed - before).toBe(3)
 })
 

@@ -9,7 +9,7 @@ const SHARED: Query = { user: 'alice', action: 'read', type: 'document', key: 'p
 
 test('a query with the terms of the previous one is decided by the current schema', () => {
   const engine = new SharedEngine()
-  // One object, as created from a template.
+  // The check uses one object repeatedly, like a caller with a template.
   const question = packed([SHARED])
   const mayRead = () => engine.evaluateFirst(question)
   const viewer = role('document', 'viewer', { can: ['read'] })
@@ -59,7 +59,6 @@ test('alternating terms in a bulk check are distinguished by action and type, de
     assign('alice', 'viewer', 'document:plan'),
     assign('alice', 'editor', 'folder:plan'),
   ])
-  // Each query is one object, as created from a template, with its expected decision.
   const read = { query: SHARED, isAllowed: true }
   const write = { query: { ...SHARED, action: 'write' }, isAllowed: false }
   const readFolder = { query: { ...SHARED, type: 'folder' }, isAllowed: false }
@@ -67,7 +66,7 @@ test('alternating terms in a bulk check are distinguished by action and type, de
   const fly = { query: { ...SHARED, action: 'fly' }, isAllowed: false }
   const ghost = { query: { ...SHARED, type: 'ghost' }, isAllowed: false }
   const kinds = [read, write, readFolder, writeFolder, fly, ghost]
-  // Any two alternately, after any third.
+  // Any two kinds alternate after any third kind.
   const asked = kinds.flatMap(one =>
     kinds.flatMap(other => kinds.flatMap(third => [third, one, other, one, other])),
   )

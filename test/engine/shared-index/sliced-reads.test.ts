@@ -70,7 +70,7 @@ function flip(engine: SharedEngine, turn: number, count = COUNT): void {
   )
 }
 
-test('a list interrupted by one write restarts and returns the later state', () => {
+test('a list that is interrupted by one write restarts, and returns the later state', () => {
   const engine = newEngine()
   const found = new Keys()
   const reading = engine.instanceRolesOf('alice', ANY, COUNT, found)
@@ -110,7 +110,7 @@ test('a long list never blocks writers during continuous writes, and fails as ov
   expect(read).toThrow(expect.objectContaining({ code: 'OVERLOADED', limit: 'list' }))
   expect(found.begun).toBeGreaterThan(10)
   expect(found.begun).toBeLessThan(40)
-  // Only a part is read with the lock.
+  // No attempt reads more than a part of the list with the lock.
   expect(mostAtOnce).toBeLessThan(LONG / 4)
 })
 
@@ -176,11 +176,11 @@ test('the roles held on an instance are found by one walk, regardless of the num
   const { steps, instanceRoles, isCutShort, path } = runAtOnce(engine.explain(question, EXPLAIN_STEPS_MAX))
   expect(isCutShort).toBe(false)
   expect([instanceRoles.held.length, path.length]).toEqual([roles.length, 1 + folders.length])
-  // Some steps for each folder and each role, not for each pair.
+  // The walk takes some steps for each folder and each role, not for each pair of them.
   expect(steps).toBeLessThan(10 * (roles.length + folders.length))
 })
 
-test('an explanation without space for closures walks in slices', () => {
+test('an explanation walks in slices if there is no space for closures', () => {
   const folders = Array.from({ length: 10_000 }, (_, n) => `folder:${n}`)
   const question = { user: 'alice', action: 'read', type: 'folder', key: '9999', tenant: null }
   const slicesOf = (engine: SharedEngine): number => {
@@ -232,7 +232,6 @@ test('lists and searches that find too many roles are rejected before the roles 
   const question = { user: 'alice', action: 'read', type: 'paper', tenant: null }
   expect(thrownBy(() => runAtOnce(engine.instanceRolesOf('alice', ANY, 10, new Keys())))).toEqual(refused)
   expect(thrownBy(() => searchResources(engine, question, { after: null, limit: 10 }))).toEqual(refused)
-  // A single check is decided.
   expect(engine.evaluate({ ...question, key: '8399' })).toBe(true)
 })
 

@@ -1,4 +1,4 @@
-/** Slots of the string table: their keys, and the next line that they name. */
+/** Slots of the string table: their keys, and the line that a lookup needs next. */
 import { expect, test } from 'vitest'
 import { hashOf, Key } from '#engine/shared-index/memory/key.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -26,7 +26,6 @@ const schema = [
   relation('document', 'parent', 'folder'),
 ]
 const folderOf = (n: number): string => `folder:f${n % FOLDERS}`
-/** Some keys are too long to fit into their record. */
 const documentOf = (n: number): string => `document:${n % 7 === 0 ? 'long-'.repeat(20) : 'd'}${n}`
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, n) => n)
 
@@ -36,7 +35,7 @@ interface Slot {
   readonly isOfKey: boolean
 }
 
-/** All used slots, by the key of their record. */
+/** All slots in use, by the key of their record. */
 function slotsOf({ header, graph }: Regions): Map<string, Slot> {
   const slots = new Map<string, Slot>()
   for (let partition = 0; partition < L.PARTITION_COUNT; partition++) {
@@ -58,7 +57,7 @@ function slotsOf({ header, graph }: Regions): Map<string, Slot> {
 test.each([
   ['without collisions', SECRETS],
   ['that all collide', COLLIDING],
-])('keys %s have one slot each with the hash of the key, while tables grow and shrink', (_, secrets) => {
+])('keys %s have one slot each, with the hash of the key, while tables grow and shrink', (_, secrets) => {
   const engine = new SharedEngine({ secrets })
   const documents = numbers(secrets === SECRETS ? 20_000 : 500).map(n => instance(documentOf(n)))
   engine.apply([...schema, ...documents])
@@ -73,7 +72,7 @@ test.each([
   for (const [key, { line }] of left) expect(line).toBe(all.get(key)!.line)
 })
 
-test('a slot names the next line: the container of the only in-edge, or the first line of several in-edges', () => {
+test('the slot of an instance has the line of the container if it has one in-edge, or else of its in-edges', () => {
   const engine = new SharedEngine()
   const count = 3_000
   const documents = numbers(count)
@@ -105,7 +104,7 @@ test('a slot names the next line: the container of the only in-edge, or the firs
   expectNext(() => 0)
 })
 
-test('the slot of a user names the first line of its roles, even after the roles were moved', () => {
+test('the slot of a user has the first line of the role assignments of the user, even after they are moved', () => {
   const engine = new SharedEngine()
   const users = numbers(200)
   const folders = numbers(FOLDERS).map(n => instance(folderOf(n)))
@@ -139,7 +138,7 @@ test('a lookup reads each slot at most twice, even if the table is inconsistent'
   const partition = L.H_PARTITIONS + (partitionOf(key.hash) << 1)
   header[partition] = base
   header[partition + 1] = Math.log2(slots)
-  // The content of a freed and reused block: no slot is free, and one seems to have the tag of the key.
+  // As in a block that was freed and reused, no slot is free, and one seems to have the tag of the key.
   const words = new Int32Array(base + 2 * slots).fill(line | (~key.hash << L.LINE_BITS), base)
   const tagBits = 32 - L.LINE_BITS
   words[base] = line | (key.hash << L.LINE_BITS)

@@ -1,4 +1,4 @@
-/** 10,000 tenant roles (`TENANT_ROLES_MAX`): 2,048 in the line of a tenant, the others in annexes. */
+/** 10,000 tenant roles (`TENANT_ROLES_MAX`): 2,048 in the line of a tenant, the others in overflow lines. */
 import { describe, expect, test } from 'vitest'
 import { SharedIndexReader } from '#engine/shared-index/reader.ts'
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -51,11 +51,11 @@ function allowed(world: World, on = 'document:d'): string[] {
 
 const EACH_ITS_OWN = ROLE_INDEXES.map(roleIndex => `u${roleIndex} a${roleIndex}`)
 
-describe('with 10,000 tenant roles', () => {
+describe('10,000 tenant roles', () => {
   const engine = new SharedEngine()
   const world = new World(engine, ...GROUND, ...ROLES)
 
-  test('each role is distinguished from the others, in single, bulk and packed checks', () => {
+  test('are distinguished from each other in single, bulk and packed checks', () => {
     world.apply(...heldByEach())
     expect(allowed(world)).toEqual(EACH_ITS_OWN)
     expect(allowed(world, 'document:a')).toEqual([])
@@ -67,7 +67,7 @@ describe('with 10,000 tenant roles', () => {
     expect([...engine.evaluatePacked(packed(queries))]).toEqual(expected.map(Number))
   })
 
-  test.each(ROLE_INDEXES)('role %i is found by every search, listing and explanation', roleIndex => {
+  test.each(ROLE_INDEXES)('are found by every search, listing and explanation: role %i', roleIndex => {
     const [name, action, roleKey] = [`u${roleIndex}`, `a${roleIndex}`, `r${roleIndex}`]
     const page = { after: null, limit: 10 }
     const on = { action, type: 'document', key: 'd', tenant: null }
@@ -89,7 +89,7 @@ describe('with 10,000 tenant roles', () => {
     })
   })
 
-  test('a user can hold roles on each line, and revoking one leaves the others', () => {
+  test('can be held by a user on each line, and revoking one leaves the others', () => {
     world.apply(...ROLE_INDEXES.map(roleIndex => assignInTenant('none', `r${roleIndex}`, 'acme')))
     expect(allowed(world, 'document:a')).toEqual(ACTIONS.map(action => `none ${action}`))
     const rows = tenantRolesOf(engine, 'none', null, 10)
@@ -104,18 +104,18 @@ describe('with 10,000 tenant roles', () => {
     expect(allowed(world, 'document:a')).toEqual([])
   })
 
-  test('a role removed and created again has no holders, and other roles keep theirs', () => {
+  test('keep their holders, except for a role that is removed and created again', () => {
     world.apply(removed(ROLES[8_192]!), ROLES[8_192]!)
     expect(allowed(world)).toEqual(EACH_ITS_OWN.filter(each => each !== 'u8192 a8192'))
     while (engine.writer.collect(100));
-    // It reuses the number that was freed last, which is the number of the removed role.
+    // The new role reuses the number of the removed role, which was freed last.
     world.apply(tenantRole('heir', { can: ['document:a8192'] }))
     expect(allowed(world)).toEqual(EACH_ITS_OWN.filter(each => each !== 'u8192 a8192'))
     world.apply(removed(tenantRole('heir')), assignInTenant('u8192', 'r8192', 'default'))
     expect(allowed(world)).toEqual(EACH_ITS_OWN)
   })
 
-  test('the roles are in a restored index', () => {
+  test('are in a restored index', () => {
     while (engine.writer.collect(100));
     const writer = restoredWriter(engine.writer.save()!)
     const reader = new SharedIndexReader(writer.handle, { threadId: 2 })
@@ -127,7 +127,7 @@ describe('with 10,000 tenant roles', () => {
     expect(kept).toEqual(EACH_ITS_OWN)
   })
 
-  test('a deleted tenant loses its annexes, and a new tenant with its key has no roles', () => {
+  test('are not held in a new tenant with the key of a deleted one', () => {
     world.apply(removed(tenant('default')))
     world.apply(tenant('default'), instance('document:d'))
     expect(allowed(world)).toEqual([])
@@ -136,7 +136,7 @@ describe('with 10,000 tenant roles', () => {
   })
 })
 
-test('annexes are freed with their tenant, and their roles with a user', () => {
+test('overflow lines are freed with their tenant, and role assignments in them with their user', () => {
   const engine = new SharedEngine({ firstTenantRoleIndex: 2_047 })
   const roles = [0, 1, 2].map(n => tenantRole(`r${n}`, { can: ['document:read'] }))
   const world = new World(engine, tenant('default'), resourceType('document', 'read'), ...roles)

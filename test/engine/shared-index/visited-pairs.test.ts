@@ -1,4 +1,4 @@
-/** The set of pairs that walks use. It numbers pairs, and adding a pair takes the same time in any order. */
+/** The set of pairs that walks have visited. It numbers the pairs, and takes the same time in any order. */
 import { expect, test } from 'vitest'
 import { ID_HASH } from '#engine/shared-index/memory/layout.ts'
 import { VisitedPairs } from '#engine/shared-index/memory/visited-pairs.ts'
@@ -22,7 +22,7 @@ test('pairs are numbered in order of insertion, including after growth and clear
   }
 })
 
-test('a million pairs can be added in the order of slabs', () => {
+test('a million pairs can be added in the order in which slabs contain them', () => {
   const lines = Int32Array.from({ length: 1_000_000 }, (_, n) => n + 1)
   const inSlab = lines.toSorted((a, b) => (Math.imul(a, ID_HASH) >>> 0) - (Math.imul(b, ID_HASH) >>> 0))
   for (const second of [0, 7]) {

@@ -31,24 +31,23 @@ const KINDS: Record<Change['kind'], true> = {
 
 afterEach(() => vi.restoreAllMocks())
 
-test('a warm-up makes every kind of change, collects all that it removes, and invalidates and builds closures', () => {
+test('a warm-up makes every kind of change, collects all removed entities, and invalidates and builds closures', () => {
   const apply = vi.spyOn(SharedIndexWriter.prototype, 'apply')
   const handle = vi.spyOn(SharedIndexWriter.prototype, 'handle', 'get')
   const writer = () => apply.mock.contexts[0] as SharedIndexWriter
   let before: ReturnType<SharedIndexWriter['figures']> | null = null
   let steps = 0
   for (const _ of warmUpWriter()) {
-    // From then on, readers can be attached to the index.
     if (handle.mock.calls.length === 0) before = writer().figures()
     steps++
   }
   const kinds = apply.mock.calls.flatMap(([changes]) => Array.from(changes, ({ kind }) => kind))
   expect(new Set(kinds)).toEqual(new Set(Object.keys(KINDS)))
-  // Pauses between commits allow other work.
+  // The warm-up also pauses between commits.
   expect(steps).toBeGreaterThan(apply.mock.calls.length)
   expect(writer().collect(1)).toBe(false)
   const { assignments, tuples, records, ...work } = writer().figures()
-  // Otherwise the next round would have nothing to do.
+  // The warm-up leaves the entities with which it began, as work for the next round.
   expect({ assignments, tuples, records }).toEqual({
     assignments: before!.assignments,
     tuples: before!.tuples,
