@@ -6,30 +6,30 @@ import { describe, expect, test } from 'vitest'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const LINES_MAX = 500
-/** Names without meaning. */
+/** File names without meaning. */
 const BANNED_NAMES = /(^|\/)(utils?|helpers?|common|manager|misc|index)\.(tsx?|js)$/
 
 const files = ['src', 'workers', 'packaging', 'bench', 'test', 'testing', 'console']
   .flatMap(folder =>
     readdirSync(join(root, folder), { recursive: true })
       .map(name => join(folder, String(name)))
-      // Benches install the programs that they compare, and the types of the console are generated.
+      // Packages that benches install, and the generated types of the console.
       .filter(name => !name.includes('node_modules') && !name.startsWith('console/types')),
   )
   .filter(path => /\.(tsx?|js)$/.test(path))
   .map(path => ({ path, text: readFileSync(join(root, path), 'utf8') }))
 
-/** Programs, which load other modules at run time. */
+/** Entry points of programs, which load other modules at run time. */
 const ENTRY_POINTS: ReadonlySet<string> = new Set([
   'src/start.js',
   'src/verdict.js',
-  // Started by the two above. The built form has other entry points.
+  // The programs above start the following ones. The built form has other entry points.
   'src/main.ts',
   'src/process.ts',
   'src/cli/main.ts',
 ])
 
-/** Modules that load other modules only when they are needed, each by its path. */
+/** Modules that load other modules by their paths when they need them. */
 const LATE_IMPORTS: ReadonlySet<string> = new Set([
   'src/cli/command-line.ts',
   'src/cli/commands.ts',

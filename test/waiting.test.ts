@@ -11,7 +11,7 @@ import { expect, test } from 'vitest'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Patterns of code that sleeps, has a deadline, measures, or uses random values. */
+/** Patterns of code that tests must not contain, by what the code does. */
 const RULES: Readonly<Record<string, RegExp>> = {
   sleeps: /\bset(Timeout|Interval)\b|\.waitForTimeout\(/,
   'has a deadline':
@@ -27,7 +27,7 @@ const RULES: Readonly<Record<string, RegExp>> = {
 /** A clock that a test passes to a component, as the service does. */
 const CLOCK = /\b(elapsedMs|now): (\(\) => )?(performance|Date)\.now\(\)/g
 
-/** Tests of time limits and of recovery times of nodes. */
+/** Folders without these rules: tests of time limits and recovery times, and tests of the oracle. */
 const ELSEWHERE = /^(faults|oracle)\//
 
 const POLLS = 'polls with pauses, without a deadline'
@@ -103,7 +103,7 @@ const files = ['test', ...SHARED]
   .filter(({ path }) => /\.(ts|js)$/.test(path) && !ELSEWHERE.test(path) && path !== 'waiting.test.ts')
   .map(({ path, from }) => ({ path, text: readFileSync(from, 'utf8').replace(CLOCK, '') }))
 
-test.each(Object.entries(RULES))('no test %s, except with a listed reason', (rule, pattern) => {
+test.each(Object.entries(RULES))('no test %s without a listed reason', (rule, pattern) => {
   const offenders = files.filter(({ text }) => pattern.test(text)).map(({ path }) => path)
   const excepted = Object.entries(EXCEPTIONS).flatMap(([path, why]) =>
     why[rule] === undefined ? [] : [path],
@@ -111,7 +111,7 @@ test.each(Object.entries(RULES))('no test %s, except with a listed reason', (rul
   expect(offenders.toSorted()).toEqual(excepted.toSorted())
 })
 
-test('the only deadline is the one for hanging tests, and no test is retried', () => {
+test('the only deadline of tests is the one for tests that hang, and no test is retried', () => {
   const config = readFileSync(join(root, 'vitest.config.ts'), 'utf8')
   expect(config.match(/\w*[tT]imeout: \w+/g)).toEqual([
     'testTimeout: HANG_MS',
@@ -123,7 +123,7 @@ test('the only deadline is the one for hanging tests, and no test is retried', (
   for (const text of [config, ci]) expect(text).not.toMatch(/retry/)
 })
 
-test('the README names the first level of the tests, and continuous integration runs both levels', () => {
+test('the README documents the first level of tests, and continuous integration runs both levels', () => {
   const ci = readFileSync(join(root, '.ci/run'), 'utf8').split('\n')
   expect(readFileSync(join(root, 'README.md'), 'utf8')).toContain('npm ci && npm test\n')
   for (const command of ['npm ci', 'npm run test:all']) expect(ci).toContain(command)

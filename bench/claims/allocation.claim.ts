@@ -17,7 +17,7 @@ const CHECKS = 200_000
 const BYTES_PER_CHECK_MAX = { single: 1, 'single, from bytes,': 1, staged: 2 }
 
 test.each(Object.entries(BYTES_PER_CHECK_MAX))(
-  '%s checks, once warm, allocate nothing each',
+  '%s checks allocate no objects after their code is optimized',
   async (mode, bytesMax) => {
     const program = fileURLToPath(new URL('allocation-process.ts', import.meta.url))
     const flags = ['--disable-warning=ExperimentalWarning', '--expose-gc', '--max-semi-space-size=64']

@@ -11,7 +11,7 @@ const SECRET = 'verdict-key-0123456789abcdefghijklmnopqrstuvwxyz-0123456789abcde
 const ROUNDS = 301
 const GUESSES = 200
 
-test('a guess that has all of the key but its last character takes as long as one that has none of it', () => {
+test('a guess that differs from the key only in its last character takes as long as a completely wrong guess', () => {
   const check = new ApiKeyAuthentication({ now: () => 0, elapsedMs: () => 0 })
   const principal = { kind: 'organization' } as Principal
   check.replaceAll([{ secretHash: hash('sha256', SECRET, 'hex'), principal, validUntil: null, slot: 0 }])

@@ -11,7 +11,7 @@ function rule(url: string): MappingRule {
   return { url, method: 'get', type: 'page', action: 'read', priority: 0 }
 }
 
-test('URLs as long as they may be, made to be hard, cost little among as many rules as may be', () => {
+test('expensive URLs of maximum length take little time with the maximum number of mapping rules', () => {
   const paths = Array.from({ length: MAPPING_RULES_MAX / 2 }, (_, n) =>
     rule(`https://a.org/t${n % 99}/x${n}/{id}`),
   )

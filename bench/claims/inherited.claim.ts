@@ -27,24 +27,21 @@ test.each([
   ['a long action', { action: { name: LONG } }],
   ['a long tenant', { resource: { ...defaults.resource, properties: { tenant: LONG } } }],
   ['a wide context', { context: wide }],
-  ['a wide context beside a bad action', { context: wide, action: { name: 5 } }],
+  ['a wide context and an invalid action', { context: wide, action: { name: 5 } }],
   ['wide properties of the subject', { subject: { ...defaults.subject, properties: wide } }],
-  ['a subject without id, and with much else', { subject: { type: 'user', ...wide } }],
+  ['a subject without an id but with many other members', { subject: { type: 'user', ...wide } }],
   ['a deep tenant', { resource: { ...defaults.resource, properties: { tenant: wide } } }],
-])('%s, read from its bytes and as JSON', async (_, own) => {
+])('a batch whose items inherit %s is answered in time, read from its bytes and as JSON', async (_, own) => {
   // The escape in the second name makes the bytes reader leave the body to the generic parser.
   for (const more of [{}, { 'line\nend': 1 }]) {
     const evaluations = Array.from({ length: ITEMS }, (_item, index) => ({ [`x${index}`]: 0 }))
     const text = JSON.stringify({ ...defaults, ...more, ...own, evaluations })
     const from = performance.now()
-    const { status, body } = await verdict.send<{ evaluations: unknown[] }>(
-      'POST',
-      '/access/v1/evaluations',
-      {
-        key: API_KEY,
-        text,
-      },
-    )
+    const path = '/access/v1/evaluations'
+    const { status, body } = await verdict.send<{ evaluations: unknown[] }>('POST', path, {
+      key: API_KEY,
+      text,
+    })
     expect(performance.now() - from).toBeLessThan(MS_MAX)
     expect([status, body.evaluations.length]).toEqual([200, ITEMS])
   }

@@ -10,7 +10,7 @@ import { lock, unlock } from '#engine/shared-index/memory/sequence.ts'
 const ASKED = 200
 const US = 1
 
-test('a waiting thread nearly always gets the lock within two turns while another thread takes it repeatedly', async () => {
+test('a waiting thread nearly always gets the lock after at most two turns of a thread that takes it repeatedly', async () => {
   const header = new Int32Array(new SharedArrayBuffer(L.HEADER_WORDS * L.WORD_BYTES))
   const turns = new Int32Array(new SharedArrayBuffer(4))
   const greedy = new Worker(new URL('greedy-owner.ts', import.meta.url), {

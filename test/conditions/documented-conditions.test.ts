@@ -85,7 +85,7 @@ describe.each(JUDGES)('$name', ({ newJudge }) => {
   })
 })
 
-/** The decision with its row in the document. */
+/** Formats a decision with its row in the document. */
 function answer(allow: boolean, { row }: Question): string {
   return `${allow ? 'allow' : 'deny'}: ${row}`
 }
@@ -152,7 +152,7 @@ function putSet(set: DocumentedSet): ConditionSetPut {
   }
 }
 
-/** A resource type in place of a resource set stands for the computed set of all its instances. */
+/** A rule on a resource type, instead of a resource set, uses the computed set of all its instances. */
 function putRule({ user_set: userSet, permission, resource_set: resources }: DocumentedRule): Change {
   const [type, action] = permission.split(':') as [string, string]
   const resourceSet = Object.hasOwn(GROUND.actions, resources) ? `__autogen_${resources}` : resources

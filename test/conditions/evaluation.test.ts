@@ -1,4 +1,4 @@
-/** Cost of evaluation, merging of attributes, and explanations. `test/oracle` tests the meaning. */
+/** Cost of evaluation, merging of attributes, and explanations. `test/oracle` tests values of conditions. */
 import { describe, expect, test } from 'vitest'
 import { decisive, explain } from '#conditions/explain.ts'
 import { evaluate } from '#conditions/evaluate.ts'
@@ -9,7 +9,9 @@ import { mergedValueAt } from '#conditions/merged-attributes.ts'
 import { nameOfTruth } from '#conditions/truth.ts'
 import { read, valuesOf } from './read.ts'
 
-describe('the cost of a check', () => {
+describe('the limits of a check', () => {
+  const TRUE = { value: 'true', isExceeded: false }
+  const EXCEEDED = { value: 'unknown', isExceeded: true }
   const LEAVES = 1_000
   const valueWithin = (raw: object, user: Record<string, unknown>, instances = {}) => {
     const budget = new EvaluationBudget()
@@ -17,35 +19,29 @@ describe('the cost of a check', () => {
     return { value, isExceeded: budget.isExceeded }
   }
 
-  test('lookups beyond the limit are unknown', () => {
+  test('make lookups beyond the maximum number unknown', () => {
     const raw = { 'user.a': { all_match: { match: {}, fk_resource_type: 'folder' } } }
     const keys = (count: number) => Array(count).fill('f')
     const instances = { 'folder:f': {} }
     for (const count of [LOOKUPS_MAX - 1, LOOKUPS_MAX]) {
-      expect(valueWithin(raw, { a: keys(count) }, instances)).toEqual({ value: 'true', isExceeded: false })
+      expect(valueWithin(raw, { a: keys(count) }, instances)).toEqual(TRUE)
     }
-    expect(valueWithin(raw, { a: keys(LOOKUPS_MAX + 1) }, instances)).toEqual({
-      value: 'unknown',
-      isExceeded: true,
-    })
+    expect(valueWithin(raw, { a: keys(LOOKUPS_MAX + 1) }, instances)).toEqual(EXCEEDED)
   })
 
-  test('an expensive glob is unknown', () => {
+  test('make an expensive glob unknown', () => {
     const raw = { 'user.a': { match: '**a'.repeat(8) } }
-    expect(valueWithin(raw, { a: 'a'.repeat(1_000) })).toEqual({ value: 'true', isExceeded: false })
+    expect(valueWithin(raw, { a: 'a'.repeat(1_000) })).toEqual(TRUE)
     const text = 'a'.repeat(STEPS_MAX / 4)
-    expect(valueWithin(raw, { a: text })).toEqual({ value: 'unknown', isExceeded: true })
-    expect(valueWithin({ not: raw }, { a: text })).toEqual({ value: 'unknown', isExceeded: true })
+    expect(valueWithin(raw, { a: text })).toEqual(EXCEEDED)
+    expect(valueWithin({ not: raw }, { a: text })).toEqual(EXCEEDED)
   })
 
-  test('an expensive search in a long text is unknown', () => {
-    // At every position, all but the last of the compared characters are equal.
+  test('make an expensive search in a long text unknown', () => {
+    // The comparison at each position of the text fails at the 16,001st character.
     const raw = { 'user.a': { contains: `${'a'.repeat(16_000)}b${'a'.repeat(16_000)}` } }
-    expect(valueWithin(raw, { a: 'a'.repeat(65_000) })).toEqual({ value: 'unknown', isExceeded: true })
-    expect(valueWithin({ 'user.a': { contains: 'b' } }, { a: `${'a'.repeat(65_000)}b` })).toEqual({
-      value: 'true',
-      isExceeded: false,
-    })
+    expect(valueWithin(raw, { a: 'a'.repeat(65_000) })).toEqual(EXCEEDED)
+    expect(valueWithin({ 'user.a': { contains: 'b' } }, { a: `${'a'.repeat(65_000)}b` })).toEqual(TRUE)
   })
 
   test.each<[string, object]>([
@@ -55,7 +51,7 @@ describe('the cost of a check', () => {
     ],
     ['of existence', { anyOf: Array.from({ length: LEAVES }, () => ({ 'user.none': { exists: true } })) }],
     ['without conditions', { allOf: Array.from({ length: LEAVES }, () => ({})) }],
-  ])('tests %s count, in any number of sets', (_, raw) => {
+  ])('count tests %s, in any number of sets', (_, raw) => {
     const condition = read(raw)
     const budget = new EvaluationBudget()
     for (let set = 0; set <= STEPS_MAX / LEAVES; set++) evaluate(condition, valuesOf({ user: {} }), budget)
@@ -81,7 +77,7 @@ describe('the cost of a check', () => {
     ['in', 50, { in: { ref: 'user.b' } }, { a: -1, b: numbers.concat(numbers) }],
     ['contains', 100, { contains: 'ab' }, { a: 'a'.repeat(60_000) }],
     ['less-than', 9_000, { 'less-than': '2020-01-01' }, { a: `2026-11-26T10:00:00.${'7'.repeat(200)}Z` }],
-  ])('%s: the limit ends evaluation before it takes tens of milliseconds', (_, tests, test_, user) => {
+  ])('end the evaluation of %s before it takes tens of milliseconds', (_, tests, test_, user) => {
     const condition = read({ 'user.a': test_ })
     const values = valuesOf({ user })
     const budget = new EvaluationBudget()
@@ -94,14 +90,11 @@ describe('the cost of a check', () => {
     expect(evaluated).toBeLessThan(tests)
   })
 
-  test('tests after an exceeded limit are unknown', () => {
+  test('make tests unknown after one of the limits is exceeded', () => {
     const costly = { 'user.list': { array_subset: [1] } }
     const user = { a: 1, list: Array.from({ length: STEPS_MAX }, () => 1) }
     expect(valueWithin({ anyOf: [{ 'user.a': { equals: 1 } }, costly] }, user).value).toBe('true')
-    expect(valueWithin({ anyOf: [costly, { 'user.a': { equals: 1 } }] }, user)).toEqual({
-      value: 'unknown',
-      isExceeded: true,
-    })
+    expect(valueWithin({ anyOf: [costly, { 'user.a': { equals: 1 } }] }, user)).toEqual(EXCEEDED)
   })
 })
 

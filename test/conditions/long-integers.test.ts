@@ -25,7 +25,7 @@ test.each([
   ])
 })
 
-/** Forms of an integer. The first has all digits. */
+/** Forms of integers. The first form has all digits. */
 const FORMS = [
   ['9007199254740993', '9007199254740993.0', '9.007199254740993e15', '90071992547409930e-1'],
   ['9007199254740992', '9007199254740992.00', '9.007199254740992E+15', '900719925474099200e-2'],
@@ -37,7 +37,7 @@ const FORMS = [
   ['1180591620717411300000', '1.1805916207174113e21'],
 ]
 
-test('equal integers are equal in all forms, unless a form is inexact', () => {
+test('an integer equals itself in all forms, unless a form is inexact', () => {
   const known = FORMS.map(forms => {
     const refused = forms.map(form => wrong({ 'user.a': { equals: parsedJson(form) } }).length)
     expect(new Set(refused).size, forms[0]).toBe(1)

@@ -16,7 +16,7 @@ export function read(raw: unknown): Condition {
   return condition
 }
 
-/** Findings of a rejected condition, with their location below the condition and their message. */
+/** Findings about a rejected condition. `at` is the location within the condition. */
 export function wrong(raw: unknown): { readonly at: string; readonly msg: string }[] {
   const condition = readCondition(raw, ['conditions'])
   return isRefused(condition) ? condition.findings.map(placed) : []

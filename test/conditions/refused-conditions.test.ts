@@ -1,4 +1,4 @@
-/** Conditions rejected when they are written, and the locations of findings (conditions.md 3.4 and 11). */
+/** Conditions that are rejected when they are written, with their findings (conditions.md 3.4 and 11). */
 import { describe, expect, test } from 'vitest'
 import { findMisfits, type DeclaredType } from '#conditions/declared-types.ts'
 import { DEPTH_MAX, LEAVES_MAX, OPERAND_ELEMENTS_MAX } from '#conditions/read-condition.ts'
@@ -93,36 +93,23 @@ describe('an empty or invalid condition', () => {
 })
 
 describe('a condition above a limit', () => {
+  const tooDeep = /is nested at most 16 levels deep/u
+  const repeated = (value: unknown, count: number): unknown[] => Array(count).fill(value)
   const nested = (depth: number): object => (depth === 1 ? { 'user.a': is } : { not: nested(depth - 1) })
   const nestedTest = (depth: number): object => (depth === 1 ? is : { not: nestedTest(depth - 1) })
   const nestedMatch = (depth: number): object =>
     depth === 1 ? is : { object_match: { match: { k: nestedMatch(depth - 1) } } }
 
   test.each<[string, (size: number) => object, number, RegExp]>([
-    ['depth of nodes', nested, DEPTH_MAX, /is nested at most 16 levels deep/u],
-    [
-      'depth of tests',
-      depth => ({ 'user.a': nestedTest(depth) }),
-      DEPTH_MAX,
-      /is nested at most 16 levels deep/u,
-    ],
-    [
-      'depth of matches',
-      depth => ({ 'user.a': nestedMatch(depth) }),
-      DEPTH_MAX,
-      /is nested at most 16 levels deep/u,
-    ],
-    [
-      'tests',
-      count => ({ allOf: Array.from({ length: count }, () => ({ 'user.a': is })) }),
-      LEAVES_MAX,
-      /at most 1000 tests/u,
-    ],
+    ['depth of nodes', nested, DEPTH_MAX, tooDeep],
+    ['depth of tests', depth => ({ 'user.a': nestedTest(depth) }), DEPTH_MAX, tooDeep],
+    ['depth of matches', depth => ({ 'user.a': nestedMatch(depth) }), DEPTH_MAX, tooDeep],
+    ['tests', count => ({ allOf: repeated({ 'user.a': is }, count) }), LEAVES_MAX, /at most 1000 tests/u],
     [
       'elements',
-      count => ({ 'user.a': { in: Array(count).fill(1) } }),
+      count => ({ 'user.a': { in: repeated(1, count) } }),
       OPERAND_ELEMENTS_MAX,
-      /at most 10000 elements/u,
+      /10000 elements/u,
     ],
     [
       'bytes',
@@ -159,7 +146,7 @@ describe('the declared type of an attribute', () => {
     ['array', { object_match: { match: {} } }],
     ['object', { any_match: { match: {} } }],
     ['number', { object_match: lookup }],
-  ])('rejects a test that never matches %s: %j', (type, raw) => {
+  ])('is used to reject a test that never matches values of type %s: %j', (type, raw) => {
     const misfits = findMisfits(read({ not: [{ 'user.a': { allOf: [raw] } }] }), () => type)
     const operator = Object.keys(raw)[0]
     expect(misfits.map(placed)).toEqual([
@@ -169,7 +156,7 @@ describe('the declared type of an attribute', () => {
       },
     ])
     expect(findMisfits(read({ 'user.a': raw }), () => null)).toEqual([])
-    // The type of a member is not declared.
+    // Only the type of the whole attribute is declared.
     expect(findMisfits(read({ 'user.a.b': raw }), () => type)).toEqual([])
   })
 
@@ -183,7 +170,7 @@ describe('the declared type of an attribute', () => {
     ['object', { object_match: { match: {} } }],
     ['string', { object_match: lookup }],
     ['bool', { exists: false }],
-  ])('accepts a test that can match %s: %j', (type, raw) => {
+  ])('is used to accept a test that can match values of type %s: %j', (type, raw) => {
     expect(findMisfits(read({ 'user.a': raw }), () => type)).toEqual([])
   })
 })

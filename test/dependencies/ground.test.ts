@@ -1,4 +1,4 @@
-/** Assumptions about dependencies: the runtime, the native modules and the schema compiler. */
+/** Assumptions about the runtime, the native modules and the schema compiler. */
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import { Type } from 'typebox'
 import { Compile } from 'typebox/schema'
 import { expect, test } from 'vitest'
 
-test('the runtime is the Node 22 that npm ci installs', () => {
+test('tests run with the version of Node 22 that npm ci installs', () => {
   expect(process.versions.node).toMatch(/^22\./)
 })
 

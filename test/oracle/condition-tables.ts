@@ -1,4 +1,4 @@
-/** The tables of conditions.md 5: results of tests of one attribute, for all evaluations of conditions. */
+/** The tables of conditions.md 5: values of tests of one attribute, for each implementation. */
 import { parsedJson } from '#model/json-numbers.ts'
 import type { JsonObject, Roots } from '#testing/oracle/conditions/roots.ts'
 import type { Truth } from '#testing/oracle/conditions/truth.ts'
@@ -8,7 +8,7 @@ export interface TableCase {
   readonly attribute: unknown
   readonly test: JsonObject
   readonly value: Truth
-  /** Values that refs read. */
+  /** Attributes of the context, from which refs read. */
   readonly context: JsonObject
 }
 
@@ -45,9 +45,9 @@ const F = 'false'
 const U = 'unknown'
 
 const toRef = { ref: 'context.x' }
-/** Parsed as from a request: `__proto__` is a name like any other. */
+/** Parses JSON like a request, so that `__proto__` is a name like any other. */
 const fromText = (text: string): unknown => parsedJson(text)
-/** A parser that only supports doubles rounds both to 2^53. */
+/** An integer that a parser with doubles would round to 2^53. */
 const INEXACT = fromText('9007199254740993')
 const EXACT = fromText('9007199254740992')
 const withK = (test: JsonObject): JsonObject => ({ match: { k: test } })
@@ -121,7 +121,7 @@ const ARRAYS = [[], [1], [1, 2], [2, 1], [1, 1], ['1'], [[1]], [null], [{}]]
 const PLAIN_OBJECTS = [{}, { x: 1 }, { x: 1, y: 2 }, { x: 2, y: 1 }, { x: null }, { x: { y: 1 } }, { 0: 1 }]
 const ODD_NAMES: readonly object[] = [{ length: 0 }, { constructor: {} }, { toString: 1 }]
 const PROTOTYPES = ['{"__proto__": {}}', '{"__proto__": {"x": 1}}', '{"__proto__": null}'].map(fromText)
-/** Each is equal to itself only. */
+/** Values that are each equal only to themselves. */
 const UNEQUAL: readonly unknown[] = [
   ...SCALARS,
   ...STRINGS,
@@ -167,13 +167,13 @@ const EQUALITY: readonly Row[] = [
   [fromText('100000000000000000000000'), { equals: 1e23 }, T],
   [fromText('99999999999999991611392'), { equals: 1e23 }, U],
   [{ x: 1, y: [{ z: 2 }] }, { equals: { y: [{ z: 2 }], x: 1 } }, T],
-  // Elements of an array can be refs. Deeper values are literal.
+  // An element of an array can be a ref. At deeper levels, refs are literal values.
   [['a', 'b'], { equals: ['a', toRef] }, T, { x: 'b' }],
   [['a', ['b']], { equals: ['a', [toRef]] }, F, { x: 'b' }],
   [[[toRef]], { equals: [[toRef]] }, T, { x: 'b' }],
   [{ y: toRef }, { equals: { y: toRef } }, T, { x: 'b' }],
   [{ ref: 'context.x', y: 1 }, { equals: { ref: 'context.x', y: 1 } }, T],
-  // The value of a ref is not resolved again.
+  // If the value of a ref has the form of a ref, it is a literal value.
   [{ ref: 'context.y' }, { equals: toRef }, T, { x: { ref: 'context.y' }, y: 1 }],
   [[{ ref: 'context.y' }], { equals: toRef }, T, { x: [{ ref: 'context.y' }], y: 1 }],
 ]
@@ -191,7 +191,7 @@ const ONE_INSTANT = [
   '2026-11-25T23:59:60Z',
   '2026-11-25T22:59:60-01:00',
 ]
-/** Each is before the next. */
+/** Instants in ascending order. */
 const INSTANTS_IN_ORDER = [
   '0000-01-01',
   '0000-02-29T23:59:59Z',
@@ -312,7 +312,7 @@ const ORDERINGS: readonly Row[] = [
   ['soon', { between: ['2026-11-25', '2026-11-26'] }, U],
   [16, { between: [toRef, 18] }, T, { x: 15 }],
   [16, { between: [15, toRef] }, F, { x: 15 }],
-  // A conjunction: one false comparison suffices, even if the other bound is unknown.
+  // The value is false if one comparison is false, even if the other bound is unknown.
   [16, { between: [toRef, 18] }, U, { x: 'a' }],
   [20, { between: [toRef, 18] }, F, { x: 'a' }],
 ]
@@ -478,7 +478,7 @@ const OBJECTS: readonly Row[] = [
   [{ k: 1 }, { object_match: withK({ anyOf: [{ equals: 1 }, { equals: 2 }] }) }, T],
   [{ k: 1 }, { object_match: withK({ not: { equals: 1 } }) }, F],
   [{ k: { l: 1 } }, { object_match: withK({ object_match: { match: { l: { equals: 1 } } } }) }, T],
-  // Names with dots: the longest own name of the object takes precedence.
+  // For names with dots, the longest own name of the object takes precedence.
   [{ k: { l: 1 } }, { object_match: { match: { 'k.l': { equals: 1 } } } }, T],
   [{ 'k.l': 2, k: { l: 1 } }, { object_match: { match: { 'k.l': { equals: 1 } } } }, F],
   [{ k: { 'l.m': 1 } }, { object_match: { match: { 'k.l.m': { equals: 1 } } } }, U],
@@ -498,7 +498,7 @@ const OBJECTS: readonly Row[] = [
   [['x', { k: 2 }], { any_match: k }, U],
   [['x'], { any_match: withK({ exists: false }) }, U],
   [[{}], { any_match: withK({ exists: false }) }, T],
-  // One element must match all tests.
+  // All tests must match the same element.
   [
     [
       { k: 1, l: 2 },

@@ -1,4 +1,4 @@
-/** Vectors, tables and grammar of conditions.md for the oracle, condition trees and compiled code. */
+/** Vectors, tables and grammar of conditions.md for the oracle, for condition trees and for compiled code. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { truthOf } from '#testing/oracle/conditions/conditions.ts'
@@ -13,7 +13,7 @@ import { MISSING, NO_ROOTS, STORED, TABLES, type TableCase, questionOf, titleOf 
 const stored: StoredInstances = (type, key) => (type === 'doc' ? STORED.get(key) : undefined)
 const instances = Object.fromEntries(Array.from(STORED, ([key, attributes]) => [`doc:${key}`, attributes]))
 
-/** Some operands of the tables are rejected when they are written, as is an infinite attribute. */
+/** False for operands of the tables that are rejected when they are written, and for infinite attributes. */
 function isStorable({ attribute, test: says }: TableCase): boolean {
   return attribute !== Infinity && wrong({ 'user.a': says }).length === 0
 }
@@ -66,7 +66,7 @@ describe.each(Object.entries(EVALUATIONS))('%s', (_, evaluation) => {
       expect(valueOf(conditions, roots)).toBe(value)
     })
 
-    test.each(connectives)('connectives: %j', ({ value, ...written }) => {
+    test.each(connectives)('connectives have the documented value: %j', ({ value, ...written }) => {
       const [[connective, items]] = Object.entries(written) as [[string, readonly Truth[]]]
       const leaves = items.map(leafOf)
       expect(valueOf({ [connective]: leaves }, roots)).toBe(value)
@@ -123,7 +123,7 @@ describe.each(Object.entries(EVALUATIONS))('%s', (_, evaluation) => {
       expect(valueOf({ not: { not: { not: maybe } } }, roots)).toBe('unknown')
     })
 
-    test('an attribute can precede the connectives', () => {
+    test('the path of an attribute can be outside of the connectives', () => {
       const ages = { or: [{ between: [15, 18] }, { 'greater-than': 40 }] }
       for (const [age, value] of [
         [16, 'true'],
@@ -182,7 +182,7 @@ describe.each(Object.entries(EVALUATIONS))('%s', (_, evaluation) => {
       { name: 'array-len-less-than', holds: [], operand: 1 },
     ]
     test.each(OF_VALUES)(
-      '$name: hyphens or underscores, a ref in either form',
+      '$name can be written with hyphens or underscores, and with a ref in either form',
       ({ name, holds, operand }) => {
         const values = { user: { a: holds }, context: { x: operand } }
         for (const spelling of [name, name.replaceAll('-', '_')]) {
@@ -195,14 +195,17 @@ describe.each(Object.entries(EVALUATIONS))('%s', (_, evaluation) => {
       },
     )
 
-    test.each(['object-match', 'any-match', 'all-match'])('%s: hyphens or underscores', name => {
-      const element = { k: 1 }
-      const attribute = name === 'object-match' ? element : [element]
-      for (const spelling of [name, name.replaceAll('-', '_')]) {
-        const says = { [spelling]: { match: { k: { equals: 1 } } } }
-        expect(valueOf({ 'user.a': says }, { user: { a: attribute } })).toBe('true')
-      }
-    })
+    test.each(['object-match', 'any-match', 'all-match'])(
+      '%s can be written with hyphens or underscores',
+      name => {
+        const element = { k: 1 }
+        const attribute = name === 'object-match' ? element : [element]
+        for (const spelling of [name, name.replaceAll('-', '_')]) {
+          const says = { [spelling]: { match: { k: { equals: 1 } } } }
+          expect(valueOf({ 'user.a': says }, { user: { a: attribute } })).toBe('true')
+        }
+      },
+    )
 
     describe('a path', () => {
       const reads = (path: string, user: unknown, expected: unknown) =>
@@ -210,7 +213,7 @@ describe.each(Object.entries(EVALUATIONS))('%s', (_, evaluation) => {
       const readsNothing = (path: string, user: unknown) =>
         expect(valueOf({ [path]: { exists: false } }, { user: user as JsonObject })).toBe('true')
 
-      test('goes through objects, with one name per member', () => {
+      test('leads through objects, with one name per member', () => {
         reads('user.a.b', { a: { b: 1 } }, 1)
         reads('user.a.b.c', { a: { b: { c: 1 } } }, 1)
         readsNothing('user.a.b', { a: {} })
@@ -229,7 +232,7 @@ describe.each(Object.entries(EVALUATIONS))('%s', (_, evaluation) => {
         readsNothing('user.a.b.c', { 'a.b.d': 1 })
       })
 
-      test('reads nothing through values that are not objects', () => {
+      test('finds nothing below values that are not objects', () => {
         for (const through of ['b', 5, true, null, [{ b: 1 }], []]) readsNothing('user.a.b', { a: through })
         for (const name of ['length', '0']) {
           readsNothing(`user.a.${name}`, { a: 'x' })
@@ -237,7 +240,7 @@ describe.each(Object.entries(EVALUATIONS))('%s', (_, evaluation) => {
         }
       })
 
-      test('reads own members only', () => {
+      test('reads only own members of objects', () => {
         for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
           readsNothing(`user.${name}`, {})
           readsNothing(`user.a.${name}`, { a: {} })

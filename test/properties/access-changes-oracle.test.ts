@@ -1,4 +1,4 @@
-/** Access changes of random histories, applied to a set, always yield the pairs that the oracle allows. */
+/** The access changes of random histories lead from each set of allowed pairs to the next one. */
 import { describe, expect, test } from 'vitest'
 import { AccessChanges, type AccessLimits, ACCESS_LIMITS } from '#engine/access-changes.ts'
 import type { AccessChange } from '#model/access-change.ts'
@@ -20,7 +20,7 @@ const nameOf = (user: string, resource: string): string => JSON.stringify([user,
 
 interface Moment {
   readonly changes: readonly Change[]
-  /** Allowed pairs, by permission. */
+  /** Pairs of a user and a resource that are allowed, for each permission. */
   readonly allowed: readonly Pairs[]
   readonly tenantOf: ReadonlyMap<string, string>
 }
@@ -35,7 +35,7 @@ function permissionsOf({ load, commits }: History): Permission[] {
   return [...named.values()]
 }
 
-/** Expected pairs at each moment: all users are checked on all instances. */
+/** Allowed pairs at each moment, from checks of all users on all instances. */
 const rightMoments = onceFor((history: History): Moment[] => {
   const permissions = permissionsOf(history)
   const oracle = new Oracle()
@@ -61,7 +61,7 @@ const rightMoments = onceFor((history: History): Moment[] => {
   })
 })
 
-/** The set of a consumer: reported scopes are listed again, from the expected pairs. */
+/** Applies access changes like a consumer. Reported scopes are listed again, from the expected pairs. */
 function applied(
   before: Pairs,
   told: AccessChange,
@@ -74,7 +74,7 @@ function applied(
     const isMeant = (name: string): boolean => {
       const [user, resource] = JSON.parse(name) as [string, string]
       const tenant = tenantOf.get(JSON.stringify([told.permission.type, resource]))
-      // A deleted instance has no tenant; a real consumer remembers it.
+      // A deleted instance has no tenant here. A real consumer remembers the tenant.
       return (
         (scope.user === undefined || scope.user === user) &&
         (scope.resource === undefined || scope.resource === resource) &&
@@ -103,7 +103,7 @@ describe.each(
     Object.entries(LIMITS).map(([name, limits]) => ({ by, name, each, limits })),
   ),
 )('$by, $name', ({ each: usual, limits }) => {
-  test('a set to which the changes are applied always equals the pairs that the oracle allows', () => {
+  test('a consumer that applies access changes has the pairs that the oracle allows', () => {
     const met = { pairs: 0, many: 0 }
     const property = (history: History): void => {
       const permissions = permissionsOf(history)

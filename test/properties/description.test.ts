@@ -1,4 +1,4 @@
-/** Random requests from the served description: responses match it, and the service decides correctly. */
+/** Random requests from the OpenAPI description: responses match it, and the service decides correctly. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -18,10 +18,10 @@ import { howToRepeat, runsOf, seed } from './seeded.ts'
 const times = Number(process.env['VERDICT_RUNS'] ?? 1)
 /** Number of requests after which deleted entities are created again, so that later requests find them. */
 const ARRANGED_FOR = 30
-/** Maximum head of the HTTP library in a test. The default of the service is higher. */
+/** Maximum size of a request head in the service under test. The default is higher. */
 const HEAD_BYTES_MAX = 4_096
 
-/** Requirements that a schema cannot express and the description contains as text. */
+/** Requirements that the description contains as text, because a schema cannot express them. */
 const SAID_IN_WORDS = [
   /must not contain unpaired surrogates/,
   /without control characters/,
@@ -30,7 +30,7 @@ const SAID_IN_WORDS = [
   /is required for a tenant role/,
   /must be false or null/,
   /expected either an existing environment or a new one/,
-  // Conditions are a separate language.
+  // The description does not specify the language of conditions.
   /"type":"condition"/,
   /X-Min-Revision belongs to another epoch/,
   /not a token of this service/,
@@ -63,7 +63,7 @@ const description = new Description(document)
 const agent = new Agent({ keepAlive: true, maxSockets: 1 })
 afterAll(() => agent.destroy())
 
-/** Sends the request unchanged. `fetch` would correct some of it. */
+/** Sends a request unchanged. `fetch` would correct some invalid parts. */
 function send({ method, path, headers, body }: DrawnRequest): Promise<JudgedAnswer> {
   return new Promise((resolve, reject) => {
     const texts = Object.entries(headers).map(([name, text]) => [name, Buffer.from(text).toString('latin1')])
@@ -89,14 +89,14 @@ function send({ method, path, headers, body }: DrawnRequest): Promise<JudgedAnsw
   })
 }
 
-/** The whole body; for a stream, its first chunk. */
+/** Reads the whole body of a response, or the first chunk of a stream. */
 async function bytesOf(answer: IncomingMessage): Promise<Buffer> {
   if (answer.headers['content-type'] !== EVENTS_TYPE) return Buffer.concat(await answer.toArray())
   for await (const bytes of answer) return bytes as Buffer
   return Buffer.alloc(0)
 }
 
-/** Findings about a response, empty if there are none. */
+/** Returns the differences between a response and the description. */
 function findingsIn(drawn: DrawnRequest, answer: JudgedAnswer): string[] {
   const { operation, isStraight } = drawn
   const { status, body } = answer
@@ -115,7 +115,7 @@ function isLongHead({ path, headers }: DrawnRequest): boolean {
   return path.length + JSON.stringify(headers).length > HEAD_BYTES_MAX * 0.75
 }
 
-/** Management uses a separate status. The members of a batch are described as text. */
+/** True if the status is that of a body that does not match its schema, which depends on the operation. */
 function isRefusedShape({ operation }: DrawnRequest, status: number): boolean {
   if (operation.path.startsWith('/v')) return status === 422
   return status === 400 && operation.operationId !== 'accessEvaluations'
@@ -128,12 +128,11 @@ function requestFindings({ operation, path, body }: DrawnRequest): string[] {
   return [...findings, ...description.bodyFindings(operationId, JSON.parse(textOf(body)))]
 }
 
-/** Without the byte order mark at the start. */
+/** Decodes a body without the byte order mark at its start. */
 function textOf(body: Buffer): string {
   return new TextDecoder().decode(body)
 }
 
-/** A request and its response, for messages. */
 function told({ method, path, headers, body }: DrawnRequest, answer: JudgedAnswer): string {
   const parts = [`${method} ${path}`, JSON.stringify(headers), body?.toString() ?? '', answer.body]
   return parts.map(part => part.slice(0, 800)).join('\n  ')
@@ -170,7 +169,7 @@ describe('random requests from the description', () => {
       }
       return succeeded.size / requests.operations.length
     }
-    // Most of the requested entities exist: rejections alone would be a weak test.
+    // The first round must succeed often enough, because rejections alone would be a weak test.
     expect(await ask(new Random(1), 1)).toBeGreaterThan(0.25)
     await ask(new Random(seed), runsOf(seed, 10, 1))
     expect(Object.fromEntries(found), howToRepeat).toEqual({})

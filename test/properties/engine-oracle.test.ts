@@ -29,7 +29,7 @@ const standingAtTheEnd = onceFor(({ load, commits }: History) => {
 })
 const lawfulHistory = onceFor(({ load, commits }: History) => lawful([load, ...commits]))
 
-test('random histories exercise every rule often', () => {
+test('random histories exercise every rule of the engine often', () => {
   const coverage = new Coverage()
   for (const history of fixedValues(usual, 20)) {
     const right = rightAnswers(history)
@@ -63,7 +63,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
     })
   })
 
-  test('an engine loaded with the surviving facts decides as one that applied the whole history', () => {
+  test('an engine with only the facts that remain decides like an engine that applied the whole history', () => {
     holdsFor(longer, { runs: 60, share }, history => {
       const { load, commits, queries } = history
       const incremental = newEngine()
@@ -74,7 +74,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
     })
   })
 
-  test('a commit applied twice has the effect of one', () => {
+  test('a commit that is applied twice has the effect of one', () => {
     holdsFor(longer, { runs: 60, share }, history => {
       const { queries } = history
       const once = newEngine()
@@ -88,8 +88,8 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
     })
   })
 
-  /** A first load scans rows during commits, and then replays them over a state that includes them. */
-  test('replaying the tail of a history over its end changes no decision', () => {
+  /** The first load of an index scans rows during commits, and then applies commits that the rows include. */
+  test('applying the last commits of a history again changes no decision', () => {
     holdsFor(longer, { runs: 60, share }, history => {
       const { queries } = history
       const commits = lawfulHistory(history)
@@ -105,10 +105,10 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
 })
 
 /**
- * The history as a ledger stores it, whose writers check first: changes that name absent entities are
- * dropped, and an instance is removed before it is put in another tenant. Replays need both. Otherwise, a
- * change that was ignored the first time could take effect the second time, and an instance that is already
- * in its last tenant would not move there again and would regain roles.
+ * Returns the history as a ledger stores it: without changes that name absent entities, and with a removal
+ * of each instance that is put in another tenant. Without this, a replay could differ: a change that was
+ * ignored the first time could take effect, and an instance that is already in its last tenant would not move
+ * again, and would regain roles.
  */
 function lawful(history: readonly (readonly Change[])[]): Change[][] {
   const oracle = new Oracle()

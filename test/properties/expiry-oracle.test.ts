@@ -1,4 +1,4 @@
-/** Expiring facts in random histories: the index decides as without them, and reports each once. */
+/** Expiring facts in random histories: the index ignores expired facts, and reports each once. */
 import { describe, expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
 import { Random } from '#testing/data/random.ts'
@@ -11,7 +11,7 @@ import { fixedValues, holdsFor, onceFor } from './seeded.ts'
 const RUNS = 100
 /** Time between two moments. */
 const MOMENT_MS = 1_000
-/** Number of expired facts that one call of the index removes. */
+/** Maximum number of expired facts that one call removes from the index. */
 const AT_ONCE = 3
 const usual = histories({ commits: 10, queries: 40 })
 
@@ -21,7 +21,7 @@ type FactRemoved = Extract<Change, { readonly kind: 'assignment-removed' | 'tupl
 interface Moment {
   readonly now: number
   readonly changes: readonly Change[]
-  /** Facts of earlier commits, and facts of this commit, that have expired by this moment. */
+  /** Facts that have expired by this moment, before and after the changes are applied. */
   readonly endedBefore: readonly FactRemoved[]
   readonly endedAfter: readonly FactRemoved[]
   readonly answers: readonly boolean[]
@@ -51,7 +51,7 @@ const nameOf = (fact: FactPut | FactRemoved): string =>
     'scope' in fact ? [fact.user, fact.role, fact.scope] : [fact.subject, fact.relation, fact.object],
   )
 
-/** The history with expiration times: none for a third, otherwise soon, past, or far in the future. */
+/** Adds expiration times to two thirds of the facts: in the past, in the near or in the far future. */
 function withEnds(changes: readonly Change[], now: number, random: Random): Change[] {
   return changes.map(change => {
     if (!isFactPut(change) || random.below(3) === 0) return change
@@ -60,7 +60,6 @@ function withEnds(changes: readonly Change[], now: number, random: Random): Chan
   })
 }
 
-/** Expected results at each moment. */
 const rightMoments = onceFor(({ load, commits, queries }: History): Moment[] => {
   const random = new Random(load.length * 31 + commits.length)
   const oracle = new Oracle()
@@ -87,18 +86,11 @@ const rightMoments = onceFor(({ load, commits, queries }: History): Moment[] => 
     const endedAfter = expireDue(now)
     const standing = new Set(oracle.currentFacts().filter(isFactPut).map(nameOf))
     const ending = [...ends.keys()].filter(name => standing.has(name)).length
-    return {
-      now,
-      changes,
-      endedBefore,
-      endedAfter,
-      answers: queries.map(query => oracle.evaluate(query)),
-      ending,
-    }
+    const answers = queries.map(query => oracle.evaluate(query))
+    return { now, changes, endedBefore, endedAfter, answers, ending }
   })
 })
 
-/** All facts that have expired by then. */
 function endedAt({ writer }: SharedEngine, now: number): Change[] {
   const ended: Change[] = []
   while (writer.wakeAt <= now) ended.push(...writer.expireDue(now, AT_ONCE))

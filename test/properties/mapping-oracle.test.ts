@@ -1,4 +1,4 @@
-/** Random mapping rules and URLs: the compiled tree finds the same rule as matching each rule separately. */
+/** Random mapping rules and URLs: the compiled rules find the same rule as a comparison with each rule. */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { MappingPut, MappingRule } from '#model/change.ts'
@@ -10,9 +10,9 @@ import { holdsFor } from './seeded.ts'
 const RUNS = 400
 const URLS_A_RUN = 40
 
-/** Few values, so that rules and URLs match often. */
+/** Few different values, so that rules and URLs match often. */
 const text = fc.constantFrom('a', 'b', 'A', 'a%2Fb', '%61', 'ä', '%C3%A4', '', 'a+b', 'a%20b')
-/** Spellings of these texts. */
+/** Other spellings of the values of `text`. */
 const spelled = fc.constantFrom(
   '%2561',
   'B.',
@@ -138,7 +138,7 @@ const world = fc.record({
 
 type World = typeof world extends fc.Arbitrary<infer Value> ? Value : never
 
-test('a URL finds the rule with precedence, and the values of its placeholders', () => {
+test('a URL matches the rule with precedence, with the values of its placeholders', () => {
   const found = { mapped: 0, attributes: 0, members: 0, none: 0 }
   const property = ({ configs, urls }: World) => {
     const oracle = new MappingOracle()
@@ -159,7 +159,7 @@ test('a URL finds the rule with precedence, and the values of its placeholders',
   holdsFor(world, { runs: RUNS, met: found, least }, property)
 })
 
-/** Differences that some server ignores. Each function returns another spelling of the character. */
+/** Each function returns another spelling of a character, which some server treats as the same character. */
 const RESPELLINGS: readonly ((character: string) => string)[] = [
   character => character,
   character => character,

@@ -13,7 +13,7 @@ import { ENGINES, STRAINED_ENGINES } from '../engine/engines.ts'
 import { holdsFor, onceFor } from './seeded.ts'
 import { momentsOf } from './walks.ts'
 
-/** Near misses of each kind, and checks. */
+/** Number of near misses of each kind, and number of checks. */
 const met = { 'other-role': 0, guard: 0, 'no-tuple': 0, checks: 0 }
 
 /** A near miss without its path, because any of several equally short paths can be reported. */
@@ -33,10 +33,10 @@ type Expected =
     }
   | { readonly kind: 'no-tuple'; readonly relation: string; readonly distance: number }
 
-/** Sorts after all near misses with a path. */
+/** Distance of a near miss without a path, so that it is sorted last. */
 const NOWHERE = Infinity
 
-/** Expected near misses of each query at each moment. */
+/** Near misses of each query at each moment, computed from all facts. */
 const rightNearMisses = onceFor((history: History) =>
   Array.from(momentsOf(history), ({ world, oracle }) => ({
     world,
@@ -116,7 +116,7 @@ function expectedOf(world: StateView, oracle: Oracle, query: Query): Expected[] 
   return expected
 }
 
-/** Converts a near miss for the comparison. */
+/** Converts a near miss for the comparison with expected ones. */
 function comparable(miss: NearMiss): Expected {
   if (miss.kind === 'no-tuple')
     return { kind: miss.kind, relation: miss.derivation.relation, distance: NOWHERE }

@@ -2,7 +2,7 @@
  * Tests of the oracle of conditions with random conditions: the conditions vary enough, and removing data
  * never makes a condition match (conditions.md 15.2).
  *
- * The law applies to merged attributes, so that no source with lower precedence takes effect: if data is
+ * The law applies to merged attributes, so that no source with lower precedence replaces data. If data is
  * removed, a condition keeps its value or becomes unknown. A condition that did not match then does not match
  * either. The law holds for
  *
@@ -33,7 +33,7 @@ function valueOf({ conditions, roots, instances }: Case): Truth {
 }
 
 describe('random conditions of the generator', () => {
-  test('and their leaves have each value with every operator', () => {
+  test('have each value with every operator, and so do their leaves', () => {
     const ofWholes = new Tally()
     const ofLeaves = new Tally()
     const operators = [...OPERATORS.keys(), 'exists', 'object_match', 'any_match', 'all_match']
@@ -102,12 +102,12 @@ function hasLongInteger(value: unknown): boolean {
 }
 
 describe('removing data from a condition', () => {
-  test('a missing attribute never makes a condition match, in trees without exists and hiding names', () => {
+  test('never makes it match if an attribute is removed, in trees without `exists` and hiding names', () => {
     const shape = { exists: false, shadows: false, wholeObjects: true }
     holdsWithout(shape, withoutOneName)
   })
 
-  test('a missing member never makes a condition match if no objects are compared as a whole', () => {
+  test('never makes it match if a member of an object is removed and no objects are compared as a whole', () => {
     const shape = { exists: false, shadows: false, wholeObjects: false }
     holdsWithout(shape, withoutOneMember)
   })
@@ -144,19 +144,19 @@ describe('removing data from a condition', () => {
     ],
     ['an element', { all_match: { match: { k: { equals: 1 } } } }, { a: [{ k: 2 }] }, { a: [] }],
     ['an element of a subset', { array_subset: ['x'] }, { a: ['x', 'y'] }, { a: ['x'] }],
-  ])('counterexample: a condition matches without %s', (_, says, whole, less) => {
+  ])('makes it match in this case, which the law excludes: %s', (_, says, whole, less) => {
     const [before, after] = [whole, less].map(user => value({ 'user.a': says }, user))
     expect([before === 'true', after]).toEqual([false, 'true'])
   })
 
-  test('counterexample: a condition matches without a name with dots that hides a nested path', () => {
+  test('makes it match in this case, which the law excludes: a name with dots that hides a nested path', () => {
     const conditions = { 'user.a.b': { equals: 1 } }
     expect(value(conditions, { 'a.b': 2, a: { b: 1 } })).toBe('false')
     expect(value(conditions, { a: { b: 1 } })).toBe('true')
   })
 })
 
-/** The case without one part: a member of a root, a member of an instance, or an instance. */
+/** Yields the case without one part: a member of a root, a member of an instance, or an instance. */
 function* lessenedCases(asked: Case, lessened: (object: JsonObject) => Iterable<JsonObject>): Iterable<Case> {
   const { roots, instances } = asked
   for (const root of Object.keys(roots) as (keyof Roots)[]) {
@@ -191,7 +191,7 @@ function* lessWithin(inner: unknown): Iterable<unknown> {
   }
 }
 
-describe('the sources of attributes', () => {
+describe('attributes from several sources', () => {
   test('cannot override computed values, and a complete request is not changed by stored attributes', () => {
     holdsFor(questionParts(), 2_000, parts => {
       const roots = mergedRoots(parts)

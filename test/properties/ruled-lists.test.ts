@@ -23,7 +23,7 @@ function parsed<Body>(bytes: Uint8Array): Body {
   return JSON.parse(Buffer.from(bytes).toString()) as Body
 }
 
-test('native lists contain exactly what roles and rules permit, as a whole and in pages', () => {
+test('native lists contain exactly what roles and rules allow, as a whole and in pages', () => {
   const met = { byRules: 0, users: 0 }
   const lists = ({ load, commits, queries }: History): void => {
     const engine = new ListingEngine(Infinity)
@@ -60,7 +60,7 @@ test('native lists contain exactly what roles and rules permit, as a whole and i
         }
         const whole = list(null)
         const names = Object.keys(whole)
-        // JavaScript objects order numeric names first, but the JSON text does not.
+        // A parsed object has numeric names first, unlike its JSON text.
         const ordered = names.toSorted(compareUtf8)
         for (const size of [1, 2, 7]) {
           const paged: Listed = {}

@@ -11,7 +11,7 @@ import { StateView } from '#testing/oracle/current-state.ts'
 import { holdsFor, onceFor } from './seeded.ts'
 import { momentsOf } from './walks.ts'
 
-/** For each query: all keys and users of the history, and those that the oracle allows, by moment. */
+/** For each query: all keys and users of the history, and those that the oracle allows at each moment. */
 const right = onceFor((history: History) => {
   const all = new StateView([...history.load, ...history.commits.flat()])
   const moments = Array.from(momentsOf(history), ({ world, oracle }) =>
@@ -45,10 +45,10 @@ function changingEvery<Answer>(looks: number, change: () => void, work: () => An
 }
 
 test.each([
-  ['with owner lists', () => new ListingEngine(Infinity)],
-  ['building owner lists in small steps', () => new ListingEngine(40)],
-  ['without owner lists', () => new SharedEngine()],
-] as const)('%s, permanent results are listed once and impossible results are not listed', (_, newEngine) => {
+  ['with posting lists', () => new ListingEngine(Infinity)],
+  ['while posting lists are built in small steps', () => new ListingEngine(40)],
+  ['without posting lists', () => new SharedEngine()],
+] as const)('%s, a search lists permanent results once and impossible results never', (_, newEngine) => {
   const met = { changes: 0, found: 0 }
   const property = (history: History): void => {
     const { candidates, moments } = right(history)

@@ -1,4 +1,4 @@
-/** Searches with rules on random worlds list exactly what checks allow, with and without owner lists. */
+/** Searches with rules on random worlds list exactly what checks allow, with and without posting lists. */
 import { describe, expect, test } from 'vitest'
 import type { Engine, KeyPage } from '#engine/engine.ts'
 import type { Query } from '#model/decision.ts'
@@ -15,20 +15,16 @@ import { holdsFor, onceFor } from './seeded.ts'
 import { expectWalk, momentsOf } from './walks.ts'
 
 const LISTING: readonly EngineUnderTest[] = [
-  { name: 'with owner lists', newEngine: () => new ListingEngine(Infinity), share: 1 },
-  { name: 'building owner lists in small steps', newEngine: () => new ListingEngine(40), share: 1 },
+  { name: 'with posting lists', newEngine: () => new ListingEngine(Infinity), share: 1 },
+  { name: 'building posting lists in small steps', newEngine: () => new ListingEngine(40), share: 1 },
+  { name: 'with restored posting lists', newEngine: () => new SavingListingEngine(), share: 0.4 },
   {
-    name: 'with owner lists, restored after every commit',
-    newEngine: () => new SavingListingEngine(),
-    share: 0.4,
-  },
-  {
-    name: 'with owner lists without space',
+    name: 'without space for its posting lists',
     newEngine: () => new ListingEngine(Infinity, { listBytesMax: 1 << 14 }),
     share: 0.4,
   },
   {
-    name: 'with owner lists, colliding keys and every read locked',
+    name: 'with posting lists, colliding keys and every read locked',
     newEngine: () => new ListingEngine(Infinity, { secrets: COLLIDING, lockEveryRead: true }),
     share: 0.4,
   },
@@ -71,7 +67,7 @@ function usersOf(engine: Engine, query: Query): (page: Page) => KeyPage {
   return page => searchUsers(engine, question, page)
 }
 
-/** Walks in pages of every relevant size, with few and many candidates. */
+/** Reads all pages, for every relevant page size and with few and many candidates per page. */
 function expectWhole(expected: readonly string[], pageAt: (page: Page) => KeyPage): void {
   const total = expected.length
   for (const limit of new Set([1, 2, 7, total - 1, total, total + 1])) {
@@ -82,7 +78,7 @@ function expectWhole(expected: readonly string[], pageAt: (page: Page) => KeyPag
       for (let hasMore = true; hasMore;) {
         const page: KeyPage = pageAt({ after: last, limit, triedMax })
         expect(page.keys.length).toBeLessThanOrEqual(limit)
-        // A page that has more results makes progress.
+        // A page with further results is not empty.
         if (page.hasMore)
           expect(page.last === null || (last !== null && compareUtf8(page.last, last) <= 0)).toBe(false)
         keys.push(...page.keys)
@@ -93,11 +89,15 @@ function expectWhole(expected: readonly string[], pageAt: (page: Page) => KeyPag
   }
 }
 
-// Searches check roles like decisions, which other properties test.
+// Other property tests check roles, which searches evaluate like decisions.
 describe.each([...ENGINES, ...LISTING])('$name', ({ newEngine, share }) => {
   test.each([
     ['', historiesWithRules({ commits: 4, queries: 8 }), 15],
-    [' with sets that owner lists can serve', historiesWithRules({ commits: 3, queries: 6 }, true), 25],
+    [
+      ', with sets for which there are posting lists',
+      historiesWithRules({ commits: 3, queries: 6 }, true),
+      25,
+    ],
   ] as const)(
     'every search lists exactly what the oracle allows, in pages of every size%s',
     (_, worlds, runs) => {
@@ -120,7 +120,7 @@ describe.each([...ENGINES, ...LISTING])('$name', ({ newEngine, share }) => {
     },
   )
 
-  test('a walk while facts, sets and attributes change lists permanent results exactly once', () => {
+  test('while facts, sets and attributes change, the pages of a search list permanent results exactly once', () => {
     const met = { walked: 0 }
     const run = { runs: 15, share, met, least: { walked: 20 } }
     holdsFor(historiesWithRules({ commits: 8, queries: 4 }, true), run, history => {

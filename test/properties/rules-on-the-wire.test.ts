@@ -40,7 +40,7 @@ const principal: Principal = {
 }
 const caller = { isGone: false, whenOver: () => {}, bodyBytes: 0, requestId: '', traceparent: null }
 
-/** The routes of an engine, without a server. */
+/** Calls the handlers of decision requests without a server. */
 function asker(engine: () => DecisionEngine) {
   const now = () => READ_AT
   const decisions = new DecisionService({ engine, hasRules: () => engine().hasRules() }, settings, {
@@ -86,7 +86,7 @@ function asker(engine: () => DecisionEngine) {
   }
 }
 
-/** A request contains no tenant attributes and is made when it is read. */
+/** The query as a request can contain it: without tenant attributes, at the time at which it is read. */
 function asWire(query: Query): Query {
   const sent = query.queryContext?.sent()
   return {
@@ -138,7 +138,7 @@ interface Allowed {
   readonly allow: boolean
 }
 
-/** Decisions in all forms. Lists contain each check twice; the second can match a cached query. */
+/** Decisions in all forms of requests. Bulks contain each check twice, to use the cache of queries. */
 async function answersOf(ask: ReturnType<typeof asker>, queries: readonly Query[]) {
   const answers: Record<string, readonly boolean[]> = {}
   const alone = async (
@@ -187,7 +187,7 @@ async function answersOf(ask: ReturnType<typeof asker>, queries: readonly Query[
 }
 
 const ROOTS = ['user', 'resource', 'context'] as const
-/** A name with one part that the service does not compute. */
+/** A name without dots, of an attribute that the service does not compute. */
 const PLAIN_NAME = /^(?!(key|roles|tenants|type|tenant|id)$)[a-z]\w*$/u
 
 /** Rules that allow a check because of one sent attribute. If the attribute is lost, the check is denied. */
@@ -204,7 +204,7 @@ function rulesOnSent(queries: readonly Query[]): Change[] {
   })
 }
 
-/** Results of the searches of a query, each in one page. */
+/** Results of all searches for a query, each in one page. */
 async function foundOf(ask: ReturnType<typeof asker>, query: Query): Promise<Found> {
   const found = async (operationId: string) => {
     const { results } = await ask<{ results: { id?: string; name?: string }[] }>(
@@ -220,7 +220,7 @@ async function foundOf(ask: ReturnType<typeof asker>, query: Query): Promise<Fou
   }
 }
 
-/** Results allowed with the properties of the given side. Properties of the searched side are ignored. */
+/** Results that the oracle allows. Searches ignore the properties of the searched side. */
 function allowedBy(oracle: Oracle, world: StateView, query: Query): Found {
   const sent = query.queryContext!.sent()
   const saying = (attributes: Partial<SentAttributes>) => ({
@@ -241,14 +241,11 @@ function allowedBy(oracle: Oracle, world: StateView, query: Query): Found {
 test('searches list what evaluations allow, and ignore properties of the searched side', async () => {
   let engine = new SharedEngine()
   const ask = asker(() => engine)
-  /** `lured`: searches in which the properties of the searched side would change the results. */
+  /** `lured`: results that the properties of the searched side would change. */
   const met = { found: 0, lured: 0 }
   const coverage = { met, least: { found: 10, lured: 5 } }
-  for (const { load, queries } of valuesUntilMet(
-    historiesWithRules({ commits: 0, queries: 8 }),
-    20,
-    coverage,
-  )) {
+  const histories = historiesWithRules({ commits: 0, queries: 8 })
+  for (const { load, queries } of valuesUntilMet(histories, 20, coverage)) {
     engine = new SharedEngine()
     const asked = queries.map(asWire).filter(isSendable)
     const changes = [...load, ...rulesOnSent(asked)]
@@ -268,7 +265,7 @@ test('searches list what evaluations allow, and ignore properties of the searche
   }
 })
 
-test('a check with attributes has the decision of the oracle in every form', async () => {
+test('a check with attributes has the decision of the oracle in every form of a request', async () => {
   let engine = new SharedEngine()
   const ask = asker(() => engine)
   const met = { byRules: 0, bySent: 0, denied: 0 }

@@ -35,7 +35,7 @@ test('a condition has the value that the oracle computes from its JSON', () => {
   holdsFor(cases(), { runs: 5_000, met: counts, least: { true: 50, false: 50, unknown: 50 } }, property)
 })
 
-test('a compiled condition has the same value with stored, sent and mixed attributes', () => {
+test('a compiled condition has the same value whether attributes are stored, in the request, or both', () => {
   const counts = { true: 0, false: 0, unknown: 0 }
   const property = ({ conditions, roots, instances }: Case): void => {
     const stored = storedAmong(instances)
@@ -49,7 +49,7 @@ test('a compiled condition has the same value with stored, sent and mixed attrib
   holdsFor(cases(), { runs: 1_500, met: counts, least: { true: 15, false: 15, unknown: 15 } }, property)
 })
 
-/** Engines differ in the evaluation of roles only. */
+/** Few runs suffice, because the engines evaluate rules with the same code. */
 const RUNS = 25
 const STEPS_MAX = 1_000_000
 
@@ -91,7 +91,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
   })
 })
 
-/** Expects that the explanation is consistent with the decision and in itself. */
+/** Expects that the parts of the explanation are consistent with the decision and with each other. */
 function expectExplained({ allow, path, rules }: Explanation, isAllowed: boolean): void {
   expect(allow).toBe(isAllowed)
   expect(rules.allow || path.length > 0).toBe(isAllowed)

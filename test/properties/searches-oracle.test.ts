@@ -71,7 +71,7 @@ const rightDecisions = onceFor((history: History) =>
   })),
 )
 
-/** For each query: all keys and users of the history, and those that the oracle allows, by moment. */
+/** For each query: all keys and users of the history, and those that the oracle allows at each moment. */
 const rightWalks = onceFor((history: History) => {
   const names = new StateView([...history.load, ...history.commits.flat()])
   const candidates = history.queries.map(({ type }) => ({ keys: names.keysOf(type), users: names.users }))
@@ -109,7 +109,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
     })
   })
 
-  test('the listings contain exactly the current roles, permissions and assignments', () => {
+  test('listings contain exactly the current roles, permissions and assignments', () => {
     const met = { entries: 0 }
     const run = { runs: 40, share, met, least: { entries: 50 } }
     holdsFor(histories({ commits: 3, queries: 3 }), run, history => {
@@ -147,7 +147,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
     })
   })
 
-  test('an explanation has the decision, the held roles and a shortest path of facts, or a flag that it was cut short', () => {
+  test('an explanation has the decision, the held roles and a shortest path of facts, unless it was cut short', () => {
     const met = { explained: 0, derived: 0, held: 0, cutShort: 0 }
     const run = { runs: 60, share, met, least: { derived: 5, held: 20, cutShort: 2 } }
     holdsFor(histories({ commits: 4, queries: 12 }), run, history => {
@@ -181,7 +181,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
     })
   })
 
-  test('a walk while facts change lists permanent results exactly once and no impossible results', () => {
+  test('while facts change, the pages of a search list permanent results exactly once and impossible results never', () => {
     const met = { walked: 0 }
     const run = { runs: 80, share, met, least: { walked: 100 } }
     holdsFor(histories({ commits: 8, queries: 6 }), run, history => {
@@ -215,7 +215,7 @@ describe.each([...ENGINES, ...STRAINED_ENGINES])('$name', ({ newEngine, share })
   })
 })
 
-test('keys are compared like their UTF-8 bytes', () => {
+test('the order of keys is that of their UTF-8 bytes', () => {
   const key = fc.oneof(
     fc.string({ unit: 'binary', minLength: 1, maxLength: 4 }),
     fc.string({
@@ -229,7 +229,7 @@ test('keys are compared like their UTF-8 bytes', () => {
   })
 })
 
-/** Walks in pages of every size from one to one more than the number of results. */
+/** Reads all pages, for every page size from one to one more than the number of results. */
 function expectPages(expected: readonly string[], pageAt: (page: Page) => KeyPage): void {
   const ordered = expected.toSorted(compareUtf8)
   const total = ordered.length
@@ -248,7 +248,7 @@ function expectPages(expected: readonly string[], pageAt: (page: Page) => KeyPag
   }
 }
 
-/** There are about a million pages, and the matcher takes ten times as long as the comparison. */
+/** Compares a page without a matcher, which takes ten times as long. There are about a million pages. */
 function expectPage(page: KeyPage, right: KeyPage): void {
   if (!isDeepStrictEqual(page, right)) expect(page).toEqual(right)
 }

@@ -11,12 +11,12 @@ export const seed =
   process.env['VERDICT_SEED'] === 'random'
     ? Math.floor(Math.random() * 2 ** 31)
     : (wholeNumber('VERDICT_SEED') ?? USUAL_SEED)
-/** Included in the message of every assertion about a whole run. */
+/** Part of the message of every assertion about a whole run. */
 export const howToRepeat = `repeat with VERDICT_SEED=${seed}`
 
-/** Factor on the number of values, instead of the default of the level. Engines with a share then run all. */
+/** Factor on the number of values, instead of the default of the level. All engines then run all values. */
 const factor = wholeNumber('VERDICT_RUNS')
-/** Part of the values that tests outside of `test/long` check. */
+/** Fraction of the values that a test outside of `test/long` checks. */
 const SHORT = 0.025
 
 /** Counts of what a run has encountered so far, and their minimums. */
@@ -27,12 +27,10 @@ export interface Coverage {
 
 /** The first seeds include rules that allow. */
 const FIXED_SEEDS = { first: 11, last: 50 }
-/** Number of values of one fixed seed, as a part of those of the run. */
+/** Number of values of one fixed seed, as a fraction of the values of the run. */
 const FIXED_SHARE = 0.01
 
-/**
- * Yields fixed seeds until the counts reach their minimums, then the seed of the run. Throws if they do not.
- */
+/** Yields fixed seeds until the counts reach their minimums, then the seed of the run. */
 export function* seedsUntilMet({ met, least }: Coverage): Generator<number> {
   const isMet = () => Object.entries(least).every(([name, count]) => (met[name] ?? 0) >= count)
   for (let fixed = FIXED_SEEDS.first; !isMet(); fixed++) {
@@ -44,7 +42,7 @@ export function* seedsUntilMet({ met, least }: Coverage): Generator<number> {
   yield seed
 }
 
-/** Number of values, the share that an engine runs, and minimum counts, which a share below 1 ignores. */
+/** Number of values, and the share that an engine runs. Engines with a share below 1 ignore the minimums. */
 interface Runs extends Partial<Coverage> {
   readonly runs: number
   readonly share?: number
@@ -62,7 +60,7 @@ export function holdsFor<T>(arbitrary: Arbitrary<T>, to: number | Runs, property
   }
 }
 
-/** The values of these runs, for asynchronous properties. */
+/** Yields the values of all seeds, for asynchronous properties. */
 export function* valuesUntilMet<T>(arbitrary: Arbitrary<T>, runs: number, coverage: Coverage): Generator<T> {
   for (const each of seedsUntilMet(coverage)) {
     yield* fc.sample(arbitrary, { seed: each, numRuns: runsOf(each, runs, 1) })

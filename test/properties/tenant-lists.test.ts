@@ -1,4 +1,4 @@
-/** Lists of tenants on random worlds contain an action in a tenant exactly if the oracle allows it there. */
+/** Lists of tenants on random worlds contain a tenant if and only if the oracle allows the action in it. */
 import { describe, expect, test } from 'vitest'
 import { listAllowedTenants, listUserTenants } from '#decisions/lists/tenant-lists.ts'
 import { sendable } from '#decisions/questions/sendable-query.ts'
@@ -20,12 +20,12 @@ interface Tenant {
   readonly attributes: unknown
 }
 
-/** JSON has no negative zero. */
+/** Returns the value as it is read from JSON, which has no negative zero. */
 function asJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
 }
 
-/** Expected tenants in each state: those in which each query is allowed, and those of each user. */
+/** In each state: tenants in which each query is allowed, and tenants in which each user has a role. */
 const judged = onceFor(({ load, commits, queries }: History) => {
   const oracle = new Oracle()
   const withoutRules = new Oracle()

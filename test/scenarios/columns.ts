@@ -1,4 +1,4 @@
-/** All implementations that decide the checks of a scenario, with the same interface. */
+/** A common interface to all implementations that decide the checks of a scenario. */
 import { type Api, ask } from '#cli/api.ts'
 import { questionBody, type AttributesAndContext } from '#cli/question.ts'
 import { search } from '#cli/search.ts'
@@ -19,9 +19,9 @@ interface Answers {
   actions(question: Omit<Query, 'action'>): Promise<readonly string[]>
 }
 
-/** Checks over HTTP use the current time, so no scenario can depend on the time. */
+/** Time of checks. Scenarios do not depend on it, because checks over HTTP use the current time. */
 const READ_AT = Date.UTC(2026, 10, 27, 12)
-/** More than the number of entities in any scenario. */
+/** A page with more entities than any scenario has. */
 const EVERYTHING = { after: null, limit: 10_000 }
 
 export function answersOfEngine(engine: DecisionEngine): Answers {
@@ -62,7 +62,7 @@ export function answersOfOracle(oracle: Oracle, changes: readonly Change[]): Ans
   }
 }
 
-/** Decisions are requested in one bulk and one by one, lists through searches. */
+/** Requests decisions in one bulk and one by one, and lists through searches. */
 export function answersOfApi(api: Api): Answers {
   const body = ({ user, action, type, key, tenant, queryContext }: Query) => {
     return questionBody({
@@ -112,7 +112,7 @@ function saidWith(queryContext: QueryContext | undefined): AttributesAndContext 
   }
 }
 
-/** Unexpected decisions and lists as sentences. Empty if all are as the file expects. */
+/** Returns a sentence for each decision or list that is not as the file expects. */
 export async function differences(tests: readonly ModelTest[], answers: Answers): Promise<string[]> {
   const found: string[] = []
   for (const test of tests) {
@@ -150,7 +150,6 @@ function listDifferences(question: string, listed: readonly string[], are: reado
   return has === wants ? [] : [`${question}: ${has} and not ${wants}`]
 }
 
-/** All combinations of users, actions and resources. */
 function queriesOf({ user, action, resource, tenant, ...said }: Question): Query[] {
   return [user].flat().flatMap(one =>
     [action].flat().flatMap(what =>

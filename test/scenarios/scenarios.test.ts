@@ -1,4 +1,4 @@
-/** Use cases, one model file each in this folder. All implementations meet the expectations in `tests`. */
+/** Use cases: one model file each in this folder. All implementations must pass the `tests` in the files. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -57,7 +57,7 @@ beforeAll(async () => {
   }
 })
 
-/** The steps from a new environment to the one that the file describes. */
+/** Steps that change a new environment to the one that the file describes. */
 function stepsOf(file: ModelFile) {
   const present = new EnvironmentState()
   present.tenants.set('default', { name: 'Default tenant' })
@@ -82,19 +82,19 @@ test('there are at least twelve scenarios, each with allowed and denied checks',
 describe.each(scenarios)('$name', ({ name, file }) => {
   const tests = file.tests ?? []
 
-  test('the oracle decides as expected', async () => {
+  test('is decided as expected by the oracle', async () => {
     const oracle = new Oracle()
     oracle.apply(stored.get(name)!)
     expect(await differences(tests, answersOfOracle(oracle, stored.get(name)!))).toEqual([])
   })
 
-  test('the shared index decides as expected', async () => {
+  test('is decided as expected by the shared index', async () => {
     const engine = new SharedEngine()
     engine.apply(stored.get(name)!)
     expect(await differences(tests, answersOfEngine(engine))).toEqual([])
   })
 
-  test('a service in this process decides as expected', async () => {
+  test('is decided as expected by a service in this process', async () => {
     const api = await InProcessApi.open()
     try {
       await applyPlan(api, 'default/default', stepsOf(file), () => {})
@@ -104,7 +104,7 @@ describe.each(scenarios)('$name', ({ name, file }) => {
     }
   })
 
-  test('a service over HTTP decides as expected', () => {
+  test('is decided as expected by a service over HTTP', () => {
     expect(overHttp.get(name)).toEqual([])
   })
 })

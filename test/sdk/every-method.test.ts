@@ -1,4 +1,4 @@
-/** Every method of the official client, found by reflection, is called or excluded with a reason. */
+/** Calls of every method of the official client, except for those that are excluded with a reason. */
 import type { Permit, UsersApi } from 'permitio'
 import { expect, test } from 'vitest'
 import { permitAt, permitOfNewService } from '../support/permit-client.ts'
@@ -14,7 +14,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   'api.getMethods': PLUMBING,
 }
 
-/** Methods of every object of the client. */
+/** Internal methods that every object of the client has. */
 const INHERITED = ['setContextFromApiKey', 'ensureAccessLevel', 'ensureContext', 'handleApiError', 'clone']
 
 type Methods = Record<string, unknown>
@@ -82,7 +82,6 @@ test('every method of the client works against the service or is excluded with a
   expect([...driven].filter(isLeftOut), 'excluded, but called').toEqual([])
 })
 
-/** Expects that an entity is read by its key and by its id with the same result. */
 async function expectRead<Thing, Path extends string[]>(
   api: Readonly<Record<'get' | 'getByKey' | 'getById', (...path: Path) => Promise<Thing>>>,
   keys: Path,
@@ -171,7 +170,7 @@ async function driveConditionSets({ api }: Permit): Promise<void> {
   expect((await api.conditionSets.list({ page: 2, perPage: 2 })).map(({ key }) => key)).toEqual(['chiefs'])
 
   const rule = { user_set: 'sales', permission: 'file:read', resource_set: 'small' }
-  // The client returns the first rule of the array in the response.
+  // The response is an array, of which the client returns the first rule.
   expect(await api.conditionSetRules.create(rule)).toMatchObject(rule)
   const all = { userSetKey: '', permissionKey: '', resourceSetKey: '' }
   expect(await api.conditionSetRules.list(all)).toMatchObject([rule])

@@ -1,4 +1,4 @@
-/** Projects, environments and keys through the official client, up to a decision in a new environment. */
+/** Projects, environments and keys through the official client, and a decision in a new environment. */
 import { describe, expect, test } from 'vitest'
 import { PermitContextError, type Permit } from 'permitio'
 import { permitAt, type PermitOptions, statusOfRefusal } from '../support/permit-client.ts'
@@ -24,7 +24,7 @@ async function secretOf({ admin }: Organization, environment: string): Promise<s
   return (await admin.api.environments.getApiKey('shop', environment)).secret!
 }
 
-/** The client only has methods for environment keys. */
+/** Creates a project key without the client, which has methods only for keys of environments. */
 async function projectKeyOf({ service }: Organization): Promise<string> {
   const body = { project_id: 'shop' }
   const answer = await service.send<{ secret: string }>('POST', '/v2/api-key', { key: ADMIN_KEY, body })
@@ -41,7 +41,7 @@ async function mayRead(permit: Permit): Promise<boolean> {
 }
 
 describe('the key of an organization', () => {
-  test('creates an environment whose key decides only there, and copies the model without facts', async () => {
+  test('creates an environment, whose key decides only there, and copies its model without facts', async () => {
     const made = await organization()
     const staging = made.as(await secretOf(made, 'staging'))
     await model(staging)

@@ -52,7 +52,7 @@ describe.each(MODES)('a newspaper with the client, $mode', ({ options }) => {
     expect(assigned).toMatchObject({ user: nora.key, role: 'editor', tenant: 'herald' })
 
     const inHerald = { type: 'article', tenant: 'herald' }
-    // The client sends whole user records, including fields that a check does not have.
+    // The client sends whole user records. They include fields that a check does not have.
     expect(await permit.check(again.user as never, 'edit', inHerald)).toBe(true)
     expect(await permit.check(nora.key, 'edit', { ...inHerald, key: 'front-page' })).toBe(true)
     expect(await permit.check(nora.key, 'edit', { ...inHerald, attributes: { draft: true } })).toBe(true)

@@ -81,7 +81,7 @@ const TUPLES = [
 ]
 
 describe.each(MODES)('a studio with the client, $mode', ({ options }) => {
-  test('derives roles through two relations, and a direct role blocks both kinds of guarded derivations', async () => {
+  test('has roles derived through two relations, and a direct role blocks both kinds of guarded derivations', async () => {
     const { permit } = await permitOfNewService(options)
     const { api } = permit
     await createModel(permit)
@@ -133,7 +133,7 @@ describe.each(MODES)('a studio with the client, $mode', ({ options }) => {
     await api.relationshipTuples.bulkUnRelationshipTuples([TUPLES[3]!])
     expect(await may('ada', 'drop', 'song', 'bye')).toBe(false)
 
-    // The first two are still referenced by later ones.
+    // When the first two types are deleted, the next type still references them.
     await api.tenants.delete(TENANT)
     for (const type of ['studio', 'album', 'song']) await api.resources.delete(type)
     for (const user of ['ada', 'gus']) await api.users.delete(user)
@@ -144,7 +144,7 @@ describe.each(MODES)('a studio with the client, $mode', ({ options }) => {
   })
 })
 
-/** Permissions of a user with the permission `hear` only. */
+/** The entry of an instance in the permissions of a user who has only the permission `hear`. */
 function instance(type: string, key: string, roles: readonly string[]) {
   return { resource: { type, key, attributes: {} }, permissions: [`hear:${type}`], roles }
 }

@@ -1,4 +1,4 @@
-/** Requests that the official client retries, and requests that it does not retry, for our status codes. */
+/** Status codes for which the official client retries requests, and for which it does not. */
 import { type IRetryConfig, type Permit, RETRYABLE_STATUS_CODES } from 'permitio'
 import { describe, expect, test } from 'vitest'
 import { freePort } from '#testing/processes/free-port.ts'
@@ -7,7 +7,7 @@ import { permitAt, permitOfNewService, statusOfRefusal } from '../support/permit
 import { API_KEY, startedService } from '#testing/processes/running-service.ts'
 
 const HOST = '127.0.0.1'
-/** Delay that the service requests with a 503. */
+/** Delay that the service requests in a response with the status 503. */
 const RETRY_AFTER_MS = 1_000
 
 interface Failure {
@@ -16,7 +16,7 @@ interface Failure {
   readonly atMs: number
 }
 
-/** Retries until the service responds: immediately after a connection error, otherwise as requested. */
+/** Retries until the service responds: immediately without a connection, otherwise after `Retry-After`. */
 function patient(failures: Failure[]): IRetryConfig {
   return {
     maxRetries: 10_000,
@@ -31,7 +31,7 @@ function patient(failures: Failure[]): IRetryConfig {
 }
 
 describe('while the service starts', () => {
-  test('checks and reads are retried after the requested delay and succeed, and a write is not repeated', async () => {
+  test('checks and reads are retried after the requested delay until they succeed, and a write is not retried', async () => {
     const port = await freePort()
     const failures: Failure[] = []
     const letIn = holdStarts()
@@ -89,12 +89,7 @@ describe('a request with the default retries', () => {
   test.each<[string, number, (permit: Permit) => Promise<unknown>, string]>([
     ['an unknown entity', 404, ({ api }) => api.users.get('nobody'), 'get nobody'],
     ['an invalid body', 422, ({ api }) => api.users.sync({ key: 'x', email: 7 as never }), 'put x'],
-    [
-      'an entity that exists',
-      409,
-      ({ api }) => api.tenants.create({ key: 'default', name: 'D' }),
-      'post tenants',
-    ],
+    ['a duplicate', 409, ({ api }) => api.tenants.create({ key: 'default', name: 'D' }), 'post tenants'],
     [
       'a forbidden change',
       400,

@@ -1,4 +1,4 @@
-/** Long responses are serialized in slices into bytes equal to `JSON.stringify`. */
+/** Long responses are serialized in slices, into the same bytes as by `JSON.stringify`. */
 import { expect, test } from 'vitest'
 import { answerText } from '#threads/channel/answer-text.ts'
 
@@ -7,10 +7,7 @@ const items = Array.from({ length: 40 }, (_, n) => ({ key: `é"${n}`, long: 'ü'
 test.each([
   ['a long list', items],
   ['a long envelope', { data: items, total_count: 40, page_count: 1 }],
-  [
-    'an envelope with fields before the list and undefined fields',
-    { a: undefined, b: [1], data: items, c: 'x' },
-  ],
+  ['an envelope with undefined and other fields', { a: undefined, b: [1], data: items, c: 'x' }],
   ['a list that ends with a slice', items.slice(0, 14)],
 ])('%s is serialized into bytes in slices that yield', async (_, told) => {
   let turns = 0

@@ -1,4 +1,4 @@
-/** Memory of a thread for the credentials of its callers, and reports of key uses. */
+/** Authentication of API keys in a thread: its memory, and its reports of key uses. */
 import { hash } from 'node:crypto'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -9,12 +9,12 @@ import { ApiKeyAuthentication } from '#threads/channel/api-key-authentication.ts
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-/** 40 MB if all of them were kept. */
+/** Number of spellings of the credential. If the thread kept all of them, they would take 40 MB. */
 const FORMS = 2_000
 const BLANKS = 20_000
 const KEPT_BYTES_MAX = 4_000_000
 
-test('the number of spellings of a key does not increase the memory for credentials', () => {
+test('many spellings of the credential of a key do not increase the memory of the thread', () => {
   const principal = { kind: 'organization' } as Principal
   const check = new ApiKeyAuthentication({ now: () => 0, elapsedMs: () => 0 })
   check.replaceAll([{ secretHash: hash('sha256', 'secret', 'hex'), principal, validUntil: null, slot: 0 }])
@@ -33,7 +33,7 @@ test('the number of spellings of a key does not increase the memory for credenti
   expect(check.authenticate('Bearer secret')).toBe(principal)
 })
 
-test('the first use of a key is reported, and its first use each time after uses are forgotten', () => {
+test('the first use of a key is reported, and again the first use after the thread forgets uses', () => {
   const told: string[] = []
   const clocks = { now: () => now, elapsedMs: () => now }
   let now = 0
@@ -50,7 +50,6 @@ test('the first use of a key is reported, and its first use each time after uses
     for (const secret of ['one', 'admin', 'neither']) check.authenticate(`Bearer ${secret}`)
   }
   expect(told).toEqual(['1'])
-  // The only change is another key.
   check.replaceAll([...credentials, credential('former', '3', 10)])
   for (const secret of ['one', 'two']) check.authenticate(`Bearer ${secret}`)
   expect(told).toEqual(['1', '2'])

@@ -1,4 +1,4 @@
-/** The thread that reads large bodies: its queue, its limits, and the requests of a thread that ends. */
+/** The thread that reads large bodies: its queue, its limits, and its requests when it ends. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -96,7 +96,7 @@ test.each([
   [16 * 1_024 * 1_024, 768],
   [1_024, 512],
 ])(
-  'the heap of the body thread depends on the limit of bodies: %i bytes',
+  'the heap of the body thread depends on the maximum body size: %i bytes',
   async (bodyBytesMax, mebibytes) => {
     const { pool } = newPool({ bodyBytesMax })
     await pool.read(work('one'))
@@ -133,11 +133,11 @@ test('a body whose client has disconnected is not read, and its slot is released
   expect(textOf(await pool.read(work('one')))).toBe(ALLOWED)
 })
 
-test('when the body thread ends, its bodies are refused for a retry, and waiting ones are read by the next thread', async () => {
+test('when the body thread ends, its bodies are refused for a retry, and the next thread reads waiting bodies', async () => {
   const { pool, ended } = newPool()
   await pool.read(work('one'))
   const [thread] = pool.threads
-  // Long enough that the thread still has it when it ends.
+  // This body is so long that the thread is still reading it when it ends.
   const many = JSON.stringify(Array.from({ length: 9_000 }, () => CHECK))
   const reading = [work('one', many), work('one'), work('other')].map(one => pool.read(one))
   const settled = Promise.allSettled(reading)
@@ -157,7 +157,7 @@ test('if no body thread can be started, the calling thread reads the body, and t
   const { pool, failures } = newPool({ entry: pathToFileURL(entry) })
   expect(await pool.read(work('one'))).toBeNull()
   expect(failures).toMatchObject([{ message: 'not today' }])
-  // Not retried immediately.
+  // The pool does not try to start another thread immediately.
   expect(await pool.read(work('one'))).toBeNull()
   expect(failures.length).toBe(1)
 })
@@ -173,7 +173,7 @@ test('a decision that becomes stale while a body is read is not returned', async
   await expect(pool.read(work('one'))).rejects.toMatchObject({ code: 'STALE' })
 })
 
-test('a fair queue alternates between environments, independent of their numbers of entries', () => {
+test('a fair queue alternates between environments, independent of the number of entries of each environment', () => {
   const queue = new FairQueue<{ readonly name: string }>()
   for (const name of ['a1', 'a2', 'a3', 'b1', 'a4', 'c1', 'b2']) queue.push(name[0]!, { name })
   const order: string[] = []

@@ -27,12 +27,7 @@ const REMOVAL = {
   scope: { instance: { type: 'document', key: 'd' } },
 }
 
-/** An index with the clock of the test or the real clock. */
-async function open(
-  load: readonly Change[],
-  now: () => number = Date.now,
-  kept: SharedIndexesOptions['kept'] = null,
-) {
+async function open(load: readonly Change[], now = Date.now, kept: SharedIndexesOptions['kept'] = null) {
   const told = Promise.withResolvers<number>()
   const ended: (readonly [readonly Change[], number])[] = []
   const { indexes, readers } = sharedIndexes({ kept, now })
@@ -58,7 +53,7 @@ function decideOrCode(decide: () => boolean): boolean | string {
   }
 }
 
-/** On a slow machine, the expiration time can have passed. */
+/** Expects an allow, except on a slow machine on which the expiration time has passed. */
 function expectAllowedBefore(until: number, decide: () => boolean): void {
   const isAllowed = decide()
   if (Date.now() < until) expect(isAllowed).toBe(true)
@@ -85,7 +80,7 @@ test('a commit with an expired grant is denied as soon as it is visible', async 
   expect(ended).toEqual([[[REMOVAL], 2]])
 })
 
-test('a thousand grants that expire together are removed in one event-loop iteration, in short critical sections', async () => {
+test('a thousand grants that expire together are removed in one event-loop iteration and short critical sections', async () => {
   let now = 1_000_000
   const ends = Array.from({ length: 1_000 }, (_, n) => [
     instance(`document:d${n}`),
@@ -99,7 +94,7 @@ test('a thousand grants that expire together are removed in one event-loop itera
   expect(Math.max(...sections)).toBeLessThanOrEqual(128)
 })
 
-test('a grant that is repeated with another expiration time, or without one, follows the last grant', async () => {
+test('a grant that is repeated with another expiration time, or without one, expires as the last grant states', async () => {
   let now = 1_000_000
   const { commit, decide, ended, indexes } = await open([...schema, granted(now + 100)], () => now)
   await commit(granted(now + 5_000))
@@ -137,7 +132,7 @@ test('a grant that is renewed after its expiration is effective again', async ()
   expect(decide()).toBe(false)
 })
 
-test('an index that is being saved is not changed by a grant that expires at the same time', async () => {
+test('a grant that expires while its index is saved does not change the index', async () => {
   let now = 1_000_000
   const seen: Buffer[] = []
   const { indexes, ended } = await open([...schema, granted(now + 100)], () => now, {
@@ -159,7 +154,7 @@ test('while the thread that removes expired grants is busy, no check is allowed 
   const until = Date.now() + 100
   const { decide } = await open([...schema, granted(until)])
   const seen: (boolean | string)[] = []
-  // Blocks this thread, and with it all timers.
+  // Blocks this thread, so that no timer runs.
   while (Date.now() < until + 200) {
     const at = Date.now()
     const outcome = decideOrCode(decide)
@@ -169,7 +164,7 @@ test('while the thread that removes expired grants is busy, no check is allowed 
   expect(new Set(seen)).toEqual(new Set(['NOT_READY']))
 })
 
-test('an index that is still in use removes expired grants until its replacement is published', async () => {
+test('an index removes expired grants until its replacement is published', async () => {
   const until = Date.now() + 100
   const { decide, indexes, whenTold } = await open([...schema, granted(until)])
   await indexes.load(ID, schema, { epoch: 'another', sequence: 1 }, null)
@@ -180,7 +175,7 @@ test('an index that is still in use removes expired grants until its replacement
   expect(decide()).toBe(false)
 })
 
-test('a thread that is paused just after reading the clock does not treat expiration times as later', async () => {
+test('a thread that is paused just after it reads the clock does not allow by a grant that expires in the pause', async () => {
   const until = Date.now() + 60
   let stops = 1
   const { decide } = await open([...schema, granted(until)], () => {
@@ -198,7 +193,7 @@ test('an index whose expired grants cannot be removed is not attached', async ()
   await expect(opening).rejects.toThrow('there is no clock')
 })
 
-test('a thread waits for a deadline that is slightly late, and continues as soon as the deadline is moved', () => {
+test('a thread waits if the deadline has just passed, and continues as soon as the deadline is moved', () => {
   const deadline = new StalenessDeadline()
   deadline.set(0)
   expect(deadline.waitWhileOver(5)).toBe(true)

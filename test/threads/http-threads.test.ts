@@ -22,7 +22,7 @@ import { API_KEY } from '#testing/processes/running-service.ts'
 const EXPORT = '/v2/projects/default/envs/default/export'
 const PRINCIPAL: Principal = { kind: 'organization', keyId: null, organizationId: 'o' }
 
-/** Sends the size of its new space in KB instead of a port, after allocating about 100 MB. */
+/** A thread that allocates about 100 MB, and then sends the size of its new space in KB instead of a port. */
 const THREAD_OF_MANY_OBJECTS = new URL(
   'data:text/javascript,' +
     encodeURIComponent(`
@@ -36,7 +36,7 @@ const THREAD_OF_MANY_OBJECTS = new URL(
 `),
 )
 
-/** Threads whose main thread is `work`, and the reports of their defects. */
+/** Starts threads for which `work` replaces the main thread. Returns them and the defects they report. */
 function startThreads(work: Partial<HttpThreadsOptions>, address = { host: '127.0.0.1', port: 0 }) {
   const faults: unknown[] = []
   const deaths: Error[] = []
@@ -67,7 +67,6 @@ function startThreads(work: Partial<HttpThreadsOptions>, address = { host: '127.
   return { threads, listening, faults, deaths }
 }
 
-/** One started thread. */
 async function startedThread(work: Partial<HttpThreadsOptions>) {
   const { listening, faults, deaths } = startThreads(work)
   const port = await listening
@@ -78,7 +77,7 @@ async function startedThread(work: Partial<HttpThreadsOptions>) {
   return { ask, faults, deaths, port }
 }
 
-/** An export of these lines that fails after them. */
+/** An export that fails after these lines. */
 function exportFailingWith(error: Error, ...lines: readonly string[]): HttpThreadsOptions['execute'] {
   function* failing(): Iterable<string> {
     yield* lines
@@ -88,7 +87,7 @@ function exportFailingWith(error: Error, ...lines: readonly string[]): HttpThrea
   return async () => ({ answer: new ContentStream(failing(), () => {}), revisions })
 }
 
-test('a message to all threads is acknowledged, even if one thread cannot listen and the later threads never start', async () => {
+test('a message to all threads is acknowledged even if a thread cannot listen, so that later threads never start', async () => {
   const address = { host: '192.0.2.1', port: await freePort() }
   const { threads, listening } = startThreads({ count: 3 }, address)
   const attached = threads.detach('00000000-0000-4000-8000-000000000001', null)
@@ -96,7 +95,7 @@ test('a message to all threads is acknowledged, even if one thread cannot listen
   await attached
 })
 
-test('a failed scrape is reported with the id of its request', async () => {
+test('a failed request for metrics is reported with its request id', async () => {
   const error = new Error('no memory')
   const { ask, faults } = await startedThread({ describeNode: () => Promise.reject(error) })
   expect((await ask('/metrics')).status).toBe(500)
@@ -149,7 +148,7 @@ test('the new space of an HTTP thread is small, so that no garbage collection pa
   expect(kilobytes).toBe(2_048)
 })
 
-test('requests of disconnected clients are ended: waiting ones never start, and started ones are notified', async () => {
+test('requests of disconnected clients never start if they wait, and are notified if they have started', async () => {
   const begun: { readonly name: string; readonly waiting: WaitingClient; readonly end: () => void }[] = []
   const { port, ask } = await startedThread({
     execute: async ({ requestId }, _, waiting) => {
@@ -172,15 +171,15 @@ test('requests of disconnected clients are ended: waiting ones never start, and 
   while (begun.length < names.length) await turn()
   await call('leaves')
   await call('stays')
-  // When this response arrives, the thread has received everything sent before it.
+  // When this response arrives, the thread has received everything that was sent before the request.
   expect((await ask('/healthy')).status).toBe(200)
   callers.get('leaves')!.reset()
   callers.get('begun-0')!.reset()
   while (!begun[0]!.waiting.isGone) await turn()
-  // The thread has also received the other reset: the kernel delivers both in the same iteration.
+  // The thread has also received the other reset, because the kernel delivers both in one iteration.
   expect((await ask('/healthy')).status).toBe(200)
   expect(begun.slice(1).every(({ waiting }) => !waiting.isGone)).toBe(true)
-  // Its slot is not free until the main thread has completed it.
+  // The slot of an ended request is not free until the main thread has completed the request.
   expect(begun.map(({ name }) => name)).toEqual(names)
   for (const { end } of begun) end()
   while (begun.length === names.length) await turn()

@@ -1,4 +1,4 @@
-/** An import thread that exits. */
+/** Import threads that exit. */
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { ImportThread } from '#threads/import-thread.ts'
@@ -15,7 +15,7 @@ function threadWith(code: string, onFault: (error: unknown) => void): ImportThre
   })
 }
 
-/** A source that sends nothing while the thread lives. */
+/** A source that sends nothing before the thread exits. */
 function silentSource() {
   const end = Promise.withResolvers<null>()
   return { next: () => end.promise, cancel: () => end.resolve(null) }
@@ -34,7 +34,7 @@ test.each([
   expect(reported).toEqual(faults)
 })
 
-test('the last message of an import thread is received, even if the main thread was busy until the thread exited', async () => {
+test('the last message of an import thread is received even if the main thread is busy until the thread exits', async () => {
   const code = `
     import { parentPort } from 'node:worker_threads'
     parentPort.once('message', () => {
@@ -42,7 +42,7 @@ test('the last message of an import thread is received, even if the main thread 
       parentPort.close()
     })`
   const thread = threadWith(code, error => expect.fail(String(error)))
-  // Threads as Linux lists them. The main thread is blocked until the new thread has exited.
+  // Blocks the main thread until Linux no longer lists the new thread.
   const threads = () => readdirSync('/proc/self/task')
   const before = new Set(threads())
   let own: readonly string[] = []

@@ -69,7 +69,7 @@ interface PoolOptions {
   readonly entry?: URL
 }
 
-/** `ended`: ids of threads that ended. `failures`: reasons why threads could not be started. */
+/** `ended`: ids of the threads that ended. `failures`: reasons why threads could not be started. */
 function newPool(options: PoolOptions = {}): { pool: JobPool; ended: number[]; failures: unknown[] } {
   const ended: number[] = []
   const failures: unknown[] = []
@@ -100,7 +100,7 @@ function notingEntry(code: string) {
 
 /** Every fifth check is for `write`, which is denied to all users. */
 const WRITE_EVERY = 5
-/** Every third check is for Bob, who has no permissions. An odd number, because parts begin at even ones. */
+/** Every third check is for Bob, who has no permissions. An odd number, because parts begin at even checks. */
 const USERS_TURN = 3
 
 /** `count` checks with consecutive numbers from `first` on. */
@@ -122,7 +122,7 @@ function questions(count = COUNT, first = 0): PackedQueries {
   return new PackedQueries(count, bytes, keyRanges, termsTable)
 }
 
-/** Compares all values at once: comparing each takes longer than the decisions. */
+/** Compares all values at the same time, because comparing each value takes longer than the decisions. */
 function expectRight(verdicts: Uint8Array, first = 0): void {
   const right = verdicts.map((_, index) => {
     const number = first + index
@@ -131,7 +131,7 @@ function expectRight(verdicts: Uint8Array, first = 0): void {
   expect(Buffer.compare(verdicts, right)).toBe(0)
 }
 
-/** A pool whose threads have started. Searches use the pool only then. */
+/** A pool whose threads have started. Before that, searches do not use the pool. */
 async function warmPool(options: PoolOptions = {}) {
   const started = newPool(options)
   while (!started.pool.isWarm) {
@@ -140,12 +140,12 @@ async function warmPool(options: PoolOptions = {}) {
   return started
 }
 
-test('the calling thread decides a part of a bulk that is alone in the pool', async () => {
+test('the calling thread decides a part of a bulk if the pool has no other jobs', async () => {
   const { pool } = await warmPool()
   const decide = vi.spyOn(readers.shareable('e').engine, 'evaluatePacked')
   for (const count of [2_000, 4_000, 10_000]) {
     decide.mockClear()
-    // Occasionally the other threads complete the bulk before this thread runs.
+    // Repeated, because the other threads sometimes complete the bulk before this thread runs.
     do expectRight(await pool.evaluate('e', questions(count), HERE))
     while (decide.mock.calls.length === 0)
   }
@@ -199,7 +199,7 @@ test('concurrent bulks are decided correctly, with one thread and with three', a
   for (const threads of [1, 3]) {
     const { pool } = await warmPool({ threads })
     for (let round = 0; round < 5; round++) {
-      // Different decisions in each round, because the memory still contains those of earlier bulks.
+      // Each round has other decisions, because the memory still contains the decisions of earlier bulks.
       const bulks = [COUNT, 3_000, COUNT, 2_001].map((count, index) => ({ count, first: 4 * round + index }))
       const all = await Promise.all(
         bulks.map(({ count, first }) => pool.evaluate('e', questions(count, first), HERE)),
@@ -229,12 +229,12 @@ test('a bulk that cannot be allocated uses no capacity of the pool', async () =>
   expectRight(await pool.evaluate('e', questions(), HERE))
 })
 
-test('when a pool thread ends, its jobs are refused for a retry, its lock is freed, and another thread replaces it', async () => {
+test('when a pool thread ends, its jobs are refused for a retry, its lock is freed, and a new thread replaces it', async () => {
   const { pool, ended } = await warmPool()
   const [thread] = pool.threads
   const { threadId } = thread!
   const header = new Int32Array(handle.header)
-  // As if the thread changed the index when it ended. The search waits for the end of the change.
+  // The lock is held as by a thread that ends during a change. The search waits for the end of the change.
   lock(header, threadId + 1)
   beginSection(header)
   const search = pool.search('e', SEARCH, HERE)
@@ -250,7 +250,7 @@ test('when a pool thread ends, its jobs are refused for a retry, its lock is fre
   expect(pool.threads[0]!.threadId).not.toBe(threadId)
 })
 
-test('waiting searches are completed by the calling thread if the ended threads cannot be restarted', async () => {
+test('the calling thread completes waiting searches if pool threads that ended cannot be restarted', async () => {
   const directory = storeDirectory()
   const entry = pathToFileURL(join(directory, 'entry.mjs'))
   writeFileSync(entry, `export { default } from ${JSON.stringify(WORKER_URLS.pool.href)}`)
@@ -258,7 +258,7 @@ test('waiting searches are completed by the calling thread if the ended threads 
   rmSync(directory, { recursive: true })
   const [thread] = pool.threads
   const header = new Int32Array(handle.header)
-  // As above: the jobs in the pool stay there until the thread has ended, and the others wait.
+  // With this lock, no job in the pool ends before the thread has ended. The other jobs wait.
   lock(header, thread!.threadId + 1)
   beginSection(header)
   const searches = Array.from({ length: 20 }, () => pool.search('e', SEARCH, HERE))
@@ -272,7 +272,7 @@ test('waiting searches are completed by the calling thread if the ended threads 
 test.each([
   ["throw new Error('not yet')", 'not yet'],
   ['process.exit(3)', 'a thread of the pool exited with code 3 before all had started'],
-])('a thread that cannot be started (%s) is reported and retried', async (end, reason) => {
+])('a pool thread that cannot be started (%s) is reported, and its start is retried', async (end, reason) => {
   const { entry, begun: tried } = notingEntry(end)
   const { pool, ended, failures } = newPool({ entry: pathToFileURL(entry) })
   while (!existsSync(tried)) expectRight(await pool.evaluate('e', questions(), HERE))
@@ -308,7 +308,7 @@ test.each([['--max-old-space-size=4000'], ['--disable-warning=ExperimentalWarnin
 test('a job that began in time is refused if the deadline passes before it is complete', async () => {
   const { pool } = await warmPool()
   onTestFinished(() => deadline.set(Infinity))
-  // The small bulk is completely in the pool. Some parts of the large bulk wait.
+  // All parts of the small bulk are in the pool. Some parts of the large bulk wait.
   for (const count of [400, COUNT]) {
     const jobs = [pool.evaluate('e', questions(count), HERE), pool.search('e', SEARCH, HERE)]
     deadline.set(0)

@@ -1,4 +1,4 @@
-/** The order in which a pool runs its jobs. No thread is started. */
+/** The order in which a pool runs its jobs, without threads. */
 import { describe, expect, test } from 'vitest'
 import {
   type BulkPart,
@@ -28,7 +28,7 @@ function newSchedule(threads: number, ...jobs: ScheduledJob[]) {
   return { schedule, dropped }
 }
 
-/** All parts of a bulk if only the pool takes them. */
+/** Sizes of all parts of a bulk if only the pool decides them. */
 function poolParts(threads: number, checks: number): number[] {
   const job = bulk(checks)
   const { schedule } = newSchedule(threads, job)
@@ -57,23 +57,26 @@ describe('the parts of a bulk', () => {
     expect(schedule.isEmpty).toBe(true)
   })
 
-  test.each(CASES)('shrink for the pool: $checks checks, $threads threads', ({ threads, checks }) => {
-    const counts = poolParts(threads, checks)
-    expect(counts).toEqual(counts.toSorted((one, other) => other - one))
-    for (const count of counts.slice(0, -1)) expect(count % OWN_PART_CHECKS).toBe(0)
-    expect(Math.max(...counts)).toBeLessThanOrEqual(2_048)
-  })
+  test.each(CASES)(
+    'become smaller if only the pool decides them: $checks checks, $threads threads',
+    ({ threads, checks }) => {
+      const counts = poolParts(threads, checks)
+      expect(counts).toEqual(counts.toSorted((one, other) => other - one))
+      for (const count of counts.slice(0, -1)) expect(count % OWN_PART_CHECKS).toBe(0)
+      expect(Math.max(...counts)).toBeLessThanOrEqual(2_048)
+    },
+  )
 
-  test.each(THREADS)('sent in advance cover half of it: %i threads', threads => {
+  test.each(THREADS)('that are sent in advance have half of its checks: %i threads', threads => {
     const checks = 2 * PARTS_AHEAD * threads * OWN_PART_CHECKS
     expect(Math.min(...poolParts(threads, checks)) * PARTS_AHEAD * threads).toBe(checks / 2)
   })
 
-  test('take half of the remaining checks, divided among the threads of the pool and the calling thread', () => {
+  test('have half of the remaining checks, divided by the number of pool threads and the calling thread', () => {
     expect(poolParts(3, 8_192).slice(0, 3)).toEqual([1_024, 896, 896])
   })
 
-  test('have a minimum size if the bulk is large, except for the last one', () => {
+  test('have a minimum size if the bulk is large, except for the last part', () => {
     expect(Math.min(...poolParts(1, 100_000).slice(0, -1))).toBe(512)
   })
 
@@ -83,7 +86,7 @@ describe('the parts of a bulk', () => {
     expect(schedule.beginOwnPart(job)).toEqual({ from: 0, count: OWN_PART_CHECKS })
   })
 
-  test('are complete when the last one has begun and the pool runs none of them', () => {
+  test('are complete when the last part has begun and the pool decides no part', () => {
     const job = bulk(POOLED_CHECKS_MIN)
     const { schedule } = newSchedule(1, job)
     schedule.beginPoolPart(job)
@@ -104,7 +107,7 @@ describe('the parts of a bulk', () => {
 })
 
 describe('the next job', () => {
-  test('is the oldest one of any kind, and a bulk until its last part has begun', () => {
+  test('is the oldest job of any kind; a bulk is the next job until its last part has begun', () => {
     const [first, second] = [bulk(OWN_PART_CHECKS + 1), whole()]
     const { schedule } = newSchedule(1, first, second)
     schedule.beginOwnPart(first)
@@ -115,14 +118,14 @@ describe('the next job', () => {
     expect(schedule.next()).toBeNull()
   })
 
-  test('for the calling thread is the oldest bulk with a pool, and the oldest other job without one', () => {
+  test('for the calling thread is the oldest bulk if there is a pool, and otherwise the oldest other job', () => {
     const jobs = [whole(), bulk(10_000), whole(), bulk(10_000)]
     const { schedule } = newSchedule(1, ...jobs)
     expect(schedule.nextBulk()).toBe(jobs[1])
     expect(schedule.nextWhole()).toBe(jobs[0])
   })
 
-  test('is not a large one if all threads run large ones; later small ones run first', () => {
+  test('is a small job if all threads run large jobs, even if a large job is older', () => {
     const [first, second, third, small] = [whole(true), whole(true), whole(true), whole()]
     const { schedule } = newSchedule(2, first, second, third, small)
     for (const job of [first, second]) {
@@ -134,7 +137,7 @@ describe('the next job', () => {
     expect(schedule.next()).toBe(third)
   })
 
-  test('has few parts in advance if it is alone, and many if others wait', () => {
+  test('has few parts sent in advance if it is the only job, and many if other jobs wait', () => {
     const { schedule } = newSchedule(3)
     expect(schedule.hasCapacity(5, 1)).toBe(true)
     expect(schedule.hasCapacity(6, 1)).toBe(false)

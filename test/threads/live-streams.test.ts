@@ -9,7 +9,7 @@ import type { FromHttpThread } from '#threads/channel/messages.ts'
 
 const decoder = new TextDecoder()
 
-/** One connection of the HTTP library. */
+/** A connection of the HTTP library that can be blocked. */
 class Socket {
   text = ''
   isFull = false
@@ -43,13 +43,13 @@ function open({ bytesMax = 1_000_000, heldMax = 1_000_000 } = {}) {
   const sent: FromHttpThread[] = []
   const streams = new LiveStreams(message => sent.push(message), { bytesMax, heldMax, counters: null })
   onTestFinished(() => streams.sendAway({ isForGood: true }))
-  // A time slice never ends.
+  // With this clock, a time slice never ends.
   const turns = new StreamScheduler(() => 0)
   let [lastCall, lastBlock] = [0, 0]
   return {
     streams,
     sent,
-    /** A reader that has joined that channel. */
+    /** Connects a reader that joins the channel. */
     reader: (channel: number, { isFull = false } = {}) => {
       const socket = new Socket(turns)
       const call = ++lastCall
@@ -59,7 +59,7 @@ function open({ bytesMax = 1_000_000, heldMax = 1_000_000 } = {}) {
       streams.receivePiece(call, { bytes, events: 1, resets: 0, channel })
       return socket
     },
-    /** Sends a block of an environment, with the ranges of the block for each channel. */
+    /** Sends a block of the environment `owner`, with the ranges of its bytes that each channel receives. */
     tell: (owner: string, text: string, ranges: Readonly<Record<number, readonly number[]>>) => {
       const bytes = Buffer.from(text)
       const block = ++lastBlock
@@ -75,7 +75,7 @@ function open({ bytesMax = 1_000_000, heldMax = 1_000_000 } = {}) {
 
 const eventOf = (name: string, bytes: number): string => `event: ${name}\ndata: "${'x'.repeat(bytes)}"\n`
 
-test('readers of several channels hold the bytes of a block once, until the last of them has taken it', () => {
+test('the bytes of a block are held once for readers of all channels, until the last reader has received them', () => {
   const { streams, reader, tell } = open()
   const readers = [1, 1, 2].map(channel => reader(channel, { isFull: true }))
   const text = `${eventOf('one', 10_000)}\n`
@@ -119,7 +119,7 @@ test('beyond the limit of all environments, readers of the one with the most byt
   expect(readers.map(({ events }) => events.at(-1))).toEqual(['slow', 'snapshot0', 'snapshot0'])
 })
 
-test('an event without its end is completed before the stream ends', () => {
+test('an event that has been sent in part is completed before the stream ends', () => {
   const { streams, reader, tell } = open()
   const open1 = eventOf('one', 10)
   const readers = [reader(1), reader(1)]
@@ -132,7 +132,7 @@ test('an event without its end is completed before the stream ends', () => {
   for (const { events } of readers) expect(events).toEqual(['snapshot0', 'one', 'two7', 'one', 'closing'])
 })
 
-test('each block that arrives is reported to the main thread once', () => {
+test('each block that an HTTP thread receives is reported once to the main thread', () => {
   const { sent, reader, tell } = open()
   reader(1)
   for (let n = 0; n < 2; n++) tell('environment', ': x\n\n', { 1: [0, 5], 2: [0, 5] })

@@ -9,7 +9,7 @@ import {
 const READ = { share: 'hostile', isRead: true, bytes: 0 }
 const MEBIBYTE = 1_048_576
 
-/** Numbers of the requests that can be sent by now. */
+/** Positions of the requests that may be sent to the writer thread so far. */
 async function begunOf(places: readonly RequestSlot[]): Promise<number[]> {
   const begun: number[] = []
   places.forEach(
@@ -27,7 +27,7 @@ function entered(admission: ManagementAdmission, asked: typeof READ, count: numb
   return Array.from({ length: count }, () => admission.enter(asked))
 }
 
-test('a few reads of an environment run at a time, and reads of other environments do not wait for them', async () => {
+test('only a few reads of an environment run at a time, and reads of other environments do not wait for them', async () => {
   const admission = new ManagementAdmission(100)
   const reads = entered(admission, READ, READS_UNDER_WAY_MAX + 3)
   const others = [admission.enter({ ...READ, share: 'polite' }), admission.enter({ ...READ, isRead: false })]
@@ -40,7 +40,7 @@ test('a few reads of an environment run at a time, and reads of other environmen
   expect(await begunOf(reads.slice(READS_UNDER_WAY_MAX))).toEqual([0])
 })
 
-test('a waiting request that is abandoned never begins, and the next one takes its slot', async () => {
+test('a waiting request whose client disconnects never begins, and the next request takes its slot', async () => {
   const admission = new ManagementAdmission(100)
   const reads = entered(admission, READ, READS_UNDER_WAY_MAX + 2)
   reads[READS_UNDER_WAY_MAX]!.leave()

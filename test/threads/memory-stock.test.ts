@@ -22,6 +22,6 @@ test('the memory stock keeps all returned memory for reuse', () => {
   const first = takeAll()
   for (const memory of first) stock.giveBack(memory)
   const taken = new Set(takeAll())
-  // Compared by identity: as values, memories of one size are equal.
+  // A set compares by identity. Two memories of the same size would be equal as values.
   expect(first.filter(memory => !taken.has(memory))).toHaveLength(0)
 })

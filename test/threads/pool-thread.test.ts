@@ -1,4 +1,4 @@
-/** Indexes that a pool thread holds. The test calls the module of the thread directly. */
+/** Indexes that a pool thread holds. The test calls the module of the thread without starting a thread. */
 import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -19,7 +19,7 @@ const readers = new EngineReaders(
   handle => new SharedIndexReader(handle, { threadId: 5, lockEveryRead: false }),
 )
 
-/** Attaches an index without other references, and runs a search on it in the thread. */
+/** Attaches an index to which no other references exist, and runs a search on it. */
 async function attachAndUse(environmentId: string): Promise<WeakRef<SharedArrayBuffer>> {
   const engine = new SharedEngine()
   engine.apply([resourceType('document', 'read')])
@@ -44,7 +44,7 @@ async function attachAndUse(environmentId: string): Promise<WeakRef<SharedArrayB
 }
 
 async function isHeld(index: WeakRef<SharedArrayBuffer>): Promise<boolean> {
-  // A reference that was created or read is held until the end of the event-loop iteration.
+  // Node.js holds a referenced object until the end of the event-loop iteration in which it was used.
   await setImmediate()
   collectGarbage()
   return index.deref() !== undefined

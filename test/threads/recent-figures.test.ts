@@ -6,7 +6,7 @@ import { ThreadCounters } from '#telemetry/thread-counters.ts'
 const FIVE_SECONDS = 5_000
 const MINUTE = 60_000
 
-/** Counters of the main thread and of `httpThreads` others, a clock of the test, and the figures. */
+/** Counters of the main thread and of `httpThreads` HTTP threads, a clock, and figures of all counters. */
 function figures(httpThreads = 2) {
   const clock = { elapsedMs: 1_000, stalenessMs: 0 }
   const main = ThreadCounters.create([], 0)
@@ -21,7 +21,7 @@ function figures(httpThreads = 2) {
   })
   const threads = [
     ['main', main] as const,
-    // Through handles, as the main thread reads them.
+    // The main thread reads the counters through handles.
     ...http.map(({ counters }, index) => [`http-${index + 1}`, new ThreadCounters(counters.handle)] as const),
   ]
   const recent = new FiguresRecorder({
@@ -103,12 +103,12 @@ test('latency covers answered decisions, and is estimated as in Prometheus', () 
   const { http, take } = figures()
   const [one, two] = http as [Counted, Counted]
   expect(take().latency_ms).toBe(null)
-  // Between 0.5 and 1 ms, and between 5 and 10 ms.
+  // These latencies are between 0.5 and 1 ms, and between 5 and 10 ms.
   ended(one, one.decision, 200, 60, 0.6)
   ended(two, two.decision, 200, 40, 7)
   ended(one, one.management, 200, 1_000, 50)
   ended(one, one.decision, 503, 1_000, 50)
-  // Rank 50 of 60 in the first bucket, and 99 - 60 of 40 in the second.
+  // Rank 50 of 60 is in the first bucket, and rank 99 - 60 = 39 of 40 is in the second.
   expect(take().latency_ms).toEqual({ p50: 0.917, p99: 9.875 })
   // Above the last bound, the estimate is the last bound.
   ended(one, one.decision, 200, 1, 60_000)

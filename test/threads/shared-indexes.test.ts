@@ -1,4 +1,4 @@
-/** Times at which indexes are attached to the threads that decide. */
+/** When indexes are attached to the threads that decide, before or after a warm-up. */
 import { expect, test } from 'vitest'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import type { Change } from '#model/change.ts'
@@ -10,7 +10,7 @@ const REVISION = { epoch: 'epoch', sequence: 1 }
 const PLACE = { directory: '/nowhere', mark: () => null, setMark: () => Promise.resolve() }
 const MANY = 100_000
 
-/** By default, every restore finds a snapshot of very many records. */
+/** Indexes with options. By default, every restore finds a snapshot of very many records. */
 function indexesWith(options: Partial<SharedIndexesOptions>) {
   const read = async () => {
     const writer = new SharedIndexWriter({ threadId: 1, secrets: SECRETS })
@@ -28,7 +28,7 @@ function users(count: number): Change[] {
   return Array.from({ length: count }, (_, n) => user(`u${n}`))
 }
 
-test('a failed warm-up fails one load, and the next load warms up again', async () => {
+test('a load fails if its warm-up fails, and the next load warms up again', async () => {
   let warmUps = 0
   const indexes = indexesWith({
     kept: null,
@@ -46,7 +46,7 @@ test('a failed warm-up fails one load, and the next load warms up again', async 
   expect(warmUps).toBe(2)
 })
 
-test('the first index of very many records is attached after a warm-up, and small ones without it', async () => {
+test('the first index of very many records is attached after a warm-up, small indexes without a warm-up', async () => {
   const told: string[] = []
   const indexes = indexesWith({
     kept: null,

@@ -6,21 +6,20 @@ import { ThreadCounters } from '#telemetry/thread-counters.ts'
 const NAMES = Object.keys(COUNTED_METRICS) as CountedName[]
 const LIMITS = ['body', 'rate', 'pool']
 
-/** The counters of a thread with two endpoints, as another thread reads them. */
 function counters() {
   const counted = ThreadCounters.create(LIMITS, 4)
   const endpoints = ['isAllowed', 'createUser'].map(name => counted.endpoint(name, 'other'))
   return { counted, endpoints, told: () => new ThreadCounters(counted.handle).metrics('http-1') }
 }
 
-/** The values that are not zero, with their labels. */
+/** Values that are not zero, with their labels. */
 function counts(told: ReturnType<ThreadCounters['metrics']>) {
   return told.flatMap(({ name, values }) =>
     values.filter(({ value }) => value !== 0).map(({ value, labels }) => ({ name, value, ...labels })),
   )
 }
 
-test.each(NAMES)('%s has its own cells', name => {
+test.each(NAMES)('the metric %s has its own cells', name => {
   const { counted, told } = counters()
   if (COUNTED_METRICS[name].kind === 'histogram') counted.observe(name as HistogramName, 1)
   else counted.add(name, 1)
@@ -59,7 +58,7 @@ test('each combination of labels has its own cells, including the first and last
   expect(found).toHaveLength(8)
 })
 
-test('endpoints above the limit are counted as none', () => {
+test('requests to endpoints above the limit are counted without an endpoint', () => {
   const { counted } = counters()
   const more = ['a', 'b', 'c', 'd'].map(name => counted.endpoint(name, 'other'))
   expect(more).toEqual([3, 4, 0, 0])
