@@ -1,4 +1,4 @@
-/** Cleanup of unfinished environment copies by a starting node, on a store that several nodes can share. */
+/** Unfinished copies of environments, which a starting node removes if no other node can be copying. */
 import { expect, test } from 'vitest'
 import { COPY_MS_MAX } from '#model/limits.ts'
 import { addEnvironment } from '#management/organization/environments.ts'
@@ -9,7 +9,7 @@ import { ORGANIZATION_KEYS, organizationService } from '../support/running-organ
 const body = { key: 'live', name: 'Live' }
 const params = { proj_id: 'default' }
 
-/** A node that is copying an environment, and functions that start another node on the same store. */
+/** Starts a node that is copying an environment. Returns functions that start another node on its store. */
 async function twoNodes() {
   let now = 1_000_000
   const { service, principal, organization, organizationStore, open } = await organizationService('memory:', {
@@ -60,7 +60,7 @@ test('a node that starts on a store that it does not share removes an unfinished
   expect([nodes.hidden(), nodes.removed()]).toEqual([[], [nodes.id]])
 })
 
-test('a start on a full disk succeeds without removing an unfinished copy; the next start removes the copy', async () => {
+test('a start on a full disk succeeds without removing an unfinished copy, and the next start removes it', async () => {
   const nodes = await twoNodes()
   await nodes.startOnFullDisk()
   expect([nodes.hidden(), nodes.removed()]).toEqual([[nodes.id], []])
@@ -68,7 +68,7 @@ test('a start on a full disk succeeds without removing an unfinished copy; the n
   expect([nodes.hidden(), nodes.removed()]).toEqual([[], [nodes.id]])
 })
 
-test('the key of a copy is taken during the copy and becomes available after the copy exceeds its time limit', async () => {
+test('the key of an unfinished copy can be used again only after the copy exceeds its time limit', async () => {
   const nodes = await twoNodes()
   const create = () => nodes.service.execute('createEnvironment', nodes.principal, { params, body })
   await expect(create()).rejects.toMatchObject({ code: 'DUPLICATE_ENTITY' })

@@ -1,13 +1,13 @@
-/** The store shows a commit shortly before it is on disk, and another caller can see it then. */
+/** Responses that depend on a commit that the store already shows, but that is not on disk yet. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
-/** A directory on disk: in memory, a flush takes no time, so that moment does not exist. */
+/** A directory on disk. With a store in memory, a commit is shown and flushed at the same time. */
 const DISK = fileURLToPath(new URL('../../', import.meta.url))
-/** Required number of rounds in which the second caller sees the commit before its response. */
+/** Required number of rounds in which the test sees a commit before its response. */
 const MEETINGS = 20
 
 async function onDisk(): Promise<RunningEnvironment> {
@@ -33,7 +33,7 @@ function mayRead(environment: RunningEnvironment, user: string): boolean {
   return environment.decide({ user, action: 'read', type: 'document', key: 'd1', tenant: null })
 }
 
-test('a repeated change is in force when its response is sent, even if the first one is not on disk yet', async () => {
+test('a repeated change is in force when its response is sent, even if the first change is not on disk yet', async () => {
   const environment = await onDisk()
   for (let [round, met] = [0, 0]; met < MEETINGS; round += 1) {
     const user = `user-${round}`

@@ -5,7 +5,7 @@ import { runAtOnce } from '#model/resumable.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
-/** Returns a function that lists the odd ones of five users and reads at most `rowsMax` rows. */
+/** Returns a function that lists the users with odd numbers among five, and reads at most `rowsMax` rows. */
 async function fiveUsers() {
   const environment = await RunningEnvironment.open()
   const operations = Array.from({ length: 5 }, (_, n) => ({ key: `u${n}`, attributes: { odd: n % 2 } }))

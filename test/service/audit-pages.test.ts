@@ -1,4 +1,4 @@
-/** Pages of a long audit log, and the rows that reading them takes. */
+/** Pages of a long audit log, and the number of rows that are read for them. */
 import { expect, test } from 'vitest'
 import { listAuditEntries } from '#management/commands/audit.ts'
 import { RecordReader } from '#management/commands/record-reader.ts'
@@ -9,7 +9,7 @@ import { storedEnvironment } from '../support/environment-service.ts'
 const ENTRIES = 3_000
 const USERS = 7
 
-/** One entry per second, from seven users in rotation. */
+/** A log with one entry per second, from seven users in rotation. */
 async function longLog() {
   const { view, commit } = await storedEnvironment()
   for (let from = 0; from < ENTRIES; from += 1_000) {
@@ -38,7 +38,7 @@ function idOf(n: number): string {
   return `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
 }
 
-/** The page, and the number of times that the reading of it yielded. */
+/** Reads a page, and counts how often the read yields. */
 function read(records: RecordReader, query: AuditQuery) {
   const reading = listAuditEntries({ records }, { query })
   for (let stops = 0; ; stops += 1) {

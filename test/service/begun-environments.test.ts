@@ -1,4 +1,4 @@
-/** A note in the record of an environment, by which the service recognizes that a store has lost its data. */
+/** A mark in the record of an environment, by which the service recognizes that a store has lost its data. */
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ import { runtimeServicesWith } from '../support/runtime-services.ts'
 
 const ENVS = '/v2/projects/default/envs'
 
-/** The environment records after `change` of each. Call it while no service has the store open. */
+/** Applies `change` to all environment records and returns them. No service may have the store open. */
 async function environmentRecords(
   directory: string,
   change: (record: EnvironmentRecord) => EnvironmentRecord = record => record,
@@ -40,7 +40,7 @@ async function environmentRecords(
   }
 }
 
-test('the first commit of an environment is noted; an environment whose data is lost is closed, not reinitialized', async () => {
+test('an environment is marked at its first commit, so that it is closed and not reinitialized if its data is lost', async () => {
   const directory = storeDirectory()
   const settings = { storeUrl: `lmdb:${directory}` }
   const first = await startedService(settings)

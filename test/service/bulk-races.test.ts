@@ -1,4 +1,4 @@
-/** Concurrent bulks and removals: each call takes effect as a whole, before or after the other. */
+/** Concurrent bulks and removals. Each call takes effect as a whole, before or after the other call. */
 import { describe, expect, test } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
 import { call, type Call, RunningEnvironment } from '../support/running-environment.ts'
@@ -33,7 +33,7 @@ const BULKS: Readonly<Record<string, { readonly run: Call; readonly kind: 'assig
   },
 }
 
-/** A removal, and the number of facts of a bulk that remain if the removal follows the bulk. */
+/** Name of a removal, a bulk, the removal, and the number of facts that remain if the removal is second. */
 const REMOVALS: readonly (readonly [string, keyof typeof BULKS, Call, number])[] = [
   ['the tenant', 'assignments', call('deleteTenant', { params: { tenant_id: 'acme' } }), 0],
   ['the role', 'assignments', call('deleteTenantRole', { params: { role_id: 'member' } }), 0],

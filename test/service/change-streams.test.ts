@@ -13,7 +13,7 @@ import { FairScheduler, type TimeShare } from '#management/commands/fair-schedul
 import { CHANGE_NOUNS } from '#model/wire/change-event.ts'
 import { openedService, scope } from '../support/environment-service.ts'
 
-/** Grants time only when the test calls it. */
+/** A time share that grants time to a step only when the test calls `give`. */
 class HeldTurns implements TimeShare {
   readonly #waiting: (() => void)[] = []
   #isHeld = true
@@ -110,7 +110,6 @@ class Reader {
     this.#subscription.cancel()
   }
 
-  /** Reads the next chunk. */
   take(): Promise<void> {
     return this.#subscription.next(({ bytes, channel }) => {
       this.pieces.push(bytes.length)
@@ -138,7 +137,7 @@ class Reader {
     return this.events.filter(({ event }) => event === 'user.created').map(({ data }) => keyIn(data))
   }
 
-  /** The keys of users whose event has an id. */
+  /** Keys of the users whose event has an id. */
   get named(): string[] {
     return this.events
       .filter(({ event, id }) => event === 'user.created' && id)
@@ -167,7 +166,7 @@ function keyIn(data: string): string {
 const keys = (from: number, to: number): string[] =>
   Array.from({ length: to - from }, (_, n) => `u${from + n}`)
 
-/** Different sets of kinds, each of which contains `user`. */
+/** Returns different sets of kinds, each of which contains `user`. */
 const setsOfKinds = (count: number): string[] => {
   const others = CHANGE_NOUNS.filter(noun => noun !== 'user')
   return Array.from({ length: count }, (_, nth) =>
@@ -201,7 +200,7 @@ test('a large commit is written in slices, and a reader that connects in between
   await commit(4_000, 100)
   const at = await revision()
   await timeShare.give()
-  // One slice is too short for a commit of this size.
+  // The commit is too large for one slice.
   expect(changes.isTelling).toBe(true)
   const second = await reader()
   await second.take()
@@ -214,7 +213,7 @@ test('a large commit is written in slices, and a reader that connects in between
   }
 })
 
-test('a catch-up is split within a commit: chunks and buffers stay small, and the last event has the id', async () => {
+test('a catch-up splits a large commit into small chunks and buffers, and only its last event has an id', async () => {
   const catchUps = new CatchUps(Infinity, 100_000)
   const { commit, reader, revision } = await open({ catchUps })
   const since = await revision()
@@ -231,7 +230,7 @@ test('a catch-up is split within a commit: chunks and buffers stay small, and th
   expect(late.users).toEqual(keys(0, 1_001))
   expect(late.named).toEqual(['u999', 'u1000'])
   expect(Math.max(...late.pieces)).toBeLessThan(65_536 + 2_000)
-  // Parts that the reader has taken are kept until it has caught up.
+  // A part that the reader has taken is held until the reader has caught up.
   expect(catchUps.held.bytes).toBe(0)
   expect(kept.length).toBeGreaterThan(10)
 })
@@ -268,7 +267,7 @@ test('a part of a catch-up is not buffered if its last reader leaves while the p
   expect(catchUps.held.bytes).toBe(0)
 })
 
-test('at the limit, stalled readers of the oldest part are ended as slow, and can resume without loss', async () => {
+test('at the limit, stalled readers of the oldest part are ended as slow, and can resume without missing events', async () => {
   const limit = 800_000
   const catchUps = new CatchUps(limit, 100_000)
   const { commit, reader, revision } = await open({ catchUps })

@@ -10,7 +10,7 @@ import { RunningEnvironment } from '../support/running-environment.ts'
 
 const PARTS = 200
 
-/** Number of times that the command yields. Expects that its commit succeeds. */
+/** Counts how often the command yields, and expects that its commit succeeds. */
 async function stopsOf(
   environment: RunningEnvironment,
   command: (context: WriteContext) => Resumable<unknown>,

@@ -1,4 +1,4 @@
-/** Concurrent callers: the outcome is always one that some sequential order of the calls could have. */
+/** Concurrent requests: their outcome is always that of some sequential order of the requests. */
 import { COMMIT_ATTEMPTS_MAX } from '#model/limits.ts'
 import { describe, expect, test } from 'vitest'
 import type { GroupRead } from '#model/wire/group.ts'
@@ -52,7 +52,7 @@ describe('32 concurrent requests to create the same entity', () => {
     ],
     ['instance', `${FACTS}/resource_instances`, { resource: 'document', key: 'racer', tenant: 'default' }],
     ['group of a new type', GROUPS, { group_instance_key: 'crew:r', group_tenant: 'default' }],
-  ])('create one %s, and all other requests are 409', async (_what, path, body) => {
+  ])('create one %s, and all other requests receive 409', async (_what, path, body) => {
     const answers = await atOnce(CLIENTS, () => verdict.post(path, body))
     expect(statuses(answers)).toEqual(ONE_WINS)
   })
@@ -123,16 +123,19 @@ describe('constraints that two concurrent requests could violate together', () =
     ['two nestings that would form a cycle', 2, makeGroup, nest],
     ['five nestings that would form a cycle', 5, makeGroup, nest],
     ['two roles that would extend each other', 2, makeRole, extend],
-  ] as const)('%s: exactly one request is refused', async (_, length, make, link) => {
-    for (let round = 0; round < 10; round += 1) {
-      const ring = Array.from({ length }, () => fresh('link')[0])
-      for (const key of ring) await make(key)
-      const answers = await atOnce(length, index => link(ring[index]!, ring[(index + 1) % length]!))
-      expect(statuses(answers)).toEqual([...Array.from({ length: length - 1 }, () => 200), 400])
-    }
-  })
+  ] as const)(
+    'are not violated, because exactly one request is refused: %s',
+    async (_, length, make, link) => {
+      for (let round = 0; round < 10; round += 1) {
+        const ring = Array.from({ length }, () => fresh('link')[0])
+        for (const key of ring) await make(key)
+        const answers = await atOnce(length, index => link(ring[index]!, ring[(index + 1) % length]!))
+        expect(statuses(answers)).toEqual([...Array.from({ length: length - 1 }, () => 200), 400])
+      }
+    },
+  )
 
-  test('an instance that two requests create in different tenants exists in only one of them', async () => {
+  test('are not violated: an instance that two requests create in different tenants exists in one of them', async () => {
     await verdict.tenant('elsewhere')
     for (let round = 0; round < 10; round += 1) {
       const [alice, d1] = fresh('alice', 'document:d1')
@@ -156,7 +159,7 @@ describe('a shutdown with requests in flight', () => {
     await service.get('/healthy')
     const next = await service.restart()
     for (const [index, answer] of (await underWay).entries()) {
-      // These requests were still in flight when their connection ended.
+      // The connection of this request ended while the request was in flight.
       if (answer === null) continue
       expect(answer.status).toBe(200)
       expect((await next.post(`${FACTS}/users`, { key: `u${index}` })).status).toBe(409)

@@ -1,4 +1,4 @@
-/** Changes with `If-Match` across nodes. */
+/** Changes with `If-Match` on two nodes. */
 import { expect, test } from 'vitest'
 import { type Answer, type Client, FACTS, memberPath, SCHEMA } from '#testing/processes/running-service.ts'
 import { startedNodes } from '../support/nodes.ts'
@@ -9,9 +9,9 @@ const direct = await sharedLink(redis)
 const ROUNDS = 8
 
 interface Edited {
-  /** Sends change `number`. */
+  /** Sends the change with this number. */
   send(node: Client, tag: string, number: number): Promise<Answer>
-  /** The entity tag after that change. */
+  /** The entity tag after the change with this number. */
   tagAfter(answer: Answer, number: number): string
 }
 
@@ -29,7 +29,7 @@ const membership: Edited = {
   },
 }
 
-/** Two nodes with a role, a user and a membership, and the first entity tag of each. */
+/** Starts two nodes with a role, a user and a membership. Returns the first entity tag of each entity. */
 async function setUp() {
   const nodes = (await startedNodes(redis, 2)) as [Client, Client]
   const [one] = nodes
@@ -57,7 +57,6 @@ test('an entity tag from one node is valid on another node that is not notified 
   for (const [{ send, tagAfter }, first] of edited) {
     let tag = first
     for (let round = 0; round < ROUNDS; round += 1) {
-      // The other node is not notified of the change.
       await direct.send('CLIENT', 'KILL', 'TYPE', 'pubsub')
       const answer = await send(nodes[round % 2]!, tag, round)
       expect(answer.status).toBe(200)

@@ -1,4 +1,4 @@
-/** A concurrent change of anything that the condition of a change reads fails its commit. */
+/** A conditional change conflicts with concurrent changes of the rows that its condition reads. */
 import { expect, test } from 'vitest'
 import type { WriteContext } from '#management/commands/context.ts'
 import { isResumable } from '#management/commands/resumable.ts'
@@ -42,7 +42,7 @@ async function goesThrough(
   return commit()
 }
 
-/** A conditional change of the entity in its current state. */
+/** A change that requires the current state of an entity. */
 function changeOf<Name extends OperationName>(
   thing: ReadOperationName,
   [name, input]: readonly [Name, OperationInput<Name>],
@@ -67,7 +67,7 @@ const lasting = { params: inTeam, body: { tenant: 'default' } }
 const ending = { params: inTeam, body: { tenant: 'default', expires_at: '2090-01-01T00:00:00Z' } }
 const out = { params: inTeam, body: undefined }
 
-const renamed = ['updateTenantRole', { params: CLERK, body: { name: 'Clark' } }] as const
+const RENAMED = ['updateTenantRole', { params: CLERK, body: { name: 'Clark' } }] as const
 const CHANGES: readonly (readonly [
   what: string,
   change: ReturnType<typeof changeOf>,
@@ -82,7 +82,7 @@ const CHANGES: readonly (readonly [
     ],
   ],
   [
-    'a group, by deletion, commits only if no member was added or removed',
+    'a group (its deletion) commits only if no member was added or removed',
     changeOf('getGroup', ['deleteGroup', { params: TEAM }]),
     [it => it.execute('addGroupMember', lasting), it => it.execute('removeGroupMember', out)],
   ],
@@ -97,9 +97,9 @@ const CHANGES: readonly (readonly [
     ],
   ],
   [
-    'a role commits only if the role is unchanged',
-    changeOf('getTenantRole', renamed),
-    [it => it.execute(...renamed)],
+    'a role commits only if it is unchanged',
+    changeOf('getTenantRole', RENAMED),
+    [it => it.execute(...RENAMED)],
   ],
 ]
 
@@ -159,7 +159,7 @@ test('a new membership commits only if no concurrent request has created it', as
   expect(await goesThrough(environment, join(NEW), nobody)).toBe(true)
 })
 
-test('a membership changes or is removed only if it is the same one with the expiration time that was seen', async () => {
+test('a membership changes or is removed only if neither it nor its expiration time was replaced', async () => {
   const environment = await opened()
   const again = async () => {
     await environment.execute('removeGroupMember', out)

@@ -38,7 +38,7 @@ describe.each([
   })
 })
 
-test('blank lines of an import are skipped but counted, so errors state the line number in the file', () => {
+test('an import skips blank lines but counts them, so errors state the line number in the file', () => {
   const lines = new ContentLines()
   const taken = [
     ...lines.take(Buffer.from('first\n\n  \r\nsec')),

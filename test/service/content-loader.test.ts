@@ -1,4 +1,4 @@
-/** An import splits its rows into commits that each store accepts, so any store can import any export. */
+/** An import splits its rows into commits that every store accepts, so any store can import any export. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { ContentShapes } from '#http/routing/content-shapes.ts'
@@ -11,7 +11,7 @@ import type { Store } from '#store/store.ts'
 import { content, type Line } from '../support/content.ts'
 import { storedEnvironment } from '../support/environment-service.ts'
 
-/** Rows and bytes that every store accepts in one commit. */
+/** Number of rows, and number of bytes, that every store accepts in one commit. */
 const ROWS_MAX = 500
 const BYTES_MAX = 2_000_000
 const OPTIONS = {
@@ -78,7 +78,7 @@ test('rows with large attributes are committed in small batches', async () => {
   expect(Math.max(...commits.map(({ bytes }) => bytes))).toBeLessThan(BYTES_MAX)
 })
 
-test('an import of a schema yields every few rows', () => {
+test('an import of a schema yields after a few rows', () => {
   const lines = ruled(1_000)
   const it = new ContentImport(OPTIONS)
   const all = [{ kind: 'environment', format: 1 }, ...lines, TENANT].map(line => JSON.stringify(line))
@@ -91,7 +91,7 @@ test('an import of a schema yields every few rows', () => {
 
 test('a resource that is too large for one line is exported in several lines, and the import restores it', async () => {
   const keys = Array.from({ length: PARTS_PER_BODY_MAX }, (_, n) => `action-${n}`)
-  // Three bytes per character.
+  // Each character takes three bytes.
   const text = '鍵'.repeat(3_000)
   const action = { name: text, description: text }
   const half = (from: number) => Object.fromEntries(keys.slice(from, from + 500).map(key => [key, action]))
@@ -122,11 +122,8 @@ test('a resource that is too large for one line is exported in several lines, an
 test.each([
   ['without its resource', { kind: 'resource_part', resource: 'doc', actions: { read: {} } }],
   ['of an earlier resource', { kind: 'resource_part', resource: 'first', actions: { read: {} } }],
-  [
-    'with an action that the resource has',
-    { kind: 'resource_part', resource: 'last', actions: { view: {} } },
-  ],
-])('a part of a resource is refused %s', async (_, part) => {
+  ['with an existing action', { kind: 'resource_part', resource: 'last', actions: { view: {} } }],
+])('a line with a part of a resource is refused %s', async (_, part) => {
   const resource = (key: string) => ({ kind: 'resource', key, name: key, actions: { view: {} } })
   const importing = imported(content(resource('first'), resource('last'), part, TENANT))
   await expect(importing).rejects.toMatchObject({
@@ -180,7 +177,7 @@ describe('conditions and mapping rules that only an older release accepted', () 
   })
 })
 
-test('an import line can have as many derivations of a role as the limit per environment, and not more', () => {
+test('an import line can have as many derivations of a role as an environment, and not more', () => {
   const { check } = new ContentShapes()
   const line = (count: number) => {
     const derivation = { role: 'owner', on_resource: 'folder', linked_by_relation: 'parent' }

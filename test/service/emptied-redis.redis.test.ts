@@ -25,7 +25,7 @@ test('a node does not start on an emptied Redis whose data it has replicated, an
   expect(readdirSync(settings.dataDirectory).toSorted()).toEqual(replicas)
   expect(await direct.send('DBSIZE')).toBe(0)
 
-  // Without a replica, a node begins with an empty store, and the others follow it.
+  // A node without a replica begins with an empty store, and the other nodes follow it.
   const first = await startedService({ ...settings, dataDirectory: storeDirectory() })
   const again = await startedService(settings)
   await first.createDocumentModel()

@@ -41,7 +41,7 @@ test.each([1, 2, 3])(
   },
 )
 
-test('expired grants beyond the limit of named removals are found by one scan of the lists, from start to end', async () => {
+test('expired grants above the limit of named removals are found by one scan of the lists, from start to end', async () => {
   const done = Promise.withResolvers<void>()
   const looks: (ListedPlace | null)[] = []
   let named = 0
@@ -63,7 +63,7 @@ test('expired grants beyond the limit of named removals are found by one scan of
   expect(looks).toEqual([null, { kind: 'tuple', after: 1 }, { kind: 'tuple', after: 2 }])
 })
 
-test('a scan of the lists waits for the hold time, and resumes at the same position after a failure', async () => {
+test('a scan of the lists waits for `holdMs`, and resumes at the same position after a failure', async () => {
   const done = Promise.withResolvers<void>()
   const looks: (ListedPlace | null)[] = []
   const holdMs = 40
@@ -85,7 +85,7 @@ test('a scan of the lists waits for the hold time, and resumes at the same posit
   expect(looks).toEqual([null, { kind: 'assignment', after: 7 }, { kind: 'assignment', after: 7 }])
 })
 
-test('a grant whose removal always fails does not block others, and each keeps the sequence of its expiration', async () => {
+test('a grant whose removal always fails does not block others, and each grant keeps its expiration sequence', async () => {
   const done = Promise.withResolvers<void>()
   const removed: unknown[] = []
   const faults: string[] = []
@@ -115,22 +115,25 @@ test.each([
   ['a conflict with another writer', () => new ConflictError(new Uint8Array(1))],
   ['an overload of the service', () => new AuthzError('OVERLOADED', 'too much at once')],
   ['an unavailable store', () => new AuthzError('STORE_UNAVAILABLE', 'the store is away')],
-])('after repeated failures by %s, a grant is removed, in one commit with the others', async (_, failure) => {
-  const done = Promise.withResolvers<void>()
-  const batches: number[] = []
-  const grants = opened({
-    firstPauseMs: 1,
-    onFault: error => done.reject(error),
-    remove: async ended => {
-      batches.push(ended.length)
-      if (batches.length < 6) throw failure()
-      done.resolve()
-    },
-  })
-  grants.add([removalOf(1), removalOf(2)], 1)
-  await done.promise
-  expect(batches).toEqual([2, 2, 2, 2, 2, 2])
-})
+])(
+  'after repeated failures because of %s, all expired grants are removed in one commit',
+  async (_, failure) => {
+    const done = Promise.withResolvers<void>()
+    const batches: number[] = []
+    const grants = opened({
+      firstPauseMs: 1,
+      onFault: error => done.reject(error),
+      remove: async ended => {
+        batches.push(ended.length)
+        if (batches.length < 6) throw failure()
+        done.resolve()
+      },
+    })
+    grants.add([removalOf(1), removalOf(2)], 1)
+    await done.promise
+    expect(batches).toEqual([2, 2, 2, 2, 2, 2])
+  },
+)
 
 async function afterMicrotasks(count: number): Promise<void> {
   for (let n = 0; n < count; n++) await Promise.resolve()

@@ -15,7 +15,7 @@ function role(key: string, extended: readonly string[]): RoleRecord {
   return { kind: 'role', id: `id-${key}`, typeId: null, key, extends: extended, ...rest }
 }
 
-/** A plain traversal without a cache. */
+/** Traverses the roles without a cache. */
 function walked(roles: ReadonlyMap<string, RoleRecord>, { extends: extended }: RoleRecord): Set<string> {
   const found = new Set(extended)
   for (const key of found) for (const other of roles.get(key)!.extends) found.add(other)
@@ -31,7 +31,7 @@ test('cached extended roles equal those of a plain traversal after any sequence 
     const at = random.below(keys.length)
     const before = roles.get(keys[at]!)!
     if (random.below(3) > 0) {
-      // Only roles with a higher index, so that no cycle arises.
+      // A role extends only roles with a higher index, so that there is no cycle.
       const others = keys.slice(at + 1).filter(() => random.below(6) === 0)
       const after = role(before.key, others)
       extended.changed(before, after)
@@ -50,7 +50,7 @@ test('the traversal of extended roles stops at one role more than the limit', ()
   expect(found.size).toBe(EXTENDS_REACH_MAX + 1)
 })
 
-test('a shared chain of extended roles is traversed once, and a role that extends a role of it adds one read', () => {
+test('a chain of extended roles is traversed once, and another role that extends one of them adds one read', () => {
   const chain = Array.from({ length: EXTENDS_REACH_MAX }, (_, n) => `c${n}`)
   const roles = new Map(chain.map((key, n) => [key, role(key, n > 0 ? [chain[n - 1]!] : [])]))
   const extended = new ExtendedRoles()
@@ -62,7 +62,7 @@ test('a shared chain of extended roles is traversed once, and a role that extend
   const last = roles.get(chain.at(-1)!)!
   for (let n = 0; n < 10_000; n += 1) {
     expect(extended.of(last, look).size).toBe(chain.length - 1)
-    // A change of another role, which no role extends.
+    // Changes another role, which no role extends.
     extended.changed(role(`x${n}`, []), role(`x${n}`, [last.key]))
   }
   expect(looks).toBe(chain.length - 1)

@@ -5,7 +5,6 @@ import { holdsForAll } from '../support/random-runs.ts'
 import { call, RunningEnvironment } from '../support/running-environment.ts'
 import { storeDirectory } from '#testing/processes/running-service.ts'
 
-/** Enough for several batches of a purge. */
 const DEPENDANTS = 60
 const numbers = Array.from({ length: DEPENDANTS }, (_, number) => number)
 
@@ -139,11 +138,11 @@ test('a purge yields between its batches', async () => {
   await REMOVE.tenant(environment)
   let turns = 0
   for (; environment.count('purge') > 0; turns += 1) await new Promise(resolve => setImmediate(resolve))
-  // Batches begin with 24 rows and grow by at most a tenth.
+  // The first batch has 24 rows, and each batch is at most a tenth larger than the previous one.
   expect(turns).toBeGreaterThan(4)
 })
 
-test('the purge of a bulk deletion is split into parts, so that no row grows with the number of deleted entities', async () => {
+test('a bulk deletion has several purge rows, so that no row grows with the number of deleted entities', async () => {
   const environment = await prepared()
   const many = Array.from({ length: 100 }, (_, number) => `m${number}`)
   await environment.execute('createUsers', { body: { operations: many.map(key => ({ key })) } })
@@ -155,7 +154,7 @@ test('the purge of a bulk deletion is split into parts, so that no row grows wit
   expect(environment.orphanCount()).toBe(0)
 })
 
-test('overlapping purges of the same rows do not conflict indefinitely', async () => {
+test('purges that overlap in their rows complete despite conflicts', async () => {
   const environment = await prepared(`lmdb:${storeDirectory()}`)
   const many = Array.from({ length: 2_000 }, (_, number) => `m${number}`)
   await environment.execute('createUsers', { body: { operations: many.map(key => ({ key })) } })
@@ -168,7 +167,7 @@ test('overlapping purges of the same rows do not conflict indefinitely', async (
   expect(environment.count('assignment')).toBe(0)
 })
 
-test('a re-created entity inherits nothing from its predecessor, after any step of the purge', async () => {
+test('an entity that is re-created after any step of the purge inherits nothing from its predecessor', async () => {
   const anyStory = fc.array(fc.tuple(fc.constantFrom(...REMOVALS), fc.nat(12), fc.boolean()), {
     minLength: 1,
     maxLength: 3,

@@ -11,7 +11,7 @@ import { organizationService } from '../support/running-organization.ts'
 const CALLER = { keyId: null, requestId: 'r-1' }
 const DEFAULT = { proj_id: 'default', env_id: 'default' }
 
-/** An organization with the default environment. Opening another one fails, because the store is closed. */
+/** An organization whose store is closed, so that no environment except the default one can be opened. */
 async function organizationOnFailingStore() {
   const faults: unknown[] = []
   const { store, runtime, organization, service, principal } = await organizationService('memory:', {

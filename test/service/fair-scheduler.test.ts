@@ -12,7 +12,7 @@ class Workshop {
   readonly worked: string[] = []
   readonly timeShare = new FairScheduler(() => this.nowMs)
 
-  /** Work that takes `ms` milliseconds. */
+  /** A step of work that takes `ms` milliseconds. */
   step(name: string, ms: number): () => void {
     return () => {
       this.nowMs += ms
@@ -46,13 +46,13 @@ test('environments receive equal time, not equal numbers of steps', async () => 
   ]
   await Promise.all(all)
   const before = (count: number) => shop.worked.slice(0, count).filter(name => name === 'short').length
-  // One long step per four short ones.
+  // One long step takes as long as four short steps.
   expect([before(5), before(10), before(15)]).toEqual(
     [4, 8, 12].map(n => expect.toSatisfy((m: number) => Math.abs(m - n) <= 1)),
   )
 })
 
-test('an idle environment accumulates no time credit', async () => {
+test('an idle environment does not accumulate time for later', async () => {
   const shop = new Workshop()
   const [busy, idle] = [shop.timeShare.share(), shop.timeShare.share()]
   for (let n = 0; n < 50; n += 1) await busy.take(shop.step('before', SLICE_MS))
@@ -91,7 +91,7 @@ test('an error of a step rejects only the caller of this step', async () => {
   expect(await next).toBe('served')
 })
 
-test('work does not start for a client that has disconnected, and ends at the next yield if the client disconnects', async () => {
+test('work of a disconnected client does not start, or ends at its next yield', async () => {
   const timeShare = new FairScheduler().share()
   const work = { steps: 0, isClosed: false }
   const begun = Promise.withResolvers<void>()
@@ -116,12 +116,11 @@ test('work does not start for a client that has disconnected, and ends at the ne
   await begun.promise
   leaving.isGone = true
   await expect(driven).rejects.toMatchObject({ code: 'OVERLOADED' })
-  // The generator releases the list readers that it holds.
   expect(work.isClosed).toBe(true)
   expect(await drive(() => 'short', { timeShare, waiting: SOMEBODY })).toBe('short')
 })
 
-test('small asynchronous steps share a turn, and their time counts toward their environment', async () => {
+test('small asynchronous steps share a slice, and the time of the steps counts toward their environment', async () => {
   const shop = new Workshop()
   const [busy, other] = [shop.timeShare.share(), shop.timeShare.share()]
   let taken = 0

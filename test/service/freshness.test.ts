@@ -1,10 +1,10 @@
-/** Effects of the staleness of the organization and of single environments. */
+/** Effects of a stale organization and of stale environments on decisions and reports. */
 import { expect, onTestFinished, test } from 'vitest'
 import { Freshness, type FreshnessState } from '#decisions/questions/freshness.ts'
 
 const BOUNDS = { staleAfterMs: 1_000, maxStaleMs: 10_000 }
 
-/** A node that follows two environments, both caught up. Records the reports. */
+/** A node that follows two environments, both caught up, and records the reports. */
 function watched({ staleAfterMs, maxStaleMs } = BOUNDS) {
   const ages = { organization: 0, one: 0, other: 0 }
   const decidesForMs: Record<string, number> = {}
@@ -41,10 +41,10 @@ function watched({ staleAfterMs, maxStaleMs } = BOUNDS) {
   }
 }
 
-/** An environment is reported if the organization was fresh for half of `staleAfterMs`: here immediately. */
+/** Reports of environments wait until the organization was fresh for `staleAfterMs` / 2: here immediately. */
 const QUICK = { staleAfterMs: 1e-6, maxStaleMs: 10_000 }
 
-test('each environment decides until its own staleness limit, but at most until that of the organization', () => {
+test('each environment decides until its own staleness limit or that of the organization', () => {
   const { lookAt, decidesForMs } = watched()
   lookAt({ organization: 100, one: 7_000, other: 40 })
   expect(decidesForMs).toEqual({ node: 9_900, one: 3_000, other: 9_900 })
@@ -52,24 +52,24 @@ test('each environment decides until its own staleness limit, but at most until 
   expect(decidesForMs).toEqual({ node: 1_000, one: 1_000, other: 1_000 })
 })
 
-test('a store that has lost all its data ends the decisions of all environments', () => {
+test('no environment decides after the store has lost all its data', () => {
   const { lookAt, decidesForMs, empty } = watched()
   empty()
   lookAt({})
   expect(decidesForMs).toEqual({ node: 0, one: 0, other: 0 })
 })
 
-test('decisions never end without MAX_STALE_MS', () => {
+test('without MAX_STALE_MS, stale environments continue to decide', () => {
   const { lookAt, decidesForMs } = watched({ ...BOUNDS, maxStaleMs: 0 })
   lookAt({ organization: 1e9, one: 1e9 })
   expect(decidesForMs).toEqual({ node: Infinity, one: Infinity, other: Infinity })
 })
 
-test('a silent store is reported once, not once per environment', () => {
+test('a store that does not respond is reported once, not once per environment', () => {
   const { lookAt, said, fresh } = watched()
   lookAt({ organization: 2_000, one: 2_000, other: 2_000 })
   lookAt({ organization: 12_000, one: 12_000, other: 12_000 })
-  // The organization is fresh again. The environments follow later.
+  // The organization is fresh again before the environments.
   lookAt({ organization: 1 })
   lookAt({ one: 1, other: 1 })
   expect(said).toEqual(['stale', 'stopped', 'fresh'].map(standing => ['node', standing]))

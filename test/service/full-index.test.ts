@@ -9,7 +9,7 @@ import { sharedIndexes } from '../support/shared-indexes.ts'
 
 const REFUSED = { code: 'LIMIT_EXCEEDED', message: expect.stringContaining('is full') }
 
-/** `onHeld` is called when capacity of the index is reserved and when it is released. */
+/** `onHeld` is called when a commit reserves capacity of the index, and when the capacity is released. */
 async function environmentWith(
   graphBytesMax: number,
   onHeld: (changes: readonly Change[], isHeld: boolean) => void = () => {},
@@ -48,7 +48,7 @@ function users(prefix: string, count = 200) {
   return { body: { operations: Array.from({ length: count }, (_, n) => ({ key: `${prefix}-${n}` })) } }
 }
 
-test('the index contains the users of successful concurrent bulks, and refused bulks leave nothing', async () => {
+test('the index contains all users of successful concurrent bulks, and no users of refused bulks', async () => {
   const { service, records } = await environmentWith(1 << 18)
   const sent = Array.from({ length: 40 }, (_, n) => service.execute('createUsers', users(`u${n}`)))
   const outcomes = await Promise.allSettled(sent)
@@ -84,7 +84,7 @@ test('attributes count toward the capacity of the index, and removals are accept
   for (const key of made) {
     await service.execute('deleteResourceInstance', { params: { instance_id: `doc:${key}` } })
   }
-  // Freed space is collected when the writer is idle.
+  // The writer collects freed space when it is idle.
   const isMade = () =>
     create('again', { note }).then(
       () => true,
@@ -94,7 +94,7 @@ test('attributes count toward the capacity of the index, and removals are accept
 })
 
 test('a change that is retried after a conflict reserves capacity once', async () => {
-  /** For the change with that name: number of reservations after each reservation or release. */
+  /** For each change by name: number of its reservations after each reservation or release. */
   const holds = new Map<string, number[]>()
   const { service } = await environmentWith(1 << 20, (changes, isHeld) => {
     for (const [name, counts] of holds) {
@@ -103,7 +103,7 @@ test('a change that is retried after a conflict reserves capacity once', async (
   })
   const update = await withDocument(service)
   const hasLost = (counts: readonly number[]): boolean => counts.length > 2
-  // No change conflicts if the first is committed before the second begins.
+  // Repeats until a change conflicts. None does if the first is committed before the second begins.
   for (let round = 0; ![...holds.values()].some(hasLost); round += 1) {
     holds.clear()
     for (const name of [`first-${round}.`, `second-${round}.`]) holds.set(name, [])
@@ -123,7 +123,7 @@ test('a change that waits for its retry reserves no capacity while other changes
     if (name !== undefined) log.push(`${name} ${isHeld ? 'holds' : 'gives back'}`)
   })
   const update = await withDocument(service)
-  // Two changes conflict if none was committed before the last one began, which a slow machine can prevent.
+  // Two changes conflict only if all begin before the first commit, which a slow machine can prevent.
   let round = 0
   let losers: readonly string[] = []
   while (losers.length < 2) {

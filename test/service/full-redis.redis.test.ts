@@ -11,12 +11,7 @@ const orders = await sharedLink(redis)
 const USER = 'bob'
 
 test.each([
-  [
-    'has no memory left',
-    ['CONFIG', 'SET', 'maxmemory', '1'],
-    ['CONFIG', 'SET', 'maxmemory', '0'],
-    'maxmemory',
-  ],
+  ['has no memory', ['CONFIG', 'SET', 'maxmemory', '1'], ['CONFIG', 'SET', 'maxmemory', '0'], 'maxmemory'],
   [
     'denies write permission',
     ['ACL', 'SETUSER', USER, '-xadd'],
@@ -24,7 +19,7 @@ test.each([
     'does not permit the user',
   ],
 ] as const)(
-  'if Redis %s, changes are 503 with the reason, and decisions continue',
+  'if Redis %s, changes receive 503 with the reason, and decisions continue',
   async (_, [refuse, ...refused], [grant, ...granted], reason) => {
     await orders.send('ACL', 'SETUSER', USER, 'reset', 'on', '>secret', '~*', '&*', '+@all')
     const url = new URL(redis.url())
@@ -40,7 +35,7 @@ test.each([
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
     expect(answer.body.message).toMatch(/^the change was not made: Redis /)
     expect(answer.body.message).toContain(reason)
-    // The message of Redis itself can contain keys and users.
+    // The response does not contain the message of Redis, which can contain keys and users.
     expect(answer.body.message).not.toMatch(/bob|xadd|verdict:/)
     const ready = await node.get<{ changes?: string }>('/ready')
     expect([ready.status, ready.body.changes]).toEqual([200, answer.body.message])

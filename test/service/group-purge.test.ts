@@ -4,7 +4,7 @@ import { deleteGroup } from '#management/groups/groups.ts'
 import type { ListedGroup } from '#model/wire/group.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
-/** More than two batches of the purge. */
+/** Number of members for which a purge needs more than two batches. */
 const MEMBERS = 200
 const users = Array.from({ length: MEMBERS }, (_, number) => `u${number}`)
 const tenant = 'default'
@@ -29,16 +29,10 @@ function remove(environment: RunningEnvironment, group: string) {
   return environment.execute('deleteGroup', { params: { group_instance_key: group } })
 }
 
-const queryOf = (user: string, action: string) => ({
-  user,
-  action,
-  type: 'document',
-  key: 'd1',
-  tenant: null,
-})
+const query = (user: string, action: string) => ({ user, action, type: 'document', key: 'd1', tenant: null })
 
 function may(environment: RunningEnvironment, user: string, action: string): boolean {
-  return environment.decide(queryOf(user, action))
+  return environment.decide(query(user, action))
 }
 
 function whole(environment: RunningEnvironment, group: string) {
@@ -46,7 +40,7 @@ function whole(environment: RunningEnvironment, group: string) {
 }
 
 describe('a deleted group of 200 members', () => {
-  test('no longer contains its subgroups in the list of top-level groups, even before its purge', async () => {
+  test('no longer hides its subgroups from the list of top-level groups, even before its purge', async () => {
     const environment = await RunningEnvironment.open()
     await fill(environment)
     const top = async () => {
@@ -55,7 +49,7 @@ describe('a deleted group of 200 members', () => {
       return data.map(({ group_instance_key: key }) => key)
     }
     expect(await top()).toEqual(['big', 'other'])
-    // No purge follows this commit.
+    // This call commits without starting a purge.
     await environment.onOneState(context => deleteGroup(context, { params: { group_instance_key: 'big' } }))
     expect(environment.count('purge')).toBe(1)
     expect(await top()).toEqual(['small', 'other'])

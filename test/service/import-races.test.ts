@@ -1,4 +1,4 @@
-/** A schema import that overwrites a resource, with concurrent changes of group grants at every yield. */
+/** A schema import that overwrites a resource, and changes of group grants at each yield of the import. */
 import { expect, test } from 'vitest'
 import { importSchema } from '#management/schema/schema-import.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
@@ -33,7 +33,7 @@ test('a group grant that is revoked during a schema import is not restored by th
     const environment = await prepared()
     const { work, commit } = environment.attempt(context => importSchema(context, copy))
     for (let stop = 0; stop < stops && !isOver; stop += 1) isOver = work.next().done === true
-    // The derivations of the group grants, which imports keep.
+    // The import keeps these derivations of the group grants.
     await environment.execute('updateResourceRole', {
       params: { resource_id: 'document', role_id: 'viewer' },
       body: { granted_to: {} },

@@ -5,7 +5,7 @@ import { jsonBytes } from '#model/json-text.ts'
 const TEXTS = ['', 'plain', 'q"\\/\n\u0001\u007f', 'é', 'ł', '漢', '\u{1f600}', '__proto__', 'x'.repeat(50)]
 const NUMBERS = [0, -1, 1.5, 1e21, -2.5e-300, 9_007_199_254_740_991]
 
-/** A value for this seed, nested up to four levels. */
+/** A random value for this seed, nested up to four levels. */
 function valueOf(seed: number, depth = 0): unknown {
   const pick = seed % (depth < 4 ? 7 : 4)
   const rest = Math.floor(seed / 7) + 1

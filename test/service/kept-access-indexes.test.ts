@@ -1,4 +1,4 @@
-/** Access indexes, which are kept for returning readers up to a limit. */
+/** Access indexes, which are kept up to a limit for readers that reconnect. */
 import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import { createAccessEngine } from '#composition/node/access-engine.ts'
@@ -53,7 +53,7 @@ async function open(effectiveEnvironmentsMax: number) {
   }
 }
 
-test('an access index is kept for returning readers, and dropped if another environment needs the capacity', async () => {
+test('an access index is kept for readers that reconnect until another environment needs its capacity', async () => {
   const { kept, environment } = await open(1)
   const [read, readOther] = [await environment('one'), await environment('other')]
   const first = await read()

@@ -99,11 +99,11 @@ describe('key completion in a large environment', () => {
     expect(ask(view, { kind: 'user', prefix: 'nobody' })).toMatchObject({ keys: [], hasMore: false, rows: 0 })
   })
 
-  test('reads the first instance of each type and the next one per result', () => {
+  test('reads the first instance of each type, and one more instance per result', () => {
     const { keys, hasMore, rows } = ask(view, { kind: 'resource_instance', prefix: 'x0000', limit: 4 })
     expect(keys).toEqual(['x00000', 'x00000', 'x00001', 'x00001'])
     expect(hasMore).toBe(true)
-    // Four types, the first instance of two of them, and the next one after each of four results.
+    // Rows: four types, the first instance of two types, and the next instance after each of four results.
     expect(rows).toBe(4 + 2 + 4)
   })
 

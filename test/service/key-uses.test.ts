@@ -1,4 +1,4 @@
-/** The last use of API keys is written rarely, in one commit, and never replaced by an earlier time. */
+/** Times of the last uses of API keys, which are written rarely and in one commit. */
 import { expect, test } from 'vitest'
 import { KeyUses } from '#management/organization/key-uses.ts'
 import { KEY_USE_GRAIN_MS } from '#model/limits.ts'
@@ -37,7 +37,7 @@ test('uses of several keys are written in one commit, and nothing is written wit
   expect([uses.lastUseOf(ids[0]!), uses.lastUseOf(ids[2]!)]).toEqual([NOON, null])
   await uses.write(organization)
   expect([commits(), written()]).toEqual([before + 1, [NOON, NOON, null]])
-  // The rows have the time now, so it is no longer kept in memory.
+  // The time is in the rows now, and no longer in memory.
   expect(uses.lastUseOf(ids[0]!)).toBe(null)
   uses.note(ids[0]!)
   await uses.write(organization)
@@ -60,7 +60,7 @@ test('the latest use wins regardless of the order of writes by several nodes, an
   expect(written()).toEqual([NOON + KEY_USE_GRAIN_MS, null])
 })
 
-test('a use during a write is written the next time', async () => {
+test('a use during a write is written by the next write', async () => {
   const { organization, ids, written } = await keysOf(2)
   let now = NOON
   const uses = new KeyUses(() => now)

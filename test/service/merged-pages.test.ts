@@ -5,7 +5,7 @@ import { RunningEnvironment } from '../support/running-environment.ts'
 const ROLES = ['rare', 'common', 'late'] as const
 const USERS = 900
 
-/** Role of user `n`: one role is rare, one is common, and one occurs only near the end. */
+/** Role of user `n`. One role is rare, one is common, and only the last users have the third role. */
 function roleOf(n: number): (typeof ROLES)[number] {
   if (n % 97 === 0) return 'rare'
   return n > 800 && n % 2 === 0 ? 'late' : 'common'

@@ -12,7 +12,7 @@ function nesting(parent: string, child: string) {
   return { params: { group_instance_key: parent }, body: { group_instance_key: child } }
 }
 
-/** `g0` is in `g1`, that in `g2`, and so on; `other` is in none. */
+/** Creates groups of which each is nested in the next one, from `g0` on. The group `other` is in no group. */
 async function nested(): Promise<RunningEnvironment> {
   const environment = await RunningEnvironment.open()
   for (const key of ['g0', 'g1', 'other', `g${GROUPS}`]) {
@@ -42,7 +42,7 @@ test('the search for nesting cycles yields and finds a cycle at its end', async 
   expect(stops).toBe(GROUPS / YIELD_ROWS)
 })
 
-test('a nesting that would close a cycle with a concurrent nesting does not commit, and its retry is refused', async () => {
+test('a nesting that would form a cycle with a concurrent nesting does not commit, and its retry is refused', async () => {
   const environment = await nested()
   const inner = nesting('group:g0', 'group:other')
   const { work, commit } = environment.attempt(context => assignGroup(context, inner))

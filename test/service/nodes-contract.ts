@@ -16,7 +16,7 @@ import {
   storeDirectory,
 } from '#testing/processes/running-service.ts'
 
-/** The decision at that revision or a later one. */
+/** Requests a decision at the revision or a later one. */
 async function allowsAt(
   client: Client,
   revision: string,
@@ -52,7 +52,7 @@ export async function describeNodes(name: string, redis: Pick<RedisUnderTest, 'u
       for (const node of nodes) await expect.poll(() => heard(node)).toBe(3)
     })
 
-    test('condition sets and rules from one node decide on another, and are removed there with dependent rules', async () => {
+    test('condition sets and rules of one node decide on another node, and are removed there with dependent rules', async () => {
       await one.patch(`${FACTS}/users/ann`, { attributes: { level: 5 } })
       const conditions = { 'user.level': { equals: 5 } }
       await one.post(`${SCHEMA}/condition_sets`, { key: 'fives', name: 'Fives', conditions })
@@ -70,7 +70,7 @@ export async function describeNodes(name: string, redis: Pick<RedisUnderTest, 'u
       expect((await other.get(`${FACTS}/set_rules`)).body).toEqual([])
     })
 
-    test('a role that one node grants or revokes counts on another at that revision', async () => {
+    test('a role that one node grants or revokes is effective on another node at the revision of the change', async () => {
       const granted = await one.post(`${FACTS}/role_assignments`, held)
       expect(await allowsAt(other, revisionOf(granted), 'alice', 'read', 'document:plan')).toBe(true)
       const revoked = await other.delete(`${FACTS}/role_assignments`, held)
@@ -127,10 +127,10 @@ export async function describeNodes(name: string, redis: Pick<RedisUnderTest, 'u
       const keyless = (adminApiKey: string | null) =>
         startedService({ storeUrl, dataDirectory: storeDirectory(), apiKey: null, adminApiKey })
       const refused = { code: 'INVALID_INPUT', message: expect.stringContaining('setting API_KEY') }
-      // On an empty store, each node would create another key.
+      // If the shared store is empty, each node would create a different key.
       await expect(keyless(null)).rejects.toMatchObject(refused)
       const node = await startedService({ storeUrl, dataDirectory: storeDirectory() })
-      // The time of the last use is left out, because the requests of this test change it.
+      // The comparison excludes the time of the last use, which the requests of this test change.
       const keysOf = async () => {
         const { body } = await node.send<{ data: object[] }>('GET', '/v2/api-key', { key: ADMIN_KEY })
         return body.data.map(key => ({ ...key, last_used_at: null }))
@@ -139,7 +139,7 @@ export async function describeNodes(name: string, redis: Pick<RedisUnderTest, 'u
       for (const adminApiKey of [null, ADMIN_KEY]) {
         await expect(keyless(adminApiKey)).rejects.toMatchObject(refused)
       }
-      // By the response to this write, the node has all earlier changes of the organization.
+      // When this write is confirmed, the node has applied all earlier changes of the organization.
       expect((await node.send('POST', '/v2/api-key', { key: ADMIN_KEY, body: {} })).status).toBe(200)
       expect((await node.get('/v2/api-key/scope')).status).toBe(200)
       expect(await keysOf()).toEqual(expect.arrayContaining(before))

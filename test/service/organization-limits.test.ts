@@ -11,7 +11,7 @@ test.each([
   ['projects', 'project', PROJECTS_MAX, 'createProject'],
   ['environments', 'environment', ENVIRONMENTS_MAX, 'createEnvironment'],
   ['API keys', 'api-key', API_KEYS_MAX, 'createApiKey'],
-] as const)('an organization has a limited number of %s', async (what, kind, maximum, operation) => {
+] as const)('an organization can have a limited number of %s', async (what, kind, maximum, operation) => {
   const { organization, service, principal } = await organizationService()
   const { view } = organization.store
   const count = () => view.count(lists.all(kind))

@@ -1,4 +1,4 @@
-/** Removals and key creations that overlap. On a store in memory, commits would be immediate. */
+/** Removals and key creations that overlap. The store is lmdb, because commits in memory are immediate. */
 import { describe, expect, test } from 'vitest'
 import type { ApiKeyRecord } from '#model/records.ts'
 import { RecordReader } from '#management/commands/record-reader.ts'
@@ -10,17 +10,12 @@ import { errorCodeOf } from '../support/error-codes.ts'
 const onProject = { proj_id: 'shop' }
 const onEnvironment = { ...onProject, env_id: 'staging' }
 
-/** More microtask iterations than handing over a commit takes. On lmdb, no commit is complete by then. */
+/** After this number of microtasks, a commit has been passed to lmdb, and is not complete. */
 const HEAD_START = 40
 
 describe.each([
   ['an environment', 'deleteEnvironment', onEnvironment, { project_id: 'shop', environment_id: 'staging' }],
-  [
-    'the project of an environment',
-    'deleteProject',
-    onProject,
-    { project_id: 'shop', environment_id: 'staging' },
-  ],
+  ['a project (nested key)', 'deleteProject', onProject, { project_id: 'shop', environment_id: 'staging' }],
   ['a project', 'deleteProject', onProject, { project_id: 'shop' }],
 ] as const)('the removal of %s', (_, removal, params, body) => {
   test.each([

@@ -1,4 +1,4 @@
-/** An expired fact exists until a commit removes it. Until then, changes treat it as any other fact. */
+/** Expired facts that are not removed yet. Changes treat them like other facts, and decisions ignore them. */
 import { expect, test } from 'vitest'
 import { trySamples } from '#decisions/rules/tried-conditions.ts'
 import { grantAssignment } from '#management/facts/assignments/role-assignments.ts'
@@ -42,7 +42,7 @@ test.each([
   expect(environment.idsOf('assignment')).toEqual([id])
 })
 
-test('a trial of a condition set ignores expired assignments, as decisions do', async () => {
+test('the trial of a condition set ignores expired assignments, like a decision', async () => {
   const { environment, parts } = await environmentWithAnn()
   const body = { conditions: { 'user.roles': { array_contains: 'auditor' } }, samples: [{ user: 'ann' }] }
   const valueOf = async () => {
@@ -56,7 +56,7 @@ test('a trial of a condition set ignores expired assignments, as decisions do', 
   expect(await valueOf()).toBe('false')
 })
 
-test('only the first of a concurrent renewal and removal of an expired assignment commits', async () => {
+test('if an expired assignment is renewed and removed concurrently, only the first change commits', async () => {
   const { environment, parts } = await environmentWithAnn()
   await environment.onOneState(context => grantAssignment(context, parts, PAST))
   const [held] = environment.reader().list('assignment', lists.expiringAssignments())

@@ -20,7 +20,7 @@ test('the cached ids of pending removals match the rows after any sequence of ch
   for (let turn = 0; turn < 300; turn += 1) {
     await commit(records => {
       const purges = [...records.list('purge', lists.all('purge'))]
-      // Usually the oldest purge is completed first, but another node can complete a later one.
+      // Usually the oldest purge is completed first, but another node can complete a later purge.
       const oldest = random.below(4) === 0 ? random.below(purges.length + 1) : 0
       const gone = purges[oldest]
       if (gone && random.below(2) === 0) records.delete(gone)
@@ -40,7 +40,7 @@ test('the cached ids of pending removals match the rows after any sequence of ch
   }
 })
 
-test('readers decode each pending removal once', async () => {
+test('all readers together decode each pending removal once', async () => {
   const { view, commit } = await storedEnvironment()
   const { counted, counts } = countedView(view)
   const removals = 50
@@ -76,7 +76,7 @@ async function openService() {
   return { service, view, leave, remove }
 }
 
-test('removals without a purge succeed up to the limit; above it they are refused whole, and other changes succeed', async () => {
+test('removals above the limit are refused as a whole if they cannot be purged, and other changes succeed', async () => {
   const { service, leave, remove, view } = await openService()
   // Closing the service ends its purges.
   await service.close()

@@ -1,4 +1,4 @@
-/** Size of the batches of a long job, derived only from the time of earlier batches. */
+/** Size of the batches of a long job. It depends only on the duration of earlier batches. */
 import { expect, test } from 'vitest'
 import { PieceSize } from '#management/commands/piece-size.ts'
 
@@ -11,7 +11,7 @@ function work(size: PieceSize, rowMs: number, pieces: number): number[] {
   })
 }
 
-test('batches of cheap rows grow until they take between 1 and 2 ms, but at most to 512 rows', () => {
+test('batches of cheap rows grow until they take between 1 and 2 ms or have 512 rows', () => {
   const size = new PieceSize()
   const took = work(size, 0.02, 40)
   expect(took.at(-1)).toBeGreaterThan(1)
@@ -20,7 +20,7 @@ test('batches of cheap rows grow until they take between 1 and 2 ms, but at most
   expect(size.rows).toBe(512)
 })
 
-test('rows that become ten times as expensive cause one batch above 5 ms, not two', () => {
+test('if rows become ten times as expensive, only one batch takes more than 5 ms', () => {
   const size = new PieceSize()
   work(size, 0.02, 40)
   const took = work(size, 0.2, 5)

@@ -1,4 +1,4 @@
-/** Order of the purge and of commands that conflict with it. */
+/** Order of the batches of a purge and of commands that conflict with them. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { removeDependants } from '#management/commands/removal.ts'
@@ -6,9 +6,9 @@ import { Purging } from '#management/environment/purging.ts'
 import { lists } from '#store/keyspace/keyspace.ts'
 import { scope, storedEnvironment } from '../support/environment-service.ts'
 
-/** Far more rows than the removal itself deletes. */
+/** Number of rows, of which the removal itself deletes only a few. */
 const ASSIGNMENTS = 300
-/** More iterations of the event loop than the next batch needs. */
+/** A number of event-loop iterations in which the next batch could run. */
 const TURNS = 20
 
 test('a purge starts no batch until the commands that conflicted with the previous batch are done', async () => {

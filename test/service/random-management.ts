@@ -4,7 +4,7 @@ import type { Arbitrary } from 'fast-check'
 import type { Query } from '#model/decision.ts'
 import type { OperationInput, OperationName } from '#management/environment/operations.ts'
 
-/** An operation with its input, as data. */
+/** An operation and its input. */
 export type Step = {
   [Name in OperationName]: { readonly operation: Name; readonly input: OperationInput<Name> }
 }[OperationName]
@@ -154,7 +154,7 @@ const plainRoleBlock = fc.record({ name: fc.constant('Plain role'), permissions:
 const onAnyType = anyType.map(resource_id => ({ resource_id }))
 const onRole = fc.record({ resource_id: anyType, role_id: role })
 
-/** Facts that give the schema something to decide: each user holds a role, and folders contain documents. */
+/** Initial facts, with which checks are allowed: each user holds a role, and folders contain documents. */
 export const FACTS: readonly Step[] = [
   ...['ann/viewer/folder:k0', 'ben/editor/folder:k1', 'cid/owner/document:k0', 'dee/editor/document:k1'].map(
     (text): Step => {
@@ -176,7 +176,7 @@ export const FACTS: readonly Step[] = [
   ),
 ]
 
-/** Initial condition sets and rules, so that the random operations find something to change. */
+/** Initial condition sets and rules, which the random operations can change. */
 const SETS_AT_FIRST = [
   ...USER_SETS.slice(1).map(key => ({ key, name: key, conditions: { 'user.key': { in: ['ben', 'cid'] } } })),
   ...RESOURCE_SETS.slice(1).map(key => ({ key, name: key, type: 'resourceset' as const })),
@@ -193,7 +193,7 @@ export const RULES: readonly Step[] = [
 
 const DOCUMENT = { resource_id: 'document' }
 
-/** Changes that succeed after the foundation, its facts and its rules. Each history begins with one. */
+/** Changes that always succeed after the initial operations. Each history begins with one of them. */
 export const SURE: readonly Step[] = [
   { operation: 'replaceResource', input: { params: DOCUMENT, body: { name: 'D', actions: { read: {} } } } },
   { operation: 'updateResource', input: { params: DOCUMENT, body: { actions: { read: {} } } } },
@@ -226,7 +226,7 @@ export const SURE: readonly Step[] = [
   { operation: 'deleteSetRule', input: { body: RULES_AT_FIRST[0]! } },
 ]
 
-/** A map with a subset of the keys. */
+/** Yields maps with a subset of the keys. */
 function someOf<Value>(keys: readonly string[], value: Arbitrary<Value>): Arbitrary<Record<string, Value>> {
   return fc
     .subarray([...keys])
@@ -267,7 +267,7 @@ const rule = fc.record({
   resource_set: fc.oneof(resourceSet, resourceSet, fc.constantFrom('folder', 'document')),
 })
 
-/** Schema changes, with enough other changes in between for them to take effect on. */
+/** Mostly schema changes, with enough other changes on which they can have an effect. */
 export const anyStep: Arbitrary<Step> = fc.oneof(
   { weight: 70, arbitrary: anyFactStep },
   { weight: 4, arbitrary: fc.constantFrom(...FOUNDATION.slice(0, 2)) },
@@ -370,12 +370,12 @@ function weighted<Name extends OperationName>(
   operation: Name,
   parts: { [Part in keyof OperationInput<Name>]: Arbitrary<OperationInput<Name>[Part]> },
 ): { readonly weight: number; readonly arbitrary: Arbitrary<Step> } {
-  // The record has exactly the parts of the input of this operation.
+  // The type of the record is unknown, but it has exactly the parts of the input.
   const input = fc.record(parts as Record<string, Arbitrary<unknown>>)
   return { weight, arbitrary: input.map(values => ({ operation, input: values }) as unknown as Step) }
 }
 
-/** All checks over these names. */
+/** Returns the checks for all combinations of the names. */
 export function allQuestions(): Query[] {
   const questions: Query[] = []
   for (const name of USERS) {

@@ -4,13 +4,13 @@ import { expect, test } from 'vitest'
 import { ConcurrencyLimit } from '#management/commands/concurrency-limit.ts'
 import { type ReadQueue, ReadQueues } from '#management/commands/read-queues.ts'
 
-/** Reads that run until the test ends them, and their names in starting order. */
+/** Runs reads until the test ends them, and records their names in starting order. */
 class Reading {
   readonly begun: string[] = []
   readonly #ends = new Map<string, (value: string) => void>()
 
-  begin(lane: ReadQueue, name: string): Promise<string> {
-    return lane.run(() => {
+  begin(queue: ReadQueue, name: string): Promise<string> {
+    return queue.run(() => {
       this.begun.push(name)
       return new Promise(resolve => this.#ends.set(name, resolve))
     })
@@ -23,8 +23,8 @@ class Reading {
 }
 
 test('long reads of one environment run one at a time, concurrently with those of other environments', async () => {
-  const lanes = new ReadQueues()
-  const [hostile, polite] = [lanes.queue(), lanes.queue()]
+  const queues = new ReadQueues()
+  const [hostile, polite] = [queues.queue(), queues.queue()]
   const reading = new Reading()
   const all = [1, 2, 3].map(n => reading.begin(hostile, `hostile ${n}`))
   const own = reading.begin(polite, 'polite')
@@ -35,11 +35,11 @@ test('long reads of one environment run one at a time, concurrently with those o
   expect(await Promise.all([...all, own])).toEqual(['hostile 1', 'hostile 2', 'hostile 3', 'polite'])
 })
 
-test('at the limit of long reads, the environment that has waited longest is next, one read per environment', async () => {
-  const lanes = new ReadQueues(2)
+test('at the limit of long reads, the environment that has waited longest starts its next read', async () => {
+  const queues = new ReadQueues(2)
   const reading = new Reading()
-  const environments = ['a', 'b', 'c'].map(name => ({ name, lane: lanes.queue() }))
-  for (const { name, lane } of environments) for (const n of [1, 2]) void reading.begin(lane, `${name}${n}`)
+  const environments = ['a', 'b', 'c'].map(name => ({ name, queue: queues.queue() }))
+  for (const { name, queue } of environments) for (const n of [1, 2]) void reading.begin(queue, `${name}${n}`)
   await turn()
   expect(reading.begun).toEqual(['a1', 'b1'])
   await reading.end('a1')
@@ -50,12 +50,12 @@ test('at the limit of long reads, the environment that has waited longest is nex
 })
 
 test('a failed read releases its slot', async () => {
-  const lane = new ReadQueues(1).queue()
-  await expect(lane.run(() => Promise.reject(new Error('on purpose')))).rejects.toThrow('on purpose')
-  expect(await lane.run(() => Promise.resolve('next'))).toBe('next')
+  const queue = new ReadQueues(1).queue()
+  await expect(queue.run(() => Promise.reject(new Error('on purpose')))).rejects.toThrow('on purpose')
+  expect(await queue.run(() => Promise.resolve('next'))).toBe('next')
 })
 
-test('one environment cannot take all slots of a limit, and all environments are refused if no slot is free', () => {
+test('an environment cannot take all slots of a concurrency limit, and is refused if no slot is free', () => {
   const limit = new ConcurrencyLimit({ max: 3, shareMax: 2 }, 'exports')
   const [leave] = [limit.acquire('hostile'), limit.acquire('hostile')]
   expect(() => limit.acquire('hostile')).toThrow(expect.objectContaining({ code: 'RATE_LIMITED' }))

@@ -1,4 +1,4 @@
-/** A long read yields to other requests. Rows that they remove are not in the rest of the read. */
+/** A long read yields to other requests. It omits the rows that these requests remove. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { RecordReader } from '#management/commands/record-reader.ts'
@@ -8,7 +8,7 @@ import { runAtOnce } from '#model/resumable.ts'
 import { openedService, scope } from '../support/environment-service.ts'
 
 const users = Array.from({ length: 3 * YIELD_ROWS }, (_, number) => `u${number}`)
-/** The users that the read would visit next in each of its lists. */
+/** Users that the read would visit next in each of its lists. */
 const removed = users.slice(YIELD_ROWS, YIELD_ROWS + 8)
 
 test.each([

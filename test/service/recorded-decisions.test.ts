@@ -6,7 +6,7 @@ import type { Decided } from '#threads/pool/body-jobs.ts'
 
 const QUERY: Query = { user: 'u', action: 'read', type: 'document', key: 'd', tenant: null }
 
-test('a decision after a yield is recorded for its own request, even if another request has begun since then', () => {
+test('a decision after a yield is recorded for its own request, even if another request has begun by then', () => {
   const recorded = new RecordedDecisions(false)
   const [first, second]: [Decided[], Decided[]] = [[], []]
   recorded.begin(first)

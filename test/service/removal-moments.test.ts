@@ -7,10 +7,10 @@ import { call, type Call, RunningEnvironment } from '../support/running-environm
 import { errorCodeOf } from '../support/error-codes.ts'
 import { runsOf } from '../support/random-runs.ts'
 
-/** More iterations of the microtask queue than a removal takes. */
+/** A removal takes fewer iterations of the microtask queue. */
 const MOMENTS = 100
 const MOMENTS_BEFORE = 40
-/** Every sixth moment, or every moment if `VERDICT_RUNS` requests more runs. */
+/** Tests use every sixth moment, or every moment if `VERDICT_RUNS` requests more runs. */
 const EVERY = Math.max(1, Math.round(6 / runsOf(1)))
 const MEETINGS = Array.from({ length: MOMENTS_BEFORE + MOMENTS }, (_, n) => n - MOMENTS_BEFORE).filter(
   moment => (moment + MOMENTS_BEFORE) % EVERY === 0,
@@ -48,7 +48,7 @@ async function meet(environment: RunningEnvironment, moment: number, removal: Ca
 
 const GROUP_LISTS = ['listGroupChildren', 'listGroupParents', 'listGroupRoles', 'listGroupUsers'] as const
 
-/** Lists can be shown, no row references a removed row, and decisions match the stored rows. */
+/** Expects that lists can be shown, no row references a removed row, and decisions match the stored rows. */
 async function expectWhole(environment: RunningEnvironment): Promise<void> {
   const query = {}
   await environment.execute('listResources', { query })
@@ -66,7 +66,7 @@ async function expectWhole(environment: RunningEnvironment): Promise<void> {
 }
 
 describe('the revocation of the last grant of a group', () => {
-  test('with a concurrent new grant: the role is held exactly if the grant succeeded', async () => {
+  test('with a concurrent new grant leaves the role if and only if the grant succeeded', async () => {
     const environment = await prepared()
     for (const moment of MEETINGS) {
       await grant(environment)
@@ -80,10 +80,8 @@ describe('the revocation of the last grant of a group', () => {
     expect(environment.count('relation')).toBe(0)
   })
 
-  test.each([
-    ['first', true],
-    ['second', false],
-  ])('conflicts with a new grant that comes %s', async (_, isFirst) => {
+  test.each(['first', 'second'])('conflicts with a concurrent grant that commits %s', async place => {
+    const isFirst = place === 'first'
     const environment = await prepared()
     await grant(environment)
     const [relationId] = environment.idsOf('relation')
@@ -103,10 +101,8 @@ describe('the revocation of the last grant of a group', () => {
     const environment = await prepared()
     const params = { resource_id: 'document', role_id: 'viewer' }
     const entry = { role: 'member', on_resource: 'group', linked_by_relation: 'group_group_editor' }
-    const take: Call = call('updateResourceRole', {
-      params,
-      body: { granted_to: { users_with_role: [entry] } },
-    })
+    const body = { granted_to: { users_with_role: [entry] } }
+    const take: Call = call('updateResourceRole', { params, body })
     for (const moment of MEETINGS) {
       await grant(environment)
       const [revoked] = await meet(environment, moment, revoke, take)
@@ -130,8 +126,8 @@ describe('the deletion of a group', () => {
         body: { user: 'alice', role: 'member', resource_instance: 'group:team' },
       }),
     ],
-    ['its nesting into another', nest('other', 'team')],
-    ['the nesting of another into it', nest('team', 'inner')],
+    ['its nesting in another group', nest('other', 'team')],
+    ['the nesting of another group in it', nest('team', 'inner')],
     [
       'a tuple',
       call('createRelationshipTuple', {
@@ -139,7 +135,7 @@ describe('the deletion of a group', () => {
       }),
     ],
     [
-      'a grant of membership in it to another group',
+      'a grant of its membership to another group',
       call('addGroupRole', {
         params: { group_instance_key: 'inner' },
         body: { role: 'member', resource: 'group', resource_instance: 'team', tenant },

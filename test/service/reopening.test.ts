@@ -1,4 +1,4 @@
-/** An environment while it opens or reopens: it confirms a change only after decisions reflect it. */
+/** An environment that opens or reopens confirms a change only after all threads decide with it. */
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { SharedIndexWriter } from '#engine/shared-index/writer.ts'
 import { AuthzError } from '#model/errors.ts'
@@ -15,7 +15,7 @@ import { runtimeServicesWith } from '../support/runtime-services.ts'
 
 const tenant = 'default'
 
-/** `whenAttached` delays the response of a thread to a new index, `whenReachable` that of the store. */
+/** `whenAttached` delays the confirmation of a new index by a thread, `whenReachable` the store. */
 async function opened(
   whenAttached: () => Promise<void> = async () => {},
   whenReachable: ((tell: (error: AuthzError) => void) => Promise<void>) | null = null,
@@ -71,7 +71,7 @@ async function allow(service: Service): Promise<void> {
   await service.execute('createRoleAssignment', { body: assignment })
 }
 
-test('a revocation while the environment reopens is confirmed only after no decision allows by the assignment', async () => {
+test('a revocation while the environment reopens is confirmed only after no thread decides with the old index', async () => {
   const attached = Promise.withResolvers<void>()
   const goOn = Promise.withResolvers<void>()
   let isSlow = false
@@ -84,12 +84,12 @@ test('a revocation while the environment reopens is confirmed only after no deci
   expect(decide()).toBe(true)
   isSlow = true
   environment.fail(new Error('a thread found it broken'))
-  // One thread decides with the new index. Another has not confirmed it yet.
+  // One thread decides with the new index. Another thread has not confirmed the index yet.
   await attached.promise
   const before = service.sequence
   const decidedBehind = service.execute('deleteRoleAssignment', { query: {}, body: assignment }).then(decide)
   while (service.sequence === before) await new Promise(resolve => setImmediate(resolve))
-  // A service that does not wait would have responded by now.
+  // Without the wait, the service would have responded before this point.
   await new Promise(resolve => setImmediate(resolve))
   goOn.resolve()
   expect(await decidedBehind).toBe(false)
@@ -101,7 +101,7 @@ test('an environment whose first commit fails is closed until it has reopened', 
   const apply = vi.spyOn(SharedIndexWriter.prototype, 'applyInSteps')
   onTestFinished(() => apply.mockRestore())
   apply.mockImplementation(function (this: SharedIndexWriter, changes) {
-    // The index is empty.
+    // The load of the empty index has no changes and must succeed. The first commit then fails.
     if ([...changes].length === 0) return applyInSteps.call(this, [])
     apply.mockRestore()
     throw new Error('on purpose')

@@ -11,10 +11,10 @@ import { runAtOnce } from '#model/resumable.ts'
 import { RunningEnvironment } from '../support/running-environment.ts'
 
 const SETS = 60
-/** Rows that the commit itself deletes. */
+/** Maximum number of dependent rows that the commit of a removal deletes. */
 const ROWS_WITH_REMOVAL_MAX = 24
 
-/** `SETS` user sets with a rule on a resource set each, and `SETS` resource sets with a role each. */
+/** `SETS` user sets with a rule on `open` each, and `SETS` resource sets with rules for two sides each. */
 async function prepared(): Promise<RunningEnvironment> {
   const environment = await RunningEnvironment.open()
   await environment.resource('document', ['read', 'write'])
@@ -39,21 +39,12 @@ async function prepared(): Promise<RunningEnvironment> {
 }
 
 type Removal = (context: WriteContext) => unknown
+const ofSet = (key: string) => ({ params: { condition_set_id: key } })
 
 test.each<[what: string, remove: Removal, rulesLeft: number, setsLeft: number]>([
   ['a role', it => deleteTenantRole(it, { params: { role_id: 'auditor' } }), 2 * SETS, 2 * SETS + 2],
-  [
-    'a user set',
-    it => deleteConditionSet(it, { params: { condition_set_id: 'everybody' } }),
-    2 * SETS,
-    2 * SETS + 1,
-  ],
-  [
-    'a resource set',
-    it => deleteConditionSet(it, { params: { condition_set_id: 'open' } }),
-    2 * SETS,
-    2 * SETS + 1,
-  ],
+  ['a user set', it => deleteConditionSet(it, ofSet('everybody')), 2 * SETS, 2 * SETS + 1],
+  ['a resource set', it => deleteConditionSet(it, ofSet('open')), 2 * SETS, 2 * SETS + 1],
   [
     'an action',
     it => deleteAction(it, { params: { resource_id: 'document', action_id: 'read' } }),
@@ -61,30 +52,33 @@ test.each<[what: string, remove: Removal, rulesLeft: number, setsLeft: number]>(
     2 * SETS + 2,
   ],
   ['a resource', it => deleteResource(it, { params: { resource_id: 'document' } }), 0, SETS + 2],
-])('the removal of %s ends its rules in one small commit', async (_, remove, rulesLeft, setsLeft) => {
-  const environment = await prepared()
-  let draft: Draft | null = null
-  const { work, commit } = environment.attempt(context => {
-    draft = context.records
-    return remove(context)
-  })
-  if (isResumable(work)) runAtOnce(work)
-  const written = [...draft!.written('rule')]
-  expect(written.length).toBeLessThanOrEqual(ROWS_WITH_REMOVAL_MAX)
-  expect(await commit()).toBe(true)
+])(
+  'the removal of %s ends the effect of its rules with one small commit',
+  async (_, remove, rulesLeft, setsLeft) => {
+    const environment = await prepared()
+    let draft: Draft | null = null
+    const { work, commit } = environment.attempt(context => {
+      draft = context.records
+      return remove(context)
+    })
+    if (isResumable(work)) runAtOnce(work)
+    const written = [...draft!.written('rule')]
+    expect(written.length).toBeLessThanOrEqual(ROWS_WITH_REMOVAL_MAX)
+    expect(await commit()).toBe(true)
 
-  // The purge has not begun, so most of the rows still exist.
-  expect(environment.count('rule')).toBe(3 * SETS - written.length)
-  expect(environment.standingCount('rule-put')).toBe(rulesLeft)
-  expect(environment.count('condition-set')).toBe(setsLeft)
-  const query = { per_page: 1, include_total_count: true }
-  expect(await environment.execute('listSetRules', { query })).toMatchObject({ total_count: rulesLeft })
-  const counts = await environment.execute('countEnvironment', undefined)
-  expect(counts).toMatchObject({ set_rules: rulesLeft, condition_sets: setsLeft })
+    // The purge has not begun, so most of the rows still exist.
+    expect(environment.count('rule')).toBe(3 * SETS - written.length)
+    expect(environment.standingCount('rule-put')).toBe(rulesLeft)
+    expect(environment.count('condition-set')).toBe(setsLeft)
+    const query = { per_page: 1, include_total_count: true }
+    expect(await environment.execute('listSetRules', { query })).toMatchObject({ total_count: rulesLeft })
+    const counts = await environment.execute('countEnvironment', undefined)
+    expect(counts).toMatchObject({ set_rules: rulesLeft, condition_sets: setsLeft })
 
-  // Any change resumes the purge.
-  await environment.execute('createUser', { body: { key: 'ann' } })
-  await environment.purged()
-  expect(environment.count('rule')).toBe(rulesLeft)
-  expect(environment.orphanCount()).toBe(0)
-})
+    // A change starts the purge again.
+    await environment.execute('createUser', { body: { key: 'ann' } })
+    await environment.purged()
+    expect(environment.count('rule')).toBe(rulesLeft)
+    expect(environment.orphanCount()).toBe(0)
+  },
+)

@@ -35,7 +35,7 @@ test('an environment with many bulks does not delay the bulk of another environm
   const [many, one] = [[working(), working(), working()], working()]
   const answers = [...many.map(state => bulks.run('many', readOf(state))), bulks.run('one', readOf(one))]
   while (one.resumed === 0) await new Promise(resolve => setImmediate(resolve))
-  // The environment with one bulk is second in the rotation, not fourth.
+  // The bulk of the other environment runs after the first bulk, not after the third.
   expect(many.filter(({ resumed }) => resumed > 0).length).toBeLessThanOrEqual(2)
   one.isDone = true
   expect(await answers.at(-1)).toBe(VERDICTS)
@@ -94,7 +94,7 @@ test('a check that waits for the pool keeps its attributes after its request bod
   expect(said).toMatchObject([{ user: { mail: 'first' } }, { user: { mail: 'second' } }])
 })
 
-test('an environment can use half of the slots for bulks, and bulks beyond the limit are refused until one is free', async () => {
+test('an environment can use half of the slots for bulks, and is refused further bulks until a slot is free', async () => {
   const bulks = new RuledBulks(4)
   const states = [working(), working(), working(), working()]
   const own = states.slice(0, 2).map(state => bulks.run('own', readOf(state)))
@@ -107,7 +107,7 @@ test('an environment can use half of the slots for bulks, and bulks beyond the l
   expect(await bulks.run('own', readOf(done))).toBe(VERDICTS)
 })
 
-test('a bulk is ended if its client disconnects, or if its decisions would be stale', async () => {
+test('a bulk ends if its client disconnects, or if its decisions would be stale', async () => {
   const bulks = new RuledBulks(4)
   const leaving = { isGone: false }
   const left = bulks.run('a', readOf(working(), leaving))

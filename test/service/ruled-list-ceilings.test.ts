@@ -47,7 +47,7 @@ function usersOf(engine: SharedEngine): { readonly users: object } {
   return JSON.parse(Buffer.from(runAtOnce(listAuthorizedUsers(engine, job))).toString()) as { users: object }
 }
 
-test('a permission list evaluates rules for a limited number of entries, allowed by roles or by rules', () => {
+test('a permission list evaluates rules for a limited number of entries, whether roles or rules allow them', () => {
   const engine = new ListingEngine(Infinity)
   engine.apply([
     resourceType('document', 'read'),

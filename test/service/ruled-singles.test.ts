@@ -56,10 +56,10 @@ function packed(user: string) {
 
 const nextTurn = () => new Promise(resolve => setImmediate(resolve))
 
-test('checks beyond the time quota of an environment wait, and checks of other environments do not', async () => {
+test('checks above the time quota of an environment wait, and checks of other environments do not wait', async () => {
   const decisions = serviceWith(5)
   expect(decisions.evaluate('slow', question('ann'), HERE)).toBe(true)
-  // More checks than the limit of bulks in progress: each has its own waiting connection.
+  // The limit of bulks in progress does not apply to these checks, because each has its own connection.
   const late = ['ann', 'bob', 'ann', 'bob', 'ann'].map(user =>
     decisions.evaluate('slow', question(user), HERE),
   )

@@ -1,4 +1,4 @@
-/** Index snapshots from the last shutdown: a start uses a snapshot only if it matches the store. */
+/** Index snapshots of the last shutdown. A start uses a snapshot only if it matches the store. */
 import { randomUUID } from 'node:crypto'
 import {
   copyFileSync,
@@ -29,7 +29,7 @@ import {
 const FILE = 'index.snapshot'
 const prepared = mkdtempSync(join(tmpdir(), 'verdict-kept-'))
 
-/** Enough users for a snapshot to be written. */
+/** With this number of users, a shutdown writes a snapshot. */
 const MANY_USERS = Array.from({ length: 10_000 }, (_, index) => ({ key: `user-${index}` }))
 
 async function arrange(client: Client): Promise<void> {
@@ -49,12 +49,12 @@ function fileIn(directory: string): string {
   return join(directory, found[0]!)
 }
 
-/** Mark of the snapshot: each writing has another mark. */
+/** Returns a mark that is different each time the snapshot is written. */
 function writingOf(path: string): string {
   return /"mark":"([^"]+)"/.exec(readFileSync(path).toString('latin1', 0, 1_024))![1]!
 }
 
-/** Bytes of a valid snapshot with other metadata. */
+/** Bytes of the snapshot with changed metadata and a correct checksum. */
 function sayingOf(bytes: Buffer, about: (said: string) => string): Buffer {
   const [lengthAt, crcAt, aboutAt] = [8, 12, 16]
   const partsAt = aboutAt + bytes.readUInt32LE(lengthAt)
@@ -67,7 +67,7 @@ function sayingOf(bytes: Buffer, about: (said: string) => string): Buffer {
   return Buffer.concat([preamble, json, bytes.subarray(partsAt)])
 }
 
-/** Copy of a store that was shut down with a snapshot, for the current test. */
+/** Copies a store with a snapshot for the current test. */
 function preparedStore(): string {
   const directory = storeDirectory()
   cpSync(prepared, directory, { recursive: true })
@@ -103,7 +103,7 @@ test('a start uses the index snapshot of the last shutdown, and changes apply as
   expect(await whoReads(third)).toEqual(['alice', 'bob', 'user-7'])
 })
 
-test('changes after the snapshot are in force after a crash', async () => {
+test('changes that followed the snapshot are in force after a crash', async () => {
   const directory = preparedStore()
   const first = await startedService({ storeUrl: `lmdb:${directory}` })
   await first.delete(`${FACTS}/role_assignments`, {
@@ -113,7 +113,7 @@ test('changes after the snapshot are in force after a crash', async () => {
     tenant: 'default',
   })
   await first.assign('bob', 'viewer', 'document:plan')
-  // The files as a killed process leaves them.
+  // Copies the files as a killed process leaves them.
   const left = storeDirectory()
   cpSync(directory, left, { recursive: true })
   const kept = writingOf(fileIn(left))
@@ -122,7 +122,7 @@ test('changes after the snapshot are in force after a crash', async () => {
   expect(await whoReads(second)).toEqual(['bob'])
 })
 
-test('a damaged snapshot is discarded, independent of the position of the damage', async () => {
+test('a snapshot is discarded if it is damaged at any position', async () => {
   const directory = preparedStore()
   let client = await startedService({ storeUrl: `lmdb:${directory}` })
   for (const damage of [
@@ -179,7 +179,7 @@ test('a snapshot is not used after the store is reset to an earlier state', asyn
   await second.assign('bob', 'viewer', 'document:plan')
   await second.close()
   const path = fileIn(directory)
-  // Only the store is restored: the snapshot is of a later state.
+  // The store is restored without the snapshot, which is then of a later state.
   const store = join(path, '..', 'data.mdb')
   copyFileSync(store.replace(directory, backup), store)
   rmSync(join(path, '..', 'lock.mdb'), { force: true })

@@ -1,4 +1,4 @@
-/** Low limits. `test/long/system/index-limits.test.ts` reaches the real ones on the real index. */
+/** Limits of schemas, with low values. `test/long/system/index-limits.test.ts` reaches the real limits. */
 import { describe, expect, test } from 'vitest'
 import {
   CONDITION_SETS_MAX,
@@ -59,7 +59,7 @@ function addSet(it: Environment, key: string, fields: object = {}) {
   return it.execute('createConditionSet', { body: { key, name: 'X', ...fields } })
 }
 
-/** Expects that each failure is a refusal. Returns the number of successes. */
+/** Expects that each failure is a refusal because of a limit. Returns the number of successes. */
 async function doneOf(...work: readonly Promise<unknown>[]): Promise<number> {
   const outcomes = await Promise.allSettled(work)
   const refusals = outcomes.flatMap(outcome =>
@@ -131,7 +131,7 @@ test.each(KINDS)('the number of $what is limited', async ({ what, max, kind, add
   expect(environment.count(kind)).toBe(max)
 })
 
-test('the resource type that a new group creates counts toward the limit of resources', async () => {
+test('a resource type that is created for a new group counts toward the limit of resources', async () => {
   const environment = await opened()
   for (let n = 0; n < LOW.resources; n += 1) await addResource(environment, `part-${n}`)
   const group = { body: { group_instance_key: 'beyond:g', group_tenant: 'default' } }
@@ -198,7 +198,7 @@ describe('the limit of rules', () => {
     return environment
   }
 
-  test('per permission holds for single creations, concurrent creations and schema imports', async () => {
+  test('per permission applies to single creations, concurrent creations and schema imports', async () => {
     const environment = await withSets()
     for (let set = 0; set < LOW.rulesPerAction - 1; set += 1) await add(environment, set)
     const outcomes = await Promise.allSettled([2, 3].map(set => add(environment, set)))
@@ -211,7 +211,7 @@ describe('the limit of rules', () => {
     await add(environment, 3, 'write')
   })
 
-  test('holds for a bulk, which creates no rule if it exceeds the limit', async () => {
+  test('applies to a bulk, which creates no rule if it exceeds the limit', async () => {
     const environment = await withSets()
     const bulk = (...operations: ReturnType<typeof rule>[]) =>
       environment.execute('createSetRules', { body: { operations } })
@@ -226,13 +226,13 @@ describe('the limit of rules', () => {
     expect(answer).toMatchObject({ body: { rules_created: 2 } })
   })
 
-  test('per environment holds, and deleting a condition set frees capacity immediately', async () => {
+  test('per environment applies, and deleting a condition set frees capacity immediately', async () => {
     const environment = await withSets()
     for (let set = 0; set < 3; set += 1) await add(environment, set)
     for (let set = 0; set < 2; set += 1) await add(environment, set, 'write')
     const refused = { ...REFUSED, message: 'there are 5 rules, which is the maximum' }
     await expect(add(environment, 2, 'write')).rejects.toMatchObject(refused)
-    // Its two rules are removed with it, even if their rows are not purged yet.
+    // The two rules of the set do not count any more, even if their rows are not purged yet.
     await environment.execute('deleteConditionSet', { params: { condition_set_id: 'set-0' } })
     await add(environment, 2, 'write')
     await add(environment, 3, 'read')
@@ -251,7 +251,7 @@ describe('the limit of rules', () => {
       body: { user_set, permission: 'document:read', resource_set },
     })
     for (const key of sets) await environment.execute('createSetRule', ofRole('a', key))
-    // One draft, so that no purge runs in between. The draft itself removes some of the rows.
+    // All changes are in one draft, so that no purge runs in between. The draft removes some of the rows.
     const replacedBy = (resourceSets: readonly string[]) =>
       environment.attempt(function* (context) {
         yield* deleteTenantRole(context, { params: { role_id: 'a' } })
@@ -263,7 +263,7 @@ describe('the limit of rules', () => {
   })
 })
 
-test('an import is subject to the real limits, which are those of the contract', () => {
+test('imports are subject to the documented limits', () => {
   const sets = Array.from({ length: CONDITION_SETS_MAX + 1 }, (_, index) => {
     return { kind: 'condition_set', key: `s${index}`, name: 'X', type: 'userset', conditions: {} }
   })

@@ -33,7 +33,7 @@ function expectAgreement(environment: RunningEnvironment): boolean[] {
   return live
 }
 
-/** The contents of all lists. Fails if a stored entity cannot be shown. */
+/** Reads all lists. Fails if a stored entity cannot be shown. */
 async function shown(environment: RunningEnvironment): Promise<unknown> {
   const query = { per_page: 100 }
   const resources = await environment.execute('listResources', { query })
@@ -91,11 +91,11 @@ async function check(environment: RunningEnvironment, steps: readonly Step[], wi
   return [expectAgreement(environment), await shown(environment)]
 }
 
-test('the initial state of the histories allows some checks and denies others', async () => {
+test('the initial state of the random histories allows some checks and denies others', async () => {
   expect(new Set(expectAgreement(await founded()))).toEqual(new Set([true, false]))
 })
 
-test('after any history of changes, live engine, reload and oracle agree, and no row references a missing one', async () => {
+test('after any history, the engine, a reloaded engine and the oracle agree, and all referenced rows exist', async () => {
   for (const [series, first] of SURE.entries()) {
     const property = async (steps: readonly Step[]) => {
       const environment = await founded()
@@ -107,7 +107,7 @@ test('after any history of changes, live engine, reload and oracle agree, and no
   }
 })
 
-test('after concurrent changes and a restart, live engine, reload and oracle still agree', async () => {
+test('after concurrent changes and a restart, the engine, a reloaded engine and the oracle still agree', async () => {
   // The test uses lmdb, because a store in memory commits immediately.
   const property = async (steps: readonly Step[]) => {
     const environment = await founded(`lmdb:${storeDirectory()}`)

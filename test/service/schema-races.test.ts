@@ -1,4 +1,4 @@
-/** Removals and references that overlap (native.md C.7). In memory, commits would be immediate. */
+/** Removals and references that overlap (native.md C.7). Commits in memory would be immediate. */
 import { describe, expect, test } from 'vitest'
 import { updateConditionSet } from '#management/schema/condition-sets/condition-sets.ts'
 import { deleteResource } from '#management/schema/resources.ts'
@@ -12,7 +12,7 @@ const tenant = 'default'
 /** Alice holds a role, and Bob is a member of a group. */
 const users = ['alice', 'bob']
 
-/** More microtask iterations than handing over a commit takes. On lmdb, no commit is complete by then. */
+/** After this number of microtasks, a commit has been passed to lmdb, and is not complete. */
 const HEAD_START = 40
 
 const onFolder = { resource_id: 'folder' }
@@ -47,7 +47,7 @@ async function prepared(): Promise<RunningEnvironment> {
   return environment
 }
 
-/** Runs both on the current state. The first one commits first, even if its response takes longer. */
+/** Runs two calls on the current state. The first call commits first, even if its response takes longer. */
 async function meet(environment: RunningEnvironment, [first, second]: readonly Call[]) {
   const began = errorCodeOf(first!(environment))
   for (let turn = 0; turn < HEAD_START; turn += 1) await undefined
@@ -84,7 +84,7 @@ const REMOVALS: Record<string, Call> = {
   'the object type': call('deleteResource', { params: onDocument }),
   'a user set': call('deleteConditionSet', { params: { condition_set_id: 'staff' } }),
   'a resource set': call('deleteConditionSet', { params: { condition_set_id: 'any' } }),
-  // Not a removal, but it must not leave rules on other resources.
+  // This change is not a removal, but it must not leave rules on other resources either.
   'a set from other resources': call('updateConditionSet', {
     params: { condition_set_id: 'any' },
     body: { parent_id: 'folders' },
@@ -203,13 +203,13 @@ const MEETINGS: Record<string, readonly string[]> = {
   'the role of members': ['a grant to a group', 'a new group'],
 }
 
-describe.each(Object.entries(MEETINGS))('with a concurrent removal of %s', (what, mentions) => {
-  test.each([...new Set(mentions)])('%s leaves no reference to it', async mention => {
+describe.each(Object.entries(MEETINGS))('a concurrent removal of %s', (what, mentions) => {
+  test.each([...new Set(mentions)])('and %s leave no reference to a removed entity', async mention => {
     const operations = [REMOVALS[what]!, MENTIONS[mention]!]
     for (const inOrder of [operations, operations.toReversed()]) {
       const environment = await prepared()
       const outcomes = await meet(environment, inOrder)
-      // A set with child sets is kept. A cycle of parents, or a parent of another resource, is refused.
+      // Refusals: a set has child sets, the parents form a cycle, or the parent is of another resource.
       for (const outcome of outcomes) {
         expect([null, 'NOT_FOUND', 'STILL_NEEDED', 'INVALID_INPUT']).toContain(outcome)
       }
@@ -219,7 +219,7 @@ describe.each(Object.entries(MEETINGS))('with a concurrent removal of %s', (what
   })
 })
 
-test('the deletion of a resource type conflicts with a concurrent deletion of the object type of its relation', async () => {
+test('deleting the subject type of a relation conflicts with a concurrent deletion of its object type', async () => {
   const environment = await prepared()
   const { work, commit } = environment.attempt(context => deleteResource(context, { params: onFolder }))
   expect(work.next().done).toBe(false)
@@ -230,14 +230,11 @@ test('the deletion of a resource type conflicts with a concurrent deletion of th
   await expectWhole(environment)
 })
 
-describe('a change of the parent of a set to one of another resource than a rule on the set', () => {
+describe('moving a set with a rule below a set of another resource', () => {
   const rule = { body: { user_set: 'staff', permission: 'document:update', resource_set: 'any' } } as const
-  const move = {
-    params: { condition_set_id: 'any' },
-    body: { parent_id: 'folders' },
-  } as const
+  const move = { params: { condition_set_id: 'any' }, body: { parent_id: 'folders' } } as const
 
-  test('conflicts with a rule that is created before it; the retry of the rule is refused', async () => {
+  test('conflicts with the creation of the rule if that commits second, and the retry of the creation is refused', async () => {
     const environment = await prepared()
     const { work, commit } = environment.attempt(context => createSetRule(context, rule))
     while (!work.next().done);
@@ -246,15 +243,12 @@ describe('a change of the parent of a set to one of another resource than a rule
     await expect(environment.execute('createSetRule', rule)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
   })
 
-  test('that yields conflicts with a rule that is created in between; its retry is refused', async () => {
+  test('conflicts with a rule that is created while it yields, and its retry is refused', async () => {
     const environment = await prepared()
-    await environment.execute('updateConditionSet', {
-      params: { condition_set_id: 'other' },
-      body: { parent_id: 'any' },
-    })
+    const parent = { params: { condition_set_id: 'other' }, body: { parent_id: 'any' } }
+    await environment.execute('updateConditionSet', parent)
     const { work, commit } = environment.attempt(context => updateConditionSet(context, move))
-    // Past the check of the rules: two yields after the traversal of child sets, one at the write of the
-    // child.
+    // The command has checked the rules after two yields for child sets, and one for the write of a child.
     for (let stop = 0; stop < 3; stop += 1) expect(work.next().done).toBe(false)
     await environment.execute('createSetRule', rule)
     while (!work.next().done);

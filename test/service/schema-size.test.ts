@@ -1,4 +1,4 @@
-/** Low limits. `test/engine/shared-index/schema-compilation.test.ts` compiles a schema at the real ones. */
+/** Limits of the schema size, with low values. `schema-compilation.test.ts` compiles the largest schema. */
 import { describe, expect, test } from 'vitest'
 import { EXTENDS_REACH_MAX } from '#model/limits.ts'
 import { USER_TYPE_KEY } from '#model/built-in-types.ts'
@@ -54,10 +54,7 @@ const PERMITS: readonly (readonly [string, (it: RunningEnvironment, count: numbe
       await it.execute('addTenantRolePermissions', { params: { role_id: 'r' }, body })
     },
   ],
-  [
-    'with the key of the built-in resource',
-    (it, count) => it.tenantRole(USER_TYPE_KEY, ...permissions(count)),
-  ],
+  ['with the key of a built-in resource', (it, count) => it.tenantRole(USER_TYPE_KEY, ...permissions(count))],
   [
     'put in bulk',
     (it, count) => it.execute('putRolesInBulk', bulk({ key: 'r', permissions: permissions(count) })),
@@ -83,7 +80,7 @@ test.each(PERMITS)('a role, %s, has a limited number of own permissions', async 
   })
 })
 
-/** Total size of all entities of a kind. `full` is its limit. */
+/** Entities of a kind with a limited total size. `full` is the limit. */
 interface Total {
   readonly what: string
   readonly full: number
@@ -101,7 +98,7 @@ function conditionsOf(bytes: number) {
   return { 'user.a': { equals: 'x'.repeat(bytes - JSON.stringify(empty).length) } }
 }
 
-/** Proxy configs with these rules. */
+/** Operations on proxy configs with these rules. */
 function proxyConfigs(rulesOf: (size: number) => { url: string; http_method: 'get'; resource: string }[]) {
   const at = new Date(0).toISOString()
   return {
@@ -153,7 +150,7 @@ const TOTALS: readonly Total[] = [
     what: 'proxy configs together would have 2001 bytes of mapping rules, at most 2000 are possible',
     full: LOW.mappingBytes,
     first: 1_200,
-    // One rule whose stored JSON has `size` bytes.
+    // The stored JSON of the rule has `size` bytes.
     ...proxyConfigs(size => {
       const kept = { url: mappingRule('').url, method: 'get', type: 'doc', action: null, priority: null }
       return [mappingRule('x'.repeat(size - JSON.stringify([{ ...kept, headers: {} }]).length))]
@@ -162,7 +159,7 @@ const TOTALS: readonly Total[] = [
 ]
 
 test.each(TOTALS)(
-  'a change is refused: all $what',
+  'a change is refused if it exceeds the limit: all $what',
   async ({ what, full, first, add, change, remove, copied }) => {
     const environment = await withActions()
     const rest = full - first
@@ -255,10 +252,10 @@ test('the number of derivations of all roles together is limited', async () => {
   await put(4)
 })
 
-test('a schema of an earlier release above the limits cannot grow, but can shrink or stay the same', async () => {
+test('a schema above the limits, from an earlier release, cannot grow, but can shrink or stay the same', async () => {
   const environment = await RunningEnvironment.open('memory:', undefined, LOW)
   const roles = ['a', 'b', 'c'].map(key => ({ key, permissions: permissions(8) }))
-  // Commands without limits, as an earlier release ran them.
+  // An earlier release ran these commands without limits.
   await environment.onOneState(context =>
     createResource(context, { body: { key: 'doc', name: 'Doc', actions: actions(8) } }),
   )
@@ -270,14 +267,14 @@ test('a schema of an earlier release above the limits cannot grow, but can shrin
   await environment.execute('putRolesInBulk', bulk({ key: 'a', permissions: permissions(7) }))
 })
 
-describe(`no role extends more than the limit of others, directly and indirectly`, () => {
+describe('a role cannot extend more roles than the limit', () => {
   const chain = (length: number, prefix = 'c') =>
     Array.from({ length }, (_, n) => ({
       key: `${prefix}${n}`,
       extends: n + 1 < length ? [`${prefix}${n + 1}`] : [],
     }))
 
-  test('even if a role below it is changed to extend another', async () => {
+  test('even if it extends a role that is changed to extend another one', async () => {
     const environment = await RunningEnvironment.open()
     await environment.execute('putRolesInBulk', bulk(...chain(EXTENDS_REACH_MAX + 1), { key: 'more' }))
     const last = { params: { role_id: `c${EXTENDS_REACH_MAX}` }, body: { extends: ['more'] } }
@@ -298,7 +295,7 @@ describe(`no role extends more than the limit of others, directly and indirectly
           environment.execute('importSchema', copyOfRoles(roles.map(({ key, ...block }) => [key, block]))),
       ],
     ],
-  )('independent of their order, when roles are %s', async (_, put) => {
+  )('independent of the order in which roles are %s', async (_, put) => {
     const environment = await RunningEnvironment.open()
     for (const roles of [chain(EXTENDS_REACH_MAX + 2), chain(EXTENDS_REACH_MAX + 2).toReversed()]) {
       await expect(put(environment, roles)).rejects.toMatchObject(REFUSED)

@@ -1,4 +1,4 @@
-/** Sliced reads on the thread that takes requests. */
+/** Sliced reads on the thread that receives requests. */
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
 import type { Resumable } from '#model/resumable.ts'
@@ -22,7 +22,7 @@ const working = () => ({ isDone: false, resumed: 0 })
 test('the event loop runs between two slices of a read', async () => {
   const state = working()
   const read = new SlicedReads(10).run({ work: until(state), waiting: HERE, check: fine })
-  // The read would never end if the event loop did not run.
+  // The read ends only if the event loop runs between its slices.
   setImmediate(() => (state.isDone = true))
   expect(await read).toBe('done')
   expect(state.resumed).toBeGreaterThan(0)
@@ -65,7 +65,7 @@ test('a read of a client that has disconnected is ended, and the next one begins
   expect(left.resumed).toBe(resumed)
 })
 
-test('a read that becomes stale during its last slice is not answered', async () => {
+test('the result of a read that becomes stale during its last slice is not returned', async () => {
   let isStale = false
   const check = (): void => {
     if (isStale) throw new AuthzError('STALE', 'too old')
@@ -79,7 +79,7 @@ test('a read that becomes stale during its last slice is not answered', async ()
   await expect(read).rejects.toMatchObject({ code: 'STALE' })
 })
 
-test('the slices of a read add up to a time limit, and a slice above it is refused with advice', () => {
+test('a read whose slices together exceed the time limit is refused with advice', () => {
   const time = new ReadTime()
   for (let slice = 0; slice < 10; slice += 1) time.spend(READ_MS_MAX / 10)
   expect(() => time.spend(0)).not.toThrow()

@@ -6,7 +6,7 @@ import { expect, test, vi } from 'vitest'
 import { StalenessDeadline } from '#threads/indexes/staleness-deadline.ts'
 import { HANG_MS } from '../support/hang.ts'
 
-test('a staleness deadline passes at the time it is set to, and never without one', async () => {
+test('a staleness deadline passes at the time to which it is set, and never if it is not set', async () => {
   const deadline = new StalenessDeadline()
   expect(deadline.isOver).toBe(false)
   deadline.set(-5)
@@ -34,7 +34,7 @@ test('a thread that starts later reads the same staleness deadline', async () =>
   expect(performance.now() - from).toBeGreaterThanOrEqual(498)
 })
 
-/** A thread whose clock was compared while the thread was paused for `ms`, `times` times in a row. */
+/** The deadline in a thread that was paused for `ms` while it compared its clock, `times` times in a row. */
 function threadThatStoodStill(deadline: StalenessDeadline, ms: number, times: number): StalenessDeadline {
   const { bigint } = process.hrtime
   const clock = vi.spyOn(process.hrtime, 'bigint')
@@ -56,7 +56,7 @@ test('a thread that was paused while it compared its clock reads the same stalen
   const deadline = new StalenessDeadline()
   const late = threadThatStoodStill(deadline, 20, 1)
   late.set(10)
-  // With an error of those 20 ms, the deadline would have passed for all other threads.
+  // With an error of 20 ms, the deadline would have passed for all other threads.
   expect(deadline.isOver).toBe(false)
 })
 

@@ -20,7 +20,7 @@ test('an index that is loaded during writes is in one consistent state at its fi
   const isHolder = (engine: DecisionEngine) => (user: string) =>
     engine.evaluate({ user, action: 'read', type: 'document', key: 'plan', tenant })
   let at = 0
-  // Repeats until a load was interleaved with several writes.
+  // Repeats until several writes occur during a load.
   for (let steps = 0; steps <= 2;) {
     const load = { isOver: false }
     const loading = environment

@@ -1,4 +1,4 @@
-/** Attributes and mapping rules take effect as they are stored: after a creation, a change and a reload. */
+/** Stored attributes and mapping rules are in force after a creation, a change and a reload. */
 import { expect, test } from 'vitest'
 import type { Change } from '#model/change.ts'
 import { ruleOf, conditionSet } from '#testing/engines/changes.ts'

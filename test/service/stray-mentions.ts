@@ -5,7 +5,7 @@ import type { TenantRole } from '#model/wire/role.ts'
 import type { SetRule } from '#model/wire/set-rule.ts'
 import type { RunningEnvironment } from '../support/running-environment.ts'
 
-/** Each reference in the schema to a missing entity, as `source: name`. */
+/** Returns each reference in the schema to a missing entity, as `source: name`. */
 export async function strayMentions(environment: RunningEnvironment): Promise<string[]> {
   const query = { per_page: 100, include_total_count: false }
   const resources = (await environment.execute('listResources', { query })) as Resource[]

@@ -1,6 +1,4 @@
-/**
- * Removals of unused relations of the groups API (native.md C.5). `schema-changes.test.ts` has random ones.
- */
+/** Removals of unused relations of the groups API (native.md C.5). */
 import { describe, expect, test } from 'vitest'
 import { call, type Call, RunningEnvironment } from '../support/running-environment.ts'
 import { copyOf } from '../support/schema-copies.ts'
@@ -15,7 +13,7 @@ const VIEWER = { resource_id: 'document', role_id: 'viewer' }
 const VIEWER_BLOCK = { name: 'Viewer' }
 const EDITOR_BLOCK = { name: 'Editor', permissions: ['update'] }
 
-/** `team` is an editor of `document:d1`, over one relation for grants. It is in no other group. */
+/** `team` is an editor of `document:d1`, through one relation for grants, and in no other group. */
 async function granted(): Promise<RunningEnvironment> {
   const it = await RunningEnvironment.open()
   await it.resource('document', ['update'], { editor: ['update'], viewer: [] })
@@ -30,7 +28,7 @@ async function granted(): Promise<RunningEnvironment> {
   return it
 }
 
-/** The relation has no tuple any more, and exists only because of a derivation of another client. */
+/** The relation has no tuples, and exists only because another client has added a derivation. */
 async function derivedOver(): Promise<RunningEnvironment> {
   const it = await granted()
   await it.execute('addImplicitGrant', { params: VIEWER, body: LEADS_VIEW })
@@ -39,7 +37,7 @@ async function derivedOver(): Promise<RunningEnvironment> {
   return it
 }
 
-/** The last three delete the relation itself, the others its last tuple. */
+/** The last three operations delete the relation itself, the others its last tuple. */
 const WITH_TUPLE = {
   removeGroupRole: call('removeGroupRole', { params: TEAM, body: ROLE_ON_D1 }),
   deleteGroup: call('deleteGroup', { params: TEAM }),
@@ -73,7 +71,7 @@ const WITH_DERIVATION: Readonly<Record<string, Call>> = {
     params: { resource_id: 'document' },
     body: { roles: { editor: EDITOR_BLOCK, viewer: VIEWER_BLOCK } },
   }),
-  // The imported `group` has only its member role, so there is no `lead` any more.
+  // The imported `group` has only its member role, so the role `lead` is deleted.
   importSchema: call(
     'importSchema',
     copyOf({
