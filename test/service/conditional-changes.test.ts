@@ -135,7 +135,7 @@ test('a conditional change of an entity without lists does not conflict with cha
     environment.execute('updateUser', { params: { user_id: 'bob' }, body: { email: crypto.randomUUID() } })
   const attributed = { params: { instance_id: 'page:p1' }, body: { attributes: { a: 1 } } }
   for (const change of [
-    changeOf('getTenantRole', renamed),
+    changeOf('getTenantRole', RENAMED),
     changeOf('getResourceInstance', ['updateResourceInstance', attributed]),
   ]) {
     expect(await goesThrough(environment, change, elsewhere)).toBe(true)

@@ -104,7 +104,7 @@ describe('a deleted group of 200 members', () => {
       assigned_roles: ['group:big#member', 'document:d1#editor'],
     })
     const oracle = environment.oracle()
-    expect(oracle.evaluate(queryOf('u7', 'update'))).toBe(true)
-    expect(oracle.evaluate(queryOf('u8', 'update'))).toBe(false)
+    expect(oracle.evaluate(query('u7', 'update'))).toBe(true)
+    expect(oracle.evaluate(query('u8', 'update'))).toBe(false)
   })
 })

@@ -43,6 +43,6 @@ test('an encoded fact takes less than 60 % of the bytes of its JSON object', () 
   expect(encodeChanges(facts).length).toBeLessThan(JSON.stringify(facts).length * 0.6)
 })
 
-test('an unknown code of a change is an error', () => {
+test('a change with an unknown code cannot be decoded', () => {
   expect(() => decodeChanges('[["?"]]')).toThrow(RangeError)
 })

@@ -33,10 +33,7 @@ export function describeCommits(start: OpenLedger, exceptions: Exceptions): void
     expect(await ledger.commit(commitOf({ put: { alice: 'ar' } }))).toEqual({ epoch, sequence: 1 })
     expect(
       await ledger.commit(commitOf({ changes: [{ kind: 'user-put', user: 'alice', attributes: null }] })),
-    ).toEqual({
-      epoch,
-      sequence: 2,
-    })
+    ).toEqual({ epoch, sequence: 2 })
     expect(await ledger.head()).toEqual({ epoch, sequence: 2 })
   })
 
@@ -67,21 +64,21 @@ export function describeCommits(start: OpenLedger, exceptions: Exceptions): void
     expect(told).toHaveLength(1)
   })
 
-  // Each kind of requirement, met and not met. Commits 1 and 2 wrote alice.
+  // Each kind of requirement is met once and not met once. Commits 1 and 2 have written alice.
   const none = new Uint8Array(0)
   const alice = bytes('alice')
   const created = 1 * (COMMIT_ROWS_MAX + 1)
   const requirements: [string, Requirement, boolean][] = [
     ['an absent row is absent', { key: bytes('nobody'), absent: true }, true],
     ['a present row is absent', { key: alice, absent: true }, false],
-    ['a row has the version it has', { key: alice, version: 2 }, true],
-    ['a row has the version it had', { key: alice, version: 1 }, false],
+    ['a row has its current version', { key: alice, version: 2 }, true],
+    ['a row has its former version', { key: alice, version: 1 }, false],
     ['an absent row has a version', { key: bytes('nobody'), version: 2 }, false],
     ['a row was created by that commit', { key: alice, created }, true],
     ['a row was created by a later commit', { key: alice, created: created + 1 }, false],
     ['an absent row was created by that commit', { key: bytes('nobody'), created }, false],
-    ['nothing was committed since the last commit', { key: none, head: 2 }, true],
-    ['nothing was committed since the one before', { key: none, head: 1 }, false],
+    ['the head is the last commit', { key: none, head: 2 }, true],
+    ['the head is the commit before the last one', { key: none, head: 1 }, false],
     ['the head is a later commit', { key: none, head: 3 }, false],
   ]
   for (const [claim, requirement, holds] of requirements) {
@@ -111,7 +108,7 @@ export function describeCommits(start: OpenLedger, exceptions: Exceptions): void
     expect(text((conflict as ConflictError).key)).toBe('bob')
   })
 
-  test('of 200 concurrent commits that create one row, exactly one succeeds, and the others leave nothing', async () => {
+  test('if 200 concurrent commits create one row, exactly one succeeds, and the others leave nothing', async () => {
     const subject = await start()
     const outcomes = await Promise.allSettled(
       Array.from({ length: 200 }, (_, writer) => {
@@ -173,7 +170,7 @@ export function describeCommitIds(start: OpenLedger): void {
     await expect(ledger.commit(commit)).resolves.toMatchObject({ sequence: 2 })
   })
 
-  test('the id of a commit is known as long as the commit is in the log, and not longer', async () => {
+  test('the ledger knows the id of a commit as long as the commit is in the log, and not longer', async () => {
     const { ledger } = await start({ logEntriesMax: 3 })
     const id = commitId()
     await ledger.commit(commitOf({ id }))

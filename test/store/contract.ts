@@ -1,4 +1,4 @@
-/** Contract of every ledger. An adapter that does not support a part excludes it by name, with the reason. */
+/** Contract of every ledger. An adapter names the parts that it does not support, with the reasons. */
 import { describe, onTestFinished } from 'vitest'
 import { describeCommitIds, describeCommits } from './commit-contract.ts'
 import { describeEnds } from './end-contract.ts'

@@ -14,7 +14,7 @@ const file = (path: string): string => join(path, 'data.mdb')
 const sizeOf = (path: string): number => statSync(file(path)).size
 const key = (number: number): Buffer => Buffer.from(`key-${number}`)
 
-/** A copy of the directory whose data file is truncated to that size. */
+/** Copies the directory and truncates the data file in the copy. */
 function cutAt(path: string, bytes: number): string {
   const copy = directory()
   cpSync(path, copy, { recursive: true })
@@ -22,7 +22,7 @@ function cutAt(path: string, bytes: number): string {
   return copy
 }
 
-/** Writes, overwrites and removes values of all sizes, some within one write. */
+/** Writes, overwrites and removes values of all sizes, in part within one write. */
 async function writtenOver(path: string, turns: number): Promise<LmdbTables> {
   const tables = new LmdbTables(path)
   const table = tables.table('table')
@@ -70,7 +70,7 @@ test('a data file that another thread extends during the check is accepted', asy
   let reads = 0
   const read = vi.spyOn(fs, 'readSync').mockImplementation((...args: unknown[]) => {
     reads += 1
-    // Written in place, as the other thread does.
+    // Like the other thread, this overwrites the file in place.
     if (reads === 1) writeFileSync(file(before), written, { flag: 'r+' })
     return Reflect.apply(readSync, fs, args)
   })
@@ -122,7 +122,7 @@ test('a truncated data file is refused with its path and advice, wherever it end
   )
 })
 
-test('a data file can lack its last pages if they are free, and not one page more', async () => {
+test('a data file can lack only those of its last pages that are free', async () => {
   const path = directory()
   const tables = new LmdbTables(path)
   const table = tables.table('table')
@@ -140,7 +140,6 @@ test('a data file can lack its last pages if they are free, and not one page mor
   await tables.close()
   const pages = sizeOf(path) / PAGE
   const shrinking = cutAt(path, pages * PAGE)
-  /** Call it with descending counts. */
   const isTaken = (count: number): boolean => {
     truncateSync(file(shrinking), count * PAGE)
     try {
@@ -152,7 +151,6 @@ test('a data file can lack its last pages if they are free, and not one page mor
   }
   let fewest = pages
   while (isTaken(fewest - 1)) fewest -= 1
-  // `fewest - 1` was refused.
   expect(pages - fewest).toBeGreaterThan(20)
   expect(await readWhole(cutAt(path, fewest * PAGE))).toBe(50)
   for (let count = fewest - 2; count > 1; count -= 1) expect([count, isTaken(count)]).toEqual([count, false])

@@ -15,7 +15,7 @@ import { toyRule } from './toy-rows.ts'
 
 export interface TablesKind {
   readonly name: string
-  /** Executor of large commits and of checkpoints. */
+  /** Makes large commits and checkpoints. */
   readonly largeWrites?: LargeWrites
   openTables(directory: string): Tables | Promise<Tables>
 }
@@ -26,7 +26,7 @@ export const onLmdb = (name: string, largeWrites?: LargeWrites): TablesKind => (
   openTables: directory => new LmdbTables(directory),
 })
 
-/** `checkpointBytes` 1: a checkpoint after every write. */
+/** With `checkpointBytes` 1, each write is followed by a checkpoint. */
 export const onJournal = (
   name: string,
   largeWrites: LargeWrites | null,

@@ -1,4 +1,4 @@
-/** Names of secondary indexes of facts. A change of a name requires a rebuild of all indexes. */
+/** Names of the secondary indexes of facts. To change a name, all stores must rebuild their indexes. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { AssignmentRecord, TupleRecord } from '#model/records.ts'
@@ -17,7 +17,7 @@ function hex(name: Uint8Array): string {
   return Buffer.from(name).toString('hex')
 }
 
-/** The entries as sorted text, for comparison. */
+/** Formats list entries as sorted texts, for comparison. */
 function toldOf(entries: readonly ListEntry[]): string[] {
   const told = entries.map(({ list, counted, representedIn, within, displaces, unless }) => [
     hex(list),
@@ -72,7 +72,7 @@ function idOf(digit: string): string {
   return '88888888-4444-4444-4444-cccccccccccc'.replaceAll(/\w/g, digit)
 }
 
-/** The first byte of an index name, and the names of the ids that follow. */
+/** Formats the name of an index: its first byte, and names for the ids that follow. */
 function words(name: Uint8Array): string {
   const ids = hex(name.subarray(1)).matchAll(/(.)\1{31}/g)
   return [String(name[0]), ...Array.from(ids, ([, digit]) => NAMES[digit!])].join(' ')
@@ -104,12 +104,12 @@ const ENDS = [null, 0, 1_700_000_000_000]
 test.each([
   ['tenant role assignment', null, ['16 user']],
   ['role assignment on an instance', idOf('d'), ['9 instance', '10 instance role']],
-])('a %s is in the lists of all its ids', (_, instanceId, own) => {
+])('a %s is in the lists of all ids that it contains', (_, instanceId, own) => {
   const record = { kind: 'assignment', id: randomUUID(), ...KNOWN, instanceId, ...LASTING } as const
   expect(inWords(record)).toEqual(['18 role', '19 tenant', ...own, ...OF_ANY_ASSIGNMENT])
 })
 
-test('a tuple is in the lists of all its ids', () => {
+test('a tuple is in the lists of all ids that it contains', () => {
   const [subjectId, relationId, objectId, tenantId] = [idOf('e'), idOf('f'), idOf('0'), idOf('c')]
   const named = { id: randomUUID(), subjectId, relationId, objectId, tenantId }
   expect(inWords({ kind: 'tuple', ...named, ...LASTING })).toEqual([
@@ -160,11 +160,14 @@ const FACTS = {
   'a tuple': tuple(),
 }
 
-test.each(Object.entries(FACTS))('%s is in the same lists by its row and its record', (_, fact) => {
-  for (const createdAt of TIMES) {
-    for (const expiresAt of ENDS) expectAlike({ ...fact, createdAt, expiresAt })
-  }
-})
+test.each(Object.entries(FACTS))(
+  '%s is in the same lists whether they are derived from its row or its record',
+  (_, fact) => {
+    for (const createdAt of TIMES) {
+      for (const expiresAt of ENDS) expectAlike({ ...fact, createdAt, expiresAt })
+    }
+  },
+)
 
 test.each(Object.entries(FACTS))('%s is decoded with its expiration time', (_, fact) => {
   for (const expiresAt of [null, 0, 1, 1_900_000_000_123]) {
@@ -176,7 +179,7 @@ test.each(Object.entries(FACTS))('%s is decoded with its expiration time', (_, f
   }
 })
 
-test('a row in an unknown format is left to the codec', () => {
+test('lists are not derived from the bytes of a row in an unknown format, which the codec must decode', () => {
   const { key, value } = rowOf({ ...tuple(), ...LASTING })
   const odd = { key, value: Uint8Array.of(0x93, 0xc0, 0xc0, 0xc0) }
   expect([factEntries(odd), visitFactLists(odd, () => expect.unreachable())]).toEqual([null, false])

@@ -119,7 +119,7 @@ export function describeFeed(start: OpenLedger): void {
     await feed.return!()
   })
 
-  test('a feed from before the oldest log entry fails with REVISION_TOO_OLD, one from it does not', async () => {
+  test('a feed from before the oldest log entry fails with REVISION_TOO_OLD, and a feed from this entry does not', async () => {
     const { ledger, at } = await startAt(20, 5)
     await expect(entriesAfter(ledger, at(14), 1)).rejects.toMatchObject({ code: 'REVISION_TOO_OLD' })
     await expect(entriesAfter(ledger, at(0), 1)).rejects.toMatchObject({ code: 'REVISION_TOO_OLD' })
@@ -148,7 +148,7 @@ export function describeFeed(start: OpenLedger): void {
     const { ledger, at } = await startAt(1)
     const feed = ledger.feed(at(1))[Symbol.asyncIterator]()
     const waiting = feed.next()
-    // After one iteration of the event loop, the feed has found nothing to read and waits.
+    // After one event-loop iteration, the feed has reached the end of the log and waits.
     await new Promise(setImmediate)
     await feed.return!()
     expect(await waiting).toEqual({ done: true, value: undefined })

@@ -4,7 +4,7 @@ import type { AuthzError } from '#model/errors.ts'
 import { openStore } from '#store/open-store.ts'
 import { commitOf, toyRule } from './toy-rows.ts'
 
-/** Without a handler, the signal of the limit ends the process. With one, the write fails. */
+/** Without this handler, the signal of the limit would end the process. With the handler, the write fails. */
 process.on('SIGXFSZ', () => {})
 
 const store = await openStore(process.argv[2]!, toyRule)

@@ -8,7 +8,7 @@ import { directory } from './journals.ts'
 import { commitOf, everyone, scannedKeys, toyRule } from './toy-rows.ts'
 
 const WRITER = join(import.meta.dirname, 'full-disk-writer.ts')
-/** Blocks of 512 or 1,024 bytes, depending on the shell. */
+/** Maximum file size in blocks, which have 512 or 1,024 bytes depending on the shell. */
 const FILE_BLOCKS_MAX = 8_000
 
 test('a store on a full disk refuses commits, closes, and continues when space is available again', async () => {

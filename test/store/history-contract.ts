@@ -34,7 +34,7 @@ interface Step {
   readonly require: readonly { key: string; kind: 'absent' | 'version' | 'created'; offBy: number }[]
   readonly delete: readonly string[]
   readonly put: readonly (readonly [string, string])[]
-  /** Sends the id of an earlier step again, counted from the last step. */
+  /** The step whose id is sent again, counted backward from the last step. */
   readonly repeat: number | null
 }
 

@@ -60,7 +60,7 @@ function flip(file: string, at: number): void {
   writeFileSync(file, bytes)
 }
 
-/** The keys that the next opening shows. Uses a copy of the directory. */
+/** Opens a copy of the directory, and returns the keys in it. */
 async function shownIn(path: string): Promise<string[]> {
   const copy = directory()
   cpSync(path, copy, { recursive: true })
@@ -76,7 +76,7 @@ test('any damaged record of the older segment closes the tables and leaves all f
   const { path, older, newer } = await twoSegments()
   const whole = readFileSync(older)
   for (const [index, place] of placesIn(whole).slice(0, 3).entries()) {
-    // The length, the checksum and the content.
+    // The offsets are in the length, in the checksum and in the content of the record.
     for (const offset of [3, 5, RECORD_HEAD_BYTES + 30]) {
       writeFileSync(older, whole)
       flip(older, place + offset)
@@ -124,7 +124,7 @@ test('two damaged segments close the tables, even if both heads are damaged', as
   await expect(shownIn(path)).rejects.toMatchObject(damaged(path))
 })
 
-test('a single changed bit in the head of a segment loses no data', async () => {
+test('no data is lost if a single bit in the head of a segment has changed', async () => {
   const { path, older, newer } = await twoSegments()
   for (const file of [older, newer]) {
     for (let at = 0; at < SEGMENT_HEAD_BYTES; at += 1) {
@@ -135,7 +135,7 @@ test('a single changed bit in the head of a segment loses no data', async () => 
   }
 })
 
-test('a torn batch, which was not acknowledged, is skipped, and its intact records are reported', async () => {
+test('a torn batch, which was never acknowledged, is skipped, and its intact records are reported', async () => {
   const path = directory()
   const checkpoints = new LetCheckpoints(thread)
   checkpoints.before = refuse
@@ -149,7 +149,7 @@ test('a torn batch, which was not acknowledged, is skipped, and its intact recor
   }
   const writes = [put(tables, 'b', '2')]
   await begun.promise
-  // Writes that arrive while the disk writes are combined into one batch.
+  // Writes that arrive during a write to the disk are combined into one batch.
   writes.push(put(tables, 'c', '3'), put(tables, 'd', '4'))
   while (Object.keys(shown(tables)).length < 4) await new Promise(setImmediate)
   gate.resolve()
@@ -202,7 +202,7 @@ test('a damaged journal closes only its own environment, which opens again witho
   await later.close()
 })
 
-/** A segment in the format of releases without batch notes. */
+/** Writes a segment in the format of earlier releases, which did not mark batches. */
 function earlierSegment(
   path: string,
   generation: number,
@@ -237,7 +237,7 @@ test('the journal of an earlier release is read, and detectable gaps in it close
   await expect(shownIn(path)).rejects.toMatchObject(damaged(path))
   rmSync(segmentPaths(path)[1])
   await expect(shownIn(path)).rejects.toMatchObject(damaged(path))
-  // If only the newest segment is damaged, nothing indicates whether the record was acknowledged.
+  // Damage of only the newest segment is not detectable: the record might not have been acknowledged.
   earlierSegment(path, 1, ['a', 'b', 'c'], lineage)
   rmSync(segmentPaths(path)[0])
   flip(segmentPaths(path)[1], placesIn(older)[1]! + 5)

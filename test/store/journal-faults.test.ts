@@ -45,16 +45,14 @@ const failNextWrite = (disk: Disk): void => {
   }
 }
 
-test('a journal on a full disk refuses writes that need space, accepts others, and accepts all when space is free', async () => {
+test('a journal on a full disk refuses writes that need space and accepts others, until space is free again', async () => {
   const path = directory()
   const disk: Disk = {}
   const tables = await openTables(path, thread, on(disk))
   await put(tables, 'small', '1')
   disk.beforeRoom = full
-  const refused = {
-    code: 'STORE_REFUSED',
-    message: expect.stringContaining('the change was not made') as string,
-  }
+  const message = expect.stringContaining('the change was not made') as string
+  const refused = { code: 'STORE_REFUSED', message }
   const large = put(tables, 'large', LARGE)
   const behind = put(tables, 'behind', '2')
   await expect(large).rejects.toMatchObject(refused)
@@ -84,12 +82,11 @@ test('while checkpoints are refused, reads and writes continue until the journal
     }
   }
   expect(refused).toMatchObject({ code: 'STORE_REFUSED', message: 'no checkpoint at present' })
-  // The checkpoint began at 1 MiB, and the next segment takes 4 MiB.
+  // The checkpoint began at 1 MiB. After that, the other segment takes 4 MiB.
   expect(written.length * LARGE.length).toBeGreaterThan(4_500_000)
   expect(written.length * LARGE.length).toBeLessThan(8_388_608)
   expect(Object.keys(shown(tables))).toEqual(written)
   await expect(checkpoint(tables)).rejects.toMatchObject({ message: 'no checkpoint at present' })
-  // A write that fits is still accepted.
   await put(tables, 'small', '1')
   const begins = checkpoints.begins()
   checkpoints.before = () => {}
@@ -102,7 +99,7 @@ test('while checkpoints are refused, reads and writes continue until the journal
   expect(Object.keys(await stored(path))).toEqual([...written, 'later', 'small'])
 })
 
-/** Stored tables on a disk that is full after `writesLeft` writes. */
+/** Tables on a disk that is full after `writesLeft` writes. */
 class OnFullDisk extends LmdbTables {
   writesLeft = 0
 
@@ -130,41 +127,44 @@ async function leftJournal(): Promise<string> {
 test.each([
   { writes: 0, level: {} },
   { writes: 1, level: { a: 'old', b: 'old' } },
-])('a journal on a disk with space for $writes writes opens read-only', async ({ writes, level }) => {
-  const path = await leftJournal()
-  const all = { b: 'new', c: 'new' }
-  const open = async (writesLeft: number, log = new KeptLog()) => {
-    const disk = new OnFullDisk(path)
-    disk.writesLeft = writesLeft
-    const tables = await JournaledTables.open(disk, null, { log })
-    return { disk, tables, log }
-  }
-  const { tables: first } = await open(writes)
-  expect(shown(first)).toEqual(all)
-  const snapshot = first.snapshot()
-  expect(text(snapshot.table('one').get(bytes('b'))!)).toBe('new')
-  snapshot.release()
-  const refused = { code: 'STORE_REFUSED', message: expect.stringContaining('not made') as string }
-  await expect(put(first, 'd', '1')).rejects.toMatchObject(refused)
-  await expect(checkpoint(first)).rejects.toMatchObject(refused)
-  await expect(first.backUp(directory())).rejects.toMatchObject(refused)
-  expect(shown(first)).toEqual(all)
-  await first.close()
-  expect(await stored(path)).toEqual(level)
-  expect(journalFiles(path)).toHaveLength(2)
+])(
+  'a journal on a disk that has space for $writes more writes is opened read-only',
+  async ({ writes, level }) => {
+    const path = await leftJournal()
+    const all = { b: 'new', c: 'new' }
+    const open = async (writesLeft: number, log = new KeptLog()) => {
+      const disk = new OnFullDisk(path)
+      disk.writesLeft = writesLeft
+      const tables = await JournaledTables.open(disk, null, { log })
+      return { disk, tables, log }
+    }
+    const { tables: first } = await open(writes)
+    expect(shown(first)).toEqual(all)
+    const snapshot = first.snapshot()
+    expect(text(snapshot.table('one').get(bytes('b'))!)).toBe('new')
+    snapshot.release()
+    const refused = { code: 'STORE_REFUSED', message: expect.stringContaining('not made') as string }
+    await expect(put(first, 'd', '1')).rejects.toMatchObject(refused)
+    await expect(checkpoint(first)).rejects.toMatchObject(refused)
+    await expect(first.backUp(directory())).rejects.toMatchObject(refused)
+    expect(shown(first)).toEqual(all)
+    await first.close()
+    expect(await stored(path)).toEqual(level)
+    expect(journalFiles(path)).toHaveLength(2)
 
-  const { disk, tables, log } = await open(0)
-  expect(shown(tables)).toEqual(all)
-  await expect(put(tables, 'd', '1')).rejects.toMatchObject(refused)
-  disk.writesLeft = Number.POSITIVE_INFINITY
-  // The replay is retried without reopening the tables.
-  await log.has(({ level: severity }) => severity === 'info')
-  await put(tables, 'd', '1')
-  expect(shown(tables)).toEqual({ ...all, d: '1' })
-  await tables.close()
-  expect(journalFiles(path)).toEqual([])
-  expect(await stored(path)).toEqual({ ...all, d: '1' })
-})
+    const { disk, tables, log } = await open(0)
+    expect(shown(tables)).toEqual(all)
+    await expect(put(tables, 'd', '1')).rejects.toMatchObject(refused)
+    disk.writesLeft = Number.POSITIVE_INFINITY
+    // The replay is retried without reopening the tables.
+    await log.has(({ level: severity }) => severity === 'info')
+    await put(tables, 'd', '1')
+    expect(shown(tables)).toEqual({ ...all, d: '1' })
+    await tables.close()
+    expect(journalFiles(path)).toEqual([])
+    expect(await stored(path)).toEqual({ ...all, d: '1' })
+  },
+)
 
 test('a replay error that is not a disk error prevents the opening, and keeps the journal', async () => {
   const path = await leftJournal()
@@ -226,7 +226,7 @@ test('the changes of a refused commit never appear in the feed, even if another 
   const path = directory()
   const tables = await openTables(path, thread, on(disk))
   const view = new TableView(tables, toyRule)
-  // The thread makes the commit and is lost, so that the ledger finds the commit in the tables.
+  // The thread exits after it has made the commit, so that the ledger finds the commit in the tables.
   const lostAfterwards: LargeWrites = {
     isLarge: ({ put: rows }) => rows.length > 1,
     apply: (...args) => thread.apply(...args),
@@ -248,7 +248,7 @@ test('the changes of a refused commit never appear in the feed, even if another 
   await ledger.close()
 })
 
-test('a checkpoint whose thread is lost after the checkpoint is not repeated', async () => {
+test('a checkpoint is not repeated if its thread exits after it has made the checkpoint', async () => {
   const path = directory()
   const lostAfterwards = {
     checkpoint: async (...args: Parameters<WriteThread['checkpoint']>) => {
@@ -271,7 +271,7 @@ test('a checkpoint that begins while a write waits for space moves the write to 
   const tables = await openTables(path, checkpoints, on(disk))
   const begins = checkpoints.begins()
   await put(tables, 'a', '1')
-  // The checkpoint begins by its timer, half a second after the first record.
+  // The timer starts the checkpoint half a second after the first record.
   disk.beforeRoom = () => begins
   await put(tables, 'large', LARGE)
   expect(shown(tables)).toEqual({ a: '1', large: LARGE })
@@ -279,7 +279,7 @@ test('a checkpoint that begins while a write waits for space moves the write to 
   expect(await stored(path)).toEqual({ a: '1', large: LARGE })
 })
 
-test('a write during a checkpoint is checkpointed without another write', async () => {
+test('a write during a checkpoint is checkpointed afterwards without another write', async () => {
   const path = directory()
   const checkpoints = new LetCheckpoints(thread)
   const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>()
@@ -295,7 +295,7 @@ test('a write during a checkpoint is checkpointed without another write', async 
   await tables.close()
 })
 
-test('a segment with wrong content is refused by the checkpoint, and repaired by the next checkpoint', async () => {
+test('a checkpoint fails if a segment has wrong content, and the next checkpoint succeeds', async () => {
   const path = directory()
   const tables = await openTables(path, thread)
   for (const key of ['a', 'b', 'c']) await put(tables, key, '1')
@@ -309,14 +309,14 @@ test('a segment with wrong content is refused by the checkpoint, and repaired by
     ) as string,
   })
   expect(shown(tables)).toEqual({ a: '1', b: '1', c: '1' })
-  // The next attempt repairs it from memory.
+  // The next checkpoint repairs the segment from memory.
   await checkpoint(tables)
   expect(shown(tables)).toEqual({ a: '1', b: '1', c: '1' })
   await tables.close()
   expect(await stored(path)).toEqual({ a: '1', b: '1', c: '1' })
 })
 
-test('a large write waits for the writes before it, and a later small write waits only for that large write', async () => {
+test('a large write waits for the writes before it, and a later small write waits only for the large write', async () => {
   const tables = await openTables(directory(), thread)
   const order: string[] = []
   const large = (name: string) => tables.elsewhere(async () => void order.push(name))

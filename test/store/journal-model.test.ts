@@ -11,11 +11,11 @@ import { runsOf } from '../support/random-runs.ts'
 import { directory, writeThread } from './journals.ts'
 
 const NAMES = ['one', 'two', 'three'] as const
-/** Few keys with common prefixes, so that they collide often. */
+/** Letters of keys. Their number is small, so that keys often have common prefixes or are equal. */
 const LETTERS = ['\0', 'a', 'b', '\x7f', 'ÿ']
 const LONG_PREFIX = 'p'.repeat(1_970)
 const STEPS = 250
-/** Without checkpoints, the journal is full after somewhat more. */
+/** Bytes after which the tables are opened again. Without checkpoints, the journal is then almost full. */
 const LIFE_BYTES_MAX = 4_000_000
 
 type Content = Map<string, Uint8Array>
@@ -33,7 +33,7 @@ const LIVES: readonly {
   { by: thread, checkpointBytes: 1 },
   { by: thread, checkpointBytes: 20_000 },
   { by: null, checkpointBytes: 5_000 },
-  // The next opening replays its journal.
+  // Checkpoints are refused, so the next opening replays the journal.
   { by: refused },
   { by: refused, checkpointBytes: 1 },
 ]
@@ -88,7 +88,7 @@ class Run {
 
   async #reopen(): Promise<void> {
     await this.#tables.close()
-    // Closing has completed the writes in progress.
+    // The writes in progress were completed when the tables were closed.
     await Promise.all(this.#underWay.splice(0))
     this.#snapshots = []
     await this.#open()
@@ -110,9 +110,9 @@ class Run {
     return new Uint8Array(size).fill(this.#random.below(256))
   }
 
-  /** Changes tables and model in the same way, and reads its own writes in between. */
+  /** Makes the same changes in the tables and in the model, and reads them within the write. */
   #change(tables: Tables, model: Model): void {
-    // Occasionally so many changes that the memtable has to grow.
+    // Some writes have so many changes that the memtable must grow.
     const changes = this.#random.chance(0.03) ? 2_500 : this.#random.below(30)
     for (let change = 0; change < changes; change += 1) {
       const name = this.#random.pick(NAMES)
@@ -211,7 +211,7 @@ async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate)
 }
 
-/** A full journal refuses the change if checkpoints are refused. */
+/** Awaits a change, which a full journal refuses if checkpoints are refused. */
 async function made(change: Promise<void>): Promise<void> {
   await change.catch((error: unknown) => expect(error).toMatchObject({ message: 'not now' }))
 }

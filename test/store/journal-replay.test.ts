@@ -29,7 +29,7 @@ import { bytes, commitOf, everyone, scannedKeys, text, toyRule } from './toy-row
 
 const thread = writeThread()
 
-/** After `die`, checkpoints are refused, so that a close leaves the journal as a crash does. */
+/** Opens tables. After `die`, checkpoints are refused, so that the journal is left as after a crash. */
 async function openUntilRefused(path: string) {
   const checkpoints = new LetCheckpoints(thread)
   return { tables: await openTables(path, checkpoints), die: () => (checkpoints.before = refuse) }
@@ -46,16 +46,16 @@ async function threeRecords(): Promise<{ readonly path: string; readonly segment
 
 const keysIn = (segment: Buffer): string[] => [...(readSegment(segment)?.changes.get('one')?.keys() ?? [])]
 
-test('checkpoints fill the pages of a table that grows at its end, like a log', async () => {
+test('checkpoints fill the pages of a table to which keys are added only at its end', async () => {
   const path = directory()
   const tables = await openTables(path)
-  // A page of lmdb holds five of these entries.
+  // Five of these entries fill a page of lmdb.
   const [perCheckpoint, value] = [100, bytes('v'.repeat(780))]
   for (let from = 1_000; from < 2_000; from += perCheckpoint) {
     await tables.write(() => {
       for (let key = from; key < from + perCheckpoint; key += 1)
         tables.table('one').put(bytes(`${key}`), value)
-      // As a log with a limited length does.
+      // Like a log of limited length, the table loses its oldest entries.
       if (from > 1_500) tables.table('one').remove(bytes(`${from - 500}`))
     })
     await checkpoint(tables)
@@ -74,14 +74,14 @@ test('a segment that is truncated within its last record contains all earlier re
   const [, , third, end] = placesIn(whole)
   for (let cut = third!; cut < end!; cut += 1) {
     expect(keysIn(whole.subarray(0, cut)), `cut at ${cut}`).toEqual(['a', 'b'])
-    // The space after the record is filled with zeros.
+    // The rest of the segment is filled with zeros.
     const zeroed = Buffer.from(whole).fill(0, cut)
     expect(keysIn(zeroed), `zeros from ${cut}`).toEqual(['a', 'b'])
   }
   expect(keysIn(whole)).toEqual(['a', 'b', 'c'])
 })
 
-test('a record with a single changed bit ends the segment', async () => {
+test('a replay of a segment ends before a record in which a single bit has changed', async () => {
   const { segment } = await threeRecords()
   const whole = readFileSync(segment)
   const [, second, third] = placesIn(whole)
@@ -102,10 +102,10 @@ test('files that are not valid segments are ignored', async () => {
   }
 })
 
-test('old records in a recycled segment are not replayed, even if they start where the new ones end', async () => {
+test('old records in a recycled segment are not replayed, even if they begin where the new records end', async () => {
   const path = directory()
   const { tables, die } = await openUntilRefused(path)
-  // The third generation recycles the file of the first. All records have the same length.
+  // The third generation recycles the file of the first. All records of both have the same length.
   for (const key of ['a', 'b', 'c']) await put(tables, key, 'first')
   await checkpoint(tables)
   for (const key of ['a', 'b', 'c']) await remove(tables, key)
@@ -118,7 +118,7 @@ test('old records in a recycled segment are not replayed, even if they start whe
   expect(await shownLater(path)).toEqual({ d: 'third' })
 })
 
-test('the journal of other tables is ignored, even if its generation fits', async () => {
+test('the journal of other tables is ignored, even if its generation is the next one', async () => {
   const { path, segment } = await threeRecords()
   const { segment: others } = await threeRecords()
   cpSync(others, segment)

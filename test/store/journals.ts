@@ -56,7 +56,7 @@ export const shown = (tables: Tables): Readonly<Record<string, string>> =>
     ]),
   )
 
-/** Content that the next opening shows. */
+/** Opens the tables again, and returns the content of the table `one`. */
 export async function shownLater(path: string): Promise<Readonly<Record<string, string>>> {
   const tables = await openTables(path)
   const found = shown(tables)
@@ -64,7 +64,7 @@ export async function shownLater(path: string): Promise<Readonly<Record<string, 
   return found
 }
 
-/** Content of the stored tables, without the journal. */
+/** Content of the table `one` in the stored tables, without the journal. */
 export async function stored(path: string): Promise<Readonly<Record<string, string>>> {
   const tables = new LmdbTables(path)
   const found = shown(tables)
@@ -74,7 +74,6 @@ export async function stored(path: string): Promise<Readonly<Record<string, stri
 
 export const journalFiles = (path: string): string[] => segmentPaths(path).filter(file => existsSync(file))
 
-/** Makes a checkpoint. */
 export const checkpoint = (tables: Tables): Promise<void> => tables.elsewhere(async () => undefined)
 
 /** Makes checkpoints through `inner` after `before` resolves. */
@@ -106,7 +105,7 @@ export const refuse = (): never => {
   throw refusal()
 }
 
-/** Leaves the journal of tables that close while checkpoints are refused, as after a crash. */
+/** Writes to tables and closes them while checkpoints are refused, which leaves a journal like a crash. */
 export async function leaveJournal(
   path: string,
   write: (tables: JournaledTables) => Promise<void>,
@@ -126,7 +125,7 @@ export function placesIn(segment: Buffer): number[] {
   return found
 }
 
-/** Interface between a segment and its disk. Each call can wait, or throw a disk error. */
+/** Functions that run before a segment uses its disk. They can wait, or throw a disk error. */
 export interface Disk {
   beforeRoom?: (bytes: number) => Promise<void> | void
   beforeWrite?: () => Promise<void> | void

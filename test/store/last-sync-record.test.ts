@@ -19,7 +19,7 @@ function clocks({
   return { wallMs: () => wallMs, sinceBootMs: () => sinceBootMs, boot }
 }
 
-/** The age that is read `elapsedMs` later, with these differences of the clocks. */
+/** Notes an age, and returns the age that is read `elapsedMs` later with changed clocks. */
 function agoAfter(
   elapsedMs: number,
   others: { readonly wallSetMs?: number; readonly isOtherBoot?: boolean } = {},
@@ -50,18 +50,18 @@ test('setting the clock forward increases the age of the last synchronization', 
   expect(agoAfter(5_000, { wallSetMs: HOUR_MS })).toBe(HOUR_MS + 5_100)
 })
 
-test('a last synchronization in the future is ignored', () => {
+test('a record of a last synchronization in the future is ignored', () => {
   expect(agoAfter(5_000, { wallSetMs: -HOUR_MS, isOtherBoot: true })).toBeNull()
 })
 
-test('the wall clock is used if the boot is unknown', () => {
+test('the age of the last synchronization is computed from the wall clock if the boot is unknown', () => {
   const nameless = { ...NOTED_AT, boot: null }
   new LastSyncRecord(directory, 'a store', clocks(nameless)).note(0)
   const later = { ...nameless, wallMs: nameless.wallMs + 7, sinceBootMs: 0 }
   expect(new LastSyncRecord(directory, 'a store', clocks(later)).agoMs()).toBe(7)
 })
 
-test('the last synchronization with another store is ignored', () => {
+test('a record of the last synchronization with another store is ignored', () => {
   new LastSyncRecord(directory, 'a store', clocks(NOTED_AT)).note(0)
   expect(new LastSyncRecord(directory, 'another', clocks(NOTED_AT)).agoMs()).toBeNull()
 })
@@ -79,7 +79,7 @@ test.each([
   expect(new LastSyncRecord(directory, 'a store', clocks(NOTED_AT)).agoMs()).toBeNull()
 })
 
-test('a missing record or directory of the last synchronization is not an error', () => {
+test('reading and noting the last synchronization are not errors if the record or its directory is missing', () => {
   const nowhere = new LastSyncRecord(join(directory, 'nowhere'), 'a store')
   nowhere.note(0)
   expect(nowhere.agoMs()).toBeNull()

@@ -3,7 +3,7 @@ import type { Ledger } from '#store/ledger.ts'
 import type { View } from '#store/view.ts'
 
 export interface OpenOptions {
-  /** Entries that the log keeps. Default: that of the adapter. */
+  /** Number of entries that the log keeps, by default that of the adapter. */
   readonly logEntriesMax?: number
 }
 

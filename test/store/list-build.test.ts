@@ -12,7 +12,7 @@ import type { ListRule } from '#store/view.ts'
 import { holdsForAll } from '../support/random-runs.ts'
 import { bytes, text, toyRule } from './toy-rows.ts'
 
-/** Idle users are in list `w`. The oldest item of a user per color represents all of them in one list. */
+/** Idle users are in list `w`. The oldest item of a user in a color represents all items of that color. */
 const holdingRule: ListRule = ({ key, value }) => {
   const [kind, user, number] = text(key).split('-')
   const held = bytes(`h${user}`)
@@ -108,13 +108,13 @@ test.each([
   })
   await holdsForAll(fc.tuple(history, fc.nat()), 25, async ([[keys, values], factor]) => {
     const rows = rowsOf(keys, values)
-    // In the order of a scan: arbitrary, with some rows twice.
+    // As in a scan, the order is arbitrary, and some rows occur twice.
     const scanned = [...rows, ...rows.slice(0, 3)].toSorted(
       (one, other) => ((one.created * factor) % 97) - ((other.created * factor) % 97),
     )
     const expected = rows.length === 0 ? await built([], rule, 0) : await applied(rows, rule)
     expect(await built(scanned, rule, rows.length)).toEqual(expected)
-    // In small batches, and again over the result of an earlier build.
+    // The lists are built in small batches, and in part again over the result of an earlier build.
     const inPieces = { orderedEntries: 1 + (factor % 5), attempts: 1 + (factor % 2) }
     expect(await built(scanned, rule, rows.length, inPieces)).toEqual(expected)
   })
@@ -125,14 +125,14 @@ test('a list build uses the newer row of a key that was re-created during the sc
   expect(await built([newer, older], holdingRule, 2)).toEqual(await built([newer], holdingRule, 2))
 })
 
-test('an aborted list build fails with the reason of the abort', async () => {
+test('a list build that is aborted fails with the reason of the abort', async () => {
   const { tables, view } = await loaded(rowsOf(['a'], ['ar']))
   const reason = new Error('enough')
   const building = new ListBuild(tables, view, toyRule).run(AbortSignal.abort(reason))
   await expect(building).rejects.toBe(reason)
 })
 
-test('missing keys are built as commits would have written them, including in a second attempt', async () => {
+test('missing keys are built as commits would have written them, also in a second attempt', async () => {
   const { tables, view } = await loaded(rowsOf(['c', 'a', 'b'], ['ar', '', 'bg']))
   const whole = dump(tables)
   const [some] = tables.table('keys').range({ start: new Uint8Array() })

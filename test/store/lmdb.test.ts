@@ -1,4 +1,4 @@
-/** The lmdb adapter and the contracts, in a real directory. */
+/** The contracts for the lmdb adapter in a directory, and its large commits and damaged files. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -19,7 +19,7 @@ const fromManyRows = writeThread()
 
 describeKind(onLmdb('lmdb, where another thread makes the commits', otherThread))
 
-/** Counts the commits that `largeWrites` makes. */
+/** Wraps `largeWrites`, and counts the commits that it makes. */
 function counting(largeWrites: LargeWrites) {
   let commits = 0
   const counted: LargeWrites = {
@@ -58,7 +58,7 @@ test('a commit is made by another thread from a number of rows or bytes on', asy
   expect(commits()).toBe(3)
 })
 
-test('a commit whose thread exits is made once, by the calling thread', async () => {
+test('if the thread that makes a commit exits, the calling thread makes the commit, once', async () => {
   const ending =
     "import { parentPort } from 'node:worker_threads'; parentPort.once('message', () => process.exit())"
   const thread = new WriteThread(new URL(`data:text/javascript,${encodeURIComponent(ending)}`), 0)
@@ -72,13 +72,13 @@ test('a commit whose thread exits is made once, by the calling thread', async ()
 })
 
 test('a large commit is made by the calling thread if no thread can be started', async () => {
-  // The error is thrown synchronously, as when the system refuses a thread.
+  // This URL causes an error when the thread is started, as if the system refused a thread.
   const { ledger, view } = await openWith(new WriteThread(new URL('https://verdict.invalid/'), 0))
   expect(await ledger.commit(commitOf({ put: rows(3) }))).toMatchObject({ sequence: 1 })
   expect((await view()).sequence()).toBe(1)
 })
 
-test('large commits of several environments alternate, and each is packed only when it is next', async () => {
+test('large commits of several environments alternate, and a commit is packed only when it is next', async () => {
   const [one, other] = [await openWith(otherThread), await openWith(otherThread)]
   const order: string[] = []
   const commit = async ({ ledger }: LedgerUnderTest, name: string): Promise<void> => {
@@ -94,13 +94,13 @@ test('large commits of several environments alternate, and each is packed only w
   }
   const names = ['one 1', 'one 2', 'one 3', 'one 4', 'other 1']
   await Promise.all(names.map(name => commit(name.startsWith('one') ? one : other, name)))
-  // The first commit has begun when the others arrive.
+  // The first commit has already begun when the other commits arrive.
   const turns = ['one 1', 'one 2', 'other 1', 'one 3', 'one 4']
   expect(order.filter(each => each.endsWith('packed'))).toEqual(turns.map(name => `${name} is packed`))
   expect(order.indexOf('other 1 is packed')).toBeGreaterThan(order.indexOf('one 1 is made'))
 })
 
-test('the other thread refuses an entry for a replica without lists, where the entry would only be logged', async () => {
+test('the thread for large writes refuses an entry for a replica without lists, which would only log the entry', async () => {
   const path = directory()
   const tables = new LmdbTables(path)
   const options = { listRule: toyRule, logEntriesMax: 10, isKeyedLater: () => false }
@@ -115,7 +115,7 @@ test('the other thread refuses an entry for a replica without lists, where the e
   expect(new LocalCopy({ ...options, tables }).position()).toMatchObject({ sequence: 0 })
 })
 
-test('the changes of a large commit are not kept after the durable mark has passed it', () => {
+test('the changes of a large commit are not kept in memory after the commit is durable', () => {
   const durable = new DurableMark(0)
   const handed = new HandedCommits(durable, 100)
   const commit = commitOf({ put: rows(1) })
@@ -158,13 +158,10 @@ test('concurrent small and large commits have one order, and the feed delivers a
   expect([...(await view()).batches()].flat()).toHaveLength(LARGE_ROWS + (all * 2) / 3)
 })
 
-// Without this check, lmdb-js would end the process.
+// Without a check of the file, lmdb-js would end the process.
 test.each([
   ['is all zeros', (file: Buffer) => Buffer.alloc(file.length)],
-  [
-    'has another second head',
-    (file: Buffer) => Buffer.concat([file.subarray(0, 4_096), Buffer.alloc(8_192, 1)]),
-  ],
+  ['has a wrong head', (file: Buffer) => Buffer.concat([file.subarray(0, 4_096), Buffer.alloc(8_192, 1)])],
 ])('a data file that %s is refused with its path', async (_, damaged) => {
   const path = directory()
   await new LmdbTables(path).close()
@@ -175,7 +172,7 @@ test.each([
   )
 })
 
-test('an empty data file, left by a process that exited right after its creation, is initialized', async () => {
+test('an empty data file, as of a process that exited after creating it, is initialized', async () => {
   const path = directory()
   writeFileSync(join(path, 'data.mdb'), '')
   const tables = new LmdbTables(path)

@@ -27,7 +27,7 @@ test('a long load logs every two seconds the number of loaded facts, their rate 
     { ...line, facts: 3_000, factsPerSecond: 1_500, remaining: 7_000 },
     { ...line, facts: 8_000, factsPerSecond: 2_000, remaining: 2_000 },
   ])
-  // More facts than at the start, because other nodes write.
+  // The load has more facts than at its start, because other nodes have written.
   at(5_000, 2_500)
   progress.end()
   expect(lines.slice(2)).toEqual([

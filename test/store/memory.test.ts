@@ -1,4 +1,4 @@
-/** The memory adapter and the contracts, and the visibility of commits that are not durable yet. */
+/** The contracts for the memory adapter, and the visibility of commits that are not durable yet. */
 import { expect, test } from 'vitest'
 import { EmbeddedLedger } from '#store/embedded/embedded-ledger.ts'
 import { MemoryTables } from '#store/memory/memory-tables.ts'
@@ -32,7 +32,7 @@ class SlowTables extends MemoryTables {
     return result
   }
 
-  /** Waits until the next write is visible. Call the returned function to make it durable. */
+  /** Waits until the next write is visible. The returned function makes the write durable. */
   async held(): Promise<() => void> {
     while (this.#held.length === 0) await this.#arrival.promise
     return this.#held.shift()!
@@ -57,14 +57,14 @@ test('a commit appears in the feed and the head only when it is durable, even if
   const release = await tables.held()
   expect(view.count(everyone)).toBe(1)
   expect(await ledger.head()).toEqual(start)
-  // A reader of the view is ahead of the feed. The feed must not treat this as another epoch.
+  // This feed starts at the sequence of the view, which is ahead of the head. It must not fail.
   const behindView = ledger.feed({ ...start, sequence: view.sequence() })
   const nextBehindView = behindView[Symbol.asyncIterator]().next()
   void nextBehindView.then(() => answered.push('feed behind the view'))
   await new Promise(setImmediate)
   expect(answered).toEqual([])
 
-  // A second commit is visible. When the first is durable, the feed delivers only the first.
+  // A second commit becomes visible. When the first commit is durable, the feed delivers only that commit.
   void ledger.commit(commitOf({ put: { bob: 'ar' } })).then(() => answered.push('second commit'))
   const releaseSecond = await tables.held()
   const second = feed.next()

@@ -20,7 +20,7 @@ const direct = await sharedLink(redis)
 interface Setup {
   readonly keys: RedisKeys
   readonly proxy: CuttingProxy
-  /** Over a connection that can be cut. */
+  /** A ledger over a connection that can be cut. */
   readonly ledger: RedisLedger
   /** The same ledger over a reliable connection. */
   readonly other: RedisLedger
@@ -53,7 +53,7 @@ test('a commit that depends on a commit outside the log of Redis is refused; a d
   expect((await allRows(ledger)).map(({ key }) => key)).toEqual(['alice'])
   expect(await on(1, first.id)).toMatchObject({ sequence: 2 })
   await ledger.commit(commitOf({}))
-  // The log begins at 2. Earlier commits are unknown, so only the requirements decide.
+  // The log begins at 2. Dependencies on earlier commits, which are unknown, are not checked.
   expect(await on(1, commitId())).toMatchObject({ sequence: 4 })
 })
 
@@ -69,7 +69,7 @@ test('a commit that never arrived is executed when the connection is restored', 
   expect(await logged(other)).toHaveLength(2)
 })
 
-test('a feed whose query was lost repeats the query, even without an event of the connection', async () => {
+test('a feed repeats a query without a response, even if the connection reports no error', async () => {
   const { proxy, ledger, other } = await setup()
   const feed = ledger.feed(await ledger.head())[Symbol.asyncIterator]()
   const lost = proxy.failOn('XRANGE', 'lose-command')
@@ -85,11 +85,11 @@ const many = Object.fromEntries(
 )
 
 test.each([
-  // Executing it twice would fail, because the row would exist.
+  // If this commit were executed twice, it would fail the second time, because the row would exist.
   ['a commit', commitOf({ require: [absent('bob')], put: { bob: 'bg' } }), 1],
   ['a large commit', commitOf({ put: many }), CALL_ROWS_MAX + 1],
   ['a refusal', commitOf({ require: [absent('alice')], put: { alice: 'bg' } }), null],
-])('%s whose response was lost is executed once', async (_, commit, rows) => {
+])('%s is executed once if its response is lost', async (_, commit, rows) => {
   const { proxy, ledger, other } = await setup()
   await ledger.commit(commitOf({ put: { alice: 'ar' } }))
   const lost = proxy.failOn('EVALSHA', 'lose-answer')
@@ -109,7 +109,7 @@ test('a commit with few rows and many bytes is sent in several commands and exec
   )
 })
 
-/** Deletes staged rows before commits that use them, as a server with too little memory does. */
+/** Deletes staged rows before the commits that use them, as if the server had evicted them. */
 class ForgetfulLink extends RedisLink {
   readonly waited: number[] = []
   lose: (staged: string) => Promise<RedisReply>
@@ -172,7 +172,7 @@ test('a large commit whose staged rows are always lost is retried until its ledg
   await ledger.close()
 })
 
-test('a commit with an outcome that cannot be determined is not repeated, and fails as unknown', async () => {
+test('a commit whose outcome cannot be determined is not repeated, and fails as unknown', async () => {
   const { proxy, ledger, other } = await setup({ logEntriesMax: 3 })
   await ledger.commit(commitOf({ put: { alice: 'ar' } }))
   const sent = ledger.commit(commitOf({ put: { bob: 'ar' } }))
@@ -180,7 +180,7 @@ test('a commit with an outcome that cannot be determined is not repeated, and fa
   for (let index = 0; index < 8; index += 1) await other.commit(commitOf({}))
   proxy.mend()
   const outcome = await sent.catch((error: unknown) => error)
-  // Cut before or after the command: in both cases there was no response, and the log has moved past both.
+  // The connection was cut before or after the commit. In both cases, the log no longer shows which.
   expect(outcome).toMatchObject({ code: 'STORE_UNAVAILABLE' })
   const sequence = (await other.head()).sequence
   expect([9, 10]).toContain(sequence)
@@ -232,7 +232,7 @@ test('nodes that open an empty ledger concurrently agree on one epoch', async ()
   expect(new Set(ledgers.map(({ epoch }) => epoch)).size).toBe(1)
 })
 
-test('an epoch is begun only by a ledger that is allowed to', async () => {
+test('only a ledger with `mayBegin` begins an epoch', async () => {
   const keys = redisKeys(parseRedisUrl(redis.url()).prefix, 'absent')
   const opening = RedisLedger.open({ link: direct, keys, logEntriesMax: 10, mayBegin: false })
   await expect(opening).rejects.toMatchObject({ code: 'STORE_RESET' })

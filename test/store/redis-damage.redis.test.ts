@@ -63,7 +63,7 @@ test.each([
     },
   ],
   ['meta', 'lost', (key: string, aside: string) => direct.send('RENAME', key, aside)],
-] as const)('all nodes and commits detect that the key %s was %s', async (name, _, lose) => {
+] as const)('all nodes, and their commits, detect that the key %s was %s', async (name, _, lose) => {
   const { url, keys, nodes } = await setup()
   const aside = `${keys[name]}:aside`
   await lose(keys[name], aside)
@@ -90,7 +90,7 @@ test.each([
   await expectAll(url, nodes, ['alice', 'carol', 'dave'])
 })
 
-test('damage that a commit finds is not cleared by an earlier check whose response arrives at the same time', async () => {
+test('an earlier check whose response arrives at the same time does not clear damage that a commit finds', async () => {
   const proxy = await CuttingProxy.to(redis)
   const url = redis.url(proxy)
   const node = await startNode(url)
@@ -99,7 +99,7 @@ test('damage that a commit finds is not cleared by an earlier check whose respon
   const letGo = await proxy.holdAnswersFrom('EVALSHA')
   await direct.send('HDEL', keys.rows, 'alice')
   const refused = node.ledger.commit(commitOf({ put: { bob: 'ar' } })).catch((error: unknown) => error)
-  // Redis has sent both responses by then.
+  // After these commands, Redis has sent both responses.
   for (let asked = 0; asked < 100; asked += 1) await direct.send('PING')
   letGo()
   expect(await refused).toMatchObject(DAMAGED)
@@ -116,14 +116,13 @@ test.each([
   const { url, keys, nodes } = await setup()
   const stored = (await direct.send('HGET', keys.rows, 'alice')) as Buffer
   await direct.send('HSET', keys.rows, 'alice', changed(stored))
-  // The number of rows is right, and running nodes do not read them.
+  // Running nodes do not detect this, because the number of rows is correct and they do not read the rows.
   await nodes[0].ledger.commit(commitOf({ put: { dave: 'ar' } }))
   await expect(startNode(url)).rejects.toMatchObject(DAMAGED)
   for (const { log, ledger } of nodes) {
     await log.has(isLost)
     await expect(ledger.commit(commitOf({}))).rejects.toMatchObject(DAMAGED)
   }
-  // As an operator does after a repair.
   await direct.send('HSET', keys.rows, 'alice', stored)
   await direct.send('HDEL', keys.meta, 'damage')
   for (const { log } of nodes) await log.has(isBack)
@@ -158,7 +157,7 @@ describe('the data of an earlier release', () => {
   const forget = (keys: RedisKeys) =>
     direct.send('HDEL', keys.meta, 'count', 'sum', 'summed', 'since', 'base')
 
-  test('is accepted, and a full load then sets the base of the checksum, so that later damage is found', async () => {
+  test('is accepted, and a full load adds the base of the checksum, so that later damage is found', async () => {
     const { url, keys, nodes } = await setup()
     await forget(keys)
     await nodes[0].ledger.commit(commitOf({ put: { dave: 'ar' } }))
@@ -187,7 +186,7 @@ describe('the data of an earlier release', () => {
     const entry = ['3-0', 'i', id, 'l', '0', 'c', '[]', 'p', 'dave', 'v', stored] as const
     await direct.send('XADD', keys.log, ...entry)
     await expectAll(url, nodes, ['alice', 'carol', 'dave'])
-    // As the script of that release does, which updates no row count and no checksum.
+    // Like the script of that release, this updates neither the number of rows nor the checksum.
     const other = Buffer.from(commitId())
     const commit = `
       redis.call('HDEL', KEYS[2], 'dave')
@@ -219,7 +218,7 @@ describe('a Redis that evicts keys when it is full', () => {
     expect(await orders.send('DBSIZE')).toBe(0)
   })
 
-  test('is accepted if this is allowed, and a warning is logged', async () => {
+  test('is accepted with a logged warning if the options allow it', async () => {
     const { url } = await evicting('allkeys-lru')
     const { log, ledger } = await startNode(url, { allowsEviction: true })
     await ledger.commit(commitOf({ put: { alice: 'ar' } }))
@@ -228,7 +227,7 @@ describe('a Redis that evicts keys when it is full', () => {
     ])
   })
 
-  test('is detected with any one permission, and a warning is logged if the policy cannot be read', async () => {
+  test('is detected with any of two permissions, and a warning is logged if the policy cannot be read', async () => {
     const { url, orders } = await evicting('allkeys-lru')
     const as = async (...rights: readonly string[]) => {
       await orders.send('ACL', 'SETUSER', 'node', 'reset', 'on', 'nopass', '~*', '&*', '+@all', ...rights)

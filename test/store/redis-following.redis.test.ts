@@ -28,7 +28,7 @@ const direct = await sharedLink(redis)
 const startNode = (url: string, options: OpenStoreOptions = {}): Promise<StoreNode> =>
   startStoreNode(url, { isKeyedLater: () => true, ...options })
 
-/** The same store URL, over a connection that can be cut. */
+/** Returns the store URL with the address of a proxy that can cut the connection. */
 function overWire(url: string, { host, port }: CuttingProxy): string {
   const wired = new URL(url)
   wired.host = `${host}:${port}`
@@ -40,7 +40,7 @@ const putOf = (names: readonly string[], value: string) =>
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `row-${index}`)
 const copiesIn = (directory: string) => readdirSync(directory).filter(name => name.includes('.copy-'))
 
-/** Builds the keys and lists of a replica, as another thread does. */
+/** Builds the keys and lists of a replica, which services do in another thread. */
 async function buildLists(directory: string): Promise<void> {
   const tables = new LmdbTables(directory)
   await buildKeysAndLists(tables, new TableView(tables, toyRule), toyRule, new AbortController().signal)
@@ -55,7 +55,7 @@ async function replaced(ledger: Ledger, after: Revision): Promise<void> {
   await expect(reading).rejects.toMatchObject({ code: 'STORE_RESET' })
 }
 
-/** Resolves when the store has caught up within the last `withinMs`. */
+/** Resolves when the last time at which the store had caught up is at most `withinMs` ago. */
 async function isFresh(store: Store, withinMs: number): Promise<void> {
   while (store.stalenessMs() > withinMs) await pause()
 }
@@ -74,36 +74,39 @@ test('a node that requests it catches up with all earlier commits of other nodes
 test.each([
   ['which runs', false],
   ['which exits', true],
-])('a replica applies entries in order if another thread, %s, writes the large ones', async (_, isLost) => {
-  const url = redis.url()
-  const ending =
-    "import { parentPort } from 'node:worker_threads'; parentPort.once('message', () => process.exit())"
-  const entry = isLost
-    ? new URL(`data:text/javascript,${encodeURIComponent(ending)}`)
-    : new URL('./toy-large-writes.ts', import.meta.url)
-  const largeWrites = new WriteThread(entry, 50)
-  onTestFinished(() => largeWrites.close())
-  const [one, other] = [await startNode(url), await startNode(url, { largeWrites })]
-  const start = await other.ledger.head()
-  const commits = Array.from({ length: 60 }, (_each, n) => {
-    const count = n % 3 === 0 ? 60 : 1
-    const value = n % 2 === 0 ? 'ar' : 'bg'
-    return commitOf({ put: putOf(numbered(count), value) })
-  })
-  const heard: number[] = []
-  const following = (async () => {
-    for await (const { revision, put } of other.ledger.feed(start)) {
-      heard.push(put.length)
-      if (revision.sequence === start.sequence + commits.length) return
-    }
-  })()
-  for (const commit of commits) await one.ledger.commit(commit)
-  await following
-  expect(heard).toEqual(commits.map(({ put }) => put.length))
-  expect(shown(other.view)).toEqual(shown(one.view))
-})
+])(
+  'a replica applies entries in order if large entries are written by another thread, %s',
+  async (_, isLost) => {
+    const url = redis.url()
+    const ending =
+      "import { parentPort } from 'node:worker_threads'; parentPort.once('message', () => process.exit())"
+    const entry = isLost
+      ? new URL(`data:text/javascript,${encodeURIComponent(ending)}`)
+      : new URL('./toy-large-writes.ts', import.meta.url)
+    const largeWrites = new WriteThread(entry, 50)
+    onTestFinished(() => largeWrites.close())
+    const [one, other] = [await startNode(url), await startNode(url, { largeWrites })]
+    const start = await other.ledger.head()
+    const commits = Array.from({ length: 60 }, (_each, n) => {
+      const count = n % 3 === 0 ? 60 : 1
+      const value = n % 2 === 0 ? 'ar' : 'bg'
+      return commitOf({ put: putOf(numbered(count), value) })
+    })
+    const heard: number[] = []
+    const following = (async () => {
+      for await (const { revision, put } of other.ledger.feed(start)) {
+        heard.push(put.length)
+        if (revision.sequence === start.sequence + commits.length) return
+      }
+    })()
+    for (const commit of commits) await one.ledger.commit(commit)
+    await following
+    expect(heard).toEqual(commits.map(({ put }) => put.length))
+    expect(shown(other.view)).toEqual(shown(one.view))
+  },
+)
 
-test('a commit reports for how long its application to the replica blocked the thread', async () => {
+test('a commit reports how long the thread was blocked while the replica applied the commit', async () => {
   const { ledger } = await startNode(redis.url())
   const told: number[] = []
   await ledger.commit(commitOf({ put: putOf(numbered(200), 'ar') }), ms => void told.push(ms))
@@ -118,7 +121,7 @@ test('a node catches up after a lost notification', async () => {
   await direct.send('CLIENT', 'KILL', 'TYPE', 'pubsub')
   const revision = await one.ledger.commit(commitOf({ put: { alice: 'ar' } }))
   await follows(other.ledger, start, revision)
-  // Later notifications arrive again.
+  // Only one notification is lost: the node receives the next one.
   await follows(other.ledger, revision, await one.ledger.commit(commitOf({ put: { bob: 'ar' } })))
   expect(shown(other.view)).toEqual(shown(one.view))
 })
@@ -156,7 +159,7 @@ test('a log that was rewound and continued is detected by its commit ids', async
   await other.ledger.commit(commitOf({ put: { alice: 'ar' } }))
   for (const key of all) await direct.send('COPY', key, `${key}:then`)
   const lost = await other.ledger.commit(commitOf({ put: { bob: 'ar' } }))
-  // In one step: back to the earlier state, and on to the same sequence with another commit.
+  // In one step, Redis returns to the earlier state and continues to the same sequence with another commit.
   const restore = all.map(key => `redis.call('COPY', '${key}:then', '${key}', 'REPLACE')`).join('\n')
   const write = `
     local stored = struct.pack('>I7B', 2 * 65536, 0) .. 'bg'
@@ -189,7 +192,7 @@ test('a node keeps its data if Redis is emptied, and loads a new epoch that anot
   await ended
   const fresh = await beginner.ledger.head()
   await follows(node.ledger, { ...fresh, sequence: 0 }, fresh).catch(() => undefined)
-  // Decisions can still depend on the earlier state.
+  // The node is not stale, so that it can still decide with the earlier state.
   const stalenessMs = node.store.stalenessMs()
   const grownMs = () => node.store.stalenessMs() - stalenessMs
   while (grownMs() >= 0 && grownMs() < 100) await pause()
@@ -200,13 +203,13 @@ test('a node keeps its data if Redis is emptied, and loads a new epoch that anot
   expect((await node.ledger.head()).epoch).not.toBe(head.epoch)
 })
 
-test('a restart resumes from the local replica without loading rows, and discards a replica of another epoch', async () => {
+test('a node that restarts resumes from its replica without loading rows, and discards one of another epoch', async () => {
   const url = redis.url()
   const directory = storeDirectory()
   const node = await startNode(url, { dataDirectory: directory })
   await node.ledger.commit(commitOf({ put: { alice: 'ar' } }))
   await node.store.close()
-  // This user cannot load the rows, so the node must resume from the log.
+  // The user has no permission to load rows, so the node must resume from the log.
   const user = `user-${randomUUID()}`
   await direct.send('ACL', 'SETUSER', user, 'on', 'nopass', '~*', '&*', '+@all', '-hscan')
   onTestFinished(async () => void (await direct.send('ACL', 'DELUSER', user)))
@@ -310,14 +313,13 @@ test('a large environment can be followed before its lists are built, and the li
   onTestFinished(() => build.resolve())
   const keysOf = (prefix: string) =>
     Array.from(late.view.beginningWith(bytes(prefix)), ({ key }) => Buffer.from(key).toString())
-  // The keys of these rows are built with the lists. The other keys exist.
+  // Only the keys that are built with the lists are missing.
   expect(() => keysOf('row-1')).toThrow(expect.objectContaining({ code: 'NOT_READY' }))
   expect(keysOf('early-')).toEqual(['early-1', 'early-2'])
   expect([...late.view.batches()].flat()).toHaveLength(names.length)
   const start = await late.ledger.head()
   await one.ledger.commit(commitOf({ delete: ['row-0', 'row-5'], put: { 'row-1': 'ar', fresh: 'bg' } }))
   const head = await one.ledger.commit(commitOf({ put: { 'row-0': 'bg', fresh: 'ar' } }))
-  // The feed for an index continues during the build.
   await follows(late.ledger, start, head)
   build.resolve()
   await late.environment.whenListed()
@@ -327,7 +329,7 @@ test('a large environment can be followed before its lists are built, and the li
   expect(shown(late.view)).toEqual(shown(one.view))
 })
 
-test('a replica whose lists were not built before the shutdown resumes, and loses no entry of the trimmed log', async () => {
+test('a replica whose lists were not built before the shutdown resumes without losing entries of the trimmed log', async () => {
   const url = redis.url()
   const one = await startNode(url)
   const names = numbered(200)
@@ -335,7 +337,7 @@ test('a replica whose lists were not built before the shutdown resumes, and lose
   const options = { dataDirectory: storeDirectory(), listedAtOnceMax: 100, logEntriesMax: 5 }
   const unfinished = await startNode(url, {
     ...options,
-    // Ends when it is aborted, and leaves its result.
+    // This build ends when it is aborted, and its result remains.
     buildLists: async (directory, signal) => {
       await buildLists(directory)
       // The signal can be aborted already.
@@ -369,7 +371,7 @@ test('a dropped environment is deleted locally and in Redis, and its id then beg
   await node.store.drop(ENVIRONMENT)
   await expect(node.ledger.commit(commitOf({}))).rejects.toMatchObject({ code: 'STORE_CLOSED' })
   const { removed } = redisKeys(prefix, ENVIRONMENT)
-  // Only a temporary record of the removal remains.
+  // In Redis, only a temporary record of the removal remains.
   expect(String(await direct.send('KEYS', `${prefix}:*`))).toBe(removed)
   expect(await direct.send('TTL', removed)).toBeGreaterThan(80_000)
   expect(copiesIn(node.directory)).toEqual([])
@@ -389,16 +391,19 @@ test.each([
       await direct.send('DEL', meta, rows, log, ids)
     },
   ],
-] as const)('an environment that was %s; the store counts as emptied: %s', async (_, isLost, lose) => {
-  const url = redis.url()
-  const [node, other] = [await startNode(url), await startNode(url)]
-  await other.ledger.commit(commitOf({ put: { alice: 'ar' } }))
-  await lose(other, url)
-  // Time for several attempts to load the environment, which are half a second apart.
-  while (node.store.stalenessMs() < 2_000) await pause()
-  expect(node.store.isEmptied()).toBe(isLost)
-  expect(node.view.count(everyone)).toBe(1)
-})
+] as const)(
+  'if an environment was %s, the store reports whether it is emptied: %s',
+  async (_, isLost, lose) => {
+    const url = redis.url()
+    const [node, other] = [await startNode(url), await startNode(url)]
+    await other.ledger.commit(commitOf({ put: { alice: 'ar' } }))
+    await lose(other, url)
+    // In this time, the node makes several attempts to load the environment.
+    while (node.store.stalenessMs() < 2_000) await pause()
+    expect(node.store.isEmptied()).toBe(isLost)
+    expect(node.view.count(everyone)).toBe(1)
+  },
+)
 
 test('a commit that Redis accepted but does not show fails after a time limit, and does not block a close', async () => {
   const own = await startRedis()
@@ -411,14 +416,14 @@ test('a commit that Redis accepted but does not show fails after a time limit, a
   const committed = node.ledger.commit(commitOf({ put: { bob: 'bg' } }))
   await taken
   proxy.cut()
-  // Denies reading the log and the rows.
+  // The user may no longer read the log and the rows.
   await admin.send('ACL', 'SETUSER', 'default', '-xrange', '-hscan')
   proxy.mend()
   await expect(committed).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
   await node.store.close()
 })
 
-test('many concurrent waits for a connection cause no warning about a listener leak', async () => {
+test('many concurrent waits for a connection cause no Node.js warning about too many listeners', async () => {
   const warnings: Error[] = []
   const hear = (warning: Error) => warnings.push(warning)
   process.on('warning', hear)

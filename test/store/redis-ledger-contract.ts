@@ -30,7 +30,7 @@ export async function describeRedisLedger(name: string, newUrl: () => string): P
   )
 }
 
-/** The ledger with a view that is fed from its log directly. */
+/** Opens a ledger with a view that applies the log of the ledger directly. */
 async function openLedger(link: RedisLink, keys: RedisKeys, options: OpenOptions): Promise<LedgerUnderTest> {
   const { logEntriesMax = LOG_ENTRIES_MAX } = options
   const ledger = await RedisLedger.open({ link, keys, logEntriesMax, mayBegin: true })
@@ -55,7 +55,7 @@ async function openLedger(link: RedisLink, keys: RedisKeys, options: OpenOptions
   }
 }
 
-/** The environment as services use it. */
+/** Opens an environment as services do, with a local replica. */
 async function openEnvironment(
   url: string,
   directory: string,

@@ -23,7 +23,7 @@ export interface StoreNode {
   readonly directory: string
 }
 
-/** A node for the current test. If it cannot open its environment, it is closed. */
+/** Starts a node for the current test. If the node cannot open its environment, it is closed. */
 export async function startStoreNode(url: string, options: OpenStoreOptions = {}): Promise<StoreNode> {
   const log = new KeptLog()
   const directory = options.dataDirectory ?? storeDirectory()
@@ -51,7 +51,7 @@ export async function follows(ledger: Ledger, after: Revision, until: Revision):
   for await (const entry of ledger.feed(after)) if (entry.revision.sequence >= until.sequence) return
 }
 
-/** Expects that all nodes show the same as a new one, and have not loaded again. Returns the new node. */
+/** Expects that all nodes have the content of a new node, and have not loaded again. Returns the new node. */
 export async function expectSame(url: string, nodes: readonly StoreNode[]): Promise<StoreNode> {
   const fresh = await startStoreNode(url)
   const { sequence } = await fresh.ledger.head()

@@ -21,7 +21,7 @@ const redis = await startRedis()
 afterAll(() => redis.stop())
 const admin = await sharedLink(redis)
 
-/** A user for the current test, with all permissions. */
+/** Creates a Redis user with all permissions for the current test. */
 async function newUser(): Promise<{ readonly name: string; readonly url: string; readonly prefix: string }> {
   const name = `user-${randomUUID()}`
   await rights(name, 'on', `>${PASSWORD}`, '~*', '&*', '+@all')
@@ -35,7 +35,7 @@ async function rights(user: string, ...rules: readonly string[]): Promise<void> 
   await admin.send('ACL', 'SETUSER', user, ...rules)
 }
 
-/** A service process as an operator runs it, for the current test. */
+/** Starts a service process for the current test. */
 function serviceOn(url: string): ServiceProcess {
   const env = { API_KEY, STORE_URL: url, HTTP_THREADS: '1' }
   const service = new ServiceProcess({ cwd: storeDirectory(), env })
@@ -47,13 +47,13 @@ function lastLine({ stderr }: ServiceProcess): unknown {
   return JSON.parse(stderr.trim().split('\n').at(-1)!)
 }
 
-/** A node whose permissions the test changes, and one with all permissions. */
+/** Starts a node whose permissions the test changes, and a node with all permissions. */
 async function nodeAndOther(url: string) {
   const node = await startStoreNode(url)
   return { node, log: node.log, other: await startStoreNode(url.replace(/\/\/.*@/, '//')) }
 }
 
-/** Waits until Redis has counted that many refusals. Redis counts from the first one. */
+/** Waits until Redis has counted this number of refusals since it was started. */
 async function refusals(count: number): Promise<void> {
   const counted = async () => /count,(\d+)/.exec(String(await admin.send('ACL', 'LOG')))?.[1]
   while (Number(await counted()) < count) await pause()
@@ -170,7 +170,7 @@ test('a node without permission to load rows logs this once, retries, and loads 
   await other.ledger.commit(commitOf({ put: { alice: 'ar' } }))
   const start = await node.ledger.head()
   await rights(name, '-hscan')
-  // Another commit at the position of the node, as in an unknown epoch.
+  // Another commit at the position of the node makes the node load again, as for another epoch.
   const { meta, log: stream, ids } = keysAt(url)
   const rewritten = `
     local id = redis.call('HGET', KEYS[1], 'id')

@@ -1,4 +1,4 @@
-/** Each call of each script is refused once, on servers with and without a permission check in advance. */
+/** Refusal of each call of each script, on servers that can or cannot check permissions in advance. */
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { AuthzError } from '#model/errors.ts'
 import { CREATED_PER_COMMIT } from '#store/redis/stored-row.ts'
@@ -17,7 +17,7 @@ import { allRows, commitOf, entriesAfter, readable, type ReadableRow, text } fro
 const redis = await sharedRedis()
 const direct = await sharedLink(redis)
 
-/** More calls than any script makes for these commits. */
+/** Maximum number of calls that a script can make for these commits. */
 const CALLS_MAX = 40
 
 /** Whether scripts on the server can check the permissions of their user. */
@@ -26,7 +26,7 @@ type Server = 'checks' | 'does not check'
 /** Refuses one call of the next script. */
 class FaultyLink extends RedisLink {
   readonly server: Server
-  /** Number of the refused call, from 1. Null for none. */
+  /** Number of the call that is refused, from 1. Null if no call is refused. */
   fault: number | null = null
   /** True if the script reached the refused call. */
   wasMet = false
@@ -187,7 +187,7 @@ const KINDS = {
 
 describe.each(['checks', 'does not check'] as const)('on a server that %s permissions in advance', server => {
   test.each(Object.keys(KINDS) as (keyof typeof KINDS)[])(
-    '%s is complete or absent, independent of the refused call',
+    '%s is complete or absent, whichever call of its script is refused',
     async name => {
       const { before, commit: make } = KINDS[name]
       const link = await linkTo(server)
@@ -225,7 +225,7 @@ describe.each(['checks', 'does not check'] as const)('on a server that %s permis
   )
 })
 
-test('a commit is complete or absent, even if a call of the script that completes it is refused', async () => {
+test('a commit is complete or absent even if a call of the script that completes it is refused', async () => {
   const link = await linkTo('does not check')
   const { before, commit: make } =
     KINDS['a commit that creates, overwrites and deletes rows and trims the log']
@@ -257,7 +257,7 @@ test('a commit is complete or absent, even if a call of the script that complete
   }
 })
 
-test('the next start begins or resumes the epoch, independent of the refused call of the previous start', async () => {
+test('the next start begins or resumes the epoch, whichever call of the previous start was refused', async () => {
   const link = await linkTo('checks')
   for (let fault = 1; ; fault += 1) {
     const keys = redisKeys(parseRedisUrl(redis.url()).prefix, 'starts')

@@ -1,4 +1,4 @@
-/** Entries that one read of a replay returns. */
+/** Number of entries that one read of a replay returns. */
 import { expect, test } from 'vitest'
 import { CommitLog } from '#store/embedded/commit-log.ts'
 import { DurableMark, logReader } from '#store/embedded/log-feed.ts'

@@ -10,19 +10,13 @@ import { decodeRow } from '#store/keyspace/row-codec.ts'
 import { RowRuns, type StoredRow } from '#store/bulk-load/row-runs.ts'
 import { seed } from '../properties/seeded.ts'
 import { runsOf } from '../support/random-runs.ts'
+import type { ReadableRow } from './toy-rows.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'verdict-runs-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 const scanDirectory = join(directory, 'scan')
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
-
-interface ReadableRow {
-  readonly key: string
-  readonly value: string
-  readonly version: number
-  readonly created: number
-}
 
 function rowOf({ key, value, version, created }: ReadableRow): Row {
   return { key: encoder.encode(key), value: encoder.encode(value), version, created }
@@ -96,7 +90,7 @@ test('rows after a scan with concurrent changes are those of the end of the scan
       const from = half % steps.length
       const runs = new RowRuns(scanDirectory, 100)
       for (const [index, moment] of [0, 1, 2, 3, 4, 5, 6, ...moments].entries()) {
-        // The scan finds rows that exist from beginning to end. It can find other rows, and rows twice.
+        // A scan finds all rows that exist during the whole scan. It can find other rows, and rows twice.
         const state = states[from + ((moments[index] ?? moment) % (states.length - from))]!
         const found = state.get(`key-${index % 7}`)
         if (found) runs.add(rowOf(found))

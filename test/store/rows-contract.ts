@@ -4,7 +4,7 @@ import type { OpenLedger } from './ledger-under-test.ts'
 import { allRows, bytes, commitOf, everyone, group, readable, scannedKeys, text } from './toy-rows.ts'
 
 export function describeRows(start: OpenLedger): void {
-  test('a row that is deleted and put again is a new one, in one commit or in two', async () => {
+  test('a row that is deleted and put again is a new row, in one commit or in two', async () => {
     const { ledger, view } = await start()
     await ledger.commit(commitOf({ put: { alice: 'ar', bob: 'ar', carol: 'ar' } }))
     await ledger.commit(commitOf({ delete: ['alice'] }))
@@ -66,14 +66,14 @@ export function describeRows(start: OpenLedger): void {
     expect(found.find(({ key }) => key === 'key-101')).toMatchObject({ value: 'br', version: 3 })
   })
 
-  test('rows delivers each row once, even in several batches', async () => {
+  test('`rows` yields each row once, even in several batches', async () => {
     const { ledger } = await start()
     const keys = Array.from({ length: 2_500 }, (_, index) => `row-${String(index).padStart(4, '0')}`)
     await ledger.commit(commitOf({ put: Object.fromEntries(keys.map(key => [key, 'ar'])) }))
     expect((await allRows(ledger)).map(({ key }) => key)).toEqual(keys)
   })
 
-  test('rows delivers all rows that existed when it began, during concurrent commits', async () => {
+  test('`rows` yields all rows that existed when it began, even during concurrent commits', async () => {
     const { ledger } = await start()
     const keys = Array.from({ length: 3_000 }, (_, index) => `row-${index}`)
     await ledger.commit(commitOf({ put: Object.fromEntries(keys.map(key => [key, 'ar'])) }))

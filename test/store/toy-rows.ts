@@ -84,7 +84,6 @@ export function readableEntry(entry: LogEntry): object {
   }
 }
 
-/** The content of a view, for comparisons. */
 export function shown(view: View): object {
   const lists = [everyone, ...GROUPS.map(group), ...COLORS.map(color)]
   return {

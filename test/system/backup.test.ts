@@ -39,12 +39,12 @@ test('a backup contains keys, projects and environments, and a service works wit
   })
   await service.send('POST', '/v2/facts/default/staging/users', { key: key.secret, body: { key: 'zoe' } })
   const file = join(directory, 'verdict.backup')
-  // A previous backup attempt, readable by all users.
+  // A previous backup attempt has left a file that all users can read.
   writeFileSync(`${file}.part`, '', { mode: 0o666 })
   const backup = await backUp(service, file)
   expect(backup).toMatchObject({ code: 0, stderr: '' })
   expect(JSON.parse(backup.stdout)).toMatchObject({ file, environments: 2 })
-  // Readable only by its owner, and no temporary files are left in the store.
+  // Only its owner can read the backup, and no temporary files are left in the store.
   expect((statSync(file).mode & 0o777).toString(8)).toBe('600')
   expect(readdirSync(join(directory, 'store')).filter(name => name.startsWith('.verdict-backup-'))).toEqual(
     [],
@@ -71,7 +71,7 @@ test('a backup during writes has one state for each environment, and decisions c
   const service = await filled(join(directory, 'store'))
   const progress = { isOver: false, written: 0, asked: 0 }
   const write = async () => {
-    // Two users in one change: both must be in a backup, or neither.
+    // Each change creates two users: a backup must contain both or neither.
     while (!progress.isOver) {
       const operations = ['a', 'b'].map(name => ({ key: `${name}-${progress.written}` }))
       expect((await service.post(`${FACTS}/bulk/users`, { operations })).status).toBe(200)
@@ -118,9 +118,9 @@ describe('a backup', () => {
     ])
   })
 
-  test('is rejected during another backup, until that one ends or its client disconnects', async () => {
+  test('is rejected during another backup, until the other backup ends or its client disconnects', async () => {
     const service = await filled(join(storeDirectory(), 'store'))
-    // More data than the socket buffers can hold.
+    // The backup must be larger than the socket buffers.
     for (let bulk = 0; bulk < 5; bulk += 1) {
       const operations = Array.from({ length: 60 }, (_, n) => ({
         key: `large-${bulk}-${n}`,
@@ -210,7 +210,7 @@ test('temporary files of a backup that was interrupted by a crash are deleted at
   await service.close()
   mkdirSync(join(directory, '.verdict-backup-Xy12Zz'))
   writeFileSync(join(directory, '.verdict-backup-Xy12Zz/data.mdb'), 'half of it')
-  // A file of an operator.
+  // The start must not delete this file of an operator.
   writeFileSync(join(directory, 'backup.verdict'), 'whole')
   await startedService({ storeUrl: `lmdb:${directory}` })
   expect(readdirSync(directory).filter(name => name.startsWith('.verdict-backup-'))).toEqual([])

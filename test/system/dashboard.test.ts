@@ -13,7 +13,7 @@ import { question, sharedService } from '#testing/processes/running-service.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const text = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** Labels and a metric that Prometheus adds. */
+/** Labels, and a metric, that Prometheus adds. */
 const SCRAPED = ['instance', 'job']
 const UP = 'up'
 
@@ -25,7 +25,7 @@ const scrape = await Scrape.of(verdict.address, { authorization: `Bearer ${metri
 const labelsOf = (metric: string) =>
   new Set(scrape.samples.filter(({ name }) => name === metric).flatMap(({ labels }) => Object.keys(labels)))
 
-/** Unknown metrics and labels in an expression. */
+/** Returns the unknown metrics and labels in an expression. */
 function findings(expression: string): string[] {
   const { metrics, labels } = askedIn(expression)
   const unknown = metrics.filter(
@@ -78,7 +78,7 @@ test('a metric without a graph gets a graph with existing labels', async () => {
   expect(expressions.flatMap(findings)).toEqual([])
 })
 
-test('unknown metrics and labels are found', () => {
+test('the check finds unknown metrics and labels', () => {
   expect(findings('sum by (nothing) (rate(verdict_checks_total[1m])) / verdict_nothing')).toEqual([
     expect.stringMatching(/^verdict_nothing in/),
     expect.stringMatching(/^nothing in/),

@@ -14,7 +14,7 @@ const report = (severity: string) =>
     metadata: { vulnerabilities: { high: 1 } },
   })
 
-/** Runs the audit with this response of the registry, in the form of npm. */
+/** Runs the audit with an `npm` that prints this response of the registry. */
 function audited(answer: string, code: number) {
   const directory = storeDirectory()
   const npm = join(directory, 'npm')

@@ -44,7 +44,7 @@ interface PodSpec {
 
 test('the Dockerfile has no findings of its linter', () => {
   expect(validate(text('Dockerfile'))).toEqual([])
-  // The linter detects errors.
+  // A Dockerfile with an error has a finding.
   expect(validate('FROM node:22\nCPY a b\n')).toHaveLength(1)
 })
 
@@ -54,7 +54,7 @@ test('the image runs without root, has labels, and has the command line on its P
   for (const label of ['title', 'description', 'licenses', 'version'])
     expect(dockerfile).toContain(`org.opencontainers.image.${label}=`)
   expect(dockerfile).toContain('ln -s /app/bin/verdict.js /usr/local/bin/verdict')
-  // As in the image: started through the link, with the built form only.
+  // As in the image, the command is a link, and only the built form exists.
   const app = join(storeDirectory(), 'app')
   mkdirSync(app)
   for (const path of ['bin', 'package.json']) execFileSync('cp', ['-r', join(root, path), app])
@@ -139,7 +139,7 @@ describe('the systemd unit', () => {
 
   test.skipIf(lacks('systemd-analyze'))('is valid and sandboxed (skipped without systemd-analyze)', () => {
     const file = join(storeDirectory(), 'verdict.service')
-    // The program is not installed here.
+    // systemd-analyze requires an existing program.
     writeFileSync(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`))
     const verified = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' })
     expect([verified.stderr, verified.status]).toEqual(['', 0])
@@ -153,7 +153,7 @@ describe.skipIf(lacks('promtool'))('the files of Prometheus (skipped without pro
     ['check', 'rules', 'alerts.yaml'],
     ['check', 'config', '--syntax-only', 'prometheus.yaml'],
     ['test', 'rules', 'alerts.test.yaml'],
-  ])('promtool %s %s %s', (...args) => {
+  ])('are accepted by promtool %s %s %s', (...args) => {
     const { status, stdout, stderr } = spawnSync('promtool', args, {
       cwd: join(deploy, 'prometheus'),
       encoding: 'utf8',

@@ -1,4 +1,4 @@
-/** Generated parts of documents are current, links lead to files and headings, and claims to tests. */
+/** Generated parts of documents are current, their links have targets, and their claims have tests. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -74,11 +74,11 @@ function textOf(kind: PassageKind, text: string): FileText {
 const rulesIn = (text: FileText) => findingsIn(text).map(({ rule }) => rule)
 const placesIn = (text: FileText) => findingsIn(text).map(({ line, rule }) => `${line} ${rule}`)
 
-test('each rule has samples', () => {
+test('each rule of the language check has samples', () => {
   expect(Object.keys(SAMPLES)).toEqual(RULES.map(({ name }) => name))
 })
 
-test.each(RULES)('each pattern of the rule $name reports its wording and no similar one', rule => {
+test.each(RULES)('each pattern of the rule $name reports its wording, and no similar wording', rule => {
   const [violating, clean, kind = 'text'] = SAMPLES[rule.name]!
   expect(violating).toHaveLength(rule.patterns.length)
   for (const [index, text] of violating.entries()) {
@@ -88,7 +88,7 @@ test.each(RULES)('each pattern of the rule $name reports its wording and no simi
   expect(clean.flatMap(text => rulesIn(textOf(kind, text)))).toEqual([])
 })
 
-test('questions and inline code have no findings', () => {
+test('questions and inline code cause no findings', () => {
   expect(rulesIn(textOf('text', 'Nobody waits? The field `nobody` is empty.'))).toEqual([])
   expect(rulesIn(textOf('text', 'Nobody may GET /v1?x=1.'))).toEqual(['indefinite-person'])
 })
@@ -138,8 +138,8 @@ test('the reader of line comments reads them, and nothing else', () => {
   expect(placesIn(readLineComments('-- Nobody\nnobody()\n', '--'))).toEqual(['1 indefinite-person'])
 })
 
-describe('a marker', () => {
-  test('accepts the findings of its line and of the next line', () => {
+describe('a comment that accepts a wording', () => {
+  test('removes the findings of its line and of the next line', () => {
     expect(placesIn(readCode('src/a.ts', '// language: a quotation\n// Nobody\n\n// Nobody\n'))).toEqual([
       '4 indefinite-person',
     ])
@@ -147,13 +147,13 @@ describe('a marker', () => {
     expect(placesIn(readLineComments('# language: a quotation\n# Nobody\n', '#'))).toEqual([])
   })
 
-  test('is reported if it has no reason or accepts nothing', () => {
+  test('is reported if it states no reason or accepts nothing', () => {
     expect(placesIn(readCode('src/a.ts', '// language:\n// Nobody\n'))).toEqual(['1 marker'])
     expect(placesIn(readCode('src/a.ts', '// language: a quotation\n// A client\n'))).toEqual(['1 marker'])
   })
 })
 
-test('a subject is checked as a whole and without its prefix', () => {
+test('the subject of a commit is checked as a whole and without its prefix', () => {
   const passages = subjectPassages('fix(store)!: what nobody reads')
   expect(rulesIn({ passages, markers: [] }).toSorted()).toEqual([
     'indefinite-person',

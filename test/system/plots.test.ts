@@ -8,7 +8,7 @@ const PLOTS = fileURLToPath(new URL('../../docs/plots', import.meta.url))
 
 type Point = readonly [x: number, y: number]
 
-/** Paths of straight lines with a matching stroke, as points. */
+/** Returns the points of each path of straight lines with a matching stroke. */
 function paths(svg: string, stroke: RegExp): Point[][] {
   return [...svg.matchAll(/<path d="(M[\d. L-]+)" fill="none"([^>]*)>/g)]
     .filter(([, , attributes]) => stroke.test(attributes!))

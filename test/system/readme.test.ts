@@ -35,7 +35,7 @@ function codeBlocks(document: string): CodeBlock[] {
   }))
 }
 
-/** Blocks of a language that are followed by their output. */
+/** Code blocks in a language that are followed by a block with their output. */
 function examples(document: string, wanted: string): { readonly text: string; readonly output: string }[] {
   const blocks = codeBlocks(document)
   return blocks.flatMap(({ language, text }, index) => {
@@ -55,7 +55,7 @@ function modelOf(document: string): string {
 const isOwn = (path: string): boolean => !path.endsWith('node_modules')
 
 test('the run command of the README starts the service, and its examples have the documented output', async () => {
-  // A fresh clone after `npm ci`, which is a precondition of this test. The second level runs `npm ci` again.
+  // The copy is like a clone after `npm ci`. A test of the second level runs `npm ci` itself.
   for (const part of ['package.json', 'bin', 'src', 'packaging', 'workers', 'console', 'dist']) {
     cpSync(join(root, part), join(copy, part), { recursive: true, preserveTimestamps: true, filter: isOwn })
   }
@@ -67,7 +67,7 @@ test('the run command of the README starts the service, and its examples have th
   const [, key] = await service.stdoutMatch(/API key, shown only once: (\S+)/)
   try {
     const env = { ...process.env, VERDICT: address, KEY: key }
-    // The first command runs through npm like that of a reader; the others are faster without it.
+    // The first command runs through npm, as for a reader. The others are faster without npm.
     const direct = join(copy, 'direct')
     mkdirSync(direct)
     writeFileSync(
@@ -95,7 +95,7 @@ test('the run command of the README starts the service, and its examples have th
           ['-c', `{ ${text}\n} 2>&1 || [ $? = 1 ]`],
           options,
         )
-        // Messages of npm itself concern the machine.
+        // Messages of npm depend on the machine.
         expect(stdout.replaceAll(/^npm .*\n/gm, '').trim(), text).toBe(output)
         if (text.startsWith('npx')) path = `${direct}:${process.env['PATH']}`
       }
@@ -133,7 +133,7 @@ test('SIGTERM to the run command stops the service with exit code 0', async () =
   await expect(fetch(`${address}/healthy`)).rejects.toThrow()
 })
 
-test('every setting has a unique name in the code', () => {
+test('every setting has a unique field name in the configuration', () => {
   const names = Object.values(settings).map(({ as }) => as)
   expect(new Set(names).size).toBe(names.length)
 })

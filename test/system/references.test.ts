@@ -9,7 +9,7 @@ const SPEC = join('docs', 'spec')
 const FOLDERS = ['src', 'workers', join('console', 'src'), 'testing', 'test', 'bench', 'packaging', 'docs']
 const READ = /\.(tsx?|m?js|md|json|ya?ml|lua|py|go|java)$/
 
-/** Separators between the names of a list: "A.2, C.2 and D-15", "B.6 to B.11". */
+/** Separators between names, as in "A.2, C.2 and D-15" or "B.6 to B.11". */
 const JOIN = '(?:[,;] (?:and )?| and | to |–)'
 /** A reference to native.md with all names that follow the first one. */
 const NATIVE = new RegExp(
@@ -17,12 +17,12 @@ const NATIVE = new RegExp(
   'g',
 )
 const NUMBER = '(?:(?:sections?|rows?|rulings?) )?\\d+(?:\\.\\d+)*'
-/** A reference to a page with numbered sections, in the current or the former form. */
+/** A reference to a page with numbered sections, as in "conditions.md 5" or "conditions, section 5". */
 const NUMBERED = new RegExp(
   `\\b(?:(conditions|authzen)\\.md,? |(conditions), )(${NUMBER}(?:${JOIN}${NUMBER})*)`,
   'gi',
 )
-/** Rulings without a reference, and references to a page that does not exist. */
+/** Names of rulings without their page, and references to a page that does not exist. */
 const STRAY = /(?<![\w.-])D-\d+\b|\bcontract (?:section \d|[A-E][.-]\d)/gi
 
 interface Page {

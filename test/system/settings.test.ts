@@ -45,7 +45,7 @@ describe('a secret', () => {
     expect(() => readConfig({ API_KEY, API_KEY_FILE: file })).toThrow(
       'setting API_KEY: API_KEY_FILE is also set; set only one of them',
     )
-    // An image can contain an empty default for a secret in a file.
+    // A variable that is set but empty does not count as a second value.
     expect(readConfig({ STORE_URL: '', STORE_URL_FILE: secretFile('memory:') }).storeUrl).toBe('memory:')
     expect(() => readConfig({ API_KEY_FILE: '/nowhere/at/all' })).toThrow(
       'setting API_KEY: API_KEY_FILE cannot be read: ENOENT',
@@ -107,13 +107,13 @@ describe('the password of Redis in a separate setting', () => {
       { redisSentinelPassword: 'a' },
       'REDIS_SENTINEL_PASSWORD is set, but STORE_URL is not a Redis URL',
     ],
-  ])('is rejected for %s', (url, passwords, message) => {
+  ])('is rejected with the store URL %s', (url, passwords, message) => {
     expect(() => requireStoreUrl(url, passwords)).toThrow(message)
     expect(() => requireStoreUrl(url, passwords)).not.toThrow(/secret|'[abc]'/)
   })
 
   test.each(['redis://there', 'redis://user@there', 'redis+sentinel://user@there', 'rediss+cluster://there'])(
-    'is used for %s',
+    'is used with the store URL %s',
     url => expect(() => requireStoreUrl(url, { redisPassword: 'a' })).not.toThrow(),
   )
 })
@@ -130,7 +130,7 @@ describe('an unknown variable', () => {
     ['PATH', null],
     ['LOG_FORMAT', null],
     ['npm_config_registry', null],
-  ])('%s: a warning suggests %s', (name, meant) => {
+  ])('such as %s causes a warning that suggests %s', (name, meant) => {
     expect(warningsOf({ [name]: 'x' })).toEqual(
       meant === null ? [] : [`${name} is not a setting: did you mean ${meant}?`],
     )
@@ -140,7 +140,7 @@ describe('an unknown variable', () => {
     ['VERDICT_API_KEY', 'VERDICT_API_KEY is not a setting: did you mean API_KEY?'],
     ['VERDICT_POTR', 'VERDICT_POTR is not a setting'],
     ['VERDICT_', 'VERDICT_ is not a setting'],
-  ])('%s is rejected, because it can only be intended for Verdict', (name, message) => {
+  ])('such as %s that can only be intended for Verdict is rejected', (name, message) => {
     expect(() => readConfig({ [name]: 'x' })).toThrow(message)
   })
 
@@ -150,14 +150,14 @@ describe('an unknown variable', () => {
     'VERDICT_URL',
     'VERDICT_OUTPUT',
     'VERDICT_FORM',
-    // Variables of Kubernetes in the namespace of a service named verdict or verdict-http.
+    // Kubernetes sets these variables if a service in the namespace is named verdict or verdict-http.
     'VERDICT_SERVICE_HOST',
     'VERDICT_SERVICE_PORT_HTTP',
     'VERDICT_PORT',
     'VERDICT_PORT_7766_TCP_ADDR',
     'VERDICT_HTTP_SERVICE_HOST',
     'VERDICT_HTTP_PORT_7766_TCP',
-  ])('%s belongs to another program and causes no warning', name => {
+  ])('such as %s that belongs to another program causes no warning', name => {
     expect(warningsOf({ [name]: 'x' })).toEqual([])
   })
 })
@@ -166,11 +166,15 @@ test.each([
   ['an empty host', { HOST: '' }, 'setting HOST'],
   ['a short key', { API_KEY: 'short' }, 'setting API_KEY: expected 16 to 512'],
   [
-    'the same key for both',
+    'one key for both',
     { API_KEY, ADMIN_API_KEY: API_KEY },
     'setting ADMIN_API_KEY: must differ from API_KEY',
   ],
-  ['the same port for both', { PORT: '8181', OPA_PORT: '8181' }, 'setting OPA_PORT: must differ from PORT'],
+  [
+    'one port for both listeners',
+    { PORT: '8181', OPA_PORT: '8181' },
+    'setting OPA_PORT: must differ from PORT',
+  ],
   [
     'a maximum staleness below the warning threshold',
     { STALE_AFTER_MS: '5000', MAX_STALE_MS: '4999' },
@@ -183,7 +187,7 @@ test.each([
   expect(() => readConfig(environment)).toThrow(message)
 })
 
-test('all invalid settings are reported together with the store URL in one log line', async () => {
+test('one log line reports all invalid settings, including the store URL', async () => {
   const env = {
     PORT: 'http',
     API_KEY: 'short',
@@ -221,7 +225,7 @@ describe('on a terminal', () => {
       .stdout
   }
 
-  test('startup errors are sentences', () => {
+  test('startup errors are printed as sentences, not as JSON', () => {
     expect(inTerminal({ PORT: 'http', API_KEY: 'short' }).replaceAll('\r', '')).toBe(
       'verdict: setting PORT: expected an integer from 0 to 65535, got "http"\n' +
         'verdict: setting API_KEY: expected 16 to 512 printable ASCII characters without spaces\n',
@@ -249,7 +253,7 @@ describe('the command-line arguments', () => {
     },
   )
 
-  test('exclude settings: an unknown argument is rejected', () => {
+  test('exclude settings, so that an unknown argument is rejected', () => {
     const { status, stderr } = run(START, '--port', '80')
     expect([status, stderr]).toEqual([1, expect.stringContaining('unknown argument --port')])
   })
@@ -270,13 +274,13 @@ describe('KONG_PORT', () => {
     ['an environment without it', { KONG_ENVIRONMENT: 'default/production' }, 'expected both or neither'],
     ['the port of PORT', { ...asked, PORT: '9000' }, 'must differ from PORT and OPA_PORT'],
     ['the port of OPA_PORT', { ...asked, OPA_PORT: '9000' }, 'must differ from PORT and OPA_PORT'],
+    ['only an environment', { ...asked, KONG_ENVIRONMENT: 'production' }, 'expected project/environment'],
     [
-      'an environment without its project',
-      { ...asked, KONG_ENVIRONMENT: 'production' },
+      'more than project and environment',
+      { ...asked, KONG_ENVIRONMENT: 'a/b/c' },
       'expected project/environment',
     ],
-    ['more than an environment', { ...asked, KONG_ENVIRONMENT: 'a/b/c' }, 'expected project/environment'],
-  ])('is rejected: %s', (_what, environment, message) => {
+  ])('is rejected with an invalid combination of settings: %s', (_what, environment, message) => {
     expect(() => readConfig(environment)).toThrow(message)
   })
 })

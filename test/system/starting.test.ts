@@ -6,7 +6,7 @@ import { API_KEY, question, startedService } from '#testing/processes/running-se
 
 const HOST = '127.0.0.1'
 
-/** Status of one request, or null if no process listens. */
+/** Returns the status of one request, or null if no process listens. */
 async function statusOf(port: number): Promise<number | null> {
   const answer = fetch(`http://${HOST}:${port}/allowed`, {
     method: 'POST',
