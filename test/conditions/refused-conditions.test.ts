@@ -109,7 +109,7 @@ describe('a condition above a limit', () => {
       'elements',
       count => ({ 'user.a': { in: repeated(1, count) } }),
       OPERAND_ELEMENTS_MAX,
-      /10000 elements/u,
+      /at most 10000 elements/u,
     ],
     [
       'bytes',

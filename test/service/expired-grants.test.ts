@@ -115,25 +115,22 @@ test.each([
   ['a conflict with another writer', () => new ConflictError(new Uint8Array(1))],
   ['an overload of the service', () => new AuthzError('OVERLOADED', 'too much at once')],
   ['an unavailable store', () => new AuthzError('STORE_UNAVAILABLE', 'the store is away')],
-])(
-  'after repeated failures because of %s, all expired grants are removed in one commit',
-  async (_, failure) => {
-    const done = Promise.withResolvers<void>()
-    const batches: number[] = []
-    const grants = opened({
-      firstPauseMs: 1,
-      onFault: error => done.reject(error),
-      remove: async ended => {
-        batches.push(ended.length)
-        if (batches.length < 6) throw failure()
-        done.resolve()
-      },
-    })
-    grants.add([removalOf(1), removalOf(2)], 1)
-    await done.promise
-    expect(batches).toEqual([2, 2, 2, 2, 2, 2])
-  },
-)
+])('after several failures by %s, all expired grants are removed in one commit', async (_, failure) => {
+  const done = Promise.withResolvers<void>()
+  const batches: number[] = []
+  const grants = opened({
+    firstPauseMs: 1,
+    onFault: error => done.reject(error),
+    remove: async ended => {
+      batches.push(ended.length)
+      if (batches.length < 6) throw failure()
+      done.resolve()
+    },
+  })
+  grants.add([removalOf(1), removalOf(2)], 1)
+  await done.promise
+  expect(batches).toEqual([2, 2, 2, 2, 2, 2])
+})
 
 async function afterMicrotasks(count: number): Promise<void> {
   for (let n = 0; n < count; n++) await Promise.resolve()

@@ -29,10 +29,10 @@ function remove(environment: RunningEnvironment, group: string) {
   return environment.execute('deleteGroup', { params: { group_instance_key: group } })
 }
 
-const query = (user: string, action: string) => ({ user, action, type: 'document', key: 'd1', tenant: null })
+const check = (user: string, action: string) => ({ user, action, type: 'document', key: 'd1', tenant: null })
 
 function may(environment: RunningEnvironment, user: string, action: string): boolean {
-  return environment.decide(query(user, action))
+  return environment.decide(check(user, action))
 }
 
 function whole(environment: RunningEnvironment, group: string) {
@@ -104,7 +104,7 @@ describe('a deleted group of 200 members', () => {
       assigned_roles: ['group:big#member', 'document:d1#editor'],
     })
     const oracle = environment.oracle()
-    expect(oracle.evaluate(query('u7', 'update'))).toBe(true)
-    expect(oracle.evaluate(query('u8', 'update'))).toBe(false)
+    expect(oracle.evaluate(check('u7', 'update'))).toBe(true)
+    expect(oracle.evaluate(check('u8', 'update'))).toBe(false)
   })
 })

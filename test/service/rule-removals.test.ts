@@ -52,33 +52,30 @@ test.each<[what: string, remove: Removal, rulesLeft: number, setsLeft: number]>(
     2 * SETS + 2,
   ],
   ['a resource', it => deleteResource(it, { params: { resource_id: 'document' } }), 0, SETS + 2],
-])(
-  'the removal of %s ends the effect of its rules with one small commit',
-  async (_, remove, rulesLeft, setsLeft) => {
-    const environment = await prepared()
-    let draft: Draft | null = null
-    const { work, commit } = environment.attempt(context => {
-      draft = context.records
-      return remove(context)
-    })
-    if (isResumable(work)) runAtOnce(work)
-    const written = [...draft!.written('rule')]
-    expect(written.length).toBeLessThanOrEqual(ROWS_WITH_REMOVAL_MAX)
-    expect(await commit()).toBe(true)
+])('a small commit that removes %s also ends its rules', async (_, remove, rulesLeft, setsLeft) => {
+  const environment = await prepared()
+  let draft: Draft | null = null
+  const { work, commit } = environment.attempt(context => {
+    draft = context.records
+    return remove(context)
+  })
+  if (isResumable(work)) runAtOnce(work)
+  const written = [...draft!.written('rule')]
+  expect(written.length).toBeLessThanOrEqual(ROWS_WITH_REMOVAL_MAX)
+  expect(await commit()).toBe(true)
 
-    // The purge has not begun, so most of the rows still exist.
-    expect(environment.count('rule')).toBe(3 * SETS - written.length)
-    expect(environment.standingCount('rule-put')).toBe(rulesLeft)
-    expect(environment.count('condition-set')).toBe(setsLeft)
-    const query = { per_page: 1, include_total_count: true }
-    expect(await environment.execute('listSetRules', { query })).toMatchObject({ total_count: rulesLeft })
-    const counts = await environment.execute('countEnvironment', undefined)
-    expect(counts).toMatchObject({ set_rules: rulesLeft, condition_sets: setsLeft })
+  // The purge has not begun, so most of the rows still exist.
+  expect(environment.count('rule')).toBe(3 * SETS - written.length)
+  expect(environment.standingCount('rule-put')).toBe(rulesLeft)
+  expect(environment.count('condition-set')).toBe(setsLeft)
+  const query = { per_page: 1, include_total_count: true }
+  expect(await environment.execute('listSetRules', { query })).toMatchObject({ total_count: rulesLeft })
+  const counts = await environment.execute('countEnvironment', undefined)
+  expect(counts).toMatchObject({ set_rules: rulesLeft, condition_sets: setsLeft })
 
-    // A change starts the purge again.
-    await environment.execute('createUser', { body: { key: 'ann' } })
-    await environment.purged()
-    expect(environment.count('rule')).toBe(rulesLeft)
-    expect(environment.orphanCount()).toBe(0)
-  },
-)
+  // A change starts the purge again.
+  await environment.execute('createUser', { body: { key: 'ann' } })
+  await environment.purged()
+  expect(environment.count('rule')).toBe(rulesLeft)
+  expect(environment.orphanCount()).toBe(0)
+})

@@ -127,44 +127,41 @@ async function leftJournal(): Promise<string> {
 test.each([
   { writes: 0, level: {} },
   { writes: 1, level: { a: 'old', b: 'old' } },
-])(
-  'a journal on a disk that has space for $writes more writes is opened read-only',
-  async ({ writes, level }) => {
-    const path = await leftJournal()
-    const all = { b: 'new', c: 'new' }
-    const open = async (writesLeft: number, log = new KeptLog()) => {
-      const disk = new OnFullDisk(path)
-      disk.writesLeft = writesLeft
-      const tables = await JournaledTables.open(disk, null, { log })
-      return { disk, tables, log }
-    }
-    const { tables: first } = await open(writes)
-    expect(shown(first)).toEqual(all)
-    const snapshot = first.snapshot()
-    expect(text(snapshot.table('one').get(bytes('b'))!)).toBe('new')
-    snapshot.release()
-    const refused = { code: 'STORE_REFUSED', message: expect.stringContaining('not made') as string }
-    await expect(put(first, 'd', '1')).rejects.toMatchObject(refused)
-    await expect(checkpoint(first)).rejects.toMatchObject(refused)
-    await expect(first.backUp(directory())).rejects.toMatchObject(refused)
-    expect(shown(first)).toEqual(all)
-    await first.close()
-    expect(await stored(path)).toEqual(level)
-    expect(journalFiles(path)).toHaveLength(2)
+])('a journal on a disk with space for $writes writes is opened read-only', async ({ writes, level }) => {
+  const path = await leftJournal()
+  const all = { b: 'new', c: 'new' }
+  const open = async (writesLeft: number, log = new KeptLog()) => {
+    const disk = new OnFullDisk(path)
+    disk.writesLeft = writesLeft
+    const tables = await JournaledTables.open(disk, null, { log })
+    return { disk, tables, log }
+  }
+  const { tables: first } = await open(writes)
+  expect(shown(first)).toEqual(all)
+  const snapshot = first.snapshot()
+  expect(text(snapshot.table('one').get(bytes('b'))!)).toBe('new')
+  snapshot.release()
+  const refused = { code: 'STORE_REFUSED', message: expect.stringContaining('not made') as string }
+  await expect(put(first, 'd', '1')).rejects.toMatchObject(refused)
+  await expect(checkpoint(first)).rejects.toMatchObject(refused)
+  await expect(first.backUp(directory())).rejects.toMatchObject(refused)
+  expect(shown(first)).toEqual(all)
+  await first.close()
+  expect(await stored(path)).toEqual(level)
+  expect(journalFiles(path)).toHaveLength(2)
 
-    const { disk, tables, log } = await open(0)
-    expect(shown(tables)).toEqual(all)
-    await expect(put(tables, 'd', '1')).rejects.toMatchObject(refused)
-    disk.writesLeft = Number.POSITIVE_INFINITY
-    // The replay is retried without reopening the tables.
-    await log.has(({ level: severity }) => severity === 'info')
-    await put(tables, 'd', '1')
-    expect(shown(tables)).toEqual({ ...all, d: '1' })
-    await tables.close()
-    expect(journalFiles(path)).toEqual([])
-    expect(await stored(path)).toEqual({ ...all, d: '1' })
-  },
-)
+  const { disk, tables, log } = await open(0)
+  expect(shown(tables)).toEqual(all)
+  await expect(put(tables, 'd', '1')).rejects.toMatchObject(refused)
+  disk.writesLeft = Number.POSITIVE_INFINITY
+  // The replay is retried without reopening the tables.
+  await log.has(({ level: severity }) => severity === 'info')
+  await put(tables, 'd', '1')
+  expect(shown(tables)).toEqual({ ...all, d: '1' })
+  await tables.close()
+  expect(journalFiles(path)).toEqual([])
+  expect(await stored(path)).toEqual({ ...all, d: '1' })
+})
 
 test('a replay error that is not a disk error prevents the opening, and keeps the journal', async () => {
   const path = await leftJournal()

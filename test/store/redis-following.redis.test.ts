@@ -74,37 +74,34 @@ test('a node that requests it catches up with all earlier commits of other nodes
 test.each([
   ['which runs', false],
   ['which exits', true],
-])(
-  'a replica applies entries in order if large entries are written by another thread, %s',
-  async (_, isLost) => {
-    const url = redis.url()
-    const ending =
-      "import { parentPort } from 'node:worker_threads'; parentPort.once('message', () => process.exit())"
-    const entry = isLost
-      ? new URL(`data:text/javascript,${encodeURIComponent(ending)}`)
-      : new URL('./toy-large-writes.ts', import.meta.url)
-    const largeWrites = new WriteThread(entry, 50)
-    onTestFinished(() => largeWrites.close())
-    const [one, other] = [await startNode(url), await startNode(url, { largeWrites })]
-    const start = await other.ledger.head()
-    const commits = Array.from({ length: 60 }, (_each, n) => {
-      const count = n % 3 === 0 ? 60 : 1
-      const value = n % 2 === 0 ? 'ar' : 'bg'
-      return commitOf({ put: putOf(numbered(count), value) })
-    })
-    const heard: number[] = []
-    const following = (async () => {
-      for await (const { revision, put } of other.ledger.feed(start)) {
-        heard.push(put.length)
-        if (revision.sequence === start.sequence + commits.length) return
-      }
-    })()
-    for (const commit of commits) await one.ledger.commit(commit)
-    await following
-    expect(heard).toEqual(commits.map(({ put }) => put.length))
-    expect(shown(other.view)).toEqual(shown(one.view))
-  },
-)
+])('a replica applies entries in order if a thread, %s, writes large entries', async (_, isLost) => {
+  const url = redis.url()
+  const ending =
+    "import { parentPort } from 'node:worker_threads'; parentPort.once('message', () => process.exit())"
+  const entry = isLost
+    ? new URL(`data:text/javascript,${encodeURIComponent(ending)}`)
+    : new URL('./toy-large-writes.ts', import.meta.url)
+  const largeWrites = new WriteThread(entry, 50)
+  onTestFinished(() => largeWrites.close())
+  const [one, other] = [await startNode(url), await startNode(url, { largeWrites })]
+  const start = await other.ledger.head()
+  const commits = Array.from({ length: 60 }, (_each, n) => {
+    const count = n % 3 === 0 ? 60 : 1
+    const value = n % 2 === 0 ? 'ar' : 'bg'
+    return commitOf({ put: putOf(numbered(count), value) })
+  })
+  const heard: number[] = []
+  const following = (async () => {
+    for await (const { revision, put } of other.ledger.feed(start)) {
+      heard.push(put.length)
+      if (revision.sequence === start.sequence + commits.length) return
+    }
+  })()
+  for (const commit of commits) await one.ledger.commit(commit)
+  await following
+  expect(heard).toEqual(commits.map(({ put }) => put.length))
+  expect(shown(other.view)).toEqual(shown(one.view))
+})
 
 test('a commit reports how long the thread was blocked while the replica applied the commit', async () => {
   const { ledger } = await startNode(redis.url())
@@ -391,19 +388,16 @@ test.each([
       await direct.send('DEL', meta, rows, log, ids)
     },
   ],
-] as const)(
-  'if an environment was %s, the store reports whether it is emptied: %s',
-  async (_, isLost, lose) => {
-    const url = redis.url()
-    const [node, other] = [await startNode(url), await startNode(url)]
-    await other.ledger.commit(commitOf({ put: { alice: 'ar' } }))
-    await lose(other, url)
-    // In this time, the node makes several attempts to load the environment.
-    while (node.store.stalenessMs() < 2_000) await pause()
-    expect(node.store.isEmptied()).toBe(isLost)
-    expect(node.view.count(everyone)).toBe(1)
-  },
-)
+] as const)('if an environment was %s, the store counts as emptied: %s', async (_, isLost, lose) => {
+  const url = redis.url()
+  const [node, other] = [await startNode(url), await startNode(url)]
+  await other.ledger.commit(commitOf({ put: { alice: 'ar' } }))
+  await lose(other, url)
+  // In this time, the node makes several attempts to load the environment.
+  while (node.store.stalenessMs() < 2_000) await pause()
+  expect(node.store.isEmptied()).toBe(isLost)
+  expect(node.view.count(everyone)).toBe(1)
+})
 
 test('a commit that Redis accepted but does not show fails after a time limit, and does not block a close', async () => {
   const own = await startRedis()

@@ -170,11 +170,7 @@ test.each([
     { API_KEY, ADMIN_API_KEY: API_KEY },
     'setting ADMIN_API_KEY: must differ from API_KEY',
   ],
-  [
-    'one port for both listeners',
-    { PORT: '8181', OPA_PORT: '8181' },
-    'setting OPA_PORT: must differ from PORT',
-  ],
+  ['one port for both', { PORT: '8181', OPA_PORT: '8181' }, 'setting OPA_PORT: must differ from PORT'],
   [
     'a maximum staleness below the warning threshold',
     { STALE_AFTER_MS: '5000', MAX_STALE_MS: '4999' },
@@ -275,11 +271,7 @@ describe('KONG_PORT', () => {
     ['the port of PORT', { ...asked, PORT: '9000' }, 'must differ from PORT and OPA_PORT'],
     ['the port of OPA_PORT', { ...asked, OPA_PORT: '9000' }, 'must differ from PORT and OPA_PORT'],
     ['only an environment', { ...asked, KONG_ENVIRONMENT: 'production' }, 'expected project/environment'],
-    [
-      'more than project and environment',
-      { ...asked, KONG_ENVIRONMENT: 'a/b/c' },
-      'expected project/environment',
-    ],
+    ['three names instead of two', { ...asked, KONG_ENVIRONMENT: 'a/b/c' }, 'expected project/environment'],
   ])('is rejected with an invalid combination of settings: %s', (_what, environment, message) => {
     expect(() => readConfig(environment)).toThrow(message)
   })

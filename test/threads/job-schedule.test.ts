@@ -57,15 +57,12 @@ describe('the parts of a bulk', () => {
     expect(schedule.isEmpty).toBe(true)
   })
 
-  test.each(CASES)(
-    'become smaller if only the pool decides them: $checks checks, $threads threads',
-    ({ threads, checks }) => {
-      const counts = poolParts(threads, checks)
-      expect(counts).toEqual(counts.toSorted((one, other) => other - one))
-      for (const count of counts.slice(0, -1)) expect(count % OWN_PART_CHECKS).toBe(0)
-      expect(Math.max(...counts)).toBeLessThanOrEqual(2_048)
-    },
-  )
+  test.each(CASES)('become smaller in the pool: $checks checks, $threads threads', ({ threads, checks }) => {
+    const counts = poolParts(threads, checks)
+    expect(counts).toEqual(counts.toSorted((one, other) => other - one))
+    for (const count of counts.slice(0, -1)) expect(count % OWN_PART_CHECKS).toBe(0)
+    expect(Math.max(...counts)).toBeLessThanOrEqual(2_048)
+  })
 
   test.each(THREADS)('that are sent in advance have half of its checks: %i threads', threads => {
     const checks = 2 * PARTS_AHEAD * threads * OWN_PART_CHECKS

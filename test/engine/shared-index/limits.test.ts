@@ -44,30 +44,27 @@ function groups(count: number): Change[] {
 }
 
 describe('an instance with many in-edges', () => {
-  test.each([16, 17, 65_535, 65_536])(
-    'gives access through each of %i edges until the edges are removed',
-    count => {
-      const engine = new SharedEngine()
-      const world = new World(engine, ...sharing, instance('group:other'))
-      engine.apply(groups(count))
-      world.apply(
-        assign('alice', 'member', 'group:g0'),
-        assign('alice', 'member', `group:g${count - 1}`),
-        assign('bob', 'member', 'group:other'),
-      )
-      // After some checks, a closure replaces the forward walks.
-      for (let times = 0; times < 12; times++) {
-        expect(world.can('alice', 'read', 'document:d')).toBe(true)
-        expect(world.can('bob', 'read', 'document:d')).toBe(false)
-      }
-      world.apply(removed(link('group:g0', 'shared', 'document:d')))
+  test.each([16, 17, 65_535, 65_536])('gives access through %i edges until they are removed', count => {
+    const engine = new SharedEngine()
+    const world = new World(engine, ...sharing, instance('group:other'))
+    engine.apply(groups(count))
+    world.apply(
+      assign('alice', 'member', 'group:g0'),
+      assign('alice', 'member', `group:g${count - 1}`),
+      assign('bob', 'member', 'group:other'),
+    )
+    // After some checks, a closure replaces the forward walks.
+    for (let times = 0; times < 12; times++) {
       expect(world.can('alice', 'read', 'document:d')).toBe(true)
-      world.apply(removed(instance(`group:g${count - 1}`)))
-      expect(world.can('alice', 'read', 'document:d')).toBe(false)
-      world.apply(link('group:other', 'shared', 'document:d'))
-      expect(world.can('bob', 'read', 'document:d')).toBe(true)
-    },
-  )
+      expect(world.can('bob', 'read', 'document:d')).toBe(false)
+    }
+    world.apply(removed(link('group:g0', 'shared', 'document:d')))
+    expect(world.can('alice', 'read', 'document:d')).toBe(true)
+    world.apply(removed(instance(`group:g${count - 1}`)))
+    expect(world.can('alice', 'read', 'document:d')).toBe(false)
+    world.apply(link('group:other', 'shared', 'document:d'))
+    expect(world.can('bob', 'read', 'document:d')).toBe(true)
+  })
 })
 
 test.each([65_535, 65_536])('members of a group of %i have access until they leave', count => {
