@@ -100,7 +100,9 @@ function notingEntry(code: string) {
 
 /** Every fifth check is for `write`, which is denied to all users. */
 const WRITE_EVERY = 5
-/** Every third check is for Bob, who has no permissions. An odd number, because parts begin at even checks. */
+/**
+ * Every third check is for Bob, who has no permissions. An odd number, because parts begin at even checks.
+ */
 const USERS_TURN = 3
 
 /** `count` checks with consecutive numbers from `first` on. */

@@ -1,11 +1,10 @@
 /**
  * The write side of the shared index. Only one thread writes: it applies changes as defined by
- * `write/reducer.ts`. The lock excludes closure builders. The sequence allows all threads to read at the same
- * time.
+ * `write/reducer.ts`. The lock excludes closure builders; the sequence lets all threads read concurrently.
  *
- * A commit is one critical section: readers see all of it or none. A changed schema is published in the same
- * critical section, so that data and schema always match. Long work is done before the critical section, in
- * steps between which the thread can do other work (`applyInSteps`).
+ * A commit is one critical section: readers see all of it or none. A changed schema is published in that
+ * critical section, so data and schema always match. Long work precedes the critical section, in steps
+ * between which the thread can do other work (`applyInSteps`).
  *
  * Invariant: the state is a function of the applied changes, and applying a change again has no effect. A
  * change that names an unknown entity is ignored (`model/change.ts`).
@@ -55,45 +54,30 @@ import { AuthzError } from '#model/errors.ts'
 import { type RestoredIndex, savedParts, type SavedIndex, type SavedState } from './saved-index.ts'
 
 export interface WriterOptions extends RegionSizes {
-  /** A positive number that no other thread of the index has. */
+  /** Positive, and unique among the threads of the index. */
   readonly threadId: number
-  /** Secrets of the key hash, chosen at random. */
+  /** Chosen at random. */
   readonly secrets: HashSecrets
-  /** Limit of the number of states with several roles. Set by tests. */
+  /** Limit on states with several roles; for tests. */
   readonly statesMax?: number
-  /** Index of the first tenant role. Set by tests. */
+  /** Index of the first tenant role; for tests. */
   readonly firstTenantRoleIndex?: number
 }
 
-/**
- * Number of words that are reserved and prefaulted for each commit, in addition to those that its preparation
- * computes.
- */
+/** Words that are reserved and prefaulted per commit, in addition to those computed by its preparation. */
 const WORDS_AHEAD = 1 << 14
-/**
- * Number of references that are unlinked after a commit, in one critical section, which takes a fraction of a
- * millisecond.
- */
+/** References unlinked after a commit, in a critical section of a fraction of a millisecond. */
 const STEPS_PER_COMMIT = 1_000
-/**
- * Pause between critical sections. Without it, no reader could complete. In this time, a reader can decide a
- * batch.
- */
+/** Pause between critical sections, without which no reader could complete. A batch takes less time. */
 const REST_MS = 0.2
-/**
- * Number of filters that are rebuilt per critical section. Each takes up to a microsecond. A stale filter
- * only costs time.
- */
+/** Filters rebuilt per critical section: up to a microsecond each. A stale filter only costs time. */
 const FILTERS_IN_COMMIT = 128
 const FILTERS_PER_SECTION = 1_024
-/**
- * Number of changes from which a critical section is large. It takes a millisecond, so pending events are
- * processed before it.
- */
+/** A critical section of this many changes takes a millisecond; pending events are processed first. */
 const LARGE_SECTION = 256
-/** Number of changes whose lines are prefetched together. They take some hundred kilobytes of the cache. */
+/** Changes whose lines are prefetched together: some hundred kilobytes of cache. */
 const PREFETCHED_AT_ONCE = 128
-/** Number of compilation steps that run together while there are no readers. They take some milliseconds. */
+/** Steps of a compilation that run together while there are no readers: some milliseconds. */
 const COMPILED_AT_ONCE = 16
 
 export class SharedIndexWriter implements ChangeSink {
@@ -106,7 +90,7 @@ export class SharedIndexWriter implements ChangeSink {
   readonly #expiry: Expiry
   readonly #linePrefetch: LinePrefetch
   readonly #facts: Facts
-  /** The schema and the facts to which changes are applied. */
+  /** The targets of changes. */
   readonly #changed: { readonly schema: Schema; readonly facts: Facts }
   readonly #invalidation: Invalidation
   readonly #replacements: Replacements
@@ -116,25 +100,25 @@ export class SharedIndexWriter implements ChangeSink {
   readonly #capacity: CapacityCheck
   readonly #precomputation: PrecomputationSchedule
   readonly #postingListSchedule: PostingListSchedule
-  /** A word that no thread notifies, so `Atomics.wait` on it is a pause. */
+  /** A word that is never notified: `Atomics.wait` on it is a sleep. */
   readonly #rest = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
-  /** Whether other threads might read the index. */
+  /** Whether readers might exist. */
   #isShared = false
   #isLetGo = false
-  /** Position of a compiled schema that has not been published yet. */
+  /** A compiled schema that is not published yet. */
   #unpublished: SchemaLocation | null = null
   /** True while a commit is being applied in steps. */
   #isApplying = false
-  /** The compilation of a loaded schema, if it is in progress. */
+  /** The compilation of a loaded schema that is in progress. */
   #compiling: Generator<void> | null = null
 
-  /** Creates a writer from an index snapshot. It continues at the state of the snapshot. */
+  /** Creates a writer from an index snapshot, which continues at the state of the snapshot. */
   static restore(
     options: { readonly threadId: number },
     { handle, state }: RestoredIndex,
   ): SharedIndexWriter {
     const header = new Int32Array(handle.header)
-    // Resets the lock: when the index was saved, a thread might have held the lock or waited for it.
+    // A thread might have held or waited for the lock when the index was saved.
     header[L.H_LOCK] = 0
     header[L.H_LOCK_NEXT] = 0
     const secrets = { start: header[L.H_HASH_START]!, multiplier: header[L.H_HASH_MULTIPLIER]! }
@@ -186,7 +170,7 @@ export class SharedIndexWriter implements ChangeSink {
     this.#sweep = new Sweep(this.#regions, { schema, tombstones, key, banks, inSection })
   }
 
-  /** Handle with which other threads can read the index. It can be sent with `postMessage`. */
+  /** Data that another thread needs to read the index; can be sent with `postMessage`. */
   get handle(): SharedIndexHandle {
     this.#moveIfLarge()
     this.#compileLoaded()
@@ -195,15 +179,12 @@ export class SharedIndexWriter implements ChangeSink {
     return this.#regions.handle
   }
 
-  /** Retires the index: later calls throw `ENVIRONMENT_CLOSED`. The method can be called repeatedly. */
+  /** Ends all decisions permanently: later calls throw `ENVIRONMENT_CLOSED`. Repeated calls are safe. */
   retire(): void {
     retire(this.#regions.header)
   }
 
-  /**
-   * Resolves to true when the index is retired, by this writer or by a reader. Resolves to false after
-   * `letGo`.
-   */
+  /** Resolves to true when the index is retired, even by a reader; to false after `letGo`. */
   async whenRetired(): Promise<boolean> {
     const { header } = this.#regions
     while (!isRetired(header) && !this.#isLetGo) {
@@ -213,21 +194,18 @@ export class SharedIndexWriter implements ChangeSink {
     return isRetired(header)
   }
 
-  /** Ends the promise of `whenRetired`. A caller that waits for the promise keeps the index in memory. */
+  /** Ends `whenRetired`. A caller that waits for it keeps the index in memory. */
   letGo(): void {
     this.#isLetGo = true
     Atomics.notify(this.#regions.header, L.H_RETIRED)
   }
 
-  /** Returns the number of open bytes of the regions, for statistics. */
+  /** Open bytes of the regions, for statistics. */
   bytes(): ReturnType<Regions['bytes']> {
     return this.#regions.bytes()
   }
 
-  /**
-   * Returns the numbers of facts, expiring facts and records, and of closures that were built and invalidated
-   * so far.
-   */
+  /** Counts of facts, expiring facts and records, and of closures built and invalidated so far. */
   figures() {
     const { header } = this.#regions
     return {
@@ -243,8 +221,8 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   /**
-   * Returns the index snapshot, or null while anything waits to be collected. Until the snapshot is written,
-   * the caller must not apply changes or collect, and no reader may build closures.
+   * Returns the index snapshot; null while anything waits to be collected. Until it is written, no change may
+   * be applied, nothing collected, and no reader may build closures.
    */
   save(): SavedIndex | null {
     if (isRetired(this.#regions.header)) return null
@@ -260,8 +238,8 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   /**
-   * Makes sure that enough numbers are free for the names in the changes. Collects retired numbers if
-   * necessary, in steps of well under a millisecond. Throws `LIMIT_EXCEEDED` if there are still too few.
+   * Frees numbers for the names in the changes, by collecting until enough are free, in steps of well under a
+   * millisecond. Throws `LIMIT_EXCEEDED` if there are still too few.
    */
   *#makeNumbersFree(changes: readonly Change[]): Iterable<void> {
     const demand = demandOf(this.#schema, changes)
@@ -277,33 +255,32 @@ export class SharedIndexWriter implements ChangeSink {
     }
   }
 
-  /** Reserves memory for a commit that is about to be made (`CapacityCheck.reserve`). */
+  /** Reserves capacity for a commit that is about to be made (`CapacityCheck.reserve`). */
   reserveCapacity(changes: readonly Change[]): () => void {
     return this.#capacity.reserve(changes)
   }
 
   /**
-   * Applies a commit. If other threads might read the index and the changes are an array, long work is done
-   * before the critical section (`preparation.ts`). Changes that can be iterated only once are a load; they
-   * are not prepared. If this method throws, the index must be retired; if the critical section was
-   * interrupted, the index is already retired.
+   * Applies a commit. If readers might exist and the changes are an array, long work is done before the
+   * critical section (`preparation.ts`). Changes that can be iterated only once are a load and are not
+   * prepared. If it throws, the index must be retired. An interrupted critical section has already retired
+   * it.
    */
   apply(changes: Iterable<Change>): void {
     runToEnd(this.applyInSteps(changes))
   }
 
   /**
-   * Like `apply`, but in steps of a fraction of a millisecond. The last step is the critical section, so no
-   * part of the commit is visible before it. Between two steps, the index can be read, but must not be
-   * changed.
+   * Like `apply`, in steps of a fraction of a millisecond. The last step is the critical section, so no part
+   * of the commit is visible before. Between two steps, the index can be read, but not changed.
    */
   *applyInSteps(changes: Iterable<Change>): Generator<void> {
     assert(!this.#isApplying, 'commits are applied one after the other')
     this.#moveIfLarge()
     if (Array.isArray(changes)) for (const _ of this.#makeNumbersFree(changes)) yield
-    // Completes a compilation that a precomputation might have begun during the pauses.
+    // After the pauses, because a precomputation in between might have begun to compile.
     if (this.#compiling) this.#compileLoaded()
-    // A load is not checked, because it may fail halfway: no other thread reads the index yet.
+    // A load has no readers, so it is permitted to fail halfway.
     if (this.#isShared && Array.isArray(changes)) this.#capacity.require(changes)
     this.#isApplying = true
     try {
@@ -321,7 +298,7 @@ export class SharedIndexWriter implements ChangeSink {
       this.#invalidation.begin()
       if (prepared) this.#applyPrepared(prepared)
       else for (const change of changes) applyChange(this.#changed, change)
-      // The schema of a load is compiled once, when the load is complete.
+      // The schema of a load is compiled once, after the load is complete.
       if (this.#isShared) runToEnd(this.#compileSchema())
       this.#publishSchema()
       this.#invalidation.end()
@@ -332,7 +309,7 @@ export class SharedIndexWriter implements ChangeSink {
     else if (this.#sweep.isNeeded()) this.#sweep.step()
   }
 
-  /** Does work that is needed after each critical section that changed facts. */
+  /** Work that follows a critical section that changed facts. */
   #tidyUp(): void {
     this.#facts.noteNextLines()
     while (this.#facts.hasStaleFilters())
@@ -340,9 +317,9 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   /**
-   * Removes about `limit` facts that have expired at `now`, in milliseconds since 1970. Returns the removals
-   * with names; they must still be written to the store. Decisions might still use other expired facts, so
-   * call it again without other work in between until `wakeAt` is later than `now`. Does nothing while a
+   * Removes facts that have expired at `now`, in milliseconds since 1970, about `limit` at most. Returns
+   * their removals by name, which must still be written to the store. Call it again until `wakeAt` is later
+   * than `now`, without other work in between: decisions might still use expired facts. Does nothing while a
    * commit is being applied in steps.
    */
   expireDue(now: number, limit: number): Change[] {
@@ -357,25 +334,22 @@ export class SharedIndexWriter implements ChangeSink {
     return removals
   }
 
-  /**
-   * Time by which `expireDue` must be called again, in milliseconds since 1970. Infinity if no fact expires.
-   */
+  /** Time by which `expireDue` must be called next, in milliseconds since 1970. Infinite: no fact expires. */
   get wakeAt(): number {
     return this.#queue.wakeAt
   }
 
-  /** Time before which no fact expires, in milliseconds since 1970. Infinity if no fact expires. */
+  /** No fact expires before this time, in milliseconds since 1970. Infinite: no fact expires. */
   get expiresFrom(): number {
     return this.#queue.expiresFrom
   }
 
   /**
-   * Collects the remains of removals, in idle periods. Takes up to `steps` steps of well under a millisecond
-   * each. Returns false if nothing is left. Removals are effective without it, but it frees memory and
-   * numbers sooner.
+   * Collects the remains of removals in idle periods, in up to `steps` steps of well under a millisecond.
+   * Returns false if nothing is left. Removals work without it; it frees memory and numbers sooner.
    */
   collect(steps: number): boolean {
-    if (this.#isApplying) return true // Removals are collected only after the commit is visible.
+    if (this.#isApplying) return true // Collected only after the commit is visible.
     for (let step = 0; step < steps; step++) {
       if (this.#isCollecting()) this.#collectStep()
       else if (this.#replacements.isShrinkingNeeded()) {
@@ -387,9 +361,8 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   /**
-   * Precomputes closures, in idle periods (`precomputation-schedule.ts`). Does about as much work as
-   * examining `work` records; 2,000 take half a millisecond. Returns false if nothing is left. Results do not
-   * depend on it.
+   * Precomputes closures in idle periods (`precomputation-schedule.ts`): work equivalent to about `work`
+   * records; 2,000 take half a millisecond. Returns false if nothing is left. Results do not depend on it.
    */
   precompute(work: number): boolean {
     if (this.#isApplying) return true
@@ -401,15 +374,15 @@ export class SharedIndexWriter implements ChangeSink {
   }
 
   /**
-   * Builds lists of the attribute index, in idle periods while readers exist. Processes about `records`
-   * records. Returns false if nothing is left. Results do not depend on it.
+   * Builds lists of the attribute index in idle periods while readers exist: work equivalent to about
+   * `records` records. Returns false if nothing is left. Results do not depend on it.
    */
   buildLists(records: number): boolean {
     if (this.#isApplying) return true
     return this.#postingListSchedule.step(records, work => this.#inLaterSection(work))
   }
 
-  /** Returns whether the remains of removals still have to be collected. */
+  /** Returns whether anything waits to be collected. */
   #isCollecting(): boolean {
     return !this.#tombstones.isEmpty() || this.#sweep.isNeeded()
   }
@@ -419,14 +392,14 @@ export class SharedIndexWriter implements ChangeSink {
     else this.#inLaterSection(() => this.#tombstones.unlink(STEPS_PER_COMMIT))
   }
 
-  /** A load can outgrow the small regions with which an index begins. */
+  /** A load might outgrow the initial regions of an index. */
   #moveIfLarge(): void {
     if (!this.#isShared) this.#regions.moveIfLarge()
   }
 
   /**
-   * Prepares a commit, and returns the changes to apply in the critical section. Schema changes at the
-   * beginning of the commit are applied here: until the schema is published, only the writer sees them.
+   * Prepares a commit and returns the changes for the critical section. Schema changes at its beginning are
+   * visible only to the writer until they are published.
    */
   *#prepare(changes: readonly Change[]): Generator<void, readonly Change[]> {
     let facts = 0
@@ -438,9 +411,9 @@ export class SharedIndexWriter implements ChangeSink {
     yield* this.#compileSchema()
     const section = facts === 0 ? changes : changes.slice(facts)
     this.#makeRoom(yield* this.#preparation.prepare(section))
-    // Each change removes at most one record. The removal of a tenant only marks the tenant as dead.
+    // Each change removes at most one record, or a tenant, which is one bit.
     this.#tombstones.reserve(section.length)
-    // Pauses before a large critical section, because it takes as long as a slice.
+    // A large critical section takes as long as a slice.
     if (section.length >= LARGE_SECTION) yield
     return section
   }
@@ -457,16 +430,13 @@ export class SharedIndexWriter implements ChangeSink {
     this.#names.forget()
   }
 
-  /** Reserves and prefaults memory. Pages are faulted in without the lock, so that no thread waits. */
+  /** Reserves and prefaults memory. Pages are faulted in without the lock, so no thread waits. */
   #makeRoom(words: number): void {
     this.#locked(() => reserveIfThere(this.#regions, WORDS_AHEAD + words))
     this.#regions.prefault(WORDS_AHEAD + words)
   }
 
-  /**
-   * Runs work that is not urgent in a separate critical section. Pauses before it, so that readers can
-   * complete.
-   */
+  /** Runs work that is not urgent in a separate critical section, after a pause for readers. */
   #inLaterSection(work: () => void): void {
     if (this.#isShared) Atomics.wait(this.#rest, 0, 0, REST_MS)
     this.#inSection(work)
@@ -484,7 +454,7 @@ export class SharedIndexWriter implements ChangeSink {
   #locked(work: () => void): void {
     lock(this.#regions.header, this.#threadId)
     try {
-      // A closure builder in another thread might have enlarged a region since.
+      // A closure builder might have enlarged a region.
       this.#regions.refresh()
       work()
     } catch (error) {
@@ -499,9 +469,7 @@ export class SharedIndexWriter implements ChangeSink {
     if (this.#schema.isChanged) this.#unpublished = yield* this.#compiler.compile(this.#schema, this.#regions)
   }
 
-  /**
-   * Compiles the schema of a load, for up to `steps` steps. Returns false when the compilation is complete.
-   */
+  /** Compiles the schema of a load for up to `steps` more steps. Returns false when it is complete. */
   #compileLoaded(steps = Infinity): boolean {
     if (!this.#compiling && !this.#schema.isChanged) return false
     this.#compiling ??= this.#compileSchema()

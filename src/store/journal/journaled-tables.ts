@@ -4,14 +4,14 @@
  *
  *     write ──► memtable (visible to reads) ──► journal (durable) ··· checkpoint ──► stored tables
  *
- * A write changes dozens of entries at random positions of the trees of the stored tables. If each write were
- * made there immediately, it would rewrite a page per entry, and this thread would run a transaction per
- * write. The journal is written sequentially, a few kilobytes per write. Later, another thread transfers
- * hundreds of writes to the trees in one transaction.
+ * A write changes dozens of entries at random positions of the trees of the stored tables. If it were written
+ * there immediately, each entry would cost a page, and the thread a transaction. The journal is written
+ * sequentially, a few kilobytes per write. Another thread writes hundreds of writes to the trees in one
+ * transaction.
  *
  * Invariant: a write that is in neither the stored tables nor the journal was never acknowledged. The
- * memtables hold the content of the journal. Their entries contain new values and not differences, so a
- * checkpoint can write an entry again that the stored tables already have.
+ * memtables hold the content of the journal. Their entries contain new values and not differences, so it does
+ * no harm if the stored tables already have some of them.
  */
 import { assert } from '#model/assert.ts'
 import { bytesOf } from '#model/byte-text.ts'
@@ -50,14 +50,14 @@ type QueuedWork = WaitingWrite | WaitingElsewhere
 interface WaitingWrite {
   readonly kind: 'write'
   readonly run: () => void
-  /** Called when readers see the changes. The promise resolves when the changes are durable. */
+  /** Called when readers see the changes, with a promise for their durability. */
   readonly applied: (durable: Promise<void>) => void
   readonly refuse: (error: unknown) => void
 }
 
 interface WaitingElsewhere {
   readonly kind: 'elsewhere'
-  /** Runs the action. Never rejects. */
+  /** Never rejects. */
   readonly make: () => Promise<void>
 }
 
@@ -95,10 +95,7 @@ export class JournaledTables implements Tables {
   #isWriting = false
   /** Memtables over the stored tables, newest first: the current one, and the frozen ones. */
   #layers: readonly Layer[] = []
-  /**
-   * Memtables that wait to be written to the stored tables, oldest first: one during a checkpoint, or several
-   * if opening could not write the segments of an earlier process.
-   */
+  /** Memtables to be written to the stored tables, oldest first: one, or all that opening could not write. */
   #frozen: readonly Frozen[] = []
   #checkpointing: Promise<void> | null = null
   /** Reason why the last checkpoint failed; null if it did not fail. */
@@ -109,10 +106,10 @@ export class JournaledTables implements Tables {
 
   /**
    * Opens the tables over stored ones, and recovers the writes of an earlier process that are only in its
-   * journal. If the disk rejects the recovered writes, reads take them from memory, and new writes fail until
-   * the disk accepts the recovered ones. `largeWrites` transfers the journal to the stored tables; if it is
-   * null, this thread does. Throws `STORE_DAMAGED` if the journal has lost acknowledged records, unless
-   * `isFlushed` is false, which permits such a loss. Closes the stored tables if it throws.
+   * journal. If the disk rejects them, they are read from memory, and new writes fail until the disk accepts
+   * them. `largeWrites` writes the journal to the tables; if null, this thread does. Throws `STORE_DAMAGED`
+   * if the journal has lost acknowledged records, unless that is permitted (`isFlushed`). Closes the stored
+   * tables if it throws.
    */
   static async open(
     stored: LmdbTables,
@@ -189,7 +186,7 @@ export class JournaledTables implements Tables {
     })
   }
 
-  /** Before it runs the action, writes the content of the memtables to the stored tables. */
+  /** The content of the memtables is written to the stored tables first. */
   async elsewhere<T>(action: (tables: Tables) => Promise<T>): Promise<T> {
     if (this.#state !== 'open') throw storeClosed()
     const { promise, resolve, reject } = Promise.withResolvers<T>()
@@ -243,8 +240,7 @@ export class JournaledTables implements Tables {
   }
 
   async backUp(directory: string): Promise<void> {
-    // This empty action makes `elsewhere` write all acknowledged writes to the stored tables. Later writes
-    // need not wait for the copy.
+    // All acknowledged writes are then in the stored tables. Later writes need not wait for the copy.
     await this.elsewhere(async () => undefined)
     await this.#stored.backUp(directory)
   }
@@ -264,7 +260,7 @@ export class JournaledTables implements Tables {
 
   /** Runs the queued work in order. */
   async #runAll(): Promise<void> {
-    // Starts after the call that queued the work has returned.
+    // Never in the event-loop iteration of the call.
     await Promise.resolve()
     let since = performance.now()
     while (this.#waiting.length > 0) {
@@ -288,8 +284,8 @@ export class JournaledTables implements Tables {
   }
 
   /**
-   * Makes a write: records its changes in the memtable, if there are any. Returns null if the record is
-   * complete, otherwise a promise for it. If it throws, nothing is changed.
+   * Writes a record to the memtable, unless nothing was changed. Returns null if that completes
+   * synchronously. If it throws, nothing is changed.
    */
   #make({ run, applied }: WaitingWrite): Promise<void> | null {
     const { memtable } = this.#journal
@@ -311,7 +307,7 @@ export class JournaledTables implements Tables {
     const bytes = changes.reduce((sum, { key, value }) => sum + key.length + (value?.length ?? 0), 0)
     const sizeMax = bytes + changes.length * CHANGE_BYTES_MAX + RECORD_BYTES_MAX
     if (!this.#journal.mayTake(start, start + sizeMax)) await this.#beginSegment()
-    // While this waits, a checkpoint can start. The record then goes into the other segment.
+    // A checkpoint can start in the meantime. The record then goes into the other segment.
     const bytesNeeded = (): number => this.#journal.memtable.endBytes + sizeMax
     while (!this.#journal.hasCapacity(bytesNeeded())) await this.#makeRoom(bytesNeeded())
     const begun = this.#writeRecord(() => {
@@ -342,7 +338,7 @@ export class JournaledTables implements Tables {
     return durable
   }
 
-  /** Begins the next segment. Throws if the previous one cannot be written to the stored tables. */
+  /** Throws if the previous segment cannot be written to the stored tables. */
   async #beginSegment(): Promise<void> {
     await this.#settled()
     this.#startCheckpoint()
@@ -354,11 +350,10 @@ export class JournaledTables implements Tables {
     if (this.#frozen.length > 0) throw this.#refusal
   }
 
-  /** Extends the file of the current segment. Throws if the disk has no space. */
+  /** Throws if the disk has no space. */
   async #makeRoom(bytes: number): Promise<void> {
     if (!this.#isBegun) {
-      // Until now, the files and the mark in the stored tables belong to the earlier journal, whose content
-      // could not be written to the stored tables when they were opened.
+      // The files, and the mark in the stored tables, belong to the journal that opening could not write.
       await this.#settled()
       await beginLineage(this.#stored, this.#journal.lineage)
     }
@@ -404,10 +399,9 @@ export class JournaledTables implements Tables {
     })
   }
 
-  /** Runs a checkpoint. Never rejects: `#refusal` contains the reason of a failure. */
+  /** Never rejects: `#refusal` contains the reason of a failure. */
   async #checkpoint(writeStored: (segment: SegmentEnd) => Promise<void>): Promise<void> {
-    // If the stored tables do not contain the lineage of this journal yet, the frozen content is in the
-    // segments of an earlier process.
+    // Until the stored tables know this journal, the frozen content is in the segments of an earlier process.
     const isRecovery = !this.#isBegun
     try {
       await this.#journal.flushed()
@@ -483,7 +477,7 @@ export class JournaledTables implements Tables {
       await this.#drain()
       await this.#journal.remove()
     } catch {
-      // The files of the journal stay on disk, and the next opening recovers from them.
+      // The journal stays, and the next opening recovers from it.
       await this.#journal.close()
     }
     if (this.#timer) clearTimeout(this.#timer)

@@ -9,10 +9,10 @@ import type { HttpThreadOptions, WaitingThreadData } from './messages.ts'
  * Megabytes of the new generation. A third of it is in use at a time: one megabyte, the minimum that V8
  * allows. By default it would grow to 48 MB, and V8 would then collect 16 MB at a time, most of them buffers
  * of bodies, which pauses the thread for 0.9 ms. One megabyte is collected 13 times as often, each time in an
- * eighth of that time, and in even smaller steps (`composition/process/v8-tuning.ts`). That halves the p99 latency of
- * single decisions near the peak. The disadvantage: for bulk requests of 10,000 checks that need full JSON
- * parsing, throughput is 20 % lower, because their objects survive. An operator's `--max-semi-space-size`
- * takes precedence.
+ * eighth of that time, and in even smaller steps (`composition/process/v8-tuning.ts`). That halves the p99
+ * latency of single decisions near the peak. The disadvantage: for bulk requests of 10,000 checks that need
+ * full JSON parsing, throughput is 20 % lower, because their objects survive. An operator's
+ * `--max-semi-space-size` takes precedence.
  */
 const NEW_OBJECTS_MB = 3
 

@@ -1,4 +1,6 @@
-/** The steps of a search with rules are limited, whatever the rules: in total, per slice and in preparation. */
+/**
+ * The steps of a search with rules are limited, whatever the rules: in total, per slice and in preparation.
+ */
 import * as fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
 import { RuleEvaluation } from '#engine/shared-index/check/rule-evaluation.ts'

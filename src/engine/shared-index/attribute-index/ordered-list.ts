@@ -32,7 +32,7 @@ const JOINED_ENTRIES_MAX = 96
 /** Words of the descriptor. */
 export const LIST = { ptr: 0, log2: 1, chunks: 2, entries: 3 } as const
 
-/** A list, the memory that contains it, and the graph that contains the records of its owners. */
+/** A list, the memory that contains it, and the graph that contains the records of its entities. */
 export interface OrderedList {
   readonly memory: Arena
   /** The word of the descriptor in `memory`. */
@@ -114,9 +114,9 @@ export function clear({ memory, at }: OrderedList, chunksMax: number): boolean {
 }
 
 /**
- * Takes up to `limit` owners with that hash, in the order of their keys. Starts after the key `after`, or at
- * the first owner if `after` is `null`. Returns true if no owners with that hash remain. For readers. O(log
- * entries + entities).
+ * Takes up to `limit` entities with that hash, in the order of their keys. Starts after the key `after`, or
+ * at the first entity if `after` is `null`. Returns true if no entities with that hash remain. For readers.
+ * O(log entries + entities).
  */
 export function take(
   { memory, at, graph }: OrderedList,

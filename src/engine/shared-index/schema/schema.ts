@@ -2,13 +2,13 @@
  * Stores the schema for the writer, in its heap: types with their actions, roles and relations, and the
  * tenant roles. `schema-compiler.ts` compiles it for readers.
  *
- * Invariant: a role refers only to existing entities. When a role is put, references to unknown entities are
- * dropped. When an entity is removed, references to it are removed (native.md C.7). Neither kind of reference
- * is restored later.
+ * Invariant: a role refers only to existing entities. A reference to an unknown entity is dropped when the
+ * role is put, and a reference to a removed entity is also removed (native.md C.7). Neither is restored
+ * later.
  *
- * Facts contain the numbers of types, roles and relations. The number of a removed entity is *retired*: it is
- * not used again until the sweep has collected every fact that contains it (`sweep.ts`) and no compiled
- * schema contains it. A removal thus takes effect immediately, and an entity that is created again starts
+ * Facts are stored with the numbers of types, roles and relations. The number of a removed entity is
+ * *retired*: it is not reused until every fact that contains it has been collected (`sweep.ts`) and no
+ * compiled schema contains it. A removal thus takes effect immediately, and a re-created entity starts
  * without facts.
  */
 import * as L from '#engine/shared-index/memory/layout.ts'
@@ -32,31 +32,28 @@ export interface ResourceType {
   readonly id: number
   readonly actions: Set<string>
   readonly roles: Map<string, Role>
-  /** Relations whose objects are of this type. */
+  /** The relations whose objects are of this type. */
   readonly relations: Map<string, SchemaRelation>
-  /** Relations, of any type, whose subjects are of this type. */
+  /** The relations of any type whose subjects are of this type. */
   readonly relationsAsSubject: Set<SchemaRelation>
-  /** Free role indexes of the type. A role index is bank × 32 + bit. */
+  /** Role indexes: bank × 32 + bit. */
   readonly roleIndexes: NumberPool
 }
 
 export interface Role {
-  /** The resource type; `null` for a tenant role. */
+  /** `null` for a tenant role. */
   readonly type: ResourceType | null
   readonly key: string
-  /** Id that is never reused. Therefore data compiled for a removed role is never used for a new role. */
+  /** Never reused, so that data compiled for a removed role is never used for a new one. */
   readonly id: number
   readonly roleIndex: number
-  /** Permissions of the role itself. Their actions are declared. */
+  /** Its own permissions, on declared actions. */
   permissions: Map<ResourceType, Set<string>>
   extends: Set<Role>
-  /** Roles that extend this role. */
+  /** The roles that have this one in `extends`. */
   readonly extendedBy: Set<Role>
   derivations: readonly RoleDerivation[]
-  /**
-   * Roles that have the permissions of this role, including itself: pairs [bank, mask]. Null if they have not
-   * been computed.
-   */
+  /** Roles with the permissions of this role, itself included: pairs [bank, mask]; null: not computed. */
   reachedBy: Int32Array | null
 }
 
@@ -68,25 +65,22 @@ export interface RoleDerivation {
 
 export interface SchemaRelation {
   readonly key: string
-  /** Edge class with which the tuples of this relation are stored. */
+  /** The edge class with which its tuples are stored. */
   readonly edgeClass: number
   readonly objectType: ResourceType
   readonly subjectType: ResourceType
-  /** Roles of the object type that are derived over this relation. */
+  /** The roles of its object type that are derived over it. */
   readonly derivedBy: Set<Role>
 }
 
-/**
- * Entities whose numbers are retired. A number becomes free at the end of a sweep that began after it was
- * retired.
- */
+/** Retired numbers. They become free when a sweep that began later has ended. */
 export interface Retired {
   readonly types: ResourceType[]
   readonly roles: Role[]
   readonly relations: SchemaRelation[]
 }
 
-/** A schema with all its numbers. No number is retired. */
+/** The state of a schema with all its numbers, and nothing retired. */
 export interface SchemaState {
   readonly types: Map<string, ResourceType>
   readonly tenantRoles: Map<string, Role>
@@ -105,7 +99,7 @@ export class Schema {
   readonly tenantRoleIndexes: NumberPool
   readonly typeIds: NumberPool
   readonly edgeClasses: NumberPool
-  /** Types whose compiled form is outdated. They must be compiled before readers can see their changes. */
+  /** Types whose meaning changed. They must be compiled before readers can see them. */
   #changed = new Set<ResourceType>()
   #isChanged: boolean
   readonly #rules = new RuleBook({
@@ -119,8 +113,8 @@ export class Schema {
   #lastRoleId = 0
 
   /**
-   * Creates an empty schema, or restores one with its numbers. Tests set `firstTenantRoleIndex` to reach
-   * overflow lines sooner.
+   * Empty, or a restored state with its numbers. `firstTenantRoleIndex`: lets tests reach overflow lines
+   * sooner.
    */
   constructor(existing?: SchemaState, firstTenantRoleIndex = 0) {
     this.types = existing?.types ?? new Map()
@@ -144,7 +138,7 @@ export class Schema {
     return this.#isChanged
   }
 
-  /** Returns the changed types, and forgets them. */
+  /** Returns the changed types and clears them. */
   takeChanged(): ReadonlySet<ResourceType> {
     const changed = this.#changed
     this.#changed = new Set()
@@ -156,7 +150,7 @@ export class Schema {
     return this.#rules.hasRules
   }
 
-  /** Returns all condition sets and rules. */
+  /** Condition sets and rules. */
   get rules(): SavedRules {
     return this.#rules.save()
   }
@@ -168,23 +162,17 @@ export class Schema {
     return this.#rules.isChangedFor(follower)
   }
 
-  /**
-   * Returns the changes of sets and rules since the follower's last call. The first call returns all sets and
-   * rules.
-   */
+  /** Returns the changes of sets and rules since the last call; on the first call, all of them. */
   takeRuleChanges(follower: RuleFollower): RuleJournal {
     return this.#rules.take(follower)
   }
 
-  /** Returns the rules that use the set or a set below it. */
+  /** Returns the rules that name the set or one below it. */
   rulesBelow(set: string): Iterable<CurrentRule> {
     return this.#rules.rulesBelow(set)
   }
 
-  /**
-   * Completes the removal of deleted rules in steps. If it is not called, the next operation completes the
-   * removal in one step.
-   */
+  /** Completes a removal of rules in steps. Otherwise, the next operation completes it in one step. */
   settleRules(): Generator<void> {
     return this.#rules.settle()
   }
@@ -205,12 +193,12 @@ export class Schema {
     this.#noteRules(this.#rules.removeRule(change))
   }
 
-  /** Returns the mapping rules of each proxy config. */
+  /** Mapping rules, by their proxy config. */
   get mapping(): readonly MappingPut[] {
     return this.#mapping.save()
   }
 
-  /** Returns whether mapping rules have changed since the last call. */
+  /** Returns whether mapping rules must be recompiled, and resets this flag. */
   takeMappingChanged(): boolean {
     const isChanged = this.#isMappingChanged
     this.#isMappingChanged = false
@@ -256,14 +244,14 @@ export class Schema {
     return types.length + roles.length + relations.length > 0
   }
 
-  /** Returns all entities whose numbers are retired, for a sweep that begins now. */
+  /** Returns all numbers retired so far, for a sweep that begins now. */
   takeRetired(): Retired {
     const retired = this.#retired
     this.#retired = { types: [], roles: [], relations: [] }
     return retired
   }
 
-  /** Frees retired numbers that no fact contains any more. */
+  /** Frees numbers that no fact contains any more. */
   freeRetired({ types, roles, relations }: Retired): void {
     for (const { type, roleIndex } of roles) (type?.roleIndexes ?? this.tenantRoleIndexes).give(roleIndex)
     for (const { edgeClass } of relations) this.edgeClasses.give(edgeClass)
@@ -294,8 +282,8 @@ export class Schema {
   }
 
   /**
-   * Removes the type with its roles and relations, and all references to these. The instances of the type
-   * become unreachable.
+   * Removes the type with its roles and relations, and all references to them. Its instances become
+   * unreachable.
    */
   removeType(key: string): void {
     const type = this.types.get(key)
@@ -310,10 +298,7 @@ export class Schema {
     this.#noteRules(this.#rules.removeType(key, type.actions))
   }
 
-  /**
-   * Replaces the content of the role. Assignments of the role are kept, and so are references of other roles
-   * to it.
-   */
+  /** Replaces the content of the role. Its assignments, and references to it in other roles, are kept. */
   putRole(change: RolePut): void {
     const type = change.type === null ? null : this.types.get(change.type)
     if (type === undefined) return
@@ -321,8 +306,8 @@ export class Schema {
     let role = siblings.get(change.role)
     if (!role) {
       role = this.#newRole(type, change.role)
-      // Adds the role before resolving its references, because a role can derive from itself: the editor of a
-      // folder from the editor of its parent folder.
+      // Added before its references are resolved, because a role can derive from itself (a folder's editor
+      // from its parent's).
       siblings.set(role.key, role)
       this.#changeNames(type)
     }
@@ -353,8 +338,8 @@ export class Schema {
   }
 
   /**
-   * If a relation is put again with another subject type, it is another relation. The old relation is removed
-   * together with its tuples.
+   * If a relation is put again with another subject type, it is a different relation: the old one is removed
+   * with its tuples.
    */
   putRelation(change: RelationPut): void {
     const objectType = this.types.get(change.type)
@@ -395,8 +380,7 @@ export class Schema {
     for (const roles of [type.roles, this.tenantRoles]) {
       for (const role of roles.values()) {
         const actions = role.permissions.get(type)
-        // Iterates over the permissions of all roles. This is not too expensive, because their total number
-        // is limited.
+        // Iterates over the permissions, because their total over all roles is limited.
         for (const action of actions ?? []) if (gone.has(action)) actions!.delete(action)
         if (actions?.size === 0) role.permissions.delete(type)
       }
@@ -421,22 +405,17 @@ export class Schema {
     for (const type of before.keys()) if (!wanted.has(type)) this.#change(type)
   }
 
-  /**
-   * Sets the roles that this role extends. The sets `reachedBy` of all roles that this affects, even
-   * indirectly, are then recomputed.
-   */
+  /** Sets the extended roles. Roles that have their permissions, even indirectly, are then recomputed. */
   #setExtends(role: Role, wanted: Set<Role>): void {
     if (isSameSet(wanted, role.extends)) return
     const reached = withExtended(role)
     for (const other of role.extends) if (!wanted.has(other)) other.extendedBy.delete(role)
     for (const other of wanted) other.extendedBy.add(role)
     role.extends = wanted
-    // Marks the type as changed even if no permission changes, because the unit of the type lists the
-    // extensions of its roles.
+    // Its unit lists the extensions of its roles, whether or not they give a permission.
     if (role.type) this.#change(role.type)
     for (const other of withExtended(role)) reached.add(other)
-    // Excludes the role itself: whichever roles it extends, the roles that have its permissions stay the
-    // same, even in a cycle.
+    // The roles that reach this role do so without the roles that it extends, even in a cycle.
     reached.delete(role)
     for (const other of reached) {
       other.reachedBy = null
@@ -463,20 +442,20 @@ export class Schema {
   }
 
   #change(type: ResourceType): void {
-    // A type that the same commit has removed is not compiled.
+    // A type that the same commit removed is not compiled.
     if (this.types.get(type.key) === type) this.#changed.add(type)
     this.#isChanged = true
   }
 
-  /** Records that the names of roles have changed: of this type or, if null, of the tenant roles. */
+  /** Records that role names of a type or (null) of tenant roles changed. */
   #changeNames(type: ResourceType | null): void {
     if (type) this.#change(type)
     this.#isChanged = true
   }
 
   /**
-   * Returns the derivation with its names resolved to entities. Returns no derivation if a name is unknown or
-   * the relation links another type.
+   * Returns the derivation with resolved names; empty if a name is unknown or the relation links another
+   * type.
    */
   #resolve(objectType: ResourceType, entry: Derivation): RoleDerivation[] {
     const relation = objectType.relations.get(entry.relation)
@@ -487,8 +466,8 @@ export class Schema {
 }
 
 /**
- * Returns the role and all roles that it extends, directly or indirectly. The set is its own work list: a
- * `Set` iterates over elements that are added during the iteration.
+ * Returns the role and all roles that it extends, transitively. The set is its own work list: a `Set`
+ * iterates over elements that are added during the iteration.
  */
 export function withExtended(role: Role): Set<Role> {
   const reached = new Set([role])
@@ -498,7 +477,7 @@ export function withExtended(role: Role): Set<Role> {
   return reached
 }
 
-/** Creates a role that does not refer to other roles yet. */
+/** Returns a role that does not refer to other roles yet. */
 export function bareRole(role: Pick<Role, 'type' | 'key' | 'id' | 'roleIndex' | 'permissions'>): Role {
   return { ...role, extends: new Set(), extendedBy: new Set(), derivations: [], reachedBy: null }
 }
