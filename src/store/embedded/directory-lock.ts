@@ -40,7 +40,7 @@ export class DirectoryLock {
     } catch (error) {
       this.#database.close()
       if (!isBusy(error)) throw cannotLock(directory, file, error)
-      const message = `the data directory ${directory} is in use by another process: stop that process, or use a separate directory`
+      const message = `the data directory ${directory} is in use by another process: stop that process. Do not start an embedded store on a different directory, because it would be empty. Each Redis node needs its own DATA_DIR`
       throw new AuthzError('STORE_LOCKED', message, { cause: error })
     }
   }
@@ -53,7 +53,7 @@ export class DirectoryLock {
 function cannotLock(directory: string, file: string, cause: unknown): AuthzError {
   const why = (cause as Error).message
   const what = `the lock ${file} cannot be taken: ${why}`
-  const message = `${what}. Make the user of this process (uid ${process.getuid?.()}) the owner of the directory ${directory} and its files, with write permission, or use another directory`
+  const message = `${what}. Make the user of this process (uid ${process.getuid?.()}) the owner of the directory ${directory} and its files, with write permission`
   return new AuthzError('INVALID_INPUT', message, { cause })
 }
 
