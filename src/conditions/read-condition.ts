@@ -129,14 +129,14 @@ class ConditionReader {
     if (Array.isArray(operand) && operand.length > OPERAND_ELEMENTS_MAX) {
       return this.findings.add(
         at,
-        `${operator}: expected a list of at most ${OPERAND_ELEMENTS_MAX} elements, got ${operand.length}`,
+        `expected a list of at most ${OPERAND_ELEMENTS_MAX} elements, got ${operand.length}`,
       )
     }
     const inexact = 'read' in known ? inexactIntegerIn(operand) : null
     if (inexact !== null) {
       return this.findings.add(
         at,
-        `${operator}: expected numbers that an IEEE 754 double represents exactly, got ${inexact}: write integers beyond 2^53 as strings`,
+        `expected numbers that an IEEE 754 double represents exactly, got ${inexact}: write integers beyond 2^53 as strings`,
       )
     }
     const { isReference } = known
@@ -185,7 +185,7 @@ class ConditionReader {
 
   #isWithinDepth(at: ErrorLocation, depth: number): boolean {
     if (depth <= DEPTH_MAX) return true
-    this.findings.add(at, `a condition is nested at most ${DEPTH_MAX} levels deep`)
+    this.findings.add(at, `must not be nested deeper than ${DEPTH_MAX} levels`)
     return false
   }
 }

@@ -7,7 +7,6 @@
  * management API.
  */
 import { type Static, Type, type TSchema } from 'typebox'
-import { CONDITION_SET_KEY_LENGTH_MAX, SHORT_KEY_LENGTH_MAX } from '#model/limits.ts'
 import {
   AttributeMap,
   expiryMoment,
@@ -25,6 +24,7 @@ import {
   ConditionSetType,
   Conditions,
 } from '#model/wire/condition-set.ts'
+import { AnyText, QualifiedKey } from '#model/wire/key-forms.ts'
 import { ActionBlock, AttributeBlock } from '#model/wire/resource.ts'
 import { DerivationCondition, DerivationCreate } from '#model/wire/role.ts'
 import { emailField } from '#model/wire/user.ts'
@@ -34,25 +34,6 @@ const mapOf = <Value extends TSchema>(value: Value, key = ShortKey) =>
   Type.Record(key, value, { additionalProperties: false })
 const orEmpty = <Value extends TSchema>(value: Value) => nullable(value)
 const closed = { additionalProperties: false } as const
-
-/** A name in a map. The schema only requires that it is not empty; the service checks the other rules. */
-const AnyText = Type.String({ pattern: '^.+$' })
-const QualifiedKey = Type.String({ pattern: '^[^:]+:.+$', description: '`type:key`.' })
-
-function patternOf(schema: TSchema): string {
-  return 'pattern' in schema ? String(schema.pattern) : ''
-}
-
-/** Descriptions of valid map keys, by the pattern of the key in the schema. */
-export const KEY_FORMS: ReadonlyMap<string, string> = new Map([
-  [patternOf(ShortKey), `1 to ${SHORT_KEY_LENGTH_MAX} letters, digits, hyphens and underscores`],
-  [
-    patternOf(ConditionSetKey),
-    `1 to ${CONDITION_SET_KEY_LENGTH_MAX} letters, digits, hyphens and underscores, not beginning with two underscores`,
-  ],
-  [patternOf(AnyText), 'a text'],
-  [patternOf(QualifiedKey), 'type:key'],
-])
 
 const roleFields = {
   name: Type.Optional(Name),

@@ -182,7 +182,7 @@ describe('the commands that check access', () => {
       [
         'deny',
         '  by tenant roles: the user holds no tenant role',
-        '  by instance roles: held: viewer; would allow: editor',
+        '  by instance roles: the user holds viewer on the instance; roles that allow the action: editor',
         '  by rules:',
         '    senior_auditors on small_documents: user.level is missing (greater-than-equals 3); resource.size is missing (less-than 100)',
         '    role auditor on small_documents: the role is not held; resource.size is missing (less-than 100)',

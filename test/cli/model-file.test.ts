@@ -60,7 +60,7 @@ describe('verdict test', () => {
       '        - write is expected but missing',
       '  ✗ a check applies to the tenant that it names',
       '      alice may write document:budget',
-      '        answered deny: the user holds no tenant role; held: viewer; would allow: editor',
+      '        answered deny: the user holds no tenant role; the user holds viewer on the instance; roles that allow the action: editor',
       '        by rules: senior_auditors on small_documents: user.level is missing (greater-than-equals 3); resource.size is missing (less-than 100)',
       '        by rules: role auditor on small_documents: the role is not held; resource.size is missing (less-than 100)',
       '  ✓ auditors correct small documents, and senior auditors do so in every tenant',

@@ -33,7 +33,7 @@ const SAID_IN_WORDS = [
   // The description does not specify the language of conditions.
   /"type":"condition"/,
   /X-Min-Revision belongs to another epoch/,
-  /not a token of this service/,
+  /must be the next_token of a previous response/,
   /expires_at: must be in the future/,
   /page and per_page: give both or neither/,
   /ends after entry \d+ \(MAX_LISTED_ENTRIES\)/,

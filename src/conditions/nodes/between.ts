@@ -19,12 +19,22 @@ export function readBetween(test: UnreadLeaf): Between | null {
   if (!isPair || !isBound(low) || !isBound(high)) return test.wrong(`two bounds, each ${ORDERED}`)
   if (low.kind === 'literal' && high.kind === 'literal') {
     const order = compareRanks(rankOf(low.value), rankOf(high.value))
-    if (order === null) return test.wrong('two numbers or two times')
-    if (order > 0) return test.wrong('the lower bound first')
+    if (order === null) {
+      return test.wrong('two numbers or two times', `${kindOf(low)} and ${kindOf(high)}`)
+    }
+    if (order > 0) return test.wrong('the lower bound first', `${textOf(low)} before ${textOf(high)}`)
   }
   return Object.freeze({ kind: 'between', ...test.leaf, low, high })
 }
 
 function isBound(bound: Literal | Reference): boolean {
   return bound.kind === 'ref' || rankOf(bound.value) !== null
+}
+
+function kindOf({ value }: Literal): string {
+  return typeof value === 'string' ? 'a time' : 'a number'
+}
+
+function textOf({ value }: Literal): string {
+  return typeof value === 'string' ? JSON.stringify(value) : String(value)
 }

@@ -77,9 +77,16 @@ export class UnreadLeaf {
     return this.wrong('a list of values, or a ref')
   }
 
-  /** Reports that the operand is not what the operator expects. */
-  wrong(expected: string): null {
-    const { at, operand, operator } = this.#source
-    return this.findings.add(at, `${operator}: expected ${expected}, got ${kindName(operand)}`)
+  /**
+   * Reports that the operand is not what the operator expects. The location of the error contains the name of
+   * the operator.
+   */
+  wrong(expected: string, got = received(this.operand)): null {
+    return this.findings.add(this.at, `expected ${expected}, got ${got}`)
   }
+}
+
+/** Returns the value of a number, and the kind of any other operand, which could be long. */
+function received(operand: unknown): string {
+  return typeof operand === 'number' ? String(operand) : kindName(operand)
 }

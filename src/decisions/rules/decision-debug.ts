@@ -156,7 +156,7 @@ function deniedByTenantRoles(query: Query, explanation: Explanation): ReasonPart
   if (!isHeldAnywhere) return denied('no_user_roles', `the user holds no tenant role${wanted(allowing)}`)
   if (held.length === 0)
     return denied('no_role_in_tenant', `the user holds no role in ${explanation.tenant}${wanted(allowing)}`)
-  return denied('no_permission', `held: ${named(held)}; would allow: ${named(allowing)}`)
+  return denied('no_permission', `the user holds ${named(held)}; ${allowingText(allowing)}`)
 }
 
 function deniedByInstanceRoles(query: Query, explanation: Explanation): ReasonPart {
@@ -169,8 +169,13 @@ function deniedByInstanceRoles(query: Query, explanation: Explanation): ReasonPa
     return denied('no_graph_roles', `the user holds no role on the instance${wanted(allowing)}`)
   }
   if (explanation.isAllowedByRoles) return denied('no_permission', 'not evaluated: a tenant role allows it')
-  const others = isCutShort ? ' and possibly others, which would take too long to find' : ''
-  return denied('no_permission', `held: ${named(held)}${others}; would allow: ${named(allowing)}`)
+  const holds =
+    held.length === 0
+      ? 'the user possibly holds roles on the instance, which would take too long to find'
+      : `the user holds ${named(held)} on the instance`
+  const others =
+    isCutShort && held.length > 0 ? ', and possibly others, which would take too long to find' : ''
+  return denied('no_permission', `${holds}${others}; ${allowingText(allowing)}`)
 }
 
 /**
@@ -178,11 +183,16 @@ function deniedByInstanceRoles(query: Query, explanation: Explanation): ReasonPa
  * action, if there are any.
  */
 function wanted(allowing: readonly string[]): string {
-  return allowing.length === 0 ? '' : `; would allow: ${named(allowing)}`
+  return allowing.length === 0 ? '' : `; ${allowingText(allowing)}`
 }
 
+function allowingText(allowing: readonly string[]): string {
+  if (allowing.length === 0) return 'no role allows the action'
+  return `roles that allow the action: ${named(allowing)}`
+}
+
+/** Lists at least one role. */
 function named(roles: readonly string[]): string {
-  if (roles.length === 0) return 'none'
   const more = roles.length - ROLES_NAMED_MAX
   return `${roles.slice(0, ROLES_NAMED_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }

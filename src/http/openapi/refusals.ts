@@ -112,8 +112,10 @@ export class RefusalComponents {
 }
 
 function description(family: ErrorFamily, status: number): string {
-  const reasons = reasonsOf(status, family).map(({ title, errorCode }) =>
-    family === 'management' ? `\`${errorCode}\`: ${title}.` : `${title}.`,
+  const reasons = new Set(
+    reasonsOf(status, family).map(({ title, errorCode }) =>
+      family === 'management' ? `\`${errorCode}\`: ${title}.` : `${title}.`,
+    ),
   )
-  return [...new Set(reasons)].join(' ')
+  return `${reasons.size > 1 ? 'One of: ' : ''}${[...reasons].join(' ')}`
 }

@@ -12,6 +12,7 @@ import type { TLocalizedValidationError as Finding } from 'typebox/error'
 import { Compile, type Validator } from 'typebox/schema'
 import { AuthzError, type ErrorDetail } from '#model/errors.ts'
 import { MOMENT_FORM, NULL_HINT } from '#model/wire/building-blocks.ts'
+import { keyFormsIn } from '#model/wire/key-forms.ts'
 import { EXCERPT_PARTS_MAX, excerptOf, propertyNamesIn, type WrongItems, wrongItemsOf } from './excerpt.ts'
 
 /** Part of a request that is validated. It is the first element of every `loc`. */
@@ -102,9 +103,20 @@ function describe(finding: Finding, place: ShapePlace, value: unknown, schema: T
       type: 'missing',
     }))
   }
+  // For each invalid key of a map, the library has reported that no value at all is valid under this key.
+  if (finding.keyword === 'additionalProperties') return []
+  if (finding.keyword === 'boolean') {
+    return [{ loc, msg: keyMessage(finding, schema), type: 'additionalProperties' }]
+  }
   const hint = finding.keyword === 'type' ? nullHint(finding, value, schema) : null
   const msg = hint === null ? messageOf(finding) : `${messageOf(finding)}; ${hint}`
   return [{ loc, msg, type: finding.keyword }]
+}
+
+function keyMessage({ schemaPath }: Finding, schema: TSchema): string {
+  const map = at(schema, schemaPath.replace(/^#/, '').replace(/\/additionalProperties$/, ''))
+  const { patternProperties } = (map ?? {}) as { readonly patternProperties?: object }
+  return `is not a valid key${patternProperties ? `: expected ${keyFormsIn(patternProperties)}` : ''}`
 }
 
 /** If the value is null, returns the hint of the schema about the value to send in its place. */

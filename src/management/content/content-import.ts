@@ -72,6 +72,7 @@ const FIRST_OF_FACTS = SECTION.tenant
 const NAME_BYTES = 300
 /** Approximate memory of the objects of a schema line, per character of the line. */
 const SCHEMA_BYTES_FACTOR = 8
+const SHOWN_KIND_LENGTH_MAX = 64
 
 export class ContentImport {
   readonly counts: ContentCounts = {}
@@ -81,6 +82,8 @@ export class ContentImport {
   #count = 0
   #heldBytes = 0
   #section = -1
+  /** Kind of the previous line. */
+  #kind: ContentKind | null = null
   readonly #schema: ContentSchema
   /** Null until all lines of the schema have been read. */
   #defined: DefinedSchema | null = null
@@ -149,7 +152,7 @@ export class ContentImport {
   *#take(value: unknown): Resumable<StoredRecord[]> {
     const kind = (value as { readonly kind?: unknown } | null)?.kind
     if (!this.#options.isKind(kind))
-      throw invalid(`expected a "kind" among ${Object.keys(SECTION).join(', ')}`)
+      throw invalid(`expected a "kind" among ${Object.keys(SECTION).join(', ')}, got ${shown(kind)}`)
     this.#options.check(kind, value)
     this.#enter(kind)
     const line = value as ContentLine
@@ -173,10 +176,14 @@ export class ContentImport {
       throw invalid('expected {"kind":"environment","format":1} first')
     }
     const isRepeatable = section >= SECTION.resource && section < SECTION.end
-    if (section < this.#section || (section === this.#section && !isRepeatable)) {
-      throw invalid(`a line of kind ${JSON.stringify(kind)} comes too late`)
+    if (section < this.#section) {
+      throw invalid(`a line of kind "${kind}" must come before lines of kind "${this.#kind}"`)
+    }
+    if (section === this.#section && !isRepeatable) {
+      throw invalid(`a file can have only one line of kind "${kind}"`)
     }
     this.#section = section
+    this.#kind = kind
   }
 
   #recordOf(line: ContentLine): StoredRecord | null {
@@ -332,6 +339,12 @@ function valueOf(text: string): unknown {
   if (hasUnpairedSurrogate(text)) throw invalid('must not contain unpaired surrogates')
   if (hasNumberTooLarge(value, text)) throw invalid('must not contain numbers beyond 1.8e308')
   return value
+}
+
+/** Describes a kind that does not exist. A long text is cut. */
+function shown(kind: unknown): string {
+  if (typeof kind === 'string') return JSON.stringify(kind.slice(0, SHOWN_KIND_LENGTH_MAX))
+  return kind === undefined ? 'none' : 'a value that is not a string'
 }
 
 function rowOf(record: StoredRecord): RowPut {

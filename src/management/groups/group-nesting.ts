@@ -51,10 +51,11 @@ export function* assignGroup(context: WriteContext, input: NestingInput<GroupNes
   records.requireUnchanged(relation)
   const parts = { subject: child.instance, relation, object: parent.instance }
   if (yield* contains(records, relation, { outer: child.instance, inner: parent.instance })) {
-    throw new AuthzError(
-      'INVALID_INPUT',
-      `${nameOf(parent)} is already in ${nameOf(child)}, or is the same group`,
-    )
+    const message =
+      parent.instance.id === child.instance.id
+        ? `the group ${nameOf(parent)} cannot contain itself`
+        : `${nameOf(parent)} is already in ${nameOf(child)}, directly or through other groups`
+    throw new AuthzError('INVALID_INPUT', message)
   }
   ensureDerivation(
     context,

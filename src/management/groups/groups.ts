@@ -46,11 +46,11 @@ export function* createGroup(
   const tenant = requireTenant(records, input.body.group_tenant)
   const type = findType(records, name.type) ?? addType(context, name.type, name.type)
   ensureMemberRole(context, type)
-  if (records.get('instance', rowKeys.instance(type.id, name.key))) {
-    throw new AuthzError(
-      'DUPLICATE_ENTITY',
-      `there is a ${JSON.stringify(formatInstanceReference({ type: type.key, key: name.key }))} already`,
-    )
+  const taken = records.get('instance', rowKeys.instance(type.id, name.key))
+  if (taken) {
+    const what = taken.isGroup ? 'group' : 'resource instance'
+    const reference = formatInstanceReference({ type: type.key, key: name.key })
+    throw new AuthzError('DUPLICATE_ENTITY', `the ${what} ${JSON.stringify(reference)} already exists`)
   }
   const instance = addInstance(context, { type, key: name.key, tenant, isGroup: true })
   return yield* presentGroup(context, { instance, type })

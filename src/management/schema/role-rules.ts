@@ -79,7 +79,7 @@ function resourcePermissions(records: Draft, type: TypeRecord): (text: string) =
     isKept = true
     const key = text.startsWith(prefix) ? text.slice(prefix.length) : text
     const action = actionIn(type, key) ?? actionIn(type, text)
-    if (action?.key !== key && action?.id !== idFrom(text)) throw unknownAction(text)
+    if (action?.key !== key && action?.id !== idFrom(text)) throw foreignAction(type, key)
     return action.key
   }
 }
@@ -113,6 +113,15 @@ function withContent(records: Draft, type: TypeRecord): TypeRecord {
 
 function unknownAction(text: string): AuthzError {
   return new AuthzError('NOT_FOUND', `there is no action ${JSON.stringify(text)}`)
+}
+
+/** Error for a permission of a resource role that is not an action of its resource. */
+function foreignAction({ key }: TypeRecord, text: string): AuthzError {
+  const [resource, got] = [JSON.stringify(key), JSON.stringify(text)]
+  const message = text.includes(':')
+    ? `a role of resource ${resource} can have only its actions, got ${got}`
+    : `there is no action ${got} on resource ${resource}`
+  return new AuthzError('NOT_FOUND', message)
 }
 
 /** A role's permissions in the form of changes for the engine. */

@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import * as access from '#model/wire/access.ts'
+import { ShortKey } from '#model/wire/building-blocks.ts'
 import * as decision from '#model/wire/decision.ts'
 import { Shape } from '../../../src/http/routing/shape.ts'
 
@@ -31,22 +32,18 @@ function manyNames(value: unknown): [string, unknown][] {
 
 test('an error after the first 100,000 parts of a value is reported without its location', () => {
   const named = Object.fromEntries([...manyNames({ name: 'a' }), ['last', {}]])
-  expect(finding({ action: 'read', named })).toBe(
-    'body: has the wrong shape somewhere after its first 100000 parts',
-  )
+  const text = 'body: has the wrong shape somewhere after its first 100000 parts'
+  expect(finding({ action: 'read', named })).toBe(text)
 })
 
 test('errors in a long list are reported with their index at any position', () => {
   const checks: unknown[] = Array.from({ length: MANY }, () => ({ key: 'a' }))
-  checks[MANY - 2] = { key: 5 }
-  checks[MANY - 1] = {}
+  checks.splice(MANY - 2, 2, { key: 5 }, {})
   expect(finding({ action: 'read', checks })).toBe(
     `checks[${MANY - 2}].key: must be string; checks[${MANY - 1}].key: is required`,
   )
   const list = new Shape(Type.Array(Type.Union([Type.String(), Type.Null()])), 'body')
-  expect(() => list.check([...Array.from({ length: MANY }, () => 'a'), 5])).toThrow(
-    `[${MANY}]: must be string or null`,
-  )
+  expect(() => list.check([...Array(MANY).fill('a'), 5])).toThrow(`[${MANY}]: must be string or null`)
 })
 
 test('errors outside and inside of a long list are both reported', () => {
@@ -59,17 +56,20 @@ test('a list with too many items is reported as such', () => {
   expect(() => few.check({ 'a/b': Array.from({ length: 21 }, () => 1) })).toThrow(
     'must not have more than 20 items',
   )
-  expect(() =>
-    few.check({ 'a/b': Array.from({ length: 20 }, (_, index) => (index === 19 ? 'x' : 1)) }),
-  ).toThrow('a/b[19]: must be integer')
+  const nineteen = Array.from({ length: 19 }, () => 1)
+  expect(() => few.check({ 'a/b': [...nineteen, 'x'] })).toThrow('a/b[19]: must be integer')
+})
+
+test('an invalid key of a map is reported once, with the form of valid keys', () => {
+  const keyed = new Shape(Type.Record(ShortKey, Type.Integer(), { additionalProperties: false }), 'body')
+  expect(() => keyed.check({ 'r e': 1 })).toThrow(/^r e: is not a valid key: expected 1 to 128 [a-z, ]+$/)
 })
 
 test('at most 16 missing properties are reported', () => {
   const names = Array.from({ length: 100 }, (_, i) => `name${i}`)
   const wide = new Shape(Type.Object(Object.fromEntries(names.map(name => [name, Type.String()]))), 'body')
-  const detail = names
-    .slice(0, 16)
-    .map(name => ({ loc: ['body', name], msg: 'is required', type: 'missing' }))
+  const first = names.slice(0, 16)
+  const detail = first.map(name => ({ loc: ['body', name], msg: 'is required', type: 'missing' }))
   expect(() => wide.check({})).toThrow(expect.objectContaining({ detail }))
   expect(() => wide.check({})).toThrow(/^(\w+: is required(; |$)){16}$/)
 })
@@ -95,8 +95,7 @@ test('a property named __proto__ is validated as any other property', () => {
 
 // A request can contain a million property names.
 test('schemas of decision requests do not match property names against patterns', () => {
-  for (const wire of [decision, access]) {
-    for (const schema of Object.values(wire))
-      expect(JSON.stringify(schema)).not.toContain('patternProperties')
+  for (const schema of [...Object.values(decision), ...Object.values(access)]) {
+    expect(JSON.stringify(schema)).not.toContain('patternProperties')
   }
 })

@@ -190,7 +190,7 @@ test('a group is moved and moved back by undo, and a cycle is rejected next to t
   await press(page, 'Add group')
   await complete(page, 'Group', outer, outer)
   await press(dialog(page), 'Add')
-  await seesProblem(page, `"group:${outer}", or is the same group`)
+  await seesProblem(page, `"group:${outer}", directly or through other groups`)
 })
 
 test('granting a role to a group and removing it can each be undone', async () => {

@@ -5,8 +5,9 @@ import { Settings } from 'typebox/system'
 import { type Finding, suggestion } from '#cli/model-file/findings.ts'
 import type { ModelSource } from '#cli/model-file/model-source.ts'
 import type { ValuePath } from '#cli/model-file/located-value.ts'
-import { KEY_FORMS, ModelFile } from '#model/model-file.ts'
+import { ModelFile } from '#model/model-file.ts'
 import { MOMENT_FORM } from '#model/wire/building-blocks.ts'
+import { keyFormsIn } from '#model/wire/key-forms.ts'
 
 /**
  * Maximum number of errors that the schema library reports. Several of these errors can be merged into one
@@ -141,8 +142,7 @@ function schemaAt(path: string): SchemaNode {
 
 function extraMessage({ properties, patternProperties = {} }: SchemaNode, key: string): string {
   if (properties) return `is not a valid key here${suggestion(key, Object.keys(properties))}`
-  const forms = Object.keys(patternProperties).map(pattern => KEY_FORMS.get(pattern) ?? pattern)
-  return `is not a valid key here: expected ${forms.join(' or ')}`
+  return `is not a valid key here: expected ${keyFormsIn(patternProperties)}`
 }
 
 function patternMessage({ schemaPath }: SchemaError, source: ModelSource, location: ValuePath): string {

@@ -54,7 +54,8 @@ function questionIn(headers: ReadonlyMap<string, string>): AllowedQuery {
   const read = ({ name, required }: RequestHeaderField): string | undefined => {
     const value = headers.get(name.toLowerCase())
     if (value === '' || (value === undefined && required !== undefined)) {
-      throw new AuthzError('MALFORMED_REQUEST', `this request needs the header ${name}, with a value`)
+      const message = `this request needs the header ${name}, with a value that begins and ends with ASCII characters`
+      throw new AuthzError('MALFORMED_REQUEST', message)
     }
     return value
   }

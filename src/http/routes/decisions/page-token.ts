@@ -48,7 +48,8 @@ export class PageTokens {
       bytes.length > MAC_BYTES + DIGEST_BYTES &&
       bytes.toString('base64url') === token &&
       timingSafeEqual(bytes.subarray(0, MAC_BYTES), this.#mac(body))
-    if (!isOurs) throw new AuthzError('INVALID_INPUT', 'page.token: not a token of this service')
+    if (!isOurs)
+      throw new AuthzError('INVALID_INPUT', 'page.token: must be the next_token of a previous response')
     if (!digestOf(request).equals(body.subarray(0, DIGEST_BYTES))) {
       throw new AuthzError(
         'INVALID_INPUT',

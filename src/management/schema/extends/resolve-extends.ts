@@ -35,7 +35,8 @@ export function resolveExtends(
     records.touch(role)
     const extended = extendedOf(records, role)
     if (key === roleKey || extended.has(roleKey)) {
-      throw new AuthzError('INVALID_INPUT', `role ${JSON.stringify(roleKey)} would extend itself`)
+      const through = key === roleKey ? '' : ` through ${JSON.stringify(key)}`
+      throw new AuthzError('INVALID_INPUT', `role ${JSON.stringify(roleKey)} would extend itself${through}`)
     }
     if (direct.size > 1) for (const other of extended.keys()) reached.add(other)
     const count = direct.size > 1 ? reached.size : 1 + extended.size
