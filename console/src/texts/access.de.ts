@@ -1,4 +1,5 @@
 /** Deutsche Texte der Seiten für Zugriff und Protokoll. */
+import { things } from './things.ts'
 import type { Texts } from './en.ts'
 
 export const accessDe: Texts['access'] = {
@@ -67,10 +68,10 @@ export const accessDe: Texts['access'] = {
   export: {
     start: 'Als CSV exportieren',
     of: title => `Als CSV exportieren: ${title}`,
-    writing: rows => `Bisher ${rows} Zeilen…`,
-    written: (rows, file) => `${rows} Zeilen wurden in ${file} exportiert.`,
+    writing: rows => `Bisher ${things(rows, 'Zeile', 'Zeilen')}…`,
+    written: (rows, file) => `${things(rows, 'Zeile wurde', 'Zeilen wurden')} in ${file} exportiert.`,
     cut: (rows, file) =>
-      `${file} enthält die ersten ${rows} Zeilen. Es gibt weitere: Grenzen Sie die Filter ein, um den Rest zu exportieren.`,
+      `${file} enthält ${rows === '1' ? 'die erste Zeile' : `die ersten ${rows} Zeilen`}. Es gibt weitere: Grenzen Sie die Filter ein, um den Rest zu exportieren.`,
     canceled: 'Export abgebrochen. Es wurde keine Datei erstellt.',
   },
   audit: {

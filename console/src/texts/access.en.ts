@@ -1,5 +1,6 @@
 /** English texts of the pages about access and of the audit log. */
 import type { operations } from '../../types/interface.d.ts'
+import { things } from './things.ts'
 
 /** Operations in audit log entries: API operations, an imported model, and the expiration of grants. */
 type Audited = keyof operations | 'importSchema' | 'expireGrants'
@@ -68,10 +69,10 @@ export const accessEn = {
   export: {
     start: 'Export CSV',
     of: (title: string) => `Export CSV: ${title}`,
-    writing: (rows: string) => `${rows} rows so far…`,
-    written: (rows: string, file: string) => `${rows} rows were exported to ${file}.`,
+    writing: (rows: string) => `${things(rows, 'row', 'rows')} so far…`,
+    written: (rows: string, file: string) => `${things(rows, 'row was', 'rows were')} exported to ${file}.`,
     cut: (rows: string, file: string) =>
-      `${file} contains the first ${rows} rows. There are more: narrow the filters to export the rest.`,
+      `${file} contains the first ${things(rows, 'row', 'rows')}. There are more: narrow the filters to export the rest.`,
     canceled: 'Export canceled. No file was created.',
   },
   audit: {

@@ -267,7 +267,7 @@ export const modelMatrixDe: Texts['model']['matrix'] = {
   tenantRoles: 'Mandanten, auf allen Typen',
   tenantNote:
     'Mandantenrollen erlauben diese Aktionen auf allen Ressourcen ihres Mandanten. Zeilen sind Typen, Spalten sind Mandantenrollen.',
-  typeNote: type => `Aktionen, die die Rollen auf ${type} erlauben.`,
+  typeNote: type => `Aktionen, die die Rollen auf einer Ressource vom Typ ${type} erlauben.`,
   truncated: (shown, total) =>
     `Die Liste enthält die ersten ${shown} von ${total} Typen. Mit der Suche darunter finden Sie die anderen.`,
   table: type => `Berechtigungen der Rollen von ${type}`,

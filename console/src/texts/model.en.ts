@@ -148,9 +148,9 @@ export const modelGraphEn = {
     title: (role: string, type: string) => `Guard of the role ${role} of ${type}`,
     check: (type: string) => `Only for users without a direct role on the ${type}`,
     guards: (role: string, type: string) =>
-      `Users who have a direct role on a ${type} will no longer receive ${role} there from derivations.`,
+      `Users who have a direct role on an instance of ${type} will no longer receive ${role} there from derivations.`,
     frees: (role: string, type: string) =>
-      `Users who have a direct role on a ${type} will also receive ${role} there from derivations, except from derivations with a separate guard.`,
+      `Users who have a direct role on an instance of ${type} will also receive ${role} there from derivations, except from derivations with a separate guard.`,
     done: (role: string, type: string) => `The guard of ${role} of ${type} was changed.`,
     sentence: (type: string) => `Derived only for users without a direct role on the ${type}.`,
     on: 'only for users without a direct role',
@@ -210,7 +210,7 @@ export const modelGraphEn = {
       along: string,
       isGuarded: boolean,
     ) =>
-      `Users with the role ${fromRole} on a ${fromType} receive ${toRole} on each ${toType} of which it is ${along}${isGuarded ? ', unless they have a direct role there' : ''}.`,
+      `Users with the role ${fromRole} on an instance of ${fromType} receive ${toRole} on each instance of ${toType} of which it is ${along}${isGuarded ? ', unless they have a direct role there' : ''}.`,
     done: (fromRole: string, fromType: string, toRole: string, toType: string) =>
       `${fromRole} of ${fromType} now gives ${toRole} of ${toType}.`,
   },
@@ -218,7 +218,7 @@ export const modelGraphEn = {
     label: (sentence: string) => `Delete: ${sentence}`,
     title: 'Delete a derivation',
     sentence: (fromRole: string, fromType: string, toRole: string, toType: string, along: string) =>
-      `Users with the role ${fromRole} on a ${fromType} no longer receive ${toRole} on each ${toType} of which it is ${along}. Direct grants of ${toRole} are kept.`,
+      `Users with the role ${fromRole} on an instance of ${fromType} no longer receive ${toRole} on each instance of ${toType} of which it is ${along}. Direct grants of ${toRole} are kept.`,
     done: (fromRole: string, fromType: string, toRole: string, toType: string) =>
       `${fromRole} of ${fromType} no longer gives ${toRole} of ${toType}.`,
   },
@@ -278,7 +278,7 @@ export const modelMatrixEn = {
   tenantRoles: 'Tenants, on all types',
   tenantNote:
     'Tenant roles allow these actions on all resources of their tenant. Rows are types, and columns are tenant roles.',
-  typeNote: (type: string) => `Actions that the roles on a ${type} allow.`,
+  typeNote: (type: string) => `Actions that the roles on an instance of ${type} allow.`,
   truncated: (shown: string, total: string) =>
     `The list contains the first ${shown} of ${total} types. Use the search below to find the others.`,
   table: (type: string) => `Permissions of the roles of ${type}`,

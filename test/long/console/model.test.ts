@@ -128,7 +128,7 @@ test('a type with an action, a role, a relation and a derivation is added and de
   await page.keyboard.press('Enter')
   await sees(
     page,
-    'Users with the role editor on a document receive reader on each chapter of which it is book.',
+    'Users with the role editor on an instance of document receive reader on each instance of chapter of which it is book.',
   )
   await pressOn(page.getByRole('button', { name: 'Add', exact: true }))
   await sees(panel, 'editor of document gives reader of chapter through book.')
