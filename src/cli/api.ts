@@ -61,7 +61,8 @@ export function resultOf<Schema extends TSchema>(
   asked: string,
 ): Static<Schema> {
   if (answer.status === 401) throw keyRefused(answer)
-  if (answer.status >= 400 && answer.status < 500) throw new RefusedError(`${asked}: ${messageOf(answer)}`)
+  if (answer.status >= 400 && answer.status < 500)
+    throw new RefusedError(`${asked}: ${messageOf(answer)}`, reasonOf(answer))
   if (answer.status >= 300) throw new ApiError(`${asked}: ${messageOf(answer)}`)
   // The response might come from a proxy, a login page or another program. It must not count as a decision of
   // the service.
@@ -90,6 +91,14 @@ export function messageOf({ status, body }: ApiAnswer): string {
   return typeof body === 'string' && body.trim() !== ''
     ? `status ${status} with a page that is not from a Verdict service; check the address in --url or VERDICT_URL`
     : `status ${status}`
+}
+
+/** Message of an error response, without the title of the error. */
+function reasonOf(answer: ApiAnswer): string {
+  const message = messageOf(answer)
+  const { body } = answer
+  const title = typeof body === 'object' && body !== null && 'title' in body ? `${String(body.title)}: ` : ''
+  return message.startsWith(title) ? message.slice(title.length) : message
 }
 
 /** The body as JSON if it is valid JSON, otherwise as text. */

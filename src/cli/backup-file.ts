@@ -16,6 +16,8 @@ export interface BackupSink {
 
 const NOWHERE: BackupSink = { begin: async () => {}, write: async () => {}, end: async () => {} }
 const LINE_FEED = 10
+/** Maximum number of characters of an unexpected first line that a message quotes. */
+const LINE_SHOWN_MAX = 40
 
 /**
  * Returns the manifest if the backup is complete. Throws `UsageError` if it is incomplete or not a backup.
@@ -54,7 +56,12 @@ function manifestIn(line: Uint8Array | null): BackupManifest {
     if (error instanceof EncodingError) throw new UsageError(`the backup:${error.message}`)
     // The text is not JSON. The next line reports this.
   }
-  if (!Check(BackupManifest, manifest)) throw new UsageError('this is not a Verdict backup')
+  if (!Check(BackupManifest, manifest)) {
+    const given = line === null ? 'no complete line' : JSON.stringify(utf8Text(line).slice(0, LINE_SHOWN_MAX))
+    throw new UsageError(
+      `this is not a Verdict backup: expected its manifest in the first line, got ${given}`,
+    )
+  }
   if (manifest.format !== BACKUP_FORMAT) {
     const { format, version } = manifest
     throw new UsageError(

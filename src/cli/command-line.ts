@@ -56,7 +56,9 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
       streams.stderr.write(defectMessage(error))
       return EXIT.defect
     }
-    streams.stderr.write(`verdict: ${await messageOf(error, args, run)}\n`)
+    const message = await messageOf(error, args, run)
+    // Messages about the usage of a command already begin with `verdict` and the command.
+    streams.stderr.write(`${message.startsWith('verdict ') ? '' : 'verdict: '}${message}\n`)
     return error instanceof ApiError ? EXIT.service : EXIT.usage
   }
 }
@@ -74,13 +76,12 @@ async function parserOf(args: readonly string[], run: Run): Promise<Argv<CommonO
     .option('key', { type: 'string', describe: 'API key' })
     .option('project', {
       type: 'string',
-      describe: 'project, by key or id',
-      defaultDescription: "the key's",
+      // A `defaultDescription` would also appear in the help of commands with an argument of this name.
+      describe: 'project, by key or id; default: the project of the API key',
     })
     .option('env', {
       type: 'string',
-      describe: 'environment, by key or id',
-      defaultDescription: "the key's",
+      describe: 'environment, by key or id; default: the environment of the API key',
     })
     .option('output', { alias: 'o', choices: ['auto', 'table', 'json'], describe: 'format of results' })
     .strict()

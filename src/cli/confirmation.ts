@@ -12,9 +12,15 @@ export async function isNameTyped(session: Session, name: string, what: string):
   return (await answerTo(session, `Type ${name} to ${what}: `)) === name
 }
 
+/** Whether there is a terminal on which the user can answer. */
+export function canConfirm({ streams }: Session): boolean {
+  return streams.stdin.isTTY === true && streams.stderr.isTTY === true
+}
+
 /** Reads an answer from the terminal. Returns null if there is no terminal. */
-async function answerTo({ streams }: Session, question: string): Promise<string | null> {
-  if (streams.stdin.isTTY !== true || streams.stderr.isTTY !== true) return null
+async function answerTo(session: Session, question: string): Promise<string | null> {
+  if (!canConfirm(session)) return null
+  const { streams } = session
   const prompt = createInterface({ input: streams.stdin, output: streams.stderr })
   try {
     return (await prompt.question(question)).trim()

@@ -1,5 +1,5 @@
 /**
- * Deletes objects that cannot be restored. The user must confirm the deletion by typing the name or with an
+ * Deletes objects that cannot be restored. The user must confirm the deletion by typing the key or with an
  * option.
  */
 import { request } from './api.ts'
@@ -16,7 +16,7 @@ export const YES_OPTION = {
 
 interface Deletion {
   readonly path: string
-  /** Name that the user must type. */
+  /** Key that the user must type. */
   readonly name: string
   /** Description of everything that is deleted. */
   readonly what: string
@@ -29,7 +29,9 @@ export async function deleteNamed(
 ): Promise<void> {
   const { output } = session
   if (!isConfirmed && !(await isNameTyped(session, name, `delete ${what}`))) {
-    output.note(`to delete ${what}, type its name at the prompt, or use --yes`)
+    output.note(
+      `to delete ${what}, type its key ${JSON.stringify(name)} at the prompt of a terminal, or add --yes`,
+    )
     output.result({ deleted: null }, () => 'Nothing was deleted.')
     session.exitCode = EXIT.no
     return

@@ -64,6 +64,13 @@ export class ApiError extends Error {
 /** Thrown if the service considers the request invalid. It would reject the same request again. */
 export class RefusedError extends ApiError {
   override readonly name = 'RefusedError'
+  /** The message of the service alone, without the request. */
+  readonly reason: string
+
+  constructor(message: string, reason = message) {
+    super(message)
+    this.reason = reason
+  }
 }
 
 /** Errors in a model file. The message contains all findings with their locations. */

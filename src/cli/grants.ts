@@ -41,7 +41,7 @@ export const grantArguments = <Given>(command: Argv<Given>) =>
     .option('group', {
       type: 'boolean',
       default: false,
-      describe: 'grant the role to a group, for its members',
+      describe: 'the first argument is the key of a group',
     })
 
 interface GivenGrant {

@@ -33,8 +33,10 @@ function textOf(user: string, miss: NearMiss): string {
       const extending = held.filter(({ extends_needed: isExtending }) => isExtending)
       const roles = (extending.length > 0 ? extending : held).map(({ role }) => role)
       const extend = roles.length === 1 ? 'extends' : 'extend'
-      const it = needed.length === 1 ? 'it' : 'that'
-      const why = extending.length === 0 ? '' : `, which ${extend} ${it} only for permissions`
+      const itself = needed.length === 1 ? 'role itself' : 'roles themselves'
+      const it = needed.length === 1 ? 'it' : 'them'
+      const why =
+        extending.length === 0 ? '' : `, which ${extend} ${it}, but the derivation needs the ${itself}`
       return `needs ${rolesOn(on, needed, 'or')} (${pathText(path)}); ${user} holds ${rolesOn(on, roles, 'and')}${why}`
     }
     case 'guard': {
@@ -61,7 +63,7 @@ function rolesOn(instance: string, [first = '', ...others]: readonly string[], w
 function pathText(path: readonly Step[]): string {
   const [last] = path.slice(-1)
   const shown = path.length > STEPS_SHOWN_MAX ? path.slice(0, 1) : path
-  const steps = shown.map(({ relation, object, role }) => `${relation} of ${nameOf(object)}: hence #${role}`)
+  const steps = shown.map(({ relation, object, role }) => `${relation} of ${nameOf(object)}: so #${role}`)
   const end = shown.length < path.length && last ? `… ${nameOf(last.object)}#${last.role}` : ''
   return [...steps, end].filter(text => text !== '').join(', ')
 }

@@ -36,7 +36,11 @@ export class Session {
   #api: HttpApi | null = null
 
   static async open(streams: Streams, options: CommonOptions): Promise<Session> {
-    const form = formOf(options.output ?? streams.env['VERDICT_OUTPUT'] ?? 'auto')
+    const { output: option } = options
+    const form =
+      option === undefined
+        ? formOf('VERDICT_OUTPUT', streams.env['VERDICT_OUTPUT'] ?? 'auto')
+        : formOf('--output', option)
     return new Session(streams, options, await Output.open(streams, form))
   }
 
@@ -124,7 +128,8 @@ export class Session {
   }
 }
 
-function formOf(text: string): OutputForm {
+/** `source`: name of the option or environment variable that contains the text. */
+function formOf(source: string, text: string): OutputForm {
   if (text === 'auto' || text === 'table' || text === 'json') return text
-  throw new UsageError(`--output: expected auto, table or json, got ${JSON.stringify(text)}`)
+  throw new UsageError(`${source}: expected auto, table or json, got ${JSON.stringify(text)}`)
 }

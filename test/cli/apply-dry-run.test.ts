@@ -104,11 +104,7 @@ describe('the tests of a model file', () => {
       tests("deny: [{ user: ann, action: write, resource: 'page:plan' }]"),
     )
     const { applied, tests: outcomes } = JSON.parse(stdout)
-    expect([code, applied, outcomes[0].outcomes[0].differences[0]]).toEqual([
-      EXIT.no,
-      false,
-      'answered allow',
-    ])
+    expect([code, applied, outcomes[0].outcomes[0].differences[0]]).toEqual([EXIT.no, false, 'was allowed'])
     expect(stderr).toContain('✗ seniors write finished pages')
     expect(await content()).toBe(before)
     expect((await apply(tests("allow: [{ user: ann, action: write, resource: 'page:plan' }]"))).code).toBe(
@@ -136,7 +132,7 @@ tests: [{ name: nobody writes, deny: [{ user: ann, action: write, resource: 'pag
   test('also run with --dry-run', async () => {
     const failing = tests("deny: [{ user: ann, action: write, resource: 'page:plan' }]")
     const { code, stdout } = await apply(failing, '--dry-run', '--output', 'table')
-    expect([code, stdout]).toEqual([EXIT.no, '1 results not as expected. Nothing was changed.\n'])
+    expect([code, stdout]).toEqual([EXIT.no, 'Tests: 1 failed. Nothing was changed.\n'])
   })
 })
 

@@ -70,7 +70,8 @@ describe('verdict apply', () => {
           .toSorted(),
       ).toEqual(plan.toSorted())
       expect(stderr).toContain('2 to add, 4 to change, 0 to remove')
-      expect([code, stdout]).toEqual([1, 'Nothing was changed.\n'])
+      const hint = more.length === 0 ? ' Add --yes to apply.' : ''
+      expect([code, stdout]).toEqual([1, `Nothing was changed.${hint}\n`])
     }
     expect((await run(['apply', COMPANY])).code).toBe(0)
     const done = await run(['apply', changed, '--yes'])
@@ -169,9 +170,9 @@ describe('the commands that check access', () => {
       [
         'allow',
         '  holds group:platform#member',
-        '  which is group of group:engineering: hence group:engineering#member',
-        '  which is group_group_editor of folder:specs: hence folder:specs#editor',
-        '  which is parent of document:roadmap: hence document:roadmap#editor',
+        '  which is group of group:engineering: so group:engineering#member',
+        '  which is group_group_editor of folder:specs: so folder:specs#editor',
+        '  which is parent of document:roadmap: so document:roadmap#editor',
         '',
       ].join('\n'),
     )
@@ -289,7 +290,7 @@ describe('the commands for facts', () => {
     const { code, stdout, stderr } = await run(['load', '-'], { stdin: lines.join('\n') })
     expect([code, stdout]).toEqual([3, ''])
     expect(stderr).toMatch(
-      /^verdict: -:4: .*hugoo.*\nloaded: user 2, assignment 1; you can load the file again, existing entries are kept\n$/,
+      /^verdict: -:4: there is no user "hugoo"\nloaded: user 2, assignment 1; you can load the file again, existing entries are kept\n$/,
     )
     expect((await run(['check', 'gina', 'read', 'document:memo'])).code).toBe(0)
     const broken = await run(['load', '-'], { stdin: `${lines[0]}\n{"kind":"user"}` })
@@ -438,7 +439,7 @@ describe('the commands for operators', () => {
     expect((await run(['check', 'carol', 'write', 'document:roadmap'], { key: made.secret })).code).toBe(0)
     expect(await table(['keys', 'list'], { key: ADMIN_KEY })).toMatch(
       new RegExp(
-        `^NAME +OPENS +ID +MADE +BY +LAST USED\n[^]*\nci +default of project default +${made.id} +\\S+ +ADMIN_API_KEY`,
+        `^NAME +SCOPE +ID +CREATED +BY +LAST USED\n[^]*\nci +default of project default +${made.id} +\\S+ +ADMIN_API_KEY`,
       ),
     )
     const rotated = JSON.parse(

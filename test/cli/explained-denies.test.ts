@@ -53,7 +53,7 @@ async function explained(...question: readonly string[]) {
   const { code, stdout, stderr } = await run(['explain', ...question, '--output', 'table'])
   expect(code).toBe(EXIT.no)
   const lines = stdout.trimEnd().split('\n')
-  const nearly = lines.indexOf('  nearly:')
+  const nearly = lines.indexOf('  near misses:')
   return { nearly: nearly < 0 ? [] : lines.slice(nearly + 1), hints: stderr.split('\n').slice(0, -1) }
 }
 
@@ -61,19 +61,19 @@ describe('the explanation of a deny', () => {
   test('names the derivation that would allow, and the roles held instead', async () => {
     expect(await explained('carl', 'read', 'document:plan')).toEqual({
       nearly: [
-        '    needs folder:specs#viewer (parent of document:plan: hence #viewer); carl holds folder:specs#editor, which extends it only for permissions',
+        '    needs folder:specs#viewer (parent of document:plan: so #viewer); carl holds folder:specs#editor, which extends it, but the derivation needs the role itself',
       ],
       hints: [],
     })
     expect((await explained('anna', 'read', 'document:plan')).nearly).toEqual([
-      '    needs folder:specs#viewer (parent of document:plan: hence #viewer); anna holds folder:specs#editor and #owner, which extend it only for permissions',
-      '    needs folder:root#viewer (parent of folder:specs: hence #viewer, parent of document:plan: hence #viewer); anna holds folder:root#guest',
+      '    needs folder:specs#viewer (parent of document:plan: so #viewer); anna holds folder:specs#editor and #owner, which extend it, but the derivation needs the role itself',
+      '    needs folder:root#viewer (parent of folder:specs: so #viewer, parent of document:plan: so #viewer); anna holds folder:root#guest',
     ])
   })
 
   test('names the direct role that blocks a guarded derivation', async () => {
     expect((await explained('bert', 'list', 'document:plan')).nearly).toEqual([
-      '    bert holds folder:specs#viewer (parent of document:plan: hence #lister), which applies only without a direct role on document:plan; bert holds document:plan#guest',
+      '    bert holds folder:specs#viewer (parent of document:plan: so #lister), which applies only without a direct role on document:plan; bert holds document:plan#guest',
     ])
   })
 

@@ -306,7 +306,7 @@ describe('conditional checks', () => {
     expect(code).toBe(1)
     expect(stdout.split('\n').slice(2, 5)).toEqual([
       '      bea may not read page:home with user {"inside":true}, context {"a":1}',
-      '        answered allow',
+      '        was allowed',
       '        by rules: inside on finished allows it',
     ])
   })

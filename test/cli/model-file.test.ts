@@ -24,7 +24,7 @@ describe('verdict test', () => {
         '  ✓ a check applies to the tenant that it names',
         '  ✓ auditors correct small documents, and senior auditors do so in every tenant',
         '',
-        '21 as expected, 0 not',
+        '21 passed, 0 failed',
         '',
       ].join('\n'),
     )
@@ -49,7 +49,7 @@ describe('verdict test', () => {
     expect(stdout.split('\n').slice(1)).toEqual([
       '  ✗ engineering, including the platform team, writes the roadmap',
       '      bob may not write document:roadmap',
-      '        answered allow: a role on the instance allows it: editor',
+      '        was allowed: a role on the instance allows it: editor',
       '      the users who can write document:roadmap',
       '        - alice is expected but missing',
       '        + bob is present but not expected',
@@ -60,12 +60,12 @@ describe('verdict test', () => {
       '        - write is expected but missing',
       '  ✗ a check applies to the tenant that it names',
       '      alice may write document:budget',
-      '        answered deny: the user holds no tenant role; the user holds viewer on the instance; roles that allow the action: editor',
+      '        was denied: the user holds no tenant role; the user holds viewer on the instance; roles that allow the action: editor',
       '        by rules: senior_auditors on small_documents: user.level is missing (greater-than-equals 3); resource.size is missing (less-than 100)',
       '        by rules: role auditor on small_documents: the role is not held; resource.size is missing (less-than 100)',
       '  ✓ auditors correct small documents, and senior auditors do so in every tenant',
       '',
-      '16 as expected, 5 not',
+      '16 passed, 5 failed',
       '',
     ])
     expect(code).toBe(1)

@@ -39,6 +39,7 @@ const MISNAMED: readonly (readonly [text: string, what: string])[] = [
 const OTHERS: readonly (readonly [text: string, says: string])[] = [
   ['  plan: { ‹type|tipe›: string }', 'did you mean "type"?'],
   ['‹name|naem›: Folder', 'resources.folder.naem: is not a valid key here; did you mean "name"?'],
+  ["senior_auditors, permission: ‹'document:write'|write›", 'expected `type:action`, got "write"'],
   ['name: ‹Document|007›', "expected a text, got 007: write it in quotes, '007'"],
   ['description: ‹Change what it says|[Change]›', 'expected a text, got a list'],
   ['size: ‹{ type: number }|number›', 'expected a map, got "number"'],

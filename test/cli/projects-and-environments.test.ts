@@ -45,7 +45,7 @@ describe('a project', () => {
     expect(keysOf(shown.environments)).toEqual(['live'])
     const { stdout } = await run(['project', 'show', 'shop', '--output', 'table'])
     expect(stdout).toMatch(
-      /^PROJECT +NAME +ID +MADE\nshop +The shop +\S+ +\S+\n\nENVIRONMENT +NAME +ID\nlive +live +\S+\n$/,
+      /^PROJECT +NAME +ID +CREATED\nshop +The shop +\S+ +\S+\n\nENVIRONMENT +NAME +ID\nlive +live +\S+\n$/,
     )
     expect(await done('project', 'rename', 'shop', 'Closed')).toMatchObject({ key: 'shop', name: 'Closed' })
     expect(await done('project', 'delete', 'shop', '--yes')).toEqual({ deleted: 'shop' })
@@ -124,7 +124,7 @@ describe('a deletion', () => {
       const { code, stdout, stderr } = await run(args)
       expect([args, code, JSON.parse(stdout)]).toEqual([args, EXIT.no, { deleted: null }])
       expect(stderr).toMatch(
-        /^to delete (environment kept of project|project) default with .*, type its name at the prompt, or use --yes\n$/,
+        /^to delete (environment kept of project|project) default with .*, type its key "\w+" at the prompt of a terminal, or add --yes\n$/,
       )
     }
     expect(keysOf(await done('env', 'list', '--project', 'default'))).toEqual(

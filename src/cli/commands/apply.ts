@@ -1,7 +1,7 @@
 /** `verdict apply`: changes an environment to the state in path of a model file, after showing the plan. */
 import { foreignAnswer } from '#cli/api.ts'
 import type { Command } from '#cli/command.ts'
-import { confirm } from '#cli/confirmation.ts'
+import { canConfirm, confirm } from '#cli/confirmation.ts'
 import { contentLineOf, ContentLineError } from '#cli/content-line.ts'
 import { ApiError, EXIT } from '#cli/exit-codes.ts'
 import { linesIn, modelTextOf } from '#cli/input.ts'
@@ -74,7 +74,7 @@ export const applyCommand: Command = ({ usage, description }, parser, run) =>
         output.note([file, ...testLines(output, tests), ''].join('\n'))
         output.result(
           { steps: shown(steps), applied: false, tests },
-          () => `${failed} results not as expected. ${UNCHANGED}`,
+          () => `Tests: ${failed} failed. ${UNCHANGED}`,
         )
         session.exitCode = EXIT.no
         return
@@ -85,7 +85,9 @@ export const applyCommand: Command = ({ usage, description }, parser, run) =>
       }
       if (output.isHuman) output.note(planText(output, steps))
       if (dryRun || !(yes || (await confirm(session, 'Apply?')))) {
-        output.result({ steps: shown(steps), applied: false }, () => UNCHANGED)
+        output.result({ steps: shown(steps), applied: false }, () =>
+          dryRun || canConfirm(session) ? UNCHANGED : `${UNCHANGED} Add --yes to apply.`,
+        )
         session.exitCode = EXIT.no
         return
       }

@@ -132,13 +132,17 @@ export const envCommand: Command = ({ usage, description }, parser, run) =>
         run(async (session, { environment, yes }) => {
           const path = await environmentPath(session, environment)
           const { key, stats } = await ask(session.api, EnvironmentStats, 'GET', `${path}/stats`)
-          const counts = `${stats.users} users and ${stats.tenants} tenants`
+          const counts = `${counted(stats.users, 'user')} and ${counted(stats.tenants, 'tenant')}`
           const what = `environment ${key} of project ${await session.project()} with ${counts}, all its other content and its API keys`
           await deleteNamed(session, { path, name: key, what, isConfirmed: yes })
         }),
       )
       .demandCommand(1, 'a command is required: list, create, show, key, copy, rename or delete'),
   )
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
 
 async function environmentsPath(session: Session): Promise<string> {
   return `/v2/projects/${encodeURIComponent(await session.project())}/envs`
@@ -154,5 +158,5 @@ function show(session: Session, found: Environment | readonly Environment[]): vo
 
 function tableOf({ output }: Session, environments: readonly Environment[]): string {
   const rows = environments.map(({ key, name, id, created_at }) => [key, name, id, created_at])
-  return output.table(['ENVIRONMENT', 'NAME', 'ID', 'MADE'], rows)
+  return output.table(['ENVIRONMENT', 'NAME', 'ID', 'CREATED'], rows)
 }

@@ -50,12 +50,12 @@ function explanationText(output: Output, user: string, answer: ExplainedResult):
   const { allow, debug } = answer
   const byRules = ruleTexts(answer)
   if (!allow) {
-    const nearly = nearMissTexts(user, debug.rebac)
+    const nearMisses = nearMissTexts(user, debug.rebac)
     return [
       output.style('red', 'deny'),
       `  by tenant roles: ${debug.rbac.reason}`,
       `  by instance roles: ${debug.rebac.reason}`,
-      ...(nearly.length === 0 ? [] : ['  nearly:', ...nearly.map(line => `    ${line}`)]),
+      ...(nearMisses.length === 0 ? [] : ['  near misses:', ...nearMisses.map(line => `    ${line}`)]),
       ...(byRules.length === 0 ? [] : ['  by rules:', ...byRules.map(line => `    ${line}`)]),
     ].join('\n')
   }
@@ -72,7 +72,7 @@ type PathStep = NonNullable<ExplainedResult['debug']['rebac']['path']>[number]
 function stepText(step: PathStep): string {
   if (step.kind === 'tenant-role') return `holds ${step.role} in tenant ${step.tenant}`
   if (step.kind === 'instance-role') return `holds ${nameOf(step.instance)}#${step.role}`
-  return `which is ${step.relation} of ${nameOf(step.object)}: hence ${nameOf(step.object)}#${step.role}`
+  return `which is ${step.relation} of ${nameOf(step.object)}: so ${nameOf(step.object)}#${step.role}`
 }
 
 function expiryText({ expires_at: end }: { readonly expires_at?: string }): string {

@@ -24,9 +24,11 @@ export const grantCommand: Command = ({ usage, description }, parser, run) =>
       const change = { method: 'POST', end: { expires_at: end } } as const
       const changed = await changeGrant(session.api, await session.place(), grant, change)
       session.output.result({ ...shownGrant(grant), expires_at: end, changed }, () =>
-        [grantText(grant), end === null ? ', lasting' : ` until ${end}`, changed ? '' : ', unchanged'].join(
-          '',
-        ),
+        [
+          grantText(grant),
+          end === null ? ', does not expire' : ` until ${end}`,
+          changed ? '' : ', unchanged',
+        ].join(''),
       )
     }),
   )

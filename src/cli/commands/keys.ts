@@ -24,13 +24,13 @@ export const keysCommand: Command = ({ usage, description }, parser, run) =>
           session.output.result(named, () => {
             const rows = named.map(key => [
               key.name,
-              opens(key),
+              scopeOf(key),
               key.id,
               key.created_at,
               maker(key),
               key.last_used_at,
             ])
-            return session.output.table(['NAME', 'OPENS', 'ID', 'MADE', 'BY', 'LAST USED'], rows)
+            return session.output.table(['NAME', 'SCOPE', 'ID', 'CREATED', 'BY', 'LAST USED'], rows)
           })
         }),
       )
@@ -82,7 +82,9 @@ export const keysCommand: Command = ({ usage, description }, parser, run) =>
  */
 function checkedId(id: string): string {
   if (idFrom(id) === id.toLowerCase()) return id
-  throw new UsageError('the id is not valid; verdict keys list shows the ids')
+  throw new UsageError(
+    `id: expected a UUID with hyphens, got ${id.length} characters; verdict keys list shows the ids`,
+  )
 }
 
 async function allKeys(session: Session): Promise<ApiKey[]> {
@@ -114,7 +116,7 @@ async function withNames({ api }: Session, keys: readonly ApiKey[]): Promise<Nam
   }))
 }
 
-function opens({ object_type, project_id, environment_id, project, environment }: NamedKey): string {
+function scopeOf({ object_type, project_id, environment_id, project, environment }: NamedKey): string {
   if (object_type === 'org') return 'everything'
   const ofProject = project ?? project_id
   return object_type === 'project'
@@ -133,7 +135,7 @@ function maker({ created_by: by }: ApiKey): string | null {
  */
 function show({ output }: Session, key: ApiKey): void {
   output.result(key, () => {
-    const opened = opens({ ...key, project: null, environment: null })
-    return output.table(['OPENS', 'ID', 'SECRET'], [[opened, key.id, key.secret]])
+    const scope = scopeOf({ ...key, project: null, environment: null })
+    return output.table(['SCOPE', 'ID', 'SECRET'], [[scope, key.id, key.secret]])
   })
 }

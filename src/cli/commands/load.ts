@@ -113,9 +113,9 @@ class Loader {
       if (error instanceof RefusedError) {
         for (const each of batch) {
           await this.#sendTogether([each]).catch((reason: unknown) => {
-            throw reason instanceof ApiError
-              ? new ApiError(this.#atLine(each.number, reason.message))
-              : reason
+            if (!(reason instanceof ApiError)) throw reason
+            const cause = reason instanceof RefusedError ? reason.reason : reason.message
+            throw new ApiError(this.#atLine(each.number, cause))
           })
         }
         return

@@ -69,7 +69,8 @@ export const projectCommand: Command = ({ usage, description }, parser, run) =>
         run(async (session, { project, yes }) => {
           const { key } = await ask(session.api, Project, 'GET', pathOf(project))
           const keys = (await environmentsIn(session.api, project)).map(environment => environment.key)
-          const within = keys.length === 0 ? '' : ` with ${keys.join(', ')}`
+          const within =
+            keys.length === 0 ? '' : ` with environment${keys.length === 1 ? '' : 's'} ${keys.join(', ')}`
           const what = `project ${key}${within}, all its content and its API keys`
           await deleteNamed(session, { path: pathOf(project), name: key, what, isConfirmed: yes })
         }),
@@ -87,5 +88,5 @@ function show(session: Session, found: Project | readonly Project[]): void {
 
 function tableOf({ output }: Session, projects: readonly Project[]): string {
   const rows = projects.map(({ key, name, id, created_at }) => [key, name, id, created_at])
-  return output.table(['PROJECT', 'NAME', 'ID', 'MADE'], rows)
+  return output.table(['PROJECT', 'NAME', 'ID', 'CREATED'], rows)
 }

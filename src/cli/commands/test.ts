@@ -32,7 +32,7 @@ export const testCommand: Command = ({ usage, description }, parser, run) =>
         [
           ...outcomes.flatMap(({ file, tests }) => [file, ...testLines(session.output, tests)]),
           '',
-          `${asked - failed} as expected, ${failed} not`,
+          `${asked - failed} passed, ${failed} failed`,
         ].join('\n'),
       )
       session.exitCode = failed === 0 ? EXIT.yes : EXIT.no

@@ -62,7 +62,10 @@ async function watch(session: Session, options: WatchOptions): Promise<void> {
   }
   const { since = null, count = Infinity } = options
   const isCount = count === Infinity || (Number.isInteger(count) && count > 0)
-  if (!isCount) throw new UsageError('--count: expected an integer of at least 1')
+  if (!isCount) {
+    const given = Number.isNaN(count) ? 'a text that is not a number' : String(count)
+    throw new UsageError(`--count: expected an integer of at least 1, got ${given}`)
+  }
   const path = `/v2/facts/${await session.place()}/changes`
   const onLost = (reason: string): void => output.note(`verdict watch: ${reason}; reconnecting`)
   let printed = 0

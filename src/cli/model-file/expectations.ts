@@ -99,12 +99,12 @@ async function decisionOutcome(
   const why = allow ? [debug.rbac, debug.rebac].filter(part => part.allow) : [debug.rbac, debug.rebac]
   const byRoles = why.map(({ reason, allowing_roles }) => [reason, ...allowing_roles].join(': '))
   const byRules = (allow && byRoles.length > 0 ? [] : ruleTexts(answer)).map(text => `by rules: ${text}`)
-  const nearly = allow ? [] : nearMissTexts(user, debug.rebac).map(text => `nearly: ${text}`)
-  const answered = `answered ${allow ? 'allow' : 'deny'}`
-  if (byRoles.length === 0) return { question, differences: [answered, ...byRules] }
+  const nearMisses = allow ? [] : nearMissTexts(user, debug.rebac).map(text => `near miss: ${text}`)
+  const decided = `was ${allow ? 'allowed' : 'denied'}`
+  if (byRoles.length === 0) return { question, differences: [decided, ...byRules] }
   return {
     question,
-    differences: [`${answered}: ${[...new Set(byRoles)].join('; ')}`, ...nearly, ...byRules],
+    differences: [`${decided}: ${[...new Set(byRoles)].join('; ')}`, ...nearMisses, ...byRules],
   }
 }
 

@@ -2,6 +2,7 @@
 import type { ModelFile } from '#model/model-file.ts'
 import { formFindings } from './checks/check-form.ts'
 import { nameFindings } from './checks/check-names.ts'
+import type { Finding } from './findings.ts'
 import { KnownNames } from './known-names.ts'
 import { ModelSource } from './model-source.ts'
 
@@ -16,7 +17,16 @@ export function readModelFile(text: string, name: string): ModelFile {
  * file can refer.
  */
 export function checkedModel(source: ModelSource, known: KnownNames): ModelFile {
-  const findings = [...formFindings(source), ...nameFindings(source.root, known)]
+  const form = formFindings(source)
+  // A value that violates the schema can also be an unknown name. Only the first error at a location is
+  // reported.
+  const places = new Set(form.map(placeOf))
+  const names = nameFindings(source.root, known).filter(finding => !places.has(placeOf(finding)))
+  const findings = [...form, ...names]
   if (findings.length > 0 || source.hasProblems) throw source.errorOf(findings)
   return source.root.value as ModelFile
+}
+
+function placeOf({ location, isAboutKey = false }: Finding): string {
+  return JSON.stringify([location.map(String), isAboutKey])
 }
