@@ -70,8 +70,7 @@ describe('verdict apply', () => {
           .toSorted(),
       ).toEqual(plan.toSorted())
       expect(stderr).toContain('2 to add, 4 to change, 0 to remove')
-      const hint = more.length === 0 ? ' Add --yes to apply.' : ''
-      expect([code, stdout]).toEqual([1, `Nothing was changed.${hint}\n`])
+      expect([code, stdout]).toEqual([1, `Nothing was changed.${more[0] ? '' : ' Add --yes to apply.'}\n`])
     }
     expect((await run(['apply', COMPANY])).code).toBe(0)
     const done = await run(['apply', changed, '--yes'])

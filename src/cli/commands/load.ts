@@ -114,7 +114,9 @@ class Loader {
         for (const each of batch) {
           await this.#sendTogether([each]).catch((reason: unknown) => {
             if (!(reason instanceof ApiError)) throw reason
-            const cause = reason instanceof RefusedError ? reason.reason : reason.message
+            // The request has only this fact. Its index in the request does not help the user.
+            const cause =
+              reason instanceof RefusedError ? reason.reason.replace(/^\w*\[0\]: /, '') : reason.message
             throw new ApiError(this.#atLine(each.number, cause))
           })
         }
