@@ -6,7 +6,7 @@ export interface DerivedEdge {
   readonly to: string
   /** Role on `from`. */
   readonly held: string
-  /** Role on `to` that is derived from it. */
+  /** Role on `to` that is derived from `held`. */
   readonly role: string
 }
 

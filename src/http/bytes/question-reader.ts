@@ -145,8 +145,9 @@ export class QuestionReader {
   }
 
   /**
-   * Skipped values of the last query in the order of the body, valid until the next query is read. At most
-   * `SKIPPED_VALUES_MAX` + 1 values are recorded, because clients control their number.
+   * Skipped values of the query that was read most recently, in the order of the body. They are valid until
+   * the next query is read. At most `SKIPPED_VALUES_MAX` + 1 values are recorded, because clients control
+   * their number.
    */
   get skipped(): readonly SkippedValue[] {
     return this.#skipped.slice(0, this.#skippedCount)

@@ -14,7 +14,7 @@ import { inOwnEnvironment } from './own-environment.ts'
 const MOUNT = '/facts'
 const PLACE = Object.keys(environmentPath)
 
-/** Derives the routes from the routes of facts. The derived routes require environment keys. */
+/** Derives the routes under `/facts` from the given fact routes. They require environment keys. */
 export function factsMount(routes: readonly Route[]): Route[] {
   return routes.map(route => {
     assert(route.path.startsWith(`${FACTS_BASE}/`), `${route.operationId} is about facts`)
