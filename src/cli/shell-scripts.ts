@@ -36,7 +36,8 @@ _verdict_complete() {
   while IFS= read -r line; do
     lines+=("${'$'}{${'$'}{line//:/\\:}/$'\t'/:}")
   done < <("${'$'}{words[1]}" ${COMPLETION_FLAG} "${'$'}{(@)words[2,CURRENT]}" 2> /dev/null)
-  if (( $#lines )); then _describe verdict lines; else _default; fi
+  (( $#lines )) || { _default; return; }
+  _describe verdict lines
 }
 compdef _verdict_complete verdict verdict-authz`,
 
