@@ -56,9 +56,7 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
       streams.stderr.write(defectMessage(error))
       return EXIT.defect
     }
-    const message = await messageOf(error, args, run)
-    // Messages about the usage of a command already begin with `verdict` and the command.
-    streams.stderr.write(`${message.startsWith('verdict ') ? '' : 'verdict: '}${message}\n`)
+    streams.stderr.write(`verdict: ${await messageOf(error, args, run)}\n`)
     return error instanceof ApiError ? EXIT.service : EXIT.usage
   }
 }

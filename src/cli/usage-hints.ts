@@ -21,7 +21,7 @@ export function usageMessage(message: string, args: readonly string[], help: str
   const tooFew = TOO_FEW.exec(message)
   if (tooFew) {
     const missing = [...usage.matchAll(/<[^>]+>/g)].map(([name]) => name).slice(Number(tooFew[1]))
-    if (missing.length > 0) return `${usage}: ${listed(missing)} missing; see ${called} --help`
+    if (missing.length > 0) return `${listed(missing)} missing: ${usage}; see ${called} --help`
   }
   const [, name, given, choices] = INVALID.exec(message) ?? []
   if (name !== undefined) {
@@ -50,7 +50,7 @@ function unknownMessage(given: string, args: readonly string[], { usage, called,
   const names = help
     .split('\n')
     .flatMap(line => (line.startsWith(start) ? line.slice(start.length).split(' ', 1) : []))
-  return `${called} ${given}: unknown command${hint(nearestName(given, names), called)}`
+  return `unknown command ${JSON.stringify(`${called} ${given}`)}${hint(nearestName(given, names), called)}`
 }
 
 function listed(names: readonly string[]): string {

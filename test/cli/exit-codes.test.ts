@@ -12,17 +12,17 @@ const CHECK = 'verdict check <user> <action> <resource>'
 const ID_MESSAGE = 'id: expected a UUID with hyphens, got 16 characters; verdict keys list shows the ids'
 
 test.each([
-  ['check', `${CHECK}: <user>, <action> and <resource> are missing; see verdict check --help`],
-  ['check anna read', `${CHECK}: <resource> is missing; see verdict check --help`],
-  ['--output json check anna', `${CHECK}: <action> and <resource> are missing; see verdict check --help`],
-  ['keys rotate', 'verdict keys rotate <id>: <id> is missing; see verdict keys rotate --help'],
+  ['check', `<user>, <action> and <resource> are missing: ${CHECK}; see verdict check --help`],
+  ['check anna read', `<resource> is missing: ${CHECK}; see verdict check --help`],
+  ['--output json check anna', `<action> and <resource> are missing: ${CHECK}; see verdict check --help`],
+  ['keys rotate', '<id> is missing: verdict keys rotate <id>; see verdict keys rotate --help'],
   ['keys rotate verdict_a-secret', ID_MESSAGE],
   ['keys revoke verdict_a-secret', ID_MESSAGE],
-  ['env copy a', 'verdict env copy <environment> <target>: <target> is missing; see verdict env copy --help'],
+  ['env copy a', '<target> is missing: verdict env copy <environment> <target>; see verdict env copy --help'],
   ['check a b c d', `"d" is an unexpected argument: ${CHECK}`],
-  ['chekc a b c', 'verdict chekc: unknown command; did you mean check?'],
-  ['zzzzzz', 'verdict zzzzzz: unknown command; see verdict --help'],
-  ['keys lst', 'verdict keys lst: unknown command; did you mean list?'],
+  ['chekc a b c', 'unknown command "verdict chekc"; did you mean check?'],
+  ['zzzzzz', 'unknown command "verdict zzzzzz"; see verdict --help'],
+  ['keys lst', 'unknown command "verdict keys lst"; did you mean list?'],
   ['check a b c --tennant t', '--tennant: unknown option of verdict check; did you mean --tenant?'],
   ['check a b c --zzzz=t', '--zzzz: unknown option of verdict check; see verdict check --help'],
   [
@@ -34,15 +34,14 @@ test.each([
   [`bulk ${directory}`, `${directory}: expected a file, but this is a directory (EISDIR)`],
 ])('the error message of verdict %s names the cause', async (words, message) => {
   const { code, stdout, stderr } = await verdictCommand(words.split(' '))
-  const line = `verdict: ${message}\n`.replace('verdict: verdict ', 'verdict ')
-  expect([code, stdout, stderr]).toEqual([EXIT.usage, '', line])
+  expect([code, stdout, stderr]).toEqual([EXIT.usage, '', `verdict: ${message}\n`])
 })
 
 test('error messages are English in any locale', async () => {
   // Uses the sources, because the built form contains only English messages of the parser.
   const env = { LC_ALL: 'de_DE.UTF-8', LANG: 'de_DE.UTF-8', VERDICT_FORM: 'sources' }
   const { stderr } = await shellCommand('verdict check anna', env)
-  expect(stderr).toContain(`${CHECK}: <action> and <resource> are missing`)
+  expect(stderr).toContain(`<action> and <resource> are missing: ${CHECK}`)
 })
 
 describe('an internal error', () => {
