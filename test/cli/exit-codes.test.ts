@@ -37,6 +37,14 @@ test.each([
   expect([code, stdout, stderr]).toEqual([EXIT.usage, '', `verdict: ${message}\n`])
 })
 
+test('the error message about VERDICT_OUTPUT names the variable', async () => {
+  const { code, stderr } = await verdictCommand(['status'], { env: { VERDICT_OUTPUT: 'xml' } })
+  expect([code, stderr]).toEqual([
+    EXIT.usage,
+    'verdict: VERDICT_OUTPUT: expected auto, table or json, got "xml"\n',
+  ])
+})
+
 test('error messages are English in any locale', async () => {
   // Uses the sources, because the built form contains only English messages of the parser.
   const env = { LC_ALL: 'de_DE.UTF-8', LANG: 'de_DE.UTF-8', VERDICT_FORM: 'sources' }

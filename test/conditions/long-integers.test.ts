@@ -61,6 +61,37 @@ test('an integer equals itself in all forms, unless a form is inexact', () => {
   }
 })
 
+test('the length of a list is compared with an integer beyond 2^53 in every form', () => {
+  const operators = {
+    array_len_equals: 'false',
+    array_len_greater_than: 'false',
+    array_len_less_than: 'true',
+  }
+  for (const [operator, right] of Object.entries(operators)) {
+    for (const [integer, expected] of [
+      ['9007199254740992', right],
+      ['1e22', right],
+      ['9007199254740993', 'unknown'],
+      ['1e400', 'unknown'],
+    ] as const) {
+      const number = parsedJson(integer)
+      const roots = { user: { a: [1], n: number }, resource: {}, tenant: {}, context: {}, server: {} }
+      const forms = [
+        { [`${operator}_ref`]: 'user.n' },
+        ...(expected === 'unknown' ? [] : [{ [operator]: number }]),
+      ]
+      for (const form of forms) {
+        const conditions = { 'user.a': form }
+        expect(truth(conditions, roots), `${operator} ${integer}`).toBe(expected)
+        for (const place of ['stored', 'sent', 'both'] as const) {
+          const found = compiledTruth(conditions, withTime(roots), NO_INSTANCES, place)
+          expect(found, `${operator} ${integer}, ${place}`).toBe(expected)
+        }
+      }
+    }
+  }
+})
+
 test('an inexact operand within a match is rejected, and an exact one is accepted', () => {
   const match = { any_match: { match: { id: parsedJson('{"equals":9007199254740993}') } } }
   expect(wrong({ 'user.a': match })).toHaveLength(1)

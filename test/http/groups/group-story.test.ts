@@ -496,9 +496,13 @@ describe('creating a group', () => {
     const [team, plain] = fresh('team', 'plain')
     await verdict.group(team)
     await verdict.instance(`group:${plain}`)
-    for (const key of [team, plain]) {
+    for (const [key, taken] of [
+      [team, `the group "group:${team}"`],
+      [plain, `the resource instance "group:${plain}"`],
+    ] as const) {
       const again = await verdict.post<Problem>(GROUPS, { group_instance_key: key, group_tenant: 'default' })
       expect([again.status, again.body.error_code]).toEqual(DUPLICATE)
+      expect(again.body.message).toContain(`${taken} already exists`)
     }
     // An instance that was not created as a group is not a group (native.md D-7).
     expect((await verdict.get(groupPath(plain))).status).toBe(404)

@@ -264,8 +264,16 @@ describe('a tenant role', () => {
     await verdict.tenantRole(a, [])
     await verdict.tenantRole(b, [])
     await addParent(`${ROLES}/${a}`, b)
-    expect(refusal(await addParent(`${ROLES}/${b}`, a))).toEqual(IMPOSSIBLE)
-    expect(refusal(await addParent(`${ROLES}/${a}`, a))).toEqual(IMPOSSIBLE)
+    for (const [role, parent, way] of [
+      [b, a, ` through "${a}"`],
+      [a, a, ''],
+    ] as const) {
+      const circular = await addParent(`${ROLES}/${role}`, parent)
+      expect(refusal(circular)).toEqual(IMPOSSIBLE)
+      expect(JSON.stringify(circular.body)).toContain(
+        JSON.stringify(`"${role}" would extend itself${way}`).slice(1, -1),
+      )
+    }
     // `reader` is a resource role.
     for (const parent of ['nothing', 'reader'])
       expect(refusal(await addParent(`${ROLES}/${a}`, parent))).toEqual(NOT_FOUND)

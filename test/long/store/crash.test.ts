@@ -120,7 +120,7 @@ test('a second process cannot open a data directory until the first process has 
 
   const refused = await openStore(url, toyRule).catch((error: unknown) => error as Error)
   expect((refused as Error).message).toContain(join(directory, 'data'))
-  expect((refused as Error).message).toContain('in use by another process')
+  expect((refused as Error).message).toContain('in use by another process: stop that process')
 
   const exited = once(first.writer, 'exit')
   first.writer.kill('SIGKILL')
