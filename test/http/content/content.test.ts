@@ -255,7 +255,12 @@ describe('exports and imports of environments', () => {
       ['{"kind":"environment","format":1}\n', 'after line 1', 'no end'],
       [content(doc).replace('"lines":2', '"lines":3'), 'line 3', 'a wrong count'],
       [content(doc).replace('"format":1', '"format":2'), 'line 1', 'another format'],
-      [content(user, doc), 'line 3', 'a wrong order'],
+      [
+        content(user, doc),
+        'line 3: a line of kind "resource" must come before lines of kind "user"',
+        'a wrong order',
+      ],
+      [content({ kind: 'thing' }), ', got "thing"', 'an unknown kind'],
       [content(doc, ...tenants, { ...user, key: '' }), 'line 5', 'an empty key'],
       [content(...tenants, user, user), 'line 5', 'a user twice'],
       [content(doc, ...tenants, instance, instance), 'line 6', 'an instance twice'],
