@@ -42,12 +42,12 @@ export const BENCHES: readonly Bench[] = [
   ofService(
     'bulk',
     '2 min',
-    'bulks of 10 to 10,000, relative to the baseline server, and the cost per check',
+    'bulks of 10 to 10,000 checks, relative to the baseline server, and the cost per check',
   ),
   ofService('evaluations', '30 s', 'AuthZEN evaluations of 1,000, relative to the baseline server'),
   ofService('latency', '3 min', 'latency of single decisions by load, and near the peak; needs wrk'),
-  ofService('pool', '1 min', 'a bulk of 10,000 with a pool thread on a second core'),
-  ofService('with-bulks', '1 min', 'p99 of single decisions during bulks of 10,000'),
+  ofService('pool', '1 min', 'a bulk of 10,000 checks with a pool thread on a second core'),
+  ofService('with-bulks', '1 min', 'p99 of single decisions during bulks of 10,000 checks'),
   ofService('after-bulks', '1 min', 'a single decision after ten bulks that arrive together'),
   ofService('with-writes', '1 min', 'p99 of single decisions during 2,000 changes per second'),
   ofService('facts', '1 min', 'cost of a check in the engine by the number of facts'),
@@ -55,18 +55,17 @@ export const BENCHES: readonly Bench[] = [
   ofService(
     'condition-peers',
     '2 min',
-    'rules of W6 compared with Cerbos, on one core each; needs wrk, installs Cerbos',
+    'rules of W6 in Verdict and in Cerbos, on one core each; needs wrk, installs Cerbos',
   ),
   ofService(
     'ruled-bulk',
     '2 min',
     'bulks of 1,000 with attributes and rules, relative to the baseline server',
   ),
-  ofService('peers', '20 min', 'the same model and checks in other products, which it installs'),
+  ofService('peers', '20 min', 'the same model and checks in other products, which the bench installs'),
   {
     name: 'changes',
-    shows:
-      '5,000 changes per second to 100 connections, and concurrent decisions; with `floods` large commits',
+    shows: '5,000 changes per second to 100 connections, and decisions; or, with `floods`, large commits',
     takes: '1 min',
     program: 'http/changes.ts',
   },
@@ -88,7 +87,7 @@ export const BENCHES: readonly Bench[] = [
   },
   {
     name: 'drive-alone',
-    shows: 'nanoseconds per check of one size in a separate process; needs SCALE',
+    shows: 'nanoseconds per check with one size of the data set, in a separate process; needs SCALE',
     takes: '1 min',
     program: 'engine/drive-alone.ts',
     flags: [LARGE_HEAP],
@@ -97,7 +96,7 @@ export const BENCHES: readonly Bench[] = [
   },
   {
     name: 'race',
-    shows: 'the index of several checkouts alternately, to measure a change; needs paths',
+    shows: 'the indexes of several checkouts, alternately, to compare their speed; needs paths',
     takes: '1 min',
     program: 'engine/race.ts',
     flags: [LARGE_HEAP],
@@ -263,20 +262,20 @@ export const BENCHES: readonly Bench[] = [
   {
     name: 'rule-changes',
     shows:
-      'processor time of a change of one rule or set, with 100 and 50,000 rules; of another checkout, if named',
+      'processor time of a change of one rule or set, with 100 and 50,000 rules; for another checkout, if named',
     takes: '2 min',
     program: 'management/rule-changes.ts',
   },
   {
     name: 'writes',
     shows:
-      'writes per second, single and bulk, per store, and their storage; peers; other checkouts, if named',
+      'single writes and bulks per second and their storage, for each store; other services and checkouts',
     takes: '4 min',
     program: 'management/writes.ts',
   },
   {
     name: 'import',
-    shows: 'import and export of 1M facts over HTTP, and their storage; also of other checkouts, if named',
+    shows: 'import and export of 1M facts over HTTP, and their storage; also by other checkouts, if named',
     takes: '3 min',
     program: 'management/import.ts',
   },
@@ -321,7 +320,7 @@ export const BENCHES: readonly Bench[] = [
   },
   {
     name: 'soak',
-    shows: '85 % of the peak with verified responses while components are killed',
+    shows: 'load of 85 % of the peak, with every response verified, while components are killed',
     takes: '10 min',
     program: 'soak/soak.ts',
     isPinned: true,
@@ -334,7 +333,7 @@ export const BENCHES: readonly Bench[] = [
   },
   {
     name: 'claims',
-    shows: 'limits of allocation, garbage collection and times; on an idle machine',
+    shows: 'tests of limits for allocation, garbage collection and times; needs an idle machine',
     takes: '2 min',
     program: null,
   },
