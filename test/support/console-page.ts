@@ -137,8 +137,9 @@ export async function typeApiKey(page: Page, key = API_KEY): Promise<void> {
 async function openSignedIn(browser: Browser, opened: Opened): Promise<Page> {
   const page = await openConsole(browser, opened)
   await typeApiKey(page, opened.key)
-  await page.getByRole('heading', { level: 1 }).waitFor()
+  // The sign-in form has a heading too, so that a heading alone does not show that its successor is complete.
   await page.locator('input[type=password]').waitFor({ state: 'detached' })
+  await page.getByRole('heading', { level: 1 }).waitFor()
   if (opened.path !== undefined) await goTo(page, opened.path)
   return page
 }
@@ -146,19 +147,24 @@ async function openSignedIn(browser: Browser, opened: Opened): Promise<Page> {
 /** Opens another page of the environment, as a link would. */
 export async function goTo(page: Page, path: string): Promise<void> {
   await page.locator('nav').first().waitFor()
-  await page.evaluate(navigate, path)
+  const environment = (await page.evaluate('location.hash.split("/").slice(0, 3).join("/")')) as string
+  await goToAddress(page, `${environment}/${path}`)
+}
+
+/** Opens another address, which begins with `#`, as a link would. */
+export async function goToAddress(page: Page, address: string): Promise<void> {
+  await page.evaluate(navigate, address)
 }
 
 /**
  * Runs in the page. The console renders on `popstate`, which precedes `hashchange`. From then on, a page that
  * is still loaded is hidden, so that its fields cannot have the focus.
  */
-async function navigate(path: string): Promise<void> {
+async function navigate(hash: string): Promise<void> {
   const { location, addEventListener: listen } = globalThis as unknown as {
     location: { hash: string }
     addEventListener: (event: string, listener: () => void, options: object) => void
   }
-  const hash = [...location.hash.split('/').slice(0, 3), path].join('/')
   if (hash === location.hash) return
   await new Promise<void>(resolve => {
     listen('hashchange', resolve, { once: true })

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { ADMIN_KEY, FACTS, neighbourOf, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
 import { pressOn } from '../../support/console-keys.ts'
-import { consoleOf, expectAccessible } from '../../support/console-page.ts'
+import { consoleOf, expectAccessible, goToAddress } from '../../support/console-page.ts'
 import { createTypes, TEN_TYPES } from '../../support/drawn-models.ts'
 
 const verdict = await sharedService()
@@ -38,7 +38,7 @@ async function onEveryPage(page: Page, look: (path: string) => Promise<void>): P
     if (seen.has(path)) continue
     seen.add(path)
     expect(seen.size, 'number of pages').toBeLessThan(PAGES_MAX)
-    await page.evaluate(`location.hash = ${JSON.stringify(path)}`)
+    await goToAddress(page, path)
     await loaded(page)
     await look(path)
     const links = (await page.evaluate(

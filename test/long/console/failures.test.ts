@@ -15,7 +15,7 @@ import {
 } from '#testing/processes/running-service.ts'
 import { openPage } from '../../support/chromium.ts'
 import { dialogClosed, press, pressOn } from '../../support/console-keys.ts'
-import { consoleOf, expectAccessible, goTo, sees, SIZES } from '../../support/console-page.ts'
+import { consoleOf, expectAccessible, goTo, goToAddress, sees, SIZES } from '../../support/console-page.ts'
 
 const verdict = await sharedService()
 const open = consoleOf(verdict.address)
@@ -39,12 +39,17 @@ async function openMembership(page: Page, user: string): Promise<void> {
 test('pressing Enter three times in a field sends one request', async () => {
   const [group, user] = await groupAndUser()
   const page = await open(`groups/${group}`)
-  const writes: string[] = []
-  page.on('request', request => {
-    if (request.method() !== 'GET') writes.push(request.method())
-  })
   await openMembership(page, user)
+  const writes: string[] = []
+  // A dialog that is closed by the response returns the focus to its button, which Enter would press.
+  const pressed = Promise.withResolvers<void>()
+  await page.route('**/v2/**', async route => {
+    if (route.request().method() !== 'GET') writes.push(route.request().method())
+    await pressed.promise
+    await route.continue()
+  })
   for (let presses = 0; presses < 3; presses += 1) await page.keyboard.press('Enter')
+  pressed.resolve()
 
   await sees(page, `${user} is a member of ${group}.`)
   await dialogClosed(page)
@@ -135,7 +140,7 @@ test('a page whose files cannot be loaded shows an error and can be reloaded; ot
 test('an address without an environment redirects to the environment of the key', async () => {
   const page = await open()
   await page.getByRole('heading', { level: 1, name: 'Why?' }).waitFor()
-  await page.evaluate(`location.hash = '/default'`)
+  await goToAddress(page, '#/default')
 
   await expect.poll(() => page.url()).toMatch(/#\/[^/]+\/[^/]+\/questions$/)
   await page.getByRole('heading', { level: 1, name: 'Why?' }).waitFor()

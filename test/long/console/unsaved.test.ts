@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { ADMIN_KEY, SCHEMA, sharedService } from '#testing/processes/running-service.ts'
-import { consoleOf, goTo, look, LOOKS, sees } from '../../support/console-page.ts'
+import { consoleOf, goTo, goToAddress, look, LOOKS, sees } from '../../support/console-page.ts'
 
 const SETS = `${SCHEMA}/condition_sets`
 const TYPED = 'mine'
@@ -22,7 +22,7 @@ const question = (page: Page) => page.getByRole('alertdialog', { name: 'Leave wi
 /** Opens a set and changes it. The previous page in the history is the list of sets. */
 async function openEdited(path = 'model/sets/sales', key?: string): Promise<Page> {
   const page = await open({ ...(key && { key }) })
-  if (key === ADMIN_KEY) await page.evaluate(`location.hash = '#/default/default/model/sets'`)
+  if (key === ADMIN_KEY) await goToAddress(page, '#/default/default/model/sets')
   else await goTo(page, 'model/sets')
   await title(page, 'Condition sets').waitFor()
   await goTo(page, path)
