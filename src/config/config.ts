@@ -28,7 +28,7 @@ export const settings = {
   PORT: setting('port', integer(7766, { min: 0, max: 65_535 }, 'port to listen on; `0` selects a free port')),
   OPA_PORT: setting('opaPort', {
     shownDefault: 'off',
-    meaning: 'second port, with the API of Open Policy Agent for SDKs, which expect `8181`',
+    meaning: 'second port, for SDKs that use the API of Open Policy Agent; they expect `8181`',
     parse: value => parseInteger(value, { min: 1, max: 65_535 }),
     fallback: () => null,
   }),
@@ -40,7 +40,7 @@ export const settings = {
   }),
   KONG_ENVIRONMENT: setting('kongEnvironment', {
     shownDefault: 'none',
-    meaning: 'environment for which `KONG_PORT` decides, as `project/environment` (keys)',
+    meaning: 'environment in which requests to `KONG_PORT` are decided: `project/environment`, both as keys',
     parse: parseEnvironment,
     fallback: () => null,
   }),
@@ -69,7 +69,7 @@ export const settings = {
     integer(
       100_000,
       { min: 100, max: 100_000_000 },
-      'commits in the log of each environment; a node that lags further reloads everything',
+      'maximum commits in the log of each environment; a node that lags by more commits reloads the environment',
     ),
   ),
   STALE_AFTER_MS: setting(
@@ -77,7 +77,7 @@ export const settings = {
     integer(
       5_000,
       { min: 50, max: 3_600_000 },
-      'time without news from Redis, or of one environment, after which `/fresh` is 503; decisions continue',
+      'time after which `/fresh` is 503 if no news arrives from Redis, or of one environment; decisions continue',
     ),
   ),
   MAX_STALE_MS: setting(
@@ -85,24 +85,26 @@ export const settings = {
     integer(
       60_000,
       { min: 0, max: 86_400_000 },
-      'time without news from Redis, or of one environment, after which decisions are 503; `0`: never',
+      'time after which decisions are 503 if no news arrives from Redis, or of one environment; `0`: never',
     ),
   ),
   ALLOW_EVICTION: setting(
     'allowsEviction',
-    flag('start even if Redis evicts keys when it is full (`maxmemory-policy`); facts can be lost'),
+    flag(
+      'start even if Redis is configured to evict keys when it is full (`maxmemory-policy`); facts can then be lost',
+    ),
   ),
   MIN_REVISION_WAIT_MS: setting(
     'minRevisionWaitMs',
     integer(
       2_000,
       { min: 0, max: 60_000 },
-      'time for which a request with `X-Min-Revision` waits for that revision before it is 503',
+      'time for which a request waits for the revision in `X-Min-Revision`; after that, the response is 503',
     ),
   ),
   API_KEY: setting(
     'apiKey',
-    secret('API key of environment `default` in project `default`', 'generated at the first start'),
+    secret('API key of the environment `default` in the project `default`', 'generated at the first start'),
   ),
   ADMIN_API_KEY: setting(
     'adminApiKey',
@@ -124,7 +126,8 @@ export const settings = {
   }),
   POOL_THREADS: setting('poolThreads', {
     shownDefault: '1, or 0 on one core',
-    meaning: 'threads per HTTP thread for large bulks and searches, plus one for large bodies; `0`: none',
+    meaning:
+      'additional threads per HTTP thread for large bulks and searches; one more reads large bodies; `0`: no additional threads',
     parse: value => parseInteger(value, { min: 0, max: 64 }),
     fallback: () => (availableParallelism() > 1 ? 1 : 0),
   }),
@@ -133,7 +136,7 @@ export const settings = {
     integer(
       64,
       { min: 1, max: 100_000 },
-      'maximum running and waiting large bulks and searches per HTTP thread; beyond it 503',
+      'maximum large bulks and searches, running or waiting, per HTTP thread; further ones receive 503',
     ),
   ),
   MAX_BODY_BYTES: setting(
@@ -141,7 +144,7 @@ export const settings = {
     integer(
       16_777_216,
       { min: 1_024, max: 1_073_741_824 },
-      'maximum body of a bulk or batch; beyond it 413. Other bodies have fixed limits (docs/limits.md)',
+      'maximum size of the body of a bulk or batch; a larger body receives 413. Other bodies have fixed limits (docs/limits.md)',
     ),
   ),
   MAX_ATTRIBUTES_BYTES: setting(
@@ -149,7 +152,7 @@ export const settings = {
     integer(
       65_536,
       { min: 1_024, max: 16_777_216 },
-      'maximum size of the attributes of one entity, as JSON; beyond it 400',
+      'maximum size of the attributes of one entity, as JSON; larger attributes receive 400',
     ),
   ),
   MAX_IMPORT_BYTES: setting(
@@ -157,7 +160,7 @@ export const settings = {
     integer(
       1_073_741_824,
       { min: 1_048_576, max: 1_099_511_627_776 },
-      'maximum memory of an import, about 130 bytes per fact; beyond it 400',
+      'maximum memory of an import, which needs about 130 bytes per fact; a larger import receives 400',
     ),
   ),
   MAX_HEADER_BYTES: setting(
@@ -165,19 +168,23 @@ export const settings = {
     integer(
       16_384,
       { min: 1_024, max: 1_048_576 },
-      'maximum size of the request line and headers; beyond it 431',
+      'maximum size of the request line and headers; larger ones receive 431',
     ),
   ),
   MAX_BULK_CHECKS: setting(
     'bulkChecksMax',
-    integer(10_000, { min: 1, max: 1_000_000 }, 'maximum checks in one bulk; beyond it 400'),
+    integer(
+      10_000,
+      { min: 1, max: 1_000_000 },
+      'maximum checks in one bulk; a bulk with more checks receives 400',
+    ),
   ),
   MAX_LISTED_ENTRIES: setting(
     'listedEntriesMax',
     integer(
       100_000,
       { min: 1, max: 10_000_000 },
-      'maximum entries of `/user-permissions`, `/authorized_users`, `/allowed/all-tenants` and `/user-tenants`; beyond it 400',
+      'maximum entries in a response of `/user-permissions`, `/authorized_users`, `/allowed/all-tenants` and `/user-tenants`; a longer list is 400',
     ),
   ),
   MAX_LISTED_BYTES: setting(
@@ -185,7 +192,7 @@ export const settings = {
     integer(
       67_108_864,
       { min: 1_024, max: 536_870_912 },
-      'maximum size of a response of these four endpoints; beyond it 400',
+      'maximum size of a response of the four endpoints of `MAX_LISTED_ENTRIES`; a larger response is 400',
     ),
   ),
   SEARCH_PAGE_SIZE: setting(
@@ -201,7 +208,7 @@ export const settings = {
     integer(
       20_000,
       { min: 1, max: 1_000_000 },
-      'candidates for which a search page evaluates conditions before it ends with a token',
+      'maximum candidates for which one search page evaluates conditions; the page then ends with a token for the next one',
     ),
   ),
   PUBLIC_URL: setting('publicUrl', {
@@ -232,39 +239,57 @@ export const settings = {
   ),
   AUTHZEN_STRICT: setting(
     'isAuthzenStrict',
-    flag('reject evaluations without `resource.id`; otherwise they check the resource type'),
+    flag('reject evaluations without `resource.id`; if `false`, they check the resource type as a whole'),
   ),
-  DEBUG_DECISIONS: setting('hasDebug', flag('explain the decisions of `/allowed` in `debug`; slower')),
+  DEBUG_DECISIONS: setting(
+    'hasDebug',
+    flag('explain the decisions of `/allowed` in the member `debug` of the response; slower'),
+  ),
   BYTES_PATH: setting(
     'hasBytesPath',
-    flag('read checks of the usual form directly from bytes; `false`: parse all bodies', true),
+    flag(
+      'read checks of the usual form directly from the bytes of the body; `false`: parse every body as JSON',
+      true,
+    ),
   ),
   MAX_CONNECTIONS: setting(
     'connectionsMax',
-    integer(10_000, { min: 1, max: 1_000_000 }, 'maximum open connections; one more is closed immediately'),
+    integer(
+      10_000,
+      { min: 1, max: 1_000_000 },
+      'maximum open connections; further connections are closed immediately',
+    ),
   ),
   MAX_MANAGEMENT_QUEUE: setting(
     'managementQueueMax',
     integer(
       1_000,
       { min: 1, max: 100_000 },
-      'maximum concurrent management requests; one more is 503. One environment can use half (429)',
+      'maximum concurrent management requests; further ones receive 503. One environment can use half of this number; its further requests receive 429',
     ),
   ),
   MAX_CHANGE_STREAMS: setting(
     'changeStreamsMax',
-    integer(1_000, { min: 1, max: 1_000_000 }, 'maximum change streams on this node; one more is 429'),
+    integer(
+      1_000,
+      { min: 1, max: 1_000_000 },
+      'maximum change streams on this node; further ones receive 429',
+    ),
   ),
   MAX_CHANGE_STREAMS_PER_KEY: setting(
     'changeStreamsPerKeyMax',
-    integer(200, { min: 1, max: 1_000_000 }, 'maximum change streams with one API key; one more is 429'),
+    integer(
+      200,
+      { min: 1, max: 1_000_000 },
+      'maximum change streams with one API key; further ones receive 429',
+    ),
   ),
   MAX_EFFECTIVE_ENVIRONMENTS: setting(
     'effectiveEnvironmentsMax',
     integer(
       4,
       { min: 0, max: 10_000 },
-      'maximum environments with streams of effective access changes; each needs the memory of its index again',
+      'maximum environments with streams of effective access changes; each needs memory for a second index',
     ),
   ),
   CHANGE_STREAM_BUFFER_BYTES: setting(
@@ -272,7 +297,7 @@ export const settings = {
     integer(
       4_194_304,
       { min: 65_536, max: 1_073_741_824 },
-      'buffer for a slow change-stream client; beyond it the stream ends',
+      'maximum bytes that wait for one slow change-stream client; beyond it, the stream of this client ends',
     ),
   ),
   CHANGE_STREAMS_MEMORY_BYTES: setting(
@@ -280,7 +305,7 @@ export const settings = {
     integer(
       134_217_728,
       { min: 33_554_432, max: 1_099_511_627_776 },
-      'memory for unread changes of all streams; beyond it, streams that need the oldest changes end',
+      'memory for unread changes of all streams; if it is full, the streams that still need the oldest changes end',
     ),
   ),
   BODY_TIMEOUT_MS: setting(
@@ -288,12 +313,12 @@ export const settings = {
     integer(
       60_000,
       { min: 100, max: 3_600_000 },
-      'time for a body, or 64 KiB of an import, to arrive; beyond it 408',
+      'time in which a body, or the next 64 KiB of an import, must arrive; otherwise the response is 408',
     ),
   ),
   RATE_LIMIT_PER_SECOND: setting('requestsPerSecondMax', {
     shownDefault: 'off',
-    meaning: 'maximum requests per second with one API key on each node; one more is 429',
+    meaning: 'maximum requests per second with one API key on each node; further ones receive 429',
     parse: value => parseInteger(value, { min: 1, max: 1_000_000 }),
     fallback: () => null,
   }),
@@ -303,7 +328,11 @@ export const settings = {
   ),
   STOP_DELAY_MS: setting(
     'stopDelayMs',
-    integer(1_000, { min: 0, max: 3_000 }, 'time between failing `/ready` and closing the port at shutdown'),
+    integer(
+      1_000,
+      { min: 0, max: 3_000 },
+      'time during a shutdown for which `/ready` is 503 before the port is closed',
+    ),
   ),
   METRICS: setting(
     'metrics',
@@ -354,7 +383,7 @@ export const settings = {
         'always_off',
         'traceidratio',
       ],
-      'sampling of requests; with `parentbased_…` the client that starts a trace decides',
+      'selects the requests that are traced; with `parentbased_…`, the client that starts a trace decides',
     ),
   ),
   OTEL_TRACES_SAMPLER_ARG: setting('tracesShare', {

@@ -63,13 +63,13 @@ export const COUNTED_METRICS = {
   requests: {
     name: 'verdict_http_requests_total',
     kind: 'counter',
-    help: 'requests by operation of `/openapi.json` (`…Opa`: on `OPA_PORT`; `none`: no route) and status (`aborted`: the client disconnected)',
+    help: 'requests; `endpoint` is the operation in `/openapi.json` (`…Opa`: on `OPA_PORT`; `none`: no route), `status` can be `aborted` (the client disconnected)',
     by: { endpoint: 'endpoints', status: STATUSES },
   },
   requestSeconds: {
     name: 'verdict_http_request_duration_seconds',
     kind: 'histogram',
-    help: 'time from request headers to response; outcome `answered`, `refused` (4xx), `failed` (5xx), `aborted`',
+    help: 'time from the request headers to the response; `outcome` is `answered`, `refused` (4xx), `failed` (5xx) or `aborted`',
     by: { endpoint: 'endpoints', outcome: OUTCOMES },
     bounds: LATENCY_BOUNDS_SECONDS,
   },
@@ -106,7 +106,7 @@ export const COUNTED_METRICS = {
   decisionLogRecords: {
     name: 'verdict_decision_log_records_total',
     kind: 'counter',
-    help: 'records of the decision log: `written` or `dropped`',
+    help: 'records of the decision log that were `written` or `dropped`',
     by: { result: ['written', 'dropped'] },
   },
   spans: {
@@ -140,24 +140,24 @@ export const COUNTED_METRICS = {
   loopDelaySeconds: {
     name: 'verdict_event_loop_delay_seconds',
     kind: 'histogram',
-    help: 'delay of a timer that fires ten times per second',
+    help: 'delay with which a timer fires, measured ten times per second',
     by: { thread: 'thread' },
     bounds: DELAY_BOUNDS_SECONDS,
   },
   poolJobs: {
     name: 'verdict_pool_jobs',
     kind: 'gauge',
-    help: 'waiting and running large bulks, large bodies, searches, long lists and explanations',
+    help: 'jobs of pool threads, waiting or running: large bulks, large bodies, searches, long lists, explanations',
   },
   poolThreads: {
     name: 'verdict_pool_threads',
     kind: 'gauge',
-    help: 'started pool threads, including those that read large bodies',
+    help: 'running pool threads, including those that read large bodies',
   },
   poolBusySeconds: {
     name: 'verdict_pool_busy_seconds_total',
     kind: 'counter',
-    help: 'busy time of all pool threads; its rate divided by their number is their utilization',
+    help: 'busy time of all pool threads; their utilization is the rate divided by the number of pool threads',
   },
   heapBytes: {
     name: 'verdict_thread_heap_bytes',

@@ -79,13 +79,13 @@ export const SAMPLED_METRICS: readonly SampledRow[] = [
   one(
     'gauge',
     'verdict_management_in_flight',
-    'management requests without a response; the limit is `MAX_MANAGEMENT_QUEUE`',
+    'management requests that have no response yet; the limit is `MAX_MANAGEMENT_QUEUE`',
     sources => sources.managementInFlight(),
   ),
   one(
     'counter',
     'verdict_histories_replaced_total',
-    'histories of the store that were replaced: restored, rewound or reinitialized; investigate each',
+    'times at which another history replaced that of the store (restored, rewound or reinitialized); investigate each',
     sources => sources.replacedHistories(),
   ),
   {
@@ -124,7 +124,7 @@ export const SAMPLED_METRICS: readonly SampledRow[] = [
   ofEach(
     'counter',
     'verdict_closures_built_total',
-    'role closures that were built, in advance or for a check',
+    'role closures that were built, either in advance or when a check needed them',
     'sum',
     figures => figures.closuresBuilt,
   ),
@@ -138,7 +138,7 @@ export const SAMPLED_METRICS: readonly SampledRow[] = [
   ofEach(
     'counter',
     'verdict_closure_tenants_voided_total',
-    'tenants for which a change invalidated all closures, because too many entities depend on it',
+    'times at which a change invalidated all closures of a tenant, because too many entities depend on the changed one',
     'sum',
     figures => figures.tenantsVoided,
   ),
@@ -151,7 +151,7 @@ export const SAMPLED_METRICS: readonly SampledRow[] = [
   ofEachKind(
     'kind',
     'verdict_index_facts',
-    '`assignments`, `tuples`, and `records` of the entities in them',
+    'contents of the index: `assignments`, `tuples`, and `records` (entities that these facts name)',
     figures => figures.facts,
   ),
   // Metrics of the process, with the names that Prometheus clients commonly use.
