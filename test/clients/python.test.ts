@@ -9,7 +9,7 @@ const KNOWN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '3.0.0': {},
   '2.8.3': {
     'permit.authorized_users': 'the client cannot read the response',
-    'resource_relations.list': 'the client requires an array and does not identify itself',
+    'resource_relations.list': 'the client requires an array, but Verdict cannot recognize this client',
   },
 }
 
